@@ -1,0 +1,134 @@
+"""Where a line was written: the one module that looks at frames.
+
+Recording is cheap (a code object and an instruction offset); decoding to line and columns happens once per code
+object, when someone looks.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from os.path import dirname
+from types import CodeType
+from typing import NamedTuple
+
+__all__ = ["Place", "Position", "boundary", "user_place"]
+
+PACKAGE_DIR = dirname(__file__)
+_OURS: dict[str, bool] = {}
+_BOUNDARIES: set[CodeType] = set()
+
+
+class Position(NamedTuple):
+    """Span of one expression: 1-based lines, 0-based character columns, end exclusive; None where unknown."""
+
+    line: int
+    end_line: int
+    column: int | None
+    end_column: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A point in the user's Python: where it stands and through which helper calls it was reached.
+
+    `caller` is the place in the user's code that called this function, up to the kernel function itself.
+    """
+
+    code: CodeType
+    lasti: int
+    caller: Place | None = None
+
+    @property
+    def position(self) -> Position:
+        return _positions(self.code)[self.lasti // 2]
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self.code.co_qualname
+
+    @property
+    def line(self) -> int:
+        return self.position.line
+
+    @property
+    def stack(self) -> tuple[Place, ...]:
+        """This place and its callers, innermost first."""
+        return tuple(self._walk())
+
+    @property
+    def source_line(self) -> str:
+        """The text of the line, without its end; empty when the source cannot be found."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+    def _walk(self) -> Iterator[Place]:
+        place: Place | None = self
+        while place is not None:
+            yield place
+            place = place.caller
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, for JSON."""
+        line, end_line, column, end_column = self.position
+        return {"file": self.file, "function": self.function, "line": line, "end_line": end_line,
+                "column": column, "end_column": end_column}
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def boundary(function):
+    """Mark the function that calls user code: the walk over callers ends there."""
+    _BOUNDARIES.add(function.__code__)
+    return function
+
+
+def user_place() -> Place:
+    """The innermost frame outside pyptx, with the chain of user frames that led to it."""
+    frame = sys._getframe(1)
+    while _is_ours(frame.f_code.co_filename) and frame.f_back:
+        frame = frame.f_back
+    trail: list[tuple[CodeType, int]] = []
+    while frame is not None and frame.f_code not in _BOUNDARIES:
+        if not trail or not _is_ours(frame.f_code.co_filename):
+            trail.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    if frame is None:                                   # nothing of ours called the user: only the innermost frame means anything
+        del trail[1:]
+    place = None
+    for code, lasti in reversed(trail):
+        place = Place(code, lasti, place)
+    assert place is not None
+    return place
+
+
+def _is_ours(filename: str) -> bool:
+    try:
+        return _OURS[filename]
+    except KeyError:
+        return _OURS.setdefault(filename, filename.startswith(PACKAGE_DIR))
+
+
+@cache
+def _positions(code: CodeType) -> tuple[Position, ...]:
+    """Decode a code object once; co_positions gives UTF-8 byte columns, editors want characters."""
+    def span(line, end_line, start, end):
+        line = line or code.co_firstlineno
+        return Position(line, end_line or line, _characters(code, line, start), _characters(code, end_line or line, end))
+    return tuple(span(*entry) for entry in code.co_positions())
+
+
+def _characters(code: CodeType, line: int, column: int | None) -> int | None:
+    if not column:
+        return column
+    text = linecache.getline(code.co_filename, line)
+    if text.isascii():
+        return column
+    return len(text.encode()[:column].decode(errors="replace"))

@@ -1,0 +1,67 @@
+"""The scalar types of PTX as values: `from pyptx.types import f32, u64`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PtxType", "from_name", "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64",
+           "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f64", "e4m3", "e5m2", "pred"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PtxType:
+    """A PTX scalar type: its name without the dot and its width in bits (1 for predicates)."""
+
+    name: str
+    bits: int
+
+    @property
+    def ptx(self) -> str:
+        return "." + self.name
+
+    @property
+    def is_float(self) -> bool:
+        return self.name[0] in "fte" or self.name.startswith("bf")
+
+    @property
+    def is_signed(self) -> bool:
+        return self.name[0] == "s"
+
+    @property
+    def register(self) -> str:
+        """The type a `.reg` declaration must use for it: bf16, tf32 and fp8 are instruction types only."""
+        return _DECLARED_AS.get(self.name, self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PtxType) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_DECLARED_AS = {"bf16": "b16", "bf16x2": "b32", "tf32": "b32", "e4m3": "b8", "e5m2": "b8"}
+
+b8, b16, b32, b64, b128 = (PtxType(f"b{n}", n) for n in (8, 16, 32, 64, 128))
+u8, u16, u32, u64 = (PtxType(f"u{n}", n) for n in (8, 16, 32, 64))
+s8, s16, s32, s64 = (PtxType(f"s{n}", n) for n in (8, 16, 32, 64))
+f16, f32, f64 = (PtxType(f"f{n}", n) for n in (16, 32, 64))
+f16x2, bf16, bf16x2, tf32 = PtxType("f16x2", 32), PtxType("bf16", 16), PtxType("bf16x2", 32), PtxType("tf32", 32)
+e4m3, e5m2 = PtxType("e4m3", 8), PtxType("e5m2", 8)
+pred = PtxType("pred", 1)
+
+_BY_NAME = {t.name: t for t in tuple(globals().values()) if isinstance(t, PtxType)}
+
+
+def from_name(name: str) -> PtxType:
+    """The type called `name`, with or without its dot.
+
+    Raises:
+        ValueError: no PTX type has that name.
+    """
+    try:
+        return _BY_NAME[name.removeprefix(".")]
+    except KeyError:
+        raise ValueError(f"Unknown PTX type: {name!r}; expected one of {', '.join(_BY_NAME)}") from None
