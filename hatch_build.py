@@ -1,0 +1,87 @@
+"""Build hook: compiles the simulator core into the wheel, adds the notebooks, sets the wheel's tag.
+
+The core is compiled with `ziglang` from PyPI, so that no machine needs a compiler of its own.
+`PYPTX_BUILD_CORE=0` builds a pure-Python wheel instead; the simulator then runs its reference interpreter.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+CORE = Path("pyptx", "sim", "core")
+ZIGLANG = "ziglang>=0.13"
+SWITCH = "PYPTX_BUILD_CORE"
+
+
+class CoreBuildHook(BuildHookInterface):
+    """Runs for the wheel and for editable installs; a source distribution carries the C sources as they are."""
+
+    def dependencies(self) -> list[str]:
+        return [ZIGLANG] if self.target_name == "wheel" and core_wanted() else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel":
+            return
+        root, editable = Path(self.root), version == "editable"
+        if not editable:
+            build_data["force_include"][str(root / "notebooks")] = "pyptx/notebooks"
+        if not core_wanted():
+            self.app.display_warning(f"{SWITCH}=0: building pyptx without its simulator core; simulations will be slow")
+            return
+        self.scratch = tempfile.TemporaryDirectory(prefix="pyptx-core-")
+        target = root / CORE if editable else Path(self.scratch.name)
+        for library in build(root, target):
+            if not editable:
+                build_data["force_include"][str(library)] = (CORE / library.relative_to(target)).as_posix()
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform_tag()}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if scratch := getattr(self, "scratch", None):
+            scratch.cleanup()
+
+
+def core_wanted() -> bool:
+    """Whether the core is to be compiled: yes, unless PYPTX_BUILD_CORE is 0."""
+    value = os.environ.get(SWITCH, "1")
+    if value not in ("0", "1"):
+        raise ValueError(f"{SWITCH}={value!r}; expected 0 (a pure-Python wheel) or 1 (the default)")
+    return value == "1"
+
+
+def build(root: Path, target: Path) -> list[Path]:
+    """Compile the core for this machine into `target`; the libraries' paths.
+
+    Raises:
+        RuntimeError: the compiler failed; the message says how to build without it.
+    """
+    try:
+        libraries = list(load(root / CORE / "build_core.py").build_core(target))
+    except Exception as error:
+        raise RuntimeError(f"cannot compile the simulator core: {error}\n"
+                           f"{SWITCH}=0 builds pyptx without it; simulations are then slow") from error
+    if not libraries:
+        raise RuntimeError(f"build_core() made no library for {sysconfig.get_platform()}; "
+                           f"{SWITCH}=0 builds pyptx without it; simulations are then slow")
+    return [Path(library) for library in libraries]
+
+
+def load(path: Path) -> ModuleType:
+    """The module at `path`, without importing the package it lies in (its dependencies are not installed here)."""
+    spec = importlib.util.spec_from_file_location("pyptx_build_core", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def platform_tag() -> str:
+    """The wheel tag of this machine, as `linux_x86_64` or `macosx_11_0_arm64`: what was built runs here."""
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")

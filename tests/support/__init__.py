@@ -1,0 +1,1 @@
+"""Helpers that tests import: `from support.processes import python`."""

@@ -1,0 +1,23 @@
+"""Runs Python in a process of its own, as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyptx
+
+__all__ = ["python"]
+
+PACKAGE_PARENT = Path(pyptx.__file__).parents[1]
+
+
+def python(*arguments: str, cwd: Path | None = None, timeout_s: float = 120,
+           env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `python ARGUMENTS` with the same pyptx as the tests; its output as text, its exit status unchecked."""
+    variables = {**os.environ, "PYTHONPATH": str(PACKAGE_PARENT), "PYTHONSAFEPATH": "1",
+                 "PYTHONIOENCODING": "utf-8", **(env or {})}
+    return subprocess.run([sys.executable, *arguments], cwd=cwd, env=variables, text=True, encoding="utf-8",
+                          capture_output=True, timeout=timeout_s)

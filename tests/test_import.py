@@ -1,0 +1,31 @@
+"""`import pyptx` costs nothing: it loads the standard library and pyptx alone. (Its time: tests/benchmarks/import_time.py.)"""
+
+from __future__ import annotations
+
+from support.processes import python
+
+FOREIGN = """
+import sys
+before = set(sys.modules)
+{statement}
+tops = {{name.partition(".")[0] for name in set(sys.modules) - before}}
+print(*sorted(tops - set(sys.stdlib_module_names) - {{"pyptx"}}))
+"""
+
+
+def foreign_packages_after(statement: str) -> str:
+    done = python("-c", FOREIGN.format(statement=statement))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_pyptx_loads_the_standard_library_only():
+    assert foreign_packages_after("import pyptx") == ""
+
+
+def test_names_a_kernel_needs_load_the_standard_library_only():
+    assert foreign_packages_after("from pyptx import kernel, reg, smem, ptx, Tile, Layout") == ""
+
+
+def test_the_command_line_starts_with_the_standard_library_only():
+    assert foreign_packages_after("import pyptx.cli") == ""

@@ -1,0 +1,146 @@
+"""The order of the layers: a module imports what stands before it, wherever in the file the import is written.
+
+The rule, read from the source with `ast`:
+
+* A part of pyptx (a module or package directly under it) imports only parts listed before it in `LAYERS`.
+* That holds inside functions and under TYPE_CHECKING too. A function may import late what is slow to load;
+  it may not import upwards, which would hide a cycle. `DOORS` lists the methods of a value that open a view of it,
+  the only exceptions.
+* A package from elsewhere is imported only in the modules `EDGES` names for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import pyptx
+
+PACKAGE = Path(pyptx.__file__).parent
+
+LAYERS = (
+    ("_loc", "errors", "types"),
+    ("isa",),
+    ("ir",),
+    ("parser", "emitter", "validate", "codegen"),
+    ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "ptx"),
+    ("toolchain", "store", "cache", "compiled", "sim"),
+    ("runtime", "torch_support", "jax_support"),
+    ("kernel",),
+    ("highlight", "analysis", "tune", "views"),
+    ("__init__",),
+    ("jupyter", "cli", "__main__"),
+)
+ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for part in layer)}
+
+# part that holds the method -> parts the method imports when it is called
+DOORS = {
+    "compiled": {"views"},                              # Compiled.view()
+}
+
+# package from elsewhere -> the modules that may import it, each with all that lies below it
+EDGES = {
+    "IPython": {"pyptx.jupyter"},
+    "cuda": {"pyptx.runtime.cuda", "pyptx.toolchain"},
+    "jax": {"pyptx.jax_support"},
+    "jaxlib": {"pyptx.jax_support"},
+    "jupyterlab": {"pyptx.cli.lab"},
+    "nbclient": {"pyptx.cli.demo"},
+    "nbformat": {"pyptx.cli.demo"},
+    "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.analysis", "pyptx.views", "pyptx.cli", "pyptx.kernel"},
+    "nvidia": {"pyptx.toolchain"},
+    "platformdirs": {"pyptx.cache"},
+    "pygments": {"pyptx.highlight", "pyptx.views"},
+    "rich": {"pyptx.cli.screen"},
+    "torch": {"pyptx.torch_support"},
+    "traitlets": {"pyptx.jupyter"},
+    "ziglang": {"pyptx.sim.core.build_core"},
+}
+
+
+class Import(NamedTuple):
+    module: str                                         # "pyptx.reg", "numpy.random"
+    line: int
+
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = ("pyptx", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts)
+
+
+def imports(path: Path) -> Iterator[Import]:
+    """Every import of the file, and every import_module("...") with its name written out."""
+    package = ("pyptx", *path.relative_to(PACKAGE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names):
+                yield from (Import(name.name, node.lineno) for name in names)
+            case ast.ImportFrom(module, names, level):
+                base = ".".join([*package[:len(package) + 1 - level], *filter(None, [module])]) if level else module
+                yield from (Import(f"{base}.{name.name}", node.lineno) for name in names)
+            case ast.Call(func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                          args=[ast.Constant(value=str(name)), *_]):
+                yield Import(name, node.lineno)
+
+
+def part_of(module: str) -> str:
+    """The part of pyptx that a dotted name lies in; names of the package itself lie in its __init__."""
+    part = module.split(".")[1] if "." in module else "__init__"
+    inside = (PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").is_file()
+    return part if inside else "__init__"
+
+
+def offences(path: Path) -> Iterator[str]:
+    source = module_name(path)
+    here = part_of(source)
+    for module, line in imports(path):
+        top = module.partition(".")[0]
+        if top == "pyptx":
+            part = part_of(module)
+            if part != here and ORDER.get(part, -1) > ORDER[here] and part not in DOORS.get(here, ()):
+                yield f"{source}:{line} imports {module}, but {here} stands below {part}"
+        elif top not in sys.stdlib_module_names:
+            allowed = EDGES.get(top, set())
+            if not any(source == edge or source.startswith(edge + ".") for edge in allowed):
+                yield f"{source}:{line} imports {top}; {', '.join(sorted(allowed)) or 'no module'} may"
+
+
+def test_every_part_has_its_place_in_the_order():
+    parts = {part_of(module_name(path)) for path in SOURCES}
+    assert parts <= ORDER.keys(), f"not in LAYERS: {sorted(parts - ORDER.keys())}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=module_name)
+def test_imports_go_down_and_other_packages_stay_at_their_edge(path: Path):
+    found = list(offences(path))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("from pyptx import views", "but ir stands below views"),
+    ("def f():\n    from pyptx.kernel import Kernel", "x:2 imports pyptx.kernel.Kernel, but ir stands below kernel"),
+    ("from ..kernel import Kernel", "but ir stands below kernel"),
+    ("import importlib\nimportlib.import_module('pyptx.views')", "x:2 imports pyptx.views"),
+    ("from pyptx import __version__", "but ir stands below __init__"),
+    ("import numpy as np", "imports numpy; pyptx.analysis, "),
+    ("import scipy", "imports scipy; no module may"),
+    ("from . import nodes\nfrom pyptx import isa\nimport os", ""),
+])
+def test_the_reader_of_imports_sees(text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    for part in ORDER:
+        (tmp_path / f"{part}.py").touch()
+    (tmp_path / "ir").mkdir()
+    path = tmp_path / "ir" / "x.py"
+    path.write_text(text)
+    found = "\n".join(offences(path))
+    assert expected in found
+    assert bool(expected) == bool(found)
