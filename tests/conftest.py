@@ -16,9 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header() -> str:
-    import pyptx                                        # here, so that a broken package fails the run and not its start
+    import pyptx  # not at the top, so that a broken package fails the tests and not the start
 
-    return f"pyptx: {pyptx.__version__} in {Path(pyptx.__file__).parent}"
+    return f"pyptx: {Path(pyptx.__file__).parent}"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,7 +39,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         assert path.is_file(), f"no golden file {name}; write it with: pytest --bless, then read it"
-        assert text == path.read_text(encoding="utf-8"), f"{name} changed; if you meant it: pytest --bless, then read the diff"
+        before = path.read_text(encoding="utf-8")
+        assert text == before, f"{name} changed; if you meant it: pytest --bless, then read the diff"
     return check
 
 

@@ -1,4 +1,4 @@
-"""`import pyptx` costs nothing: it loads the standard library and pyptx alone. (Its time: tests/benchmarks/import_time.py.)"""
+"""`import pyptx` loads the standard library and pyptx, nothing else. (Its time: tests/benchmarks/import_time.py.)"""
 
 from __future__ import annotations
 
