@@ -1,0 +1,52 @@
+"""Write NVIDIA PTX kernels in Python, one call one instruction, and see what you wrote.
+
+    from pyptx import kernel, reg, smem, ptx, Tile
+
+Names are loaded on use; `import pyptx` needs only the standard library.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+__version__ = "0.1.0"
+
+_MODULES = {"reg", "smem", "ptx", "types", "specs", "isa", "ir", "sim", "views", "errors"}
+_NAMES = {
+    "Kernel": "kernel", "Tile": "specs", "Layout": "specs", "use": "runtime",
+    "LaunchResult": "runtime", "detect_arch": "runtime.device", "Compiled": "compiled",
+    "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
+    "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
+}
+
+__all__ = ["__version__", "kernel", *sorted(_MODULES), *_NAMES]
+
+
+def __getattr__(name: str):
+    if name in _NAMES:
+        value = getattr(import_module(f"pyptx.{_NAMES[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"pyptx.{name}")
+    else:
+        raise AttributeError(f"module 'pyptx' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """`pyptx.kernel` is the decorator, also after the submodule of that name was imported."""
+
+    @property
+    def kernel(self):
+        return import_module("pyptx.kernel").kernel
+
+    @kernel.setter
+    def kernel(self, submodule: ModuleType) -> None:
+        """The import system binds the submodule here; it stays reachable as sys.modules["pyptx.kernel"]."""
+
+
+sys.modules[__name__].__class__ = _Package

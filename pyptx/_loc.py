@@ -6,6 +6,7 @@ object, when someone looks.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from typing import NamedTuple
 __all__ = ["Place", "Position", "boundary", "user_place"]
 
 PACKAGE_DIR = dirname(__file__)
-_OURS: dict[str, bool] = {}
+_OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
 _BOUNDARIES: set[CodeType] = set()
 
 

@@ -1,0 +1,113 @@
+"""Python values as PTX operands and addresses.
+
+A class of ours that stands for an operand has a method `__ptx_operand__()`, one that stands for memory has
+`__ptx_address__()`; both return nodes of the tree. Everything else a kernel author may write is converted here.
+"""
+
+from __future__ import annotations
+
+import struct
+from operator import index
+
+from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, LabelOperand, NegatedOperand, Operand,
+                            ParenthesizedOperand, PipeOperand, RegisterOperand, VectorOperand)
+
+__all__ = ["address", "float_literal", "operand", "shifted"]
+
+_NODES = (RegisterOperand, LabelOperand, ImmediateOperand, VectorOperand, ParenthesizedOperand, AddressOperand,
+          NegatedOperand, PipeOperand)
+
+
+def operand(value: object, float_bits: int = 32) -> Operand:
+    """The operand `value` stands for.
+
+    Args:
+        value: register, number, text (a literal when it starts with a digit or a minus, else a name), list (a brace
+            vector), tuple (a call list), a shared-memory or tensor handle, or a node of the tree.
+        float_bits: width of the exact hexadecimal literal a Python float becomes: 32 or 64.
+    Raises:
+        TypeError: nothing in PTX corresponds to the value.
+    """
+    convert = getattr(value, "__ptx_operand__", None)
+    if convert is not None:
+        return convert()
+    if isinstance(value, bool):
+        return ImmediateOperand("1" if value else "0")
+    if isinstance(value, int):
+        return ImmediateOperand(str(value))
+    if isinstance(value, float):
+        return ImmediateOperand(float_literal(value, float_bits))
+    if isinstance(value, str):
+        return _named(value)
+    if isinstance(value, _NODES):
+        return value
+    if isinstance(value, list):
+        return VectorOperand(tuple(operand(v, float_bits) for v in value))
+    if isinstance(value, tuple):
+        return ParenthesizedOperand(tuple(operand(v, float_bits) for v in value))
+    if hasattr(value, "__index__"):                                     # numpy integers
+        return ImmediateOperand(str(index(value)))
+    raise TypeError(f"{value!r} ({type(value).__name__}) is no PTX operand; expected a register, a number, a name, a list "
+                    "of them, a shared-memory or tensor handle")
+
+
+def _named(text: str) -> Operand:
+    if text[:1].isdigit() or text[:1] == "-":
+        return ImmediateOperand(text)
+    return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)
+
+
+def float_literal(value: float, bits: int) -> str:
+    """The exact literal of a float: `0f` and 8 hex digits, or `0d` and 16. NaN and infinities have one too.
+
+    Raises:
+        OverflowError: the value does not fit a finite f32.
+    """
+    if bits == 64:
+        return "0d" + struct.pack(">d", value).hex().upper()
+    return "0f" + struct.pack(">f", value).hex().upper()
+
+
+def address(value: object, offset: object = None) -> AddressOperand:
+    """`[value+offset]` for a register, a name, an address, or a handle of memory.
+
+    Args:
+        offset: bytes (int), a register, or text; text that starts with ", " makes a tensor address.
+    """
+    convert = getattr(value, "__ptx_address__", None)
+    if convert is not None:
+        base = convert()
+    elif isinstance(value, AddressOperand):
+        base = value
+    elif isinstance(value, str):
+        base = AddressOperand(value)
+    else:
+        node = operand(value)
+        if not isinstance(node, (RegisterOperand, LabelOperand)):
+            raise TypeError(f"{value!r} cannot be the base of an address; expected a register, a name or a handle")
+        base = AddressOperand(node.name)
+    return base if offset is None else shifted(base, offset)
+
+
+def shifted(base: AddressOperand, offset: object) -> AddressOperand:
+    """The address `offset` further on; constants are folded."""
+    if isinstance(offset, int) and not isinstance(offset, bool):
+        if base.offset is None:
+            return base if offset == 0 else AddressOperand(base.base, str(offset))
+        if base.offset.lstrip("-").isdigit():
+            return AddressOperand(base.base, str(int(base.offset) + offset))
+        return AddressOperand(base.base, f"{base.offset}+{offset}")
+    text = offset if isinstance(offset, str) else _offset_text(offset)
+    if base.offset is None:
+        return AddressOperand(base.base, text.removeprefix("+"))
+    return AddressOperand(base.base, base.offset + (text if text[:1] in ",+-" else "+" + text))
+
+
+def _offset_text(offset: object) -> str:
+    node = operand(offset)
+    match node:
+        case RegisterOperand(name) | LabelOperand(name):
+            return name
+        case ImmediateOperand(text):
+            return text
+    raise TypeError(f"{offset!r} cannot be an address offset; expected an int, a register or text")

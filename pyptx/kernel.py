@@ -1,0 +1,331 @@
+"""The `@kernel` decorator: bind arrays and parameters, trace, compile, launch."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from pyptx._specialize import KernelOptions, Signature, Specialization, parse_raw_param, specialize
+from pyptx.compiled import Compiled, compile_module
+from pyptx.errors import LaunchError
+from pyptx.ir.nodes import FunctionDirective, Module, Param
+from pyptx.runtime import LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime.device import detect_arch
+from pyptx.specs import Tile, unify_envs
+from pyptx.tensor import TensorSpec, TmaDescriptorHandle
+
+__all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
+
+Grid = Callable[..., int | Sequence[int]] | int | Sequence[int] | None
+
+
+class Kernel:
+    """A Python function that writes a PTX kernel.
+
+    Positional parameters of the function stand for arrays, keyword-only ones are template parameters. Each combination of
+    parameter values and sizes is traced once.
+    """
+
+    def __init__(self, fn: Callable, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
+                 in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
+                 block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
+                 raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
+                 reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None):
+        functools.update_wrapper(self, fn)
+        self._fn = fn
+        self._signature = Signature.of(fn)
+        self._arch = detect_arch() if arch == "auto" else arch
+        self._version = tuple(version) if version is not None else None
+        self._in_specs, self._out_specs = tuple(in_specs or ()), tuple(out_specs or ())
+        self._grid, self._block, self._cluster = grid, dim3(block, "block"), dim3(cluster, "cluster")
+        directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
+        if not directives and reqntid is not None:
+            directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
+        extern = "global_smem" if extern_smem is True else extern_smem or None
+        self._options = KernelOptions(tuple((t, n) for t, n in raw_params or ()), extern, directives, smem)
+        self._raw = {n: parse_raw_param(t, n) for t, n in self._options.raw_params}
+        self._cache: dict[tuple, Specialization] = {}
+        self.last_run: LaunchResult | None = None
+        specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
+        if specs > tensors:
+            raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
+
+    # what it is -----------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self._fn.__name__
+
+    @property
+    def in_specs(self) -> tuple[Tile, ...]:
+        return self._in_specs
+
+    @property
+    def out_specs(self) -> tuple[Tile, ...]:
+        return self._out_specs
+
+    @property
+    def grid(self) -> Grid:
+        return self._grid
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        return self._block
+
+    @property
+    def cluster(self) -> tuple[int, int, int]:
+        return self._cluster
+
+    @property
+    def smem(self) -> int:
+        """Dynamic shared memory requested at launch, in bytes."""
+        return self._options.smem_bytes
+
+    @property
+    def arch(self) -> str:
+        return self._arch
+
+    @property
+    def template_params(self) -> dict[str, Any]:
+        """Keyword-only parameters and their defaults; None where there is no default."""
+        return dict(self._signature.template)
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """Parameters of the entry, in ABI order, for the default template values."""
+        return self._specialize({}).entry.params
+
+    def __repr__(self) -> str:
+        return f"<pyptx kernel {self.name}, {self.arch}>"
+
+    # text and machine code --------------------------------------------------------------------------------------------
+
+    def ptx(self, **params: Any) -> str:
+        """The PTX text for these parameter values. It is returned even when the table refuses something in it."""
+        return self._specialize(params).emitted.text
+
+    def module(self, **params: Any) -> Module:
+        """The tree for these parameter values; equal values give the same object."""
+        return self._trace(**params)
+
+    def _trace(self, **params: Any) -> Module:
+        return self._specialize(params).module
+
+    def compile(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
+                lineinfo: bool = False, **params: Any) -> Compiled:
+        """Validate and assemble.
+
+        Args:
+            arch, version: instead of the decorator's.
+            options: of ptxas, such as "-O1" or "--maxrregcount=128".
+            lineinfo: write `.loc` directives too, for ncu and cuda-gdb.
+            params: template parameters and symbolic sizes.
+        Raises:
+            CompileError: the table or the assembler refused something; all of it, each at its Python line.
+            MissingToolError: no assembler is installed.
+        """
+        return self._compile(self._specialize(params, arch, version), tuple(options), lineinfo)
+
+    def _compile(self, special: Specialization, options: tuple[str, ...] = (), lineinfo: bool = False) -> Compiled:
+        special.require_valid()
+        key = (options, lineinfo)
+        if key not in special.compiled:
+            special.compiled[key] = compile_module(special.module, special.emitted.text, special.emitted.places,
+                                                   target=special.module.target.targets[0], options=options,
+                                                   lineinfo=lineinfo, name=self.name)
+        return special.compiled[key]
+
+    def sass(self, **params: Any) -> str:
+        """The machine code as text, one instruction a line with its address."""
+        return "\n".join(f"/*{line.address:04x}*/ {line.text}" for line in self.compile(**params).sass) + "\n"
+
+    def view(self, **options: Any) -> Any:
+        """The linked Python | PTX | SASS view of `compile(**options)`."""
+        return import_module("pyptx.views").linked(self.compile(**options), counters=self._counters_of_last_run())
+
+    def _counters_of_last_run(self) -> Any:
+        return self.last_run.counters if self.last_run else None
+
+    # running ----------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *arrays: Any, out: Any = None, **params: Any) -> Any:
+        """Launch on arrays: inputs by position; outputs are allocated, or given as `out=`.
+
+        Returns:
+            The output array, or a tuple of them.
+        Raises:
+            LaunchError: an array's shape, dtype or layout does not fit; nothing is launched.
+            CompileError: see compile.
+        """
+        if not self._in_specs:
+            raise NotImplementedError(f"{self.name} has no in_specs, so a call cannot tell its sizes; launch it with "
+                                      f"{self.name}.launch(grid, block, *args)")
+        count = len(self._in_specs)
+        if len(arrays) < count:
+            raise TypeError(f"{self.name}() takes {count} input arrays ({', '.join(self._signature.tensors[:count])}), "
+                            f"got {len(arrays)}")
+        if len(arrays) > count:
+            warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass outputs "
+                          "as out=", stacklevel=2)
+        inputs = arrays[:count]
+        runtime = runtime_for(inputs)
+        sizes, template, raw = self._split(params)
+        env = unify_envs([self._env_of(inputs, runtime), sizes])
+        outputs = self._outputs(runtime, env, out, inputs)
+        special = self._specialize({**params, **env})
+        args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
+        self.last_run = self._run(runtime, special, self._resolve_grid(env), self._block, args, outputs, self._cluster,
+                                  self.smem, options())
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
+               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
+               backend: str | None = None, **params: Any) -> LaunchResult:
+        """Launch with an explicit grid; args in parameter order.
+
+        Args:
+            args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
+                range checked), bytes (aggregates).
+            smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
+            params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
+        """
+        known = {*self._symbolic_dims, *self._signature.template, *self._raw}
+        own = {k: v for k, v in params.items() if k in known}
+        others = {k: v for k, v in params.items() if k not in known}
+        if stream is not None:
+            others["stream"] = stream
+        runtime = runtime_for(args, backend)
+        arrays = [a for a in args if hasattr(a, "dtype") and hasattr(a, "shape") and a.shape != ()]
+        for i, array in enumerate(arrays):
+            runtime.check_array(array, f"{self.name}: array {i}")
+        self.last_run = self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args, arrays,
+                                  dim3(cluster, "cluster") if cluster is not None else self._cluster,
+                                  max(smem_bytes, self.smem), {**options(), **others})
+        return self.last_run
+
+    def _run(self, runtime: Runtime, special: Specialization, grid, block, args: Sequence[Any], outputs: Sequence[Any],
+             cluster, smem_bytes: int, settings: Mapping[str, Any]) -> LaunchResult:
+        special.require_valid()
+        plan = LaunchPlan(special.entry, grid, block, cluster, max(smem_bytes, special.dynamic_bytes))
+        if runtime.name not in special.programs:
+            special.programs[runtime.name] = runtime.load(special.module, self.name)
+        result = runtime.launch(special.programs[runtime.name], plan, args, settings)
+        return LaunchResult(result.backend, result.seconds, result.counters, result.findings, tuple(outputs))
+
+    # binding ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _symbolic_dims(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(d for s in (*self._in_specs, *self._out_specs) for d in s.symbolic_dims))
+
+    def _split(self, params: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any], dict[str, Any]]:
+        """Keyword arguments as sizes, template values and raw parameter values."""
+        sizes, template, raw, unknown = {}, dict(self._signature.template), {}, []
+        for name, value in params.items():
+            if name in self._symbolic_dims:
+                if isinstance(value, bool) or not hasattr(value, "__index__"):
+                    raise LaunchError(f"{self.name}: size {name}={value!r} must be an int")
+                sizes[name] = int(value)
+            elif name in template:
+                template[name] = value
+            elif name in self._raw:
+                raw[name] = value
+            else:
+                unknown.append(name)
+        if unknown:
+            raise TypeError(f"kernel {self.name} has no template parameter {', '.join(unknown)}; available: template "
+                            f"{list(template)}, shape {list(self._symbolic_dims)}, raw {list(self._raw)}")
+        template.update({n: v for n, v in sizes.items() if n in template})
+        return sizes, template, raw
+
+    def _specialize(self, params: Mapping[str, Any], arch: str | None = None,
+                    version: tuple[int, int] | None = None) -> Specialization:
+        sizes, template, _ = self._split(params)
+        arch, version = arch or self._arch, tuple(version) if version is not None else self._version
+        key = (arch, version, tuple(sorted((n, _hashable(v)) for n, v in template.items())), tuple(sorted(sizes.items())))
+        if key not in self._cache:
+            self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
+                                          self._options, arch=arch, version=version, env=sizes, template=template)
+        return self._cache[key]
+
+    def _env_of(self, inputs: Sequence[Any], runtime: Runtime) -> dict[str, int]:
+        """Sizes read off the input arrays, which are checked on the way."""
+        envs = []
+        for name, spec, array in zip(self._signature.tensors, self._in_specs, inputs, strict=False):
+            envs.append(self._checked(name, spec, array, runtime))
+        try:
+            return unify_envs(envs)
+        except LaunchError as conflict:
+            raise LaunchError(f"{self.name}: {conflict.message}") from None
+
+    def _checked(self, name: str, spec: Tile, array: Any, runtime: Runtime) -> dict[str, int]:
+        """Sizes of one array, after its type, layout, dtype and shape were checked."""
+        runtime.check_array(array, f"{self.name}: {name}")
+        dtype = runtime.dtype_name(array)
+        if not spec.accepts_dtype(dtype):
+            raise LaunchError(f"{self.name}: {name} has dtype {dtype}, but {spec} takes {spec.dtype}")
+        try:
+            return spec.extract_env(array.shape)
+        except LaunchError as mismatch:
+            raise LaunchError(f"{self.name}: {name}: {mismatch.message}") from None
+
+    def _outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
+        shapes = [spec.resolve_shape(env) for spec in self._out_specs]
+        if out is None:
+            return [runtime.empty(shape, spec.dtype.name, inputs) for shape, spec in zip(shapes, self._out_specs, strict=True)]
+        given = list(out) if isinstance(out, tuple | list) else [out]
+        if len(given) != len(shapes):
+            raise LaunchError(f"{self.name}: out= holds {len(given)} arrays, the kernel writes {len(shapes)}")
+        names = self._signature.tensors[len(self._in_specs):]
+        for name, spec, array in zip(names, self._out_specs, given, strict=False):
+            unify_envs([env, self._checked(name, spec, array, runtime)])
+        return given
+
+    def _raw_values(self, raw: Mapping[str, Any], env: Mapping[str, int], template: Mapping[str, Any]) -> list[Any]:
+        """Values of the raw parameters: given by name, else a size, else a template value."""
+        values = []
+        for name, param in self._raw.items():
+            if param.array_size is not None or param.ptr_alignment is not None:
+                raise NotImplementedError(f"{self.name}: raw parameter {name} is no scalar; pass it with "
+                                          f"{self.name}.launch(grid, block, *args)")
+            value = raw.get(name, env.get(name, template.get(name)))
+            if value is None:
+                raise TypeError(f"{self.name}: no value for raw parameter {name!r}; pass {name}=...")
+            values.append(value)
+        return values
+
+    def _resolve_grid(self, env: Mapping[str, int]) -> tuple[int, int, int]:
+        if not callable(self._grid):
+            return dim3(self._grid, "grid")
+        try:
+            grid = self._grid(**env)
+        except TypeError:
+            grid = self._grid(*env.values())
+        return dim3(tuple(grid)[:3] if isinstance(grid, Sequence) else grid, "grid")
+
+
+def _hashable(value: Any) -> Any:
+    """A template value as part of a key: itself, or its repr where it cannot be hashed or ordered."""
+    if isinstance(value, str | bool | int | float | type(None)):
+        return type(value).__name__, repr(value)
+    return "repr", repr(value)
+
+
+def kernel(fn: Callable | None = None, **arguments: Any) -> Any:
+    """Make a kernel of a Python function: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
+
+    Args:
+        arch: target such as "sm_80" or "sm_90a"; "auto" asks the GPU.
+        version: PTX ISA version (major, minor); by default as new as the target and the instructions need.
+        in_specs, out_specs: Tiles of the array parameters, inputs first.
+        grid: CTAs: a tuple, or a function of the symbolic sizes.
+        block, cluster: threads of a CTA, CTAs of a cluster.
+        smem: dynamic shared memory in bytes.
+        raw_params: further entry parameters, (type, name) pairs such as ("u32", "K").
+        extern_smem: declare an extern shared array, `global_smem` or the name given.
+        reqntid, raw_directives: performance directives of the entry.
+    """
+    return functools.partial(Kernel, **arguments) if fn is None else Kernel(fn, **arguments)

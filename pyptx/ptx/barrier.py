@@ -1,0 +1,63 @@
+"""Barriers of a CTA, and register budgets of warpgroups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx._trace import emit
+from pyptx.reg import NegPred, PipeRef, Reg
+
+__all__ = ["NamedBarrier", "bar", "elect_sync", "named_barrier", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc"]
+
+
+class bar:
+    """CTA barriers: `ptx.bar.sync(0)`."""
+
+    @staticmethod
+    def sync(n: int | Reg = 0, count: int | Reg | None = None, *, pred: Reg | NegPred | None = None) -> None:
+        """Wait at barrier `n` (0..15) for `count` threads (a multiple of 32), or for the whole CTA."""
+        emit("bar", "sync", n, *(() if count is None else (count,)), pred=pred)
+
+    @staticmethod
+    def arrive(n: int | Reg, count: int | Reg, *, pred: Reg | NegPred | None = None) -> None:
+        """Arrive at barrier `n` without waiting."""
+        emit("bar", "arrive", n, count, pred=pred)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBarrier:
+    """One of the CTA's 16 barriers and how many threads meet there."""
+
+    barrier_id: int | Reg
+    count: int | Reg | None = None
+
+    def sync(self, *, pred: Reg | NegPred | None = None) -> None:
+        bar.sync(self.barrier_id, self.count, pred=pred)
+
+    def arrive(self, *, pred: Reg | NegPred | None = None) -> None:
+        if self.count is None:
+            raise TypeError("arriving at a barrier needs its thread count: named_barrier(id, count=...)")
+        bar.arrive(self.barrier_id, self.count, pred=pred)
+
+
+def named_barrier(id: int | Reg, *, count: int | Reg | None = None) -> NamedBarrier:
+    """Barrier `id` (0..15) for `count` threads (a multiple of 32), or for the whole CTA."""
+    return NamedBarrier(id, count)
+
+
+def setmaxnreg(count: int, *, inc: bool = True) -> None:
+    """Change the registers each thread of this warpgroup may use to `count` (24..256, a multiple of 8)."""
+    emit("setmaxnreg", f"{'inc' if inc else 'dec'}.sync.aligned.u32", count)
+
+
+def setmaxnreg_inc(count: int) -> None:
+    setmaxnreg(count, inc=True)
+
+
+def setmaxnreg_dec(count: int) -> None:
+    setmaxnreg(count, inc=False)
+
+
+def elect_sync(dst: Reg, pred_out: Reg, mask: int | Reg) -> None:
+    """Elect one lane of `mask`: its id in `dst`, and `pred_out` true in it alone."""
+    emit("elect", "sync", PipeRef(dst, pred_out), mask)

@@ -1,0 +1,80 @@
+"""Addresses, kernel parameters, variables and special registers."""
+
+from __future__ import annotations
+
+from pyptx import reg
+from pyptx._operand import address
+from pyptx._trace import emit, get_ctx
+from pyptx.ir.nodes import AddressOperand
+from pyptx.ir.types import LinkingDirective, StateSpace
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b64
+
+__all__ = ["addr", "cvta", "global_ptrs", "param", "var"]
+
+
+def addr(base: object, offset: object = None) -> AddressOperand:
+    """The address `[base+offset]`.
+
+    Args:
+        base: register, name, tensor, allocation, mbarrier, or another address.
+        offset: bytes as int, a register, or text; text `", {c0, c1}"` makes the coordinates of a tensor address.
+    """
+    return address(base, offset)
+
+
+def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg:
+    """The kernel parameter `name` in a register; of an array parameter its address."""
+    result = dst if dst is not None else reg.scalar(dtype)
+    if ".array" in get_ctx().raw_param_types.get(name, ""):
+        emit("mov", dtype.register, result, name)
+    else:
+        emit("ld", f"param.{dtype.register}", result, AddressOperand(name))
+    return result
+
+
+def global_ptrs(*tensors: object) -> tuple[Reg, ...]:
+    """The global address of every tensor's first element, each in a new 64-bit register."""
+    return tuple(_global_ptr(tensor) for tensor in tensors)
+
+
+def _global_ptr(tensor: object) -> Reg:
+    result = reg.scalar(b64)
+    emit("ld", "param.u64", result, address(tensor))
+    emit("cvta", "to.global.u64", result, result)
+    return result
+
+
+class cvta:
+    """Generic addresses: `cvta.to_global(src)`, `cvta.param(src)`."""
+
+    @staticmethod
+    def param(src: object, dst: Reg | None = None) -> Reg:
+        """A generic address from a kernel parameter's address."""
+        return _converted("param.u64", src, dst)
+
+    @staticmethod
+    def to_global(src: object, dst: Reg | None = None) -> Reg:
+        """A global address from a generic one."""
+        return _converted("to.global.u64", src, dst)
+
+
+def _converted(modifiers: str, src: object, dst: Reg | None) -> Reg:
+    result = dst if dst is not None else reg.scalar(b64)
+    emit("cvta", modifiers, result, src)
+    return result
+
+
+def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None,
+        linking: str | None = None) -> str:
+    """Declare a variable in the kernel's body and return its name.
+
+    Args:
+        space: "shared", "local", "global", "const", or with `__` for `::`, "shared__cta".
+        size: elements of an array; None declares a scalar.
+        align: bytes.
+        linking: "visible", "extern", "weak" or "common".
+    """
+    get_ctx().declare_variable(StateSpace.from_ptx(space.replace("__", "::")), dtype, name, size=size, align=align,
+                               linking=LinkingDirective.from_ptx(linking) if linking else None)
+    return name

@@ -1,0 +1,321 @@
+"""Shared memory: allocating it, addressing it, and the element access of two-dimensional tiles.
+
+Up to 48 KiB every allocation is a `.shared` variable. Beyond that the body is traced again in dynamic mode, where all
+allocations are offsets into one extern array, and the name of an allocation is `dyn_smem+<offset>`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from pyptx import reg
+from pyptx._loc import user_place
+from pyptx._operand import address, shifted
+from pyptx._trace import DYNAMIC_SMEM, emit, get_ctx
+from pyptx.errors import ShapeError, TraceError
+from pyptx.ir.nodes import AddressOperand, LabelOperand
+from pyptx.ir.types import StateSpace
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b8, b32, b64, u32
+from pyptx.wgmma_layout import GmmaLayout, Major, pick_gmma_layout
+
+__all__ = ["MbarrierArray", "MbarrierRef", "SharedAlloc", "SharedSlice", "alloc", "alloc_with_layout", "apply_swizzle",
+           "base", "load", "mbarrier", "store", "wgmma_tile"]
+
+_SWIZZLE_MASK = {"32B": 128, "64B": 384, "128B": 896}
+
+
+class _Shared:
+    """Something with a fixed place in shared memory.
+
+    `name` is what `mov` takes to get the address; in dynamic mode it includes the offset, so `byte_offset` is 0.
+    """
+
+    byte_offset = 0
+
+    def __init__(self, name: str, dynamic_offset: int | None):
+        self._symbol, self._offset = name, dynamic_offset or 0
+        self._dynamic = dynamic_offset is not None
+
+    @property
+    def name(self) -> str:
+        return f"{self._symbol}+{self._offset}" if self._offset else self._symbol
+
+    def __ptx_operand__(self) -> LabelOperand:
+        return LabelOperand(self.name)
+
+    def __ptx_address__(self) -> AddressOperand:
+        return shifted(AddressOperand(self._symbol), self._offset)
+
+    def wrapper_address(self) -> AddressOperand:
+        """The address as the typed wrappers pass it: the symbol, or in dynamic mode a register that holds the sum."""
+        return AddressOperand(self.address_register().name) if self._dynamic else self.__ptx_address__()
+
+    def address_register(self) -> Reg:
+        """The 32-bit shared address in a register."""
+        start = reg.scalar(u32)
+        emit("mov", "b32", start, self._symbol)
+        if not self._offset:
+            return start
+        total = reg.scalar(u32)
+        emit("add", "s32", total, start, self._offset)
+        return total
+
+
+class SharedAlloc(_Shared):
+    """A shared-memory allocation of `shape` elements of `dtype`, row-major."""
+
+    def __init__(self, name: str, dtype: PtxType, shape: tuple[int, ...], *, swizzle: str | None = None,
+                 gmma_layout: GmmaLayout | None = None, gmma_major: str | None = None, dynamic_offset: int | None = None):
+        super().__init__(name, dynamic_offset)
+        self.dtype, self.shape, self.swizzle = dtype, shape, swizzle
+        self.gmma_layout, self.gmma_major = gmma_layout, gmma_major
+
+    def __repr__(self) -> str:
+        return f"SharedAlloc({self.name}, {self.dtype}, {self.shape})"
+
+    def __getitem__(self, index):
+        """`a[stage]`: a slice of the first dimension; `a[row, col]`: load the element into a new register."""
+        if not isinstance(index, tuple):
+            return SharedSlice(self, index)
+        return load(self.dtype, self._element(index))
+
+    def __setitem__(self, index, value: Reg) -> None:
+        """`a[row, col] = register`: store one element."""
+        store(self.dtype, self._element(index), value)
+
+    def _element(self, index: object) -> Reg:
+        """Address of element [row, col] in a register; not swizzle-aware."""
+        if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
+            raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape {self.shape}")
+        row, column = index
+        for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
+            if isinstance(value, int) and not 0 <= value < size:
+                raise IndexError(f"{what} {value} of {self.name}; expected 0..{size - 1}")
+        elem_bytes = self.dtype.bits // 8
+        offset = _scaled(_flat_index(row, column, self.shape[1]), elem_bytes)
+        start = reg.scalar(u32)
+        emit("mov", "b32", start, self._symbol)
+        emit("add", "u32", start, start, offset)
+        if self._offset:
+            emit("add", "u32", start, start, self._offset)
+        return start
+
+
+class SharedSlice(_Shared):
+    """One stage of an allocation: `alloc[stage]`, stage an int or a register."""
+
+    def __init__(self, alloc: SharedAlloc, stage: int | Reg):
+        self.alloc, self.stage = alloc, stage
+        self.stage_bytes = prod(alloc.shape[1:]) * alloc.dtype.bits // 8
+        if isinstance(stage, int):
+            if not 0 <= stage < alloc.shape[0]:
+                raise IndexError(f"stage {stage} of {alloc.name}; expected 0..{alloc.shape[0] - 1}")
+            offset = alloc._offset + stage * self.stage_bytes
+            super().__init__(alloc._symbol, offset if alloc._dynamic else None)
+            self._offset = offset
+        elif isinstance(stage, Reg):
+            super().__init__(alloc._symbol, alloc._offset if alloc._dynamic else None)
+        else:
+            raise TypeError(f"a stage is an int or a register, not {stage!r}")
+        self._register: Reg | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.alloc.name}[{self.stage!r}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.alloc.shape[1:]
+
+    @property
+    def dtype(self) -> PtxType:
+        return self.alloc.dtype
+
+    @property
+    def gmma_layout(self) -> GmmaLayout | None:
+        return self.alloc.gmma_layout
+
+    @property
+    def gmma_major(self) -> str | None:
+        return self.alloc.gmma_major
+
+    def __ptx_operand__(self):
+        return super().__ptx_operand__() if isinstance(self.stage, int) else self.address_register().__ptx_operand__()
+
+    def __ptx_address__(self) -> AddressOperand:
+        return super().__ptx_address__() if isinstance(self.stage, int) else AddressOperand(self.address_register().name)
+
+    def wrapper_address(self) -> AddressOperand:
+        return super().wrapper_address() if isinstance(self.stage, int) else self.__ptx_address__()
+
+    def address_register(self) -> Reg:
+        if isinstance(self.stage, int):
+            return super().address_register()
+        if self._register is None:
+            start = super().address_register()
+            step = reg.scalar(u32)
+            emit("mul", "lo.u32", step, self.stage, self.stage_bytes)
+            self._register = reg.scalar(u32)
+            emit("add", "u32", self._register, start, step)
+        return self._register
+
+
+class MbarrierArray(_Shared):
+    """`count` mbarrier objects, 8 bytes each; `bars[i]` is one of them."""
+
+    def __init__(self, name: str, count: int, dynamic_offset: int | None = None):
+        super().__init__(name, dynamic_offset)
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, i: int) -> MbarrierRef:
+        if not 0 <= i < self.count:
+            raise IndexError(f"mbarrier {i} of {self.name}; expected 0..{self.count - 1}")
+        return MbarrierRef(self, i)
+
+    def __repr__(self) -> str:
+        return f"MbarrierArray({self.name}, {self.count})"
+
+
+class MbarrierRef(_Shared):
+    """One mbarrier of an array."""
+
+    def __init__(self, array: MbarrierArray, idx: int):
+        super().__init__(array._symbol, array._offset + 8 * idx if array._dynamic else None)
+        self._offset = array._offset + 8 * idx
+        self.array, self.idx = array, idx
+
+    def __repr__(self) -> str:
+        return f"{self.array.name}[{self.idx}]"
+
+
+# allocating -----------------------------------------------------------------------------------------------------------
+
+def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None, align: int | None = None,
+          name: str | None = None) -> SharedAlloc:
+    """Allocate shared memory for `shape` elements.
+
+    Args:
+        shape: elements per dimension, outermost first.
+        swizzle: "32B", "64B", "128B" or None; a note for those who address the tile, it changes nothing here.
+        align: bytes; 128 unless told.
+    """
+    return alloc_with_layout(dtype, shape, swizzle=swizzle, align=align, name=name)
+
+
+def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None, align: int | None = None,
+                      name: str | None = None, gmma_layout: GmmaLayout | None = None,
+                      gmma_major: str | None = None) -> SharedAlloc:
+    """`alloc`, with the wgmma layout of the tile noted on it."""
+    dims = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not dims or any(not isinstance(d, int) or d <= 0 for d in dims):
+        raise ShapeError(f"shared memory of shape {shape!r}; expected positive ints", at=user_place())
+    size = prod(dims) * dtype.bits // 8
+    symbol, offset = _reserve(b8, size, size, 128 if align is None else align, name, "smem")
+    return SharedAlloc(symbol, dtype, dims, swizzle=swizzle, gmma_layout=gmma_layout, gmma_major=gmma_major,
+                       dynamic_offset=offset)
+
+
+def wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: str = "K", *, align: int | None = None,
+               name: str | None = None) -> SharedAlloc:
+    """A tile laid out for wgmma: shape (M or N, K) with major "K", (K, M or N) with major "MN"."""
+    if major not in ("K", "MN"):
+        raise ShapeError(f"major {major!r}; expected 'K' or 'MN'", at=user_place())
+    m_or_n, k = shape if major == "K" else shape[::-1]
+    layout = pick_gmma_layout(elem_bytes=dtype.bits // 8, m_or_n=m_or_n, k=k, major=Major[major])
+    return alloc_with_layout(dtype, shape, layout.smem_swizzle, align, name, layout, major)
+
+
+def mbarrier(count: int, name: str | None = None) -> MbarrierArray:
+    """Allocate `count` mbarrier objects; each must be initialised before use."""
+    if count <= 0:
+        raise ShapeError(f"{count} mbarriers; the count must be positive", at=user_place())
+    symbol, offset = _reserve(b64, count, 8 * count, 8, name, "mbar")
+    return MbarrierArray(symbol, count, offset)
+
+
+def _reserve(dtype: PtxType, elements: int, size_bytes: int, align: int, name: str | None,
+             prefix: str) -> tuple[str, int | None]:
+    """Symbol of a new allocation, and its offset when it lies in the dynamic array."""
+    ctx = get_ctx()
+    offset = ctx.allocate_shared(size_bytes, align)
+    if ctx.force_dynamic_smem:
+        return DYNAMIC_SMEM, offset
+    symbol = name or f"{prefix}_{ctx.next_index(prefix)}"
+    ctx.declare_variable(StateSpace.SHARED, dtype, symbol, size=elements, align=align)
+    return symbol, None
+
+
+# access ---------------------------------------------------------------------------------------------------------------
+
+def base(name: str | None = None) -> Reg:
+    """The shared address of a symbol in a new register: `name`, else the kernel's extern array."""
+    ctx = get_ctx()
+    symbol = name or ctx.extern_smem_name
+    declared = {variable.name for variable in ctx.var_decls} | {ctx.extern_smem_name}
+    if symbol is None or symbol not in declared:
+        raise TraceError(f"no shared variable {symbol or 'smem'!r} is declared", at=user_place(),
+                         hint="decorate with @kernel(extern_smem=True), or allocate with smem.alloc(..., name=...)")
+    start = reg.scalar(u32)
+    emit("mov", "u32", start, symbol)
+    return start
+
+
+def load(dtype: PtxType, address_: object) -> Reg:
+    """A new register holding one element at a shared address (register, allocation, or ptx.addr(...))."""
+    result = reg.scalar(dtype)
+    emit("ld", f"shared.{dtype.register}", result, address(address_))
+    return result
+
+
+def store(dtype: PtxType, address_: object, value: Reg) -> None:
+    """Store one register at a shared address."""
+    if not isinstance(value, Reg):
+        raise TypeError(f"smem.store takes a register, not {value!r}; put the number into one with reg.scalar(dtype, init)")
+    emit("st", f"shared.{dtype.register}", address(address_), value)
+
+
+def apply_swizzle(offset: Reg, swizzle: str | None) -> Reg:
+    """A byte offset (u32, relative to a swizzle-aligned start) as the swizzle places it.
+
+    Source: PTX ISA, "Swizzling Modes" of tensors: 16-byte chunk index XOR row index.
+    """
+    if swizzle in (None, "NONE"):
+        return offset
+    if swizzle not in _SWIZZLE_MASK:
+        raise ShapeError(f"swizzle {swizzle!r}; expected one of None, 'NONE', {', '.join(map(repr, _SWIZZLE_MASK))}",
+                         at=user_place())
+    bits, result = reg.scalar(b32), reg.scalar(u32)
+    emit("and", "b32", bits, offset, _SWIZZLE_MASK[swizzle])
+    emit("shr", "u32", bits, bits, 3)
+    emit("xor", "b32", result, offset, bits)
+    return result
+
+
+def _flat_index(row: int | Reg, column: int | Reg, columns: int) -> Reg:
+    """row * columns + column in a new register."""
+    index = reg.scalar(u32)
+    match row, column:
+        case int(), int():
+            emit("mov", "u32", index, row * columns + column)
+        case int(), _:
+            emit(*(("mov", "u32", index, column) if row * columns == 0 else ("add", "u32", index, column, row * columns)))
+        case _:
+            start = reg.scalar(u32)
+            emit("mul", "lo.u32", start, row, columns)
+            emit("add", "u32", index, start, column)
+    return index
+
+
+def _scaled(index: Reg, elem_bytes: int) -> Reg:
+    """An element index in bytes."""
+    if elem_bytes == 1:
+        return index
+    scaled = reg.scalar(u32)
+    if elem_bytes & (elem_bytes - 1) == 0:
+        emit("shl", "b32", scaled, index, elem_bytes.bit_length() - 1)
+    else:
+        emit("mul", "lo.u32", scaled, index, elem_bytes)
+    return scaled

@@ -1,0 +1,70 @@
+"""What stands for an array while a kernel is traced."""
+
+from __future__ import annotations
+
+from pyptx._loc import user_place
+from pyptx._trace import get_ctx, in_trace
+from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, RegisterOperand
+from pyptx.reg import Reg
+from pyptx.specs import Layout
+from pyptx.types import PtxType, u64
+
+__all__ = ["TensorSpec", "TmaDescriptorHandle"]
+
+
+class TensorSpec:
+    """An array parameter of the kernel.
+
+    Attributes:
+        shape: sizes, or None when a symbolic size is not known.
+        dtype, layout: of its Tile; None for parameters without one.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None,
+                 layout: Layout | None = None):
+        self.name, self.shape, self.dtype, self.layout = name, shape, dtype, layout
+        self._descriptor: tuple[object, Reg] | None = None
+
+    def __repr__(self) -> str:
+        return f"TensorSpec({self.name}, shape={self.shape}, dtype={self.dtype})"
+
+    def __ptx_operand__(self) -> LabelOperand:
+        return LabelOperand(self.name)
+
+    def __ptx_address__(self) -> AddressOperand:
+        return AddressOperand(self.name)
+
+    def tma_desc(self) -> Reg | TmaDescriptorHandle:
+        """The address of this array's tensor map, in a register loaded at the start of the kernel.
+
+        Outside a trace: a handle that names the parameter.
+        """
+        if not in_trace():
+            return TmaDescriptorHandle(self)
+        ctx = get_ctx()
+        if self._descriptor is None or self._descriptor[0] is not ctx:
+            parameter = f"{self.name}_tma_desc"
+            name = f"%rd{ctx.next_index('%rd')}"
+            ctx.declare_first(u64, name)
+            ctx.tma_tensors.append(self.name)
+            ctx.prologue.append(Instruction("ld", (".param", ".u64"), (RegisterOperand(name), AddressOperand(parameter)),
+                                            place=user_place()))
+            self._descriptor = (ctx, Reg(name, u64))
+        return self._descriptor[1]
+
+
+class TmaDescriptorHandle:
+    """The name of a tensor-map parameter, outside a trace."""
+
+    def __init__(self, tensor: TensorSpec):
+        self.tensor = tensor
+        self.name = f"{tensor.name}_tma_desc"
+
+    def __ptx_operand__(self) -> LabelOperand:
+        return LabelOperand(self.name)
+
+    def __ptx_address__(self) -> AddressOperand:
+        return AddressOperand(self.name)
+
+    def __repr__(self) -> str:
+        return f"TmaDescriptorHandle({self.name})"
