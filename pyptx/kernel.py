@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 from pyptx._specialize import KernelOptions, Signature, Specialization, parse_raw_param, specialize
 from pyptx.compiled import Compiled, compile_module
+from pyptx.emitter import with_locations
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
 from pyptx.runtime import LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
@@ -20,6 +23,7 @@ from pyptx.tensor import TensorSpec, TmaDescriptorHandle
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
 Grid = Callable[..., int | Sequence[int]] | int | Sequence[int] | None
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class Kernel:
@@ -133,7 +137,8 @@ class Kernel:
         special.require_valid()
         key = (options, lineinfo)
         if key not in special.compiled:
-            special.compiled[key] = compile_module(special.module, special.emitted.text, special.emitted.places,
+            emitted = with_locations(special.emitted) if lineinfo else special.emitted
+            special.compiled[key] = compile_module(special.module, emitted.text, emitted.places,
                                                    target=special.module.target.targets[0], options=options,
                                                    lineinfo=lineinfo, name=self.name)
         return special.compiled[key]
@@ -177,8 +182,8 @@ class Kernel:
         outputs = self._outputs(runtime, env, out, inputs)
         special = self._specialize({**params, **env})
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        self.last_run = self._run(runtime, special, self._resolve_grid(env), self._block, args, outputs, self._cluster,
-                                  self.smem, options())
+        self.last_run = self._run(runtime, special, self._resolve_grid(env, template), self._block, args, outputs,
+                                  self._cluster, self.smem, options())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
@@ -297,13 +302,18 @@ class Kernel:
             values.append(value)
         return values
 
-    def _resolve_grid(self, env: Mapping[str, int]) -> tuple[int, int, int]:
+    def _resolve_grid(self, env: Mapping[str, int],
+                      template: Mapping[str, Any] = MappingProxyType({})) -> tuple[int, int, int]:
+        """The grid; a function gets the sizes and template values that it names, or the sizes by position."""
         if not callable(self._grid):
             return dim3(self._grid, "grid")
-        try:
-            grid = self._grid(**env)
-        except TypeError:
-            grid = self._grid(*env.values())
+        known = {**template, **env}
+        parameters = inspect.signature(self._grid).parameters.values()
+        named = {p.name: known[p.name] for p in parameters if p.name in known and p.kind in _BY_NAME}
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            named = {**env, **named}
+        unknown = any(p.kind in _BY_NAME and p.default is p.empty and p.name not in known for p in parameters)
+        grid = self._grid(*env.values()) if unknown else self._grid(**named)
         return dim3(tuple(grid)[:3] if isinstance(grid, Sequence) else grid, "grid")
 
 
@@ -321,7 +331,7 @@ def kernel(fn: Callable | None = None, **arguments: Any) -> Any:
         arch: target such as "sm_80" or "sm_90a"; "auto" asks the GPU.
         version: PTX ISA version (major, minor); by default as new as the target and the instructions need.
         in_specs, out_specs: Tiles of the array parameters, inputs first.
-        grid: CTAs: a tuple, or a function of the symbolic sizes.
+        grid: CTAs: a tuple, or a function of the symbolic sizes and template parameters it names.
         block, cluster: threads of a CTA, CTAs of a cluster.
         smem: dynamic shared memory in bytes.
         raw_params: further entry parameters, (type, name) pairs such as ("u32", "K").
