@@ -101,7 +101,7 @@ def user_place() -> Place:
         if not trail or not _is_ours(frame.f_code.co_filename):
             trail.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
-    if frame is None:                                   # nothing of ours called the user: only the innermost frame means anything
+    if frame is None:                       # nothing of ours called the user: only the innermost frame means anything
         del trail[1:]
     place = None
     for code, lasti in reversed(trail):
@@ -122,7 +122,8 @@ def _positions(code: CodeType) -> tuple[Position, ...]:
     """Decode a code object once; co_positions gives UTF-8 byte columns, editors want characters."""
     def span(line, end_line, start, end):
         line = line or code.co_firstlineno
-        return Position(line, end_line or line, _characters(code, line, start), _characters(code, end_line or line, end))
+        end_line = end_line or line
+        return Position(line, end_line, _characters(code, line, start), _characters(code, end_line, end))
     return tuple(span(*entry) for entry in code.co_positions())
 
 

@@ -9,8 +9,17 @@ from __future__ import annotations
 import struct
 from operator import index
 
-from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, LabelOperand, NegatedOperand, Operand,
-                            ParenthesizedOperand, PipeOperand, RegisterOperand, VectorOperand)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    LabelOperand,
+    NegatedOperand,
+    Operand,
+    ParenthesizedOperand,
+    PipeOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 
 __all__ = ["address", "float_literal", "operand", "shifted"]
 
@@ -47,8 +56,8 @@ def operand(value: object, float_bits: int = 32) -> Operand:
         return ParenthesizedOperand(tuple(operand(v, float_bits) for v in value))
     if hasattr(value, "__index__"):                                     # numpy integers
         return ImmediateOperand(str(index(value)))
-    raise TypeError(f"{value!r} ({type(value).__name__}) is no PTX operand; expected a register, a number, a name, a list "
-                    "of them, a shared-memory or tensor handle")
+    raise TypeError(f"{value!r} ({type(value).__name__}) is no PTX operand; expected a register, a number, a name, a "
+                    "list of them, a shared-memory or tensor handle")
 
 
 def _named(text: str) -> Operand:

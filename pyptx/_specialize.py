@@ -116,8 +116,9 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
     if ctx.faults:
         raise ctx.faults[0]
     if ctx.uses_dynamic_smem and options.extern_smem:
-        raise TraceError(f"kernel {name}: smem allocations beyond 48 KiB and extern_smem={options.extern_smem!r} both use the "
-                         "dynamic shared memory", hint="take offsets into the extern array, or drop extern_smem")
+        raise TraceError(f"kernel {name}: smem allocations beyond 48 KiB and extern_smem={options.extern_smem!r} both "
+                         "use the dynamic shared memory",
+                         hint="take offsets into the extern array, or drop extern_smem")
     entry = Function(True, name, _params(signature, specs, options, ctx), None, ctx.body(), LinkingDirective.VISIBLE,
                      options.directives, place=Place(function.__code__, 0))
     module = Module(Version(*default_version), Target((arch,)), AddressSize(64), (*_extern(options, ctx), entry))
@@ -140,7 +141,8 @@ def _tensors(names: Sequence[str], specs: Sequence[Tile], sizes: Mapping[str, in
     return tensors
 
 
-def _params(signature: Signature, specs: Sequence[Tile], options: KernelOptions, ctx: TraceContext) -> tuple[Param, ...]:
+def _params(signature: Signature, specs: Sequence[Tile], options: KernelOptions,
+            ctx: TraceContext) -> tuple[Param, ...]:
     """Parameters of the entry in ABI order: tensors, raw parameters, tensor maps."""
     takes_tensors = specs or not options.raw_params
     pointers = [replace(_POINTER, name=n) for n in signature.tensors] if takes_tensors else []
@@ -169,9 +171,10 @@ def parse_raw_param(text: str, name: str) -> Param:
     match = _RAW.fullmatch(text)
     if match is None:
         raise ValueError(f"raw parameter {name!r} has type {text!r}; expected "
-                         "<scalar>[.ptr][.<space>][.align<N>][.palign<N>][.array<N>], for instance 'u32' or 'b8.align64.array128'")
+                         "<scalar>[.ptr][.<space>][.align<N>][.palign<N>][.array<N>], for instance 'u32' or "
+                         "'b8.align64.array128'")
     numbers = {word: int(n) for word, n in re.findall(r"\.(align|palign|array)(\d+)", match["rest"])}
     pointer = match["ptr"] is not None
-    return Param(StateSpace.PARAM, ScalarType.from_ptx(match["scalar"]), name, numbers.get("array"), numbers.get("align"),
-                 StateSpace.from_ptx(match["space"]) if match["space"] else None,
-                 numbers.get("palign", 1) if pointer else None)
+    space = StateSpace.from_ptx(match["space"]) if match["space"] else None
+    return Param(StateSpace.PARAM, ScalarType.from_ptx(match["scalar"]), name, numbers.get("array"),
+                 numbers.get("align"), space, numbers.get("palign", 1) if pointer else None)

@@ -18,7 +18,8 @@ from pyptx.ir.nodes import Block, Instruction, IntrinsicScope, Label, Operand, P
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.types import PtxType
 
-__all__ = ["DYNAMIC_SMEM", "STATIC_SMEM_LIMIT", "TraceContext", "emit", "get_ctx", "guard", "in_trace", "run", "trace_scope"]
+__all__ = ["DYNAMIC_SMEM", "STATIC_SMEM_LIMIT", "TraceContext", "emit", "get_ctx", "guard", "in_trace", "run",
+           "trace_scope"]
 
 STATIC_SMEM_LIMIT = 48 * 1024                   # bytes of statically declared shared memory a CTA may have
 DYNAMIC_SMEM = "dyn_smem"
@@ -83,7 +84,8 @@ class TraceContext:
 
     def declare_variable(self, space: StateSpace, dtype: PtxType, name: str, *, size: int | None = None,
                          align: int | None = None, linking: LinkingDirective | None = None) -> None:
-        self.var_decls.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking, place=user_place()))
+        self.var_decls.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking,
+                                      place=user_place()))
 
     @property
     def reg_decls(self) -> list[RegDecl]:

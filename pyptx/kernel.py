@@ -15,7 +15,7 @@ from pyptx.compiled import Compiled, compile_module
 from pyptx.emitter import with_locations
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
-from pyptx.runtime import LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.device import detect_arch
 from pyptx.specs import Tile, unify_envs
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
@@ -29,8 +29,8 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 class Kernel:
     """A Python function that writes a PTX kernel.
 
-    Positional parameters of the function stand for arrays, keyword-only ones are template parameters. Each combination of
-    parameter values and sizes is traced once.
+    Positional parameters of the function stand for arrays, keyword-only ones are template parameters. Each combination
+    of parameter values and sizes is traced once.
     """
 
     def __init__(self, fn: Callable, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
@@ -173,8 +173,8 @@ class Kernel:
             raise TypeError(f"{self.name}() takes {count} input arrays ({', '.join(self._signature.tensors[:count])}), "
                             f"got {len(arrays)}")
         if len(arrays) > count:
-            warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass outputs "
-                          "as out=", stacklevel=2)
+            warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass "
+                          "outputs as out=", stacklevel=2)
         inputs = arrays[:count]
         runtime = runtime_for(inputs)
         sizes, template, raw = self._split(params)
@@ -206,9 +206,9 @@ class Kernel:
         arrays = [a for a in args if hasattr(a, "dtype") and hasattr(a, "shape") and a.shape != ()]
         for i, array in enumerate(arrays):
             runtime.check_array(array, f"{self.name}: array {i}")
-        self.last_run = self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args, arrays,
-                                  dim3(cluster, "cluster") if cluster is not None else self._cluster,
-                                  max(smem_bytes, self.smem), {**options(), **others})
+        clusters = dim3(cluster, "cluster") if cluster is not None else self._cluster
+        self.last_run = self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args,
+                                  arrays, clusters, max(smem_bytes, self.smem), {**options(), **others})
         return self.last_run
 
     def _run(self, runtime: Runtime, special: Specialization, grid, block, args: Sequence[Any], outputs: Sequence[Any],
@@ -250,7 +250,8 @@ class Kernel:
                     version: tuple[int, int] | None = None) -> Specialization:
         sizes, template, _ = self._split(params)
         arch, version = arch or self._arch, tuple(version) if version is not None else self._version
-        key = (arch, version, tuple(sorted((n, _hashable(v)) for n, v in template.items())), tuple(sorted(sizes.items())))
+        values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))
+        key = (arch, version, values, tuple(sorted(sizes.items())))
         if key not in self._cache:
             self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
                                           self._options, arch=arch, version=version, env=sizes, template=template)
@@ -280,7 +281,8 @@ class Kernel:
     def _outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
         shapes = [spec.resolve_shape(env) for spec in self._out_specs]
         if out is None:
-            return [runtime.empty(shape, spec.dtype.name, inputs) for shape, spec in zip(shapes, self._out_specs, strict=True)]
+            return [runtime.empty(shape, spec.dtype.name, inputs)
+                    for shape, spec in zip(shapes, self._out_specs, strict=True)]
         given = list(out) if isinstance(out, tuple | list) else [out]
         if len(given) != len(shapes):
             raise LaunchError(f"{self.name}: out= holds {len(given)} arrays, the kernel writes {len(shapes)}")
@@ -302,18 +304,19 @@ class Kernel:
             values.append(value)
         return values
 
-    def _resolve_grid(self, env: Mapping[str, int],
-                      template: Mapping[str, Any] = MappingProxyType({})) -> tuple[int, int, int]:
-        """The grid; a function gets the sizes and template values that it names, or the sizes by position."""
+    def _resolve_grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
+        """The grid for these sizes. A callable gets the sizes and template values it names; sizes by position when it
+        names others."""
         if not callable(self._grid):
             return dim3(self._grid, "grid")
         known = {**template, **env}
-        parameters = inspect.signature(self._grid).parameters.values()
-        named = {p.name: known[p.name] for p in parameters if p.name in known and p.kind in _BY_NAME}
-        if any(p.kind is p.VAR_KEYWORD for p in parameters):
-            named = {**env, **named}
-        unknown = any(p.kind in _BY_NAME and p.default is p.empty and p.name not in known for p in parameters)
-        grid = self._grid(*env.values()) if unknown else self._grid(**named)
+        wanted = inspect.signature(self._grid).parameters
+        if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
+            grid = self._grid(**env)
+        elif all(name in known for name, p in wanted.items() if p.default is p.empty):
+            grid = self._grid(**{name: known[name] for name in wanted if name in known})
+        else:
+            grid = self._grid(*env.values())
         return dim3(tuple(grid)[:3] if isinstance(grid, Sequence) else grid, "grid")
 
 

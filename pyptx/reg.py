@@ -45,7 +45,8 @@ class Reg:
 
     def __bool__(self) -> bool:
         raise TraceError(f"{self!r} has no value while the kernel is traced, so Python cannot branch on it",
-                         at=user_place(), hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp")
+                         at=user_place(),
+                         hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp")
 
     def __index__(self) -> int:
         raise TraceError(f"{self!r} has no value while the kernel is traced, so it cannot be a Python index or range",
@@ -54,7 +55,8 @@ class Reg:
     __int__ = __float__ = __len__ = __index__
 
     def __iter__(self):
-        raise TraceError(f"{self!r} is one register and cannot be iterated", at=user_place(), hint="use reg.array(dtype, count)")
+        raise TraceError(f"{self!r} is one register and cannot be iterated", at=user_place(),
+                         hint="use reg.array(dtype, count)")
 
     # comparison -----------------------------------------------------------------------------------------------------
 
@@ -89,7 +91,7 @@ class Reg:
     def __rxor__(self, other): return _arithmetic("xor", self, other)
 
     def __or__(self, other):
-        if self.dtype == pred or isinstance(other, Reg) and other.dtype == pred:
+        if self.dtype == pred or (isinstance(other, Reg) and other.dtype == pred):
             return PipeRef(self, other)
         return _arithmetic("or", self, other)
 
@@ -217,7 +219,7 @@ class RegArray:
         return self.regs()[::-1] if reverse else self.regs()
 
 
-# declaring ------------------------------------------------------------------------------------------------------------
+# declaring ----------------------------------------------------------------------------------------------------------
 
 def scalar(dtype: PtxType, init: object = None, name: str | None = None) -> Reg:
     """Declare one register, and set it when `init` is given (a number, or text taken as it is)."""
@@ -314,10 +316,10 @@ def _initial(dtype: PtxType, init: object) -> object:
     return init
 
 
-# operators ------------------------------------------------------------------------------------------------------------
+# operators ----------------------------------------------------------------------------------------------------------
 
-_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "//", "truediv": "/", "rem": "%", "shl": "<<", "shr": ">>", "and": "&",
-           "or": "|", "xor": "^", "max": ".max", "min": ".min"}
+_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "//", "truediv": "/", "rem": "%", "shl": "<<", "shr": ">>",
+           "and": "&", "or": "|", "xor": "^", "max": ".max", "min": ".min"}
 _BITWISE = {"shl", "and", "or", "xor"}
 
 
@@ -331,7 +333,7 @@ def _literal(like: Reg, value: object) -> Reg:
 def _require_number(register: Reg, symbol: str, *, floats: bool = True) -> None:
     dtype = register.dtype
     fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (32, 64) and dtype.name[0] in "bus"
-    if not fits or dtype.is_float and not floats:
+    if not fits or (dtype.is_float and not floats):
         raise TypeError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
 
 
@@ -376,16 +378,16 @@ def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = Non
     elif not isinstance(right, str) and not hasattr(right, "__index__") and not isinstance(right, float):
         return NotImplemented
     right = _right(right, left.dtype, symbol)
-    widen_left = (isinstance(right, Reg) and not left.dtype.is_float and left.dtype.bits == 32 and right.dtype.bits == 64
-                  and op not in ("shl", "shr"))
+    widen_left = (isinstance(right, Reg) and not left.dtype.is_float and left.dtype.bits == 32
+                  and right.dtype.bits == 64 and op not in ("shl", "shr"))
     if widen_left and destination is not None:
         raise TypeError(f"{left!r} {symbol}= {right!r} would lose the upper half; widen {left.name} first")
     wide_type = s64 if left.dtype.is_signed else u64
     result = destination or scalar(wide_type if widen_left else left.dtype)
     if widen_left:
         left = _widened(left)
-    elif (isinstance(right, Reg) and left.dtype.bits == 64 and right.dtype.bits == 32 and op not in ("shl", "shr")
-          and not left.dtype.is_float):
+    elif (isinstance(right, Reg) and left.dtype.bits == 64 and right.dtype.bits == 32
+          and op not in ("shl", "shr") and not left.dtype.is_float):
         right = _widened(right)
     if op in ("shl", "shr") and isinstance(right, Reg) and right.dtype.bits == 64:
         raise TypeError(f"the shift amount {right!r} must be a 32-bit register")

@@ -48,7 +48,7 @@ class _Shared:
         return shifted(AddressOperand(self._symbol), self._offset)
 
     def wrapper_address(self) -> AddressOperand:
-        """The address as the typed wrappers pass it: the symbol, or in dynamic mode a register that holds the sum."""
+        """The address as typed wrappers pass it: the symbol, or in dynamic mode a register that holds the sum."""
         return AddressOperand(self.address_register().name) if self._dynamic else self.__ptx_address__()
 
     def address_register(self) -> Reg:
@@ -66,7 +66,8 @@ class SharedAlloc(_Shared):
     """A shared-memory allocation of `shape` elements of `dtype`, row-major."""
 
     def __init__(self, name: str, dtype: PtxType, shape: tuple[int, ...], *, swizzle: str | None = None,
-                 gmma_layout: GmmaLayout | None = None, gmma_major: str | None = None, dynamic_offset: int | None = None):
+                 gmma_layout: GmmaLayout | None = None, gmma_major: str | None = None,
+                 dynamic_offset: int | None = None):
         super().__init__(name, dynamic_offset)
         self.dtype, self.shape, self.swizzle = dtype, shape, swizzle
         self.gmma_layout, self.gmma_major = gmma_layout, gmma_major
@@ -87,7 +88,8 @@ class SharedAlloc(_Shared):
     def _element(self, index: object) -> Reg:
         """Address of element [row, col] in a register; not swizzle-aware."""
         if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
-            raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape {self.shape}")
+            raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
+                            f"{self.shape}")
         row, column = index
         for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
             if isinstance(value, int) and not 0 <= value < size:
@@ -191,7 +193,7 @@ class MbarrierRef(_Shared):
         return f"{self.array.name}[{self.idx}]"
 
 
-# allocating -----------------------------------------------------------------------------------------------------------
+# allocating -------------------------------------------------------------------------------------------------------
 
 def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None, align: int | None = None,
           name: str | None = None) -> SharedAlloc:
@@ -248,7 +250,7 @@ def _reserve(dtype: PtxType, elements: int, size_bytes: int, align: int, name: s
     return symbol, None
 
 
-# access ---------------------------------------------------------------------------------------------------------------
+# access -----------------------------------------------------------------------------------------------------------
 
 def base(name: str | None = None) -> Reg:
     """The shared address of a symbol in a new register: `name`, else the kernel's extern array."""
@@ -273,7 +275,8 @@ def load(dtype: PtxType, address_: object) -> Reg:
 def store(dtype: PtxType, address_: object, value: Reg) -> None:
     """Store one register at a shared address."""
     if not isinstance(value, Reg):
-        raise TypeError(f"smem.store takes a register, not {value!r}; put the number into one with reg.scalar(dtype, init)")
+        raise TypeError(f"smem.store takes a register, not {value!r}; put the number into one with "
+                        "reg.scalar(dtype, init)")
     emit("st", f"shared.{dtype.register}", address(address_), value)
 
 
@@ -301,7 +304,8 @@ def _flat_index(row: int | Reg, column: int | Reg, columns: int) -> Reg:
         case int(), int():
             emit("mov", "u32", index, row * columns + column)
         case int(), _:
-            emit(*(("mov", "u32", index, column) if row * columns == 0 else ("add", "u32", index, column, row * columns)))
+            start = row * columns
+            emit(*(("mov", "u32", index, column) if start == 0 else ("add", "u32", index, column, start)))
         case _:
             start = reg.scalar(u32)
             emit("mul", "lo.u32", start, row, columns)

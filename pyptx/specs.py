@@ -35,8 +35,8 @@ _LAYOUT_OF_ROW_BYTES = {16: Layout.ROW, 32: Layout.TMA_32B, 64: Layout.TMA_64B, 
 class Tile:
     """Shape, type and layout of one array: `Tile("M", "K", f32)`.
 
-    Positional items in any order: an int or a name extends the shape, a type sets the dtype, a Layout the layout. A name
-    is a symbolic size, bound by the arrays of a call.
+    Positional items in any order: an int or a name extends the shape, a type sets the dtype, a Layout the layout. A
+    name is a symbolic size, bound by the arrays of a call.
 
     Raises:
         ValueError: no dtype, no dimensions, or two dtypes.
@@ -69,7 +69,8 @@ class Tile:
         if not shape:
             raise ValueError("Tile needs at least one dimension")
         values = {"shape": tuple(shape), "dtype": dtype, "layout": layout,
-                  "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank, "tma_padding": tma_padding}
+                  "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank,
+                  "tma_padding": tma_padding}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -116,7 +117,7 @@ class Tile:
         width = _WIDTH.get(given) or int("".join(filter(str.isdigit, given)) or 0)
         same_width = width == _WIDTH.get(wanted, self.dtype.bits)
         integer = given[0] in "us" and wanted[0] in "us"
-        return same_width and (wanted[0] == "b" and wanted != "bf16" or integer)
+        return same_width and ((wanted[0] == "b" and wanted != "bf16") or integer)
 
     def matches(self, shape: Iterable[int], dtype_name: str) -> bool:
         """Whether an array of that shape and dtype name fits."""

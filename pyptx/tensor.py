@@ -47,8 +47,8 @@ class TensorSpec:
             name = f"%rd{ctx.next_index('%rd')}"
             ctx.declare_first(u64, name)
             ctx.tma_tensors.append(self.name)
-            ctx.prologue.append(Instruction("ld", (".param", ".u64"), (RegisterOperand(name), AddressOperand(parameter)),
-                                            place=user_place()))
+            operands = RegisterOperand(name), AddressOperand(parameter)
+            ctx.prologue.append(Instruction("ld", (".param", ".u64"), operands, place=user_place()))
             self._descriptor = (ctx, Reg(name, u64))
         return self._descriptor[1]
 

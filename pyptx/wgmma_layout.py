@@ -71,7 +71,8 @@ def pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major) -> G
         if not k_major and row == 16:
             leading, stride = stride, leading
     else:
-        raise ShapeError(f"a contiguous row of {row} bytes is not one of the canonical 16, 32, 64, 128 or a multiple of 128")
+        raise ShapeError(f"a contiguous row of {row} bytes is not one of the canonical 16, 32, 64, 128 or a multiple "
+                         "of 128")
     swizzle = _SWIZZLE[kind]
     return GmmaLayout(kind, leading, stride, swizzle or "NONE", swizzle)
 

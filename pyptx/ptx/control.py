@@ -48,7 +48,8 @@ def scope() -> Iterator[None]:
 def if_(condition: Reg | NegPred) -> Iterator[None]:
     """Run the body in threads where the predicate holds."""
     if not isinstance(condition, Reg | NegPred):
-        raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}; a Python `if` decides while tracing")
+        raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}; a Python `if` decides while "
+                        "tracing")
     ctx = get_ctx()
     otherwise, end = ctx.label("else"), ctx.label("endif")
     emit("bra", "", LabelOperand(otherwise), pred=~condition)

@@ -1,7 +1,7 @@
 """`ptx.inst.<mnemonic>(...)`: one call, one instruction, spelled like the PTX.
 
-Nothing is refused here: the instruction is appended as written, and `validate.check` reads the whole module before it is
-assembled or launched.
+Nothing is refused here: the instruction is appended as written, and `validate.check` reads the whole module before it
+is assembled or launched.
 """
 
 from __future__ import annotations

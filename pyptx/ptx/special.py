@@ -18,7 +18,7 @@ def sreg(name: str) -> Reg:
 
 
 def _type_of(name: str) -> PtxType:
-    row = registers.SPECIAL.get(name) or registers.SPECIAL.get(name.split(".")[0])
+    row = registers.lookup(name)
     if row is None or "u32" in row.types:
         return u32
     return pred if "pred" in row.types else from_name(row.types[0])
@@ -32,8 +32,8 @@ class _Special:
             raise AttributeError(name)
         if f"%{name}" in registers.SPECIAL:
             row = registers.SPECIAL[f"%{name}"]
-            if row.vector:
-                member = SimpleNamespace(**{axis: _reader(f"%{name}.{axis}") for axis in "xyz"})
+            if row.components:
+                member = SimpleNamespace(**{axis: _reader(f"%{name}.{axis}") for axis in row.components})
             else:
                 member = _reader(f"%{name}")
             setattr(self, name, member)

@@ -59,8 +59,8 @@ def _home_of(values: Iterable[object]) -> str:
         if package in ADAPTERS:
             return ADAPTERS[package]
         if hasattr(value, "__dlpack__"):
-            raise LaunchError(f"cannot launch on {type(value).__module__}.{type(value).__name__}; expected NumPy arrays, "
-                              "which run on the CPU simulator")
+            raise LaunchError(f"cannot launch on {type(value).__module__}.{type(value).__name__}; expected NumPy "
+                              "arrays, which run on the CPU simulator")
     return "sim"
 
 
