@@ -383,7 +383,7 @@ def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = Non
     if widen_left and destination is not None:
         raise TypeError(f"{left!r} {symbol}= {right!r} would lose the upper half; widen {left.name} first")
     wide_type = s64 if left.dtype.is_signed else u64
-    result = destination or scalar(wide_type if widen_left else left.dtype)
+    result = destination if destination is not None else scalar(wide_type if widen_left else left.dtype)
     if widen_left:
         left = _widened(left)
     elif (isinstance(right, Reg) and left.dtype.bits == 64 and right.dtype.bits == 32
