@@ -28,10 +28,10 @@ LAYERS = (
     ("isa",),
     ("ir",),
     ("parser", "emitter", "validate", "codegen"),
-    ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "ptx"),
+    ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor", "ptx"),
     ("toolchain", "store", "cache", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
-    ("kernel",),
+    ("_specialize", "kernel"),
     ("highlight", "analysis", "tune", "views"),
     ("__init__",),
     ("jupyter", "cli", "__main__"),
@@ -41,6 +41,7 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 # part that holds the method -> parts the method imports when it is called
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
+    "kernel": {"views"},                                # Kernel.view()
 }
 
 # package from elsewhere -> the modules that may import it, each with all that lies below it

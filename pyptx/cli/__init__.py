@@ -1,0 +1,46 @@
+"""The `pyptx` command: one file a subcommand, each with `add(subparsers)` and what it runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from pyptx import __version__
+from pyptx.cli import cache, demo, doctor, lab, listing, view
+from pyptx.errors import PtxError
+
+__all__ = ["main"]
+
+COMMANDS = (demo, lab, doctor, listing, view, cache)
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="pyptx", description="PTX kernels in Python: write them, read their SASS, run them with or without a GPU.",
+        epilog="KERNEL is FILE.py:NAME or module:NAME; NAME may be left out when the file defines one kernel.")
+    top.add_argument("--version", action="version", version=f"pyptx {__version__}")
+    subparsers = top.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(subparsers)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand; its exit status: 0, 1 for an explained error, 2 for wrong usage, 130 when interrupted."""
+    arguments, rest = parser().parse_known_args(argv)
+    if rest and not getattr(arguments, "passes_arguments_on", False):
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
+    arguments.rest = rest
+    try:
+        return arguments.run(arguments)
+    except (PtxError, OSError) as error:
+        if isinstance(error, BrokenPipeError):                  # `pyptx sass ... | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        print(f"pyptx: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("pyptx: interrupted", file=sys.stderr)
+        return 130

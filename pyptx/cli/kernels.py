@@ -1,0 +1,84 @@
+"""Kernels named on the command line: `examples/rms_norm.py:rms_norm -p M=512 -p N=1024`."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from pyptx.errors import PtxError
+from pyptx.kernel import Kernel
+
+__all__ = ["CommandError", "add_kernel_arguments", "load_kernel", "parameters"]
+
+
+class CommandError(PtxError):
+    """A command line that cannot be carried out; the message says why."""
+
+
+def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
+    """Add KERNEL, -p NAME=VALUE and --arch to a subcommand."""
+    command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME or module:NAME")
+    command.add_argument("-p", "--parameter", metavar="NAME=VALUE", action="append", default=[], dest="parameters",
+                         help="a shape symbol or template parameter; may be given several times")
+    command.add_argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, as sm_100a")
+
+
+def load_kernel(name: str) -> Kernel:
+    """The kernel that `FILE.py:NAME` or `module:NAME` names; its file is executed.
+
+    Raises:
+        CommandError: no such file, module or kernel, or several kernels and no NAME.
+    """
+    source, colon, wanted = name.rpartition(":")
+    if not colon or "/" in wanted or "\\" in wanted or wanted.endswith(".py"):
+        source, wanted = name, ""
+    module = load_module(source)
+    kernels = {key: value for key, value in vars(module).items() if isinstance(value, Kernel)}
+    if wanted in kernels:
+        return kernels[wanted]
+    listed = ", ".join(kernels) or "none"
+    if wanted:
+        raise CommandError(f"{source} defines no kernel {wanted!r}; kernels there: {listed}")
+    if len(kernels) != 1:
+        raise CommandError(f"{source} defines {len(kernels)} kernels ({listed}); name one as {source}:NAME")
+    return next(iter(kernels.values()))
+
+
+def load_module(source: str) -> ModuleType:
+    """Execute a Python file (a path, or anything ending in .py) or import a module."""
+    path = Path(source)
+    if path.suffix == ".py" or path.is_file():
+        if not path.is_file():
+            raise CommandError(f"no file {source}")
+        spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)               # dataclasses and pickle look their module up by name
+        spec.loader.exec_module(module)
+        return module
+    try:
+        return importlib.import_module(source)
+    except ModuleNotFoundError as error:
+        if error.name != source.partition(".")[0] and error.name != source:
+            raise                                               # the module is there, one that it imports is not
+        raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME or module:NAME") from None
+
+
+def parameters(given: list[str]) -> dict[str, object]:
+    """`["N=1024", "mode=fast"]` as `{"N": 1024, "mode": "fast"}`; values are Python literals, all else is text."""
+    values = {}
+    for item in given:
+        name, equals, text = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise CommandError(f"-p {item}: expected NAME=VALUE, as in -p N=1024")
+        if name in values:
+            raise CommandError(f"-p {name} is given twice")
+        try:
+            values[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            values[name] = text
+    return values

@@ -1,0 +1,61 @@
+"""`pyptx ptx` and `pyptx sass`: the text of a kernel at either level."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pyptx.cli.kernels import add_kernel_arguments, load_kernel, parameters
+
+__all__ = ["add", "print_ptx", "print_sass"]
+
+
+def add(subparsers) -> None:
+    for name, run, summary in (("ptx", print_ptx, "print the PTX text of a kernel"),
+                               ("sass", print_sass, "assemble a kernel and print its machine code")):
+        command = subparsers.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        add_kernel_arguments(command)
+        command.add_argument("-o", "--output", metavar="FILE", type=Path, help="write to this file instead")
+        if name == "sass":
+            command.add_argument("--control", action="store_true",
+                                 help="show live registers, stalls, barriers and the PTX line of every instruction")
+        command.set_defaults(run=run)
+
+
+def print_ptx(arguments: argparse.Namespace) -> int:
+    kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    text = kernel.compile(arch=arguments.arch, **values).ptx if arguments.arch else kernel.ptx(**values)
+    return deliver(text, arguments.output)
+
+
+def print_sass(arguments: argparse.Namespace) -> int:
+    kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    compiled = kernel.compile(arch=arguments.arch, **values)
+    row = controlled if arguments.control else plain
+    lines = [f"// {name}: {used.registers} registers, {used.shared_bytes} B shared, "
+             f"{used.spill_stores + used.spill_loads} B spilled" for name, used in compiled.resources.items()]
+    return deliver("\n".join([*lines, *map(row, compiled.sass)]) + "\n", arguments.output)
+
+
+def plain(line) -> str:
+    return f"/*{line.address:04x}*/  {line.text}"
+
+
+def controlled(line) -> str:
+    control, live = line.control, line.live
+    write, read = (f"{prefix}{barrier}" if barrier is not None else "--"
+                   for prefix, barrier in (("W", control.write_barrier), ("R", control.read_barrier)))
+    waits = "".join(str(n) for n in range(6) if control.wait_mask >> n & 1) or "-"
+    owner = "ptxas" if line.added_by_ptxas else f"PTX {line.ptx_line}"
+    live_text = f"{live.gpr:3} live" if live else ""
+    return (f"/*{line.address:04x}*/ {live_text} stall {control.stall:2} {write} {read} wait {waits:6} {owner:>9}  "
+            f"{line.text}")
+
+
+def deliver(text: str, output: Path | None) -> int:
+    """Print the text, or write it to the file that -o names."""
+    if output is None:
+        print(text, end="" if text.endswith("\n") else "\n")
+    else:
+        output.write_text(text, encoding="utf-8")
+    return 0

@@ -1,0 +1,38 @@
+"""`pyptx view`: Python, PTX and SASS of a kernel side by side."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pyptx.cli.kernels import CommandError, add_kernel_arguments, load_kernel, parameters
+
+__all__ = ["add", "run"]
+
+
+def add(subparsers) -> None:
+    summary = "show a kernel's Python, PTX and SASS, linked line by line"
+    command = subparsers.add_parser("view", help=summary, description=summary.capitalize() + ".")
+    add_kernel_arguments(command)
+    command.add_argument("-o", "--output", metavar="FILE", type=Path,
+                         help="write a standalone page (.html) or the view's data (.json); without it, text is printed")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    output = arguments.output
+    if output and output.suffix not in (".html", ".json"):
+        raise CommandError(f"-o {output}: expected a name that ends in .html or .json")
+    kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    view = kernel.compile(arch=arguments.arch, **values).view()
+    if output is None:
+        print(view.text())
+        return 0
+    if output.suffix == ".json":
+        import json
+
+        output.write_text(json.dumps(view.to_json()), encoding="utf-8")
+    else:
+        output.write_text(view.page(), encoding="utf-8")
+    print(f"wrote {output}")
+    return 0
