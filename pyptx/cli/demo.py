@@ -31,9 +31,9 @@ COLUMNS = {                                             # of the table: heading 
 def add(subparsers) -> None:
     summary = "execute the first notebook and keep its linked views"
     command = subparsers.add_parser(
-        "demo", help=summary, description="Execute the first notebook for real: write two kernels, assemble and disassemble "
-        "them, run them on the CPU simulator, compare with NumPy. Prints what they cost and writes the executed notebook and "
-        "a standalone page for each kernel that links its Python, PTX and SASS.")
+        "demo", help=summary, description="Execute the first notebook for real: write two kernels, assemble and "
+        "disassemble them, run them on the CPU simulator, compare with NumPy. Prints what they cost and writes the "
+        "executed notebook and a standalone page for each kernel that links its Python, PTX and SASS.")
     command.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("pyptx-demo"),
                          help="where to write; default: %(default)s")
     command.set_defaults(run=run)

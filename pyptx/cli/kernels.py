@@ -7,13 +7,16 @@ import ast
 import importlib
 import importlib.util
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 from pyptx.errors import PtxError
 from pyptx.kernel import Kernel
 
-__all__ = ["CommandError", "add_kernel_arguments", "load_kernel", "parameters"]
+__all__ = ["CommandError", "add_kernel_arguments", "explained", "load_kernel", "parameters"]
 
 
 class CommandError(PtxError):
@@ -66,6 +69,21 @@ def load_module(source: str) -> ModuleType:
         if error.name != source.partition(".")[0] and error.name != source:
             raise                                               # the module is there, one that it imports is not
         raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME or module:NAME") from None
+
+
+@contextmanager
+def explained(kernel: Kernel) -> Iterator[None]:
+    """Report what the kernel's own Python raises, or what its parameters lack, in one line at the place in its file."""
+    try:
+        yield
+    except PtxError:
+        raise
+    except Exception as error:
+        file = kernel.__wrapped__.__code__.co_filename
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        place = f"{file}:{lines[-1]}: " if lines else ""
+        text = f"{type(error).__name__}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
+        raise CommandError(f"{place}{text}") from error
 
 
 def parameters(given: list[str]) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyptx.cli.kernels import add_kernel_arguments, load_kernel, parameters
+from pyptx.cli.kernels import add_kernel_arguments, explained, load_kernel, parameters
 
 __all__ = ["add", "print_ptx", "print_sass"]
 
@@ -24,13 +24,15 @@ def add(subparsers) -> None:
 
 def print_ptx(arguments: argparse.Namespace) -> int:
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    text = kernel.compile(arch=arguments.arch, **values).ptx if arguments.arch else kernel.ptx(**values)
+    with explained(kernel):
+        text = kernel.compile(arch=arguments.arch, **values).ptx if arguments.arch else kernel.ptx(**values)
     return deliver(text, arguments.output)
 
 
 def print_sass(arguments: argparse.Namespace) -> int:
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    compiled = kernel.compile(arch=arguments.arch, **values)
+    with explained(kernel):
+        compiled = kernel.compile(arch=arguments.arch, **values)
     row = controlled if arguments.control else plain
     lines = [f"// {name}: {used.registers} registers, {used.shared_bytes} B shared, "
              f"{used.spill_stores + used.spill_loads} B spilled" for name, used in compiled.resources.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyptx.cli.kernels import CommandError, add_kernel_arguments, load_kernel, parameters
+from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, parameters
 
 __all__ = ["add", "run"]
 
@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     if output and output.suffix not in (".html", ".json"):
         raise CommandError(f"-o {output}: expected a name that ends in .html or .json")
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    view = kernel.compile(arch=arguments.arch, **values).view()
+    with explained(kernel):
+        view = kernel.compile(arch=arguments.arch, **values).view()
     if output is None:
         print(view.text())
         return 0

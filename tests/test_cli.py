@@ -1,0 +1,224 @@
+"""The `pyptx` command, subcommand by subcommand; the demo has a file of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from support.processes import python
+
+from pyptx import cli
+from pyptx.cli.kernels import CommandError, load_kernel, parameters
+
+KERNELS = '''
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.types import f32, u32
+
+@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=(32, 1, 1))
+def double(x, y, *, factor=2.0):
+    x_at, y_at = ptx.global_ptrs(x, y)
+    i = reg.from_(ptx.special.tid.x(), u32)
+    for pointer in (x_at, y_at):
+        ptx.inst.mad.wide.u32(pointer, i, 4, pointer)
+    value = reg.scalar(f32)
+    ptx.inst.ld.global_.f32(value, ptx.addr(x_at))
+    ptx.inst.mul.f32(value, value, factor)
+    ptx.inst.st.global_.f32(ptx.addr(y_at), value)
+'''
+SECOND = '''
+
+@kernel
+def wrong():
+    value = reg.scalar(f32)
+    ptx.inst.add.f33(value, value, value)
+'''
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    path = tmp_path / "one.py"
+    path.write_text(KERNELS)
+    return path
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    path = tmp_path / "two.py"
+    path.write_text(KERNELS + SECOND)
+    return path
+
+
+def run(capsys, *arguments: object) -> tuple[int, str, str]:
+    status = cli.main(list(map(str, arguments)))
+    return (status, *capsys.readouterr())
+
+
+def test_python_m_pyptx_lists_the_subcommands():
+    done = python("-m", "pyptx", "--help")
+    assert done.returncode == 0
+    for command in ("demo", "lab", "doctor", "ptx", "sass", "view", "cache"):
+        assert f"\n    {command} " in done.stdout
+
+
+def test_help_never_names_the_other_project():
+    for command in ("demo", "lab", "doctor", "ptx", "sass", "view", "cache"):
+        assert "pip install pyptx" not in python("-m", "pyptx", command, "--help").stdout
+
+
+def test_an_unknown_argument_is_refused(capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["doctor", "--loud"])
+    assert caught.value.code == 2
+    assert "unrecognized arguments: --loud" in capsys.readouterr().err
+
+
+def test_ptx_prints_the_text_of_the_only_kernel_of_a_file(capsys, one: Path):
+    status, out, err = run(capsys, "ptx", one, "-p", "N=64", "-p", "factor=3.0")
+    assert (status, err) == (0, "")
+    assert ".visible .entry double(" in out
+    assert "0f40400000" in out                                  # 3.0
+
+
+def test_ptx_takes_another_target(capsys, one: Path):
+    _, out, _ = run(capsys, "ptx", one, "-p", "N=64", "--arch", "sm_80")
+    assert ".target sm_80" in out
+
+
+def test_ptx_writes_to_a_file(capsys, one: Path, tmp_path: Path):
+    status, out, _ = run(capsys, "ptx", one, "-p", "N=64", "-o", tmp_path / "double.ptx")
+    assert (status, out) == (0, "")
+    assert (tmp_path / "double.ptx").read_text().startswith(".version")
+
+
+def test_sass_prints_machine_code_and_what_it_uses(capsys, one: Path):
+    status, out, _ = run(capsys, "sass", f"{one}:double", "-p", "N=64")
+    assert status == 0
+    assert out.startswith("// double: ")
+    assert "registers, 0 B shared, 0 B spilled" in out
+    assert "/*0000*/" in out
+    assert "FMUL" in out
+    assert "EXIT" in out
+
+
+def test_sass_shows_control_fields_and_owners(capsys, one: Path):
+    status, out, _ = run(capsys, "sass", f"{one}:double", "-p", "N=64", "--control")
+    assert status == 0
+    assert "live stall " in out
+    assert "PTX " in out
+
+
+def test_view_prints_the_linked_lines(capsys, one: Path):
+    status, out, _ = run(capsys, "view", one, "-p", "N=64")
+    assert status == 0
+    assert "ptx.inst.mul.f32(value, value, factor)" in out
+    assert "FMUL" in out
+
+
+def test_view_writes_a_standalone_page(capsys, one: Path, tmp_path: Path):
+    page = tmp_path / "double.html"
+    status, out, _ = run(capsys, "view", one, "-p", "N=64", "-o", page)
+    assert (status, out) == (0, f"wrote {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert "FMUL" in text
+    assert "src=\"http" not in text and "href=\"http" not in text
+
+
+def test_view_writes_its_data(capsys, one: Path, tmp_path: Path):
+    data = tmp_path / "double.json"
+    assert run(capsys, "view", one, "-p", "N=64", "-o", data)[0] == 0
+    assert json.loads(data.read_text())["kind"] == "linked"
+
+
+def test_view_refuses_another_kind_of_file(capsys, one: Path, tmp_path: Path):
+    status, _, err = run(capsys, "view", one, "-p", "N=64", "-o", tmp_path / "double.pdf")
+    assert status == 1
+    assert "expected a name that ends in .html or .json" in err
+
+
+def test_a_refused_instruction_is_reported_at_its_line(capsys, two: Path):
+    status, _, err = run(capsys, "sass", f"{two}:wrong")
+    assert status == 1
+    assert f"{two}:22: " in err
+    assert "'.f33'" in err
+
+
+def test_a_missing_size_is_one_clear_line(capsys, one: Path):
+    status, _, err = run(capsys, "ptx", f"{one}:double", "-p", "M=3")
+    assert status == 1
+    assert "no template parameter M" in err
+
+
+def test_what_a_kernel_refuses_is_reported_at_its_line(capsys):
+    example = Path(__file__).parents[1] / "examples" / "rms_norm.py"
+    status, _, err = run(capsys, "ptx", example, "-p", "M=1", "-p", "N=10")
+    assert status == 1
+    assert f"{example}:" in err
+    assert "ValueError: rms_norm reads four numbers at a time; N=10 is not a multiple of 4" in err
+
+
+@pytest.mark.parametrize("name, message", [
+    ("missing.py", "no file missing.py"),
+    ("missing.py:double", "no file missing.py"),
+    ("no_such_module:double", "no file and no module 'no_such_module'"),
+    ("json:double", "json defines no kernel 'double'; kernels there: none"),
+    ("json", "json defines 0 kernels (none); name one as json:NAME"),
+])
+def test_a_kernel_that_is_not_there_is_refused(capsys, name: str, message: str):
+    status, _, err = run(capsys, "ptx", name)
+    assert status == 1
+    assert message in err
+
+
+def test_a_file_with_two_kernels_needs_a_name(capsys, two: Path):
+    status, _, err = run(capsys, "ptx", two)
+    assert status == 1
+    assert "defines 2 kernels (double, wrong); name one as" in err
+
+
+def test_a_kernel_is_found_in_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "kernels_in_a_module.py").write_text(KERNELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_kernel("kernels_in_a_module:double").__name__ == "double"
+    del sys.modules["kernels_in_a_module"]
+
+
+def test_parameters_are_python_literals_or_text():
+    assert parameters(["N=1024", "eps=1e-6", "fast=True", "mode=warp"]) == \
+        {"N": 1024, "eps": 1e-6, "fast": True, "mode": "warp"}
+
+
+@pytest.mark.parametrize("given, message", [(["N"], "expected NAME=VALUE"), (["3=N"], "expected NAME=VALUE"),
+                                            (["N=1", "N=2"], "-p N is given twice")])
+def test_parameters_that_are_none_are_refused(given: list[str], message: str):
+    with pytest.raises(CommandError, match=message):
+        parameters(given)
+
+
+def test_lab_copies_the_notebooks_once_and_never_over_a_file(tmp_path: Path):
+    from pyptx.cli.lab import copy_notebooks
+    folder = tmp_path / "mine"
+    first = copy_notebooks(folder)
+    assert "01-first-kernel.ipynb" in first
+    (folder / first[0]).write_text("changed")
+    assert copy_notebooks(folder) == []
+    assert (folder / first[0]).read_text() == "changed"
+
+
+def test_lab_says_how_to_get_jupyterlab(capsys, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("pyptx.cli.lab.find_spec", lambda name: None)
+    status, _, err = run(capsys, "lab", tmp_path / "mine")
+    assert status == 1
+    assert "JupyterLab is not installed" in err
+    assert "pip install '.[lab]'" in err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_lab_passes_further_arguments_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    called = []
+    monkeypatch.setattr("pyptx.cli.lab.subprocess.call", lambda *given, **options: called.append((*given, options)) or 0)
+    assert cli.main(["lab", str(tmp_path / "mine"), "--no-browser", "--port", "9000"]) == 0
+    ((command, options),) = called
+    assert command[1:] == ["-m", "jupyterlab", "--no-browser", "--port", "9000"]
+    assert options["cwd"] == (tmp_path / "mine").resolve()

@@ -1,0 +1,77 @@
+"""Every example runs as it is, and its kernel is right for other sizes too."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.processes import python
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def load(name: str) -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(EXAMPLES / f"{name}.py")))
+
+
+@pytest.fixture(scope="module")
+def rms_norm() -> SimpleNamespace:
+    return load("rms_norm")
+
+
+@pytest.fixture(scope="module")
+def sgemm() -> SimpleNamespace:
+    return load("sgemm")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_runs_as_a_script_and_says_how_close_it_is(path: Path, tmp_path: Path):
+    done = python(str(path), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "largest difference from NumPy" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 4), (3, 100), (2, 512), (5, 516), (2, 8192), (2, 8196), (1, 20_000)])
+def test_rms_norm_equals_numpy_for_rows_of_any_length(rms_norm, rows: int, columns: int):
+    random = np.random.default_rng(columns)
+    x = random.standard_normal((rows, columns), dtype=np.float32)
+    weight = random.standard_normal(columns, dtype=np.float32)
+    y = rms_norm.rms_norm(x, weight, eps=1e-3)
+    np.testing.assert_allclose(y, rms_norm.reference(x, weight, 1e-3), rtol=1e-5, atol=1e-6)
+
+
+def test_rms_norm_refuses_a_row_that_is_no_multiple_of_four(rms_norm):
+    with pytest.raises(ValueError, match="N=10 is not a multiple of 4"):
+        rms_norm.rms_norm(np.ones((2, 10), np.float32), np.ones(10, np.float32))
+
+
+@pytest.mark.parametrize("shape, tiling", [
+    ((64, 64, 16), {}),
+    ((128, 192, 48), {}),
+    ((128, 128, 32), {"BM": 128, "BN": 128}),
+    ((128, 64, 64), {"BM": 128, "BN": 64, "BK": 32}),
+    ((64, 256, 64), {"BN": 256, "BK": 64}),
+], ids=str)
+def test_sgemm_equals_numpy_for_every_tiling(sgemm, shape: tuple[int, int, int], tiling: dict[str, int]):
+    m, n, k = shape
+    random = np.random.default_rng(m + n + k)
+    a = random.standard_normal((m, k), dtype=np.float32)
+    b = random.standard_normal((k, n), dtype=np.float32)
+    np.testing.assert_allclose(sgemm.sgemm(a, b, **tiling), a @ b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape, tiling, message", [
+    ((100, 64, 16), {}, "M=100 is not a multiple of BM=64"),
+    ((64, 100, 16), {}, "N=100 is not a multiple of BN=64"),
+    ((64, 64, 20), {}, "K=20 is not a multiple of BK=16"),
+    ((96, 64, 16), {"BM": 96}, "BM=96 is not a multiple of 64"),
+    ((64, 64, 8), {"BK": 8}, "cannot copy a 64 x 8 tile of A evenly"),
+], ids=str)
+def test_sgemm_refuses_what_its_tiling_does_not_cover(sgemm, shape, tiling, message: str):
+    m, n, k = shape
+    with pytest.raises(ValueError, match=message):
+        sgemm.sgemm(np.ones((m, k), np.float32), np.ones((k, n), np.float32), **tiling)
