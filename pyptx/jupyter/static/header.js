@@ -1,0 +1,46 @@
+// The summary above the panes: what each entry uses and what its instructions are.
+
+import { h } from "./dom.js";
+
+const size = bytes => (bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(4))} KiB`);
+
+/** (label, value, note) of what an entry uses. */
+export function facts(entry) {
+  const spills = entry.spill_stores + entry.spill_loads;
+  const found = [
+    ["registers", String(entry.registers), entry.live ? `${entry.live} live at most` : ""],
+    ["spills", spills ? size(spills) : "none", spills ? `${size(entry.spill_stores)} stored, ${size(entry.spill_loads)} loaded` : ""],
+    ["shared memory", size(entry.shared_bytes), ""],
+    ["SASS", String(entry.count), "instructions"],
+  ];
+  if (entry.stack_bytes) found.push(["stack", size(entry.stack_bytes), ""]);
+  if (entry.barriers) found.push(["barriers", String(entry.barriers), ""]);
+  if (entry.occupancy) {
+    const { warps, max_warps, blocks, block_threads, limit } = entry.occupancy;
+    found.push(["occupancy", `${Math.round(100 * warps / max_warps)} %`, `${blocks} × ${block_threads} threads, by ${limit}`]);
+  }
+  return found;
+}
+
+export function header(data) {
+  const entry = one => h("div.pyptx-entry", {},
+    data.entries.length > 1 ? h("b.pyptx-entry-name", {}, one.name) : null,
+    h("dl.pyptx-facts", {}, ...facts(one).map(([label, value, note]) =>
+      h(`div.pyptx-fact${label === "spills" && value !== "none" ? ".pyptx-bad" : ""}`, {}, h("dt", {}, label),
+        h("dd", {}, h("b", {}, value), note ? h("small", {}, note) : null)))),
+    mix(one));
+  return h("header.pyptx-header", {},
+    h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`)),
+    ...data.entries.map(entry));
+}
+
+/** Instructions by kind of work: a bar each, with its number. */
+function mix(entry) {
+  const kinds = Object.entries(entry.mix).sort((a, b) => b[1] - a[1]);
+  const total = kinds.reduce((sum, [, count]) => sum + count, 0) || 1;
+  return h("ul.pyptx-mix", { "aria-label": "Instruction mix" }, ...kinds.map(([kind, count]) => {
+    const item = h("li", { title: `${count} of ${total} instructions, ${Math.round(100 * count / total)} %` }, h("span", {}, kind), h("b", {}, String(count)));
+    item.style.setProperty("--f", `${100 * count / kinds[0][1]}%`);
+    return item;
+  }));
+}

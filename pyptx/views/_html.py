@@ -1,0 +1,117 @@
+"""The linked view as HTML that needs nothing: no script, no style sheet, no ids.
+
+Notebook front ends strip scripts and styles of outputs they do not trust and GitHub strips more, so every colour is an
+inline style (text and background together, Jupyter's theme variables with a fallback), and without any style the nesting,
+the numbers and the order still tell everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from pyptx.views.outline import Line, control_text, facts, mix_text, outline
+
+__all__ = ["html"]
+
+INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color1,#fff)"
+SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-color1,#fff)"
+RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
+CODE = "font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;white-space:pre"
+EDGE = "var(--jp-border-color2,#c8ccd1)"
+CELL = f"text-align:left;vertical-align:top;padding:0 12px 0 0;border:0;{INK};{CODE}"
+BAR = 12                                                # characters of the longest bar
+
+
+def html(view, limit: int = 400) -> str:
+    """The view with at most `limit` PTX and `limit` SASS lines; what is left out is counted."""
+    budget = _Budget(limit)
+    most = max(view.python.sass, default=0)
+    body = "".join(_line(view, line, budget, most) for line in outline(view))
+    left = [f"{count} more {name} lines" for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
+    more = f'<div style="{SOFT};padding:6px 0">{" and ".join(left)} not shown here.</div>' if left else ""
+    return (f'<div style="{INK};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
+            f'{_header(view)}{body}{more}</div>')
+
+
+class _Budget:
+    """How many lines may still be shown, and how many were left out."""
+
+    def __init__(self, limit: int):
+        self.ptx, self.sass, self.ptx_left, self.sass_left = limit, limit, 0, 0
+
+    def take_ptx(self) -> bool:
+        self.ptx -= 1
+        self.ptx_left += self.ptx < 0
+        return self.ptx >= 0
+
+    def take_sass(self, count: int) -> int:
+        taken = min(count, self.sass)
+        self.sass -= taken
+        self.sass_left += count - taken
+        return taken
+
+
+def _header(view) -> str:
+    parts = [f'<div style="{INK};padding-bottom:4px"><b>{escape(view.title)}</b> '
+             f'<span style="{SOFT}">for {escape(view.target)}, PTX {escape(view.ptx_version)}</span></div>']
+    for entry in view.entries:
+        name = f"<b>{escape(entry.name)}</b>: " if len(view.entries) > 1 else ""
+        used = "; ".join(f"{escape(label)} <b>{escape(value)}</b>" + (f" ({escape(note)})" if note else "")
+                         for label, value, note in facts(entry))
+        parts.append(f'<div style="{INK}">{name}{used}</div>'
+                     f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
+    return "".join(parts)
+
+
+def _line(view, line: Line, budget: _Budget, most: int) -> str:
+    heading = ""
+    if line.section is not None:
+        section = view.python.sections[line.section]
+        heading = (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
+                   f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
+    if not line.ptx:
+        return f'{heading}<div style="{SOFT};{CODE};padding-left:18px">{_code(view, line.python)}</div>'
+    rows = "".join(_rows(view, line, budget))
+    table = (f'<table style="border-collapse:collapse;margin:2px 0 6px 24px;{INK}"><tbody>{rows}</tbody></table>'
+             if rows else f'<div style="{SOFT};margin-left:24px">not shown here</div>')
+    return f'{heading}<details><summary style="{INK};{CODE};cursor:pointer">{_summary(view, line, most)}</summary>{table}</details>'
+
+
+def _summary(view, line: Line, most: int) -> str:
+    match line.python:
+        case -1:
+            return f"PTX without a Python line ({len(line.ptx)} lines)"
+        case -2:
+            return f"Added by ptxas ({len(line.ptx[0][1])} SASS)"
+    python, row = view.python, line.python
+    filled = -(-BAR * python.sass[row] // most) if most else 0
+    live = f", {python.live[row]} live" if python.live[row] else ""
+    return (f'{_code(view, row)}  <span style="{SOFT}"><span style="color:var(--jp-brand-color1,#0b62b0);'
+            f'background:var(--jp-layout-color1,#fff)">{"▪" * filled}</span> '
+            f'{python.ptx[row]} PTX, {python.sass[row]} SASS{live}</span>')
+
+
+def _code(view, row: int) -> str:
+    """Number and text of a Python line; leading blanks as no-break spaces, which survive where styles do not."""
+    text = view.python.text[row]
+    blanks = len(text) - len(text.lstrip(" "))
+    return f"{view.python.line[row]:>4} {chr(160) * blanks}{escape(text[blanks:])}"
+
+
+def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
+    for row, sass_rows in line.ptx:
+        if row >= 0:
+            if not budget.take_ptx():
+                budget.sass_left += len(sass_rows)
+                continue
+            ptx = f"PTX {row + 1}  {escape(view.ptx.text[row].strip())}"
+        else:
+            ptx = ""
+        shown = sass_rows[:budget.take_sass(len(sass_rows))]
+        cells = "<br>".join(escape(_sass(view.sass, sass)) for sass in shown) or "&nbsp;"
+        yield f'<tr style="{INK}"><td style="{CELL}">{ptx}</td><td style="{CELL}">{cells}</td></tr>'
+
+
+def _sass(sass, row: int) -> str:
+    return f"{sass.address[row]:04x}  {control_text(sass, row)}  live {sass.live[row]:>3}  {sass.text[row]}"

@@ -1,0 +1,78 @@
+"""The linked view as one sequence, for the forms that are read from top to bottom: text and static HTML."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Line", "control_text", "facts", "mix_text", "outline", "size_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A Python line (-1: PTX that no Python line wrote; -2: SASS that no PTX line asked for) with what came of it.
+
+    `ptx` holds (PTX row, its SASS rows); a PTX row stands under the innermost line that wrote it.
+    """
+
+    python: int
+    ptx: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    section: int | None = None          # set on the first line of a section
+
+
+def outline(view) -> Iterator[Line]:
+    """Every Python row in order, then the PTX and the SASS that have no Python line."""
+    sass_of: dict[int, list[int]] = defaultdict(list)
+    for row, ptx in enumerate(view.sass.ptx):
+        sass_of[ptx].append(row)
+    ptx_of: dict[int, list[int]] = defaultdict(list)
+    for row, stack in enumerate(view.ptx.stack):
+        ptx_of[view.stacks[stack][0] if stack >= 0 else -1].append(row)
+
+    def below(python: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        return tuple((row, tuple(sass_of[row])) for row in ptx_of[python])
+
+    for number, section in enumerate(view.python.sections):
+        for row in range(section.start, section.start + section.count):
+            yield Line(row, below(row), number if row == section.start else None)
+    if ptx_of[-1]:
+        yield Line(-1, below(-1))
+    if sass_of[-1]:
+        yield Line(-2, ((-1, tuple(sass_of[-1])),))
+
+
+def facts(entry) -> list[tuple[str, str, str]]:
+    """(label, value, note) of what an entry uses; the same facts in all four forms."""
+    spills = entry.spill_stores + entry.spill_loads
+    found = [
+        ("registers", str(entry.registers), f"{entry.live} live at most" if entry.live else ""),
+        ("spills", size_text(spills) if spills else "none",
+         f"{size_text(entry.spill_stores)} stored, {size_text(entry.spill_loads)} loaded" if spills else ""),
+        ("shared memory", size_text(entry.shared_bytes), ""),
+        ("SASS", str(entry.count), "instructions")]
+    if entry.stack_bytes:
+        found.append(("stack", size_text(entry.stack_bytes), ""))
+    if entry.barriers:
+        found.append(("barriers", str(entry.barriers), ""))
+    if entry.occupancy:
+        o = entry.occupancy
+        found.append(("occupancy", f"{100 * o['warps'] / o['max_warps']:.0f} %",
+                      f"{o['blocks']} × {o['block_threads']} threads per SM, limited by {o['limit']}"))
+    return found
+
+
+def mix_text(entry) -> str:
+    return ", ".join(f"{count} {group}" for group, count in entry.mix.items())
+
+
+def size_text(size: int) -> str:
+    """Bytes for people: "0 B", "1.5 KiB"."""
+    return f"{size} B" if size < 1024 else f"{size / 1024:g} KiB"
+
+
+def control_text(sass, row: int) -> str:
+    """Control fields in the usual short form: waits, read and write barrier, yield, stall: `01---- R- W2 Y S04`."""
+    wait = "".join(str(bit) if sass.wait[row] >> bit & 1 else "-" for bit in range(6))
+    read, write = ("-" if number < 0 else str(number) for number in (sass.read_barrier[row], sass.write_barrier[row]))
+    return f"{wait} R{read} W{write} {'Y' if sass.yields[row] else '-'} S{sass.stall[row]:02}"
