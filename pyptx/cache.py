@@ -1,0 +1,301 @@
+"""What was assembled before: content-addressed files that several processes may share.
+
+Each entry is three files, `<hash>.ptx`, `<hash>.cubin` and `<hash>.json`; the last is written last and holds the
+hashes of the others, so that a half-written or damaged entry is a miss. Files appear by renaming, are never unpickled,
+and the least recently used go when the folder grows over its limit. A folder that cannot be used costs one warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CacheEntry", "CacheKey", "CubinCache", "DEFAULT_CACHE_DIR", "MAX_BYTES", "get_global_cache",
+           "set_global_cache"]
+
+DEFAULT_CACHE_DIR: Path                         # worked out when asked for, by __getattr__
+MAX_BYTES = 1 << 30
+_FORMAT = 1
+_IN_MEMORY = 512                                # entries
+_SURVEY_EVERY = 64                              # writes between two looks at the whole folder
+_STALE_S = 3600                                 # a temporary file this old was left by a process that died
+_OURS = re.compile(r"([0-9a-f]{32})\.(ptx|cubin|json|sass)|\.[0-9a-f]{32}\.\w+\.\d+-\d+\.tmp")
+
+
+def _cache_dir() -> Path:
+    """PYPTX_CACHE_DIR, or the folder the system keeps for this."""
+    if told := os.environ.get("PYPTX_CACHE_DIR"):
+        return Path(told).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("pyptx", appauthor=False)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DEFAULT_CACHE_DIR":
+        return _cache_dir()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@dataclass(frozen=True)
+class CacheKey:
+    """What decides about a cubin.
+
+    Attributes:
+        fn_id: names the program, e.g. the hash of its text.
+        template_kwargs: its parameters, a mapping or pairs; the order does not matter.
+        input_shapes: shapes it was specialized for.
+        arch: the target.
+    """
+
+    fn_id: str
+    template_kwargs: Any = ()
+    input_shapes: Any = ()
+    arch: str = ""
+
+    def hash(self) -> str:
+        """32 hexadecimal digits, the same in every process."""
+        pairs = self.template_kwargs.items() if isinstance(self.template_kwargs, Mapping) else self.template_kwargs
+        parts = [self.fn_id, sorted((str(name), _text(value)) for name, value in pairs),
+                 _text(self.input_shapes), self.arch]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+    def __hash__(self) -> int:
+        return hash(self.hash())
+
+
+def _text(value: Any) -> str:
+    """The value as text; lists and tuples are the same, sets and mappings have one order."""
+    match value:
+        case Mapping():
+            return "{" + ", ".join(sorted(f"{_text(name)}: {_text(item)}" for name, item in value.items())) + "}"
+        case list() | tuple():
+            return "(" + ", ".join(map(_text, value)) + ")"
+        case set() | frozenset():
+            return "{" + ", ".join(sorted(map(_text, value))) + "}"
+    return repr(value)
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """One program: its text, its cubin, and what is known about it, as JSON can say it."""
+
+    key: CacheKey
+    ptx_source: str
+    cubin_bytes: bytes | None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class CubinCache:
+    """Cubins in memory and, unless `enable_disk` is false, in a folder. Threads and processes may share it.
+
+    Args:
+        cache_dir: the folder; default `DEFAULT_CACHE_DIR`.
+        max_bytes: the folder's limit; the least recently used files go when it is exceeded.
+    """
+
+    def __init__(self, cache_dir: str | os.PathLike[str] | None = None, enable_disk: bool = True, *,
+                 max_bytes: int = MAX_BYTES):
+        self.cache_dir = Path(cache_dir).expanduser() if cache_dir is not None else _cache_dir()
+        self.enable_disk, self.max_bytes = enable_disk, max_bytes
+        self._memory: OrderedDict[str, CacheEntry] = OrderedDict()
+        self._lock = threading.RLock()
+        self._writes, self._written, self._warned = 0, 0, False
+
+    def get(self, key: CacheKey) -> CacheEntry | None:
+        """The entry, or None when there is none, or what lies on disk is damaged."""
+        name = key.hash()
+        with self._lock:
+            if name in self._memory:
+                self._memory.move_to_end(name)
+                return self._memory[name]
+        entry = self._load(key, name) if self.enable_disk else None
+        if entry:
+            self._remember(name, entry)
+        return entry
+
+    def put(self, entry: CacheEntry) -> None:
+        """Keep the entry; on disk too, where that works."""
+        name = entry.key.hash()
+        self._remember(name, entry)
+        if self.enable_disk:
+            parts = {"ptx": entry.ptx_source.encode()}
+            if entry.cubin_bytes is not None:
+                parts["cubin"] = entry.cubin_bytes
+            about = {"format": _FORMAT, "sha256": {part: _digest(data) for part, data in parts.items()},
+                     "metadata": entry.metadata}
+            for part, data in (*parts.items(), ("json", json.dumps(about).encode())):
+                self._write(f"{name}.{part}", data)
+
+    def get_sass(self, cubin_hash: str, tool: str) -> dict[str, Any] | None:
+        """The disassembly kept for a cubin, or None. `cubin_hash`: 32 hexadecimal digits."""
+        data = self._read(f"{cubin_hash}.sass") if self.enable_disk else None
+        if data is None:
+            return None
+        digest, _, body = data.partition(b"\n")
+        if digest.decode(errors="replace") != _digest(body):
+            return None
+        kept = json.loads(body)
+        return kept["columns"] if (kept["format"], kept["tool"]) == (_FORMAT, tool) else None
+
+    def put_sass(self, cubin_hash: str, tool: str, columns: dict[str, Any]) -> None:
+        """Keep a disassembly, columns of plain values, and the version of the tool that made it."""
+        if self.enable_disk:
+            body = json.dumps({"format": _FORMAT, "tool": tool, "columns": columns}, separators=(",", ":")).encode()
+            self._write(f"{cubin_hash}.sass", _digest(body).encode() + b"\n" + body)
+
+    def clear(self, *, disk: bool = False) -> None:
+        """Forget what is in memory; with `disk`, delete the cache's files too, and nothing else in the folder."""
+        with self._lock:
+            self._memory.clear()
+        if disk:
+            self._delete(path for path, _ in self._files())
+
+    def disk_bytes(self) -> int:
+        """Bytes the cache's files take."""
+        return sum(status.st_size for _, status in self._files())
+
+    def __len__(self) -> int:
+        return len(self._memory)
+
+    def __contains__(self, key: CacheKey) -> bool:
+        return self.get(key) is not None
+
+    def __repr__(self) -> str:
+        return f"CubinCache({str(self.cache_dir)!r}, enable_disk={self.enable_disk})"
+
+    # memory -----------------------------------------------------------------------------------------------------------
+
+    def _remember(self, name: str, entry: CacheEntry) -> None:
+        with self._lock:
+            self._memory[name] = entry
+            self._memory.move_to_end(name)
+            while len(self._memory) > _IN_MEMORY:
+                self._memory.popitem(last=False)
+
+    # disk -------------------------------------------------------------------------------------------------------------
+
+    def _load(self, key: CacheKey, name: str) -> CacheEntry | None:
+        about = self._read(f"{name}.json")
+        if about is None:
+            return None
+        try:
+            about = json.loads(about)
+            hashes, metadata = about["sha256"], about["metadata"]
+            if about["format"] != _FORMAT:
+                return None
+        except (ValueError, KeyError, TypeError):
+            return None
+        parts = {part: self._read(f"{name}.{part}") for part in hashes}
+        if any(data is None or _digest(data) != hashes[part] for part, data in parts.items()) or "ptx" not in parts:
+            return None
+        return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
+
+    def _read(self, name: str) -> bytes | None:
+        path = self.cache_dir / name
+        try:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            self._complain(error)
+            return None
+        try:
+            os.utime(path)                      # used just now: the last to go
+        except OSError:
+            pass                                # a folder that may only be read, or the file is gone already
+        return data
+
+    def _write(self, name: str, data: bytes) -> None:
+        temporary = self.cache_dir / f".{name}.{os.getpid()}-{threading.get_ident()}.tmp"
+        try:
+            self.cache_dir.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            os.replace(temporary, self.cache_dir / name)
+        except OSError as error:
+            self._complain(error)
+            self._delete([temporary])
+            return
+        with self._lock:
+            self._written += len(data)
+            self._writes += 1
+            due = self._writes % _SURVEY_EVERY == 1 or self._written > self.max_bytes
+        if due:
+            self._evict()
+
+    def _files(self) -> list[tuple[Path, os.stat_result]]:
+        found = []
+        try:
+            with os.scandir(self.cache_dir) as entries:
+                for entry in entries:
+                    if _OURS.fullmatch(entry.name):
+                        found.append((Path(entry.path), entry.stat()))
+        except FileNotFoundError:
+            pass                                # no folder yet, or another process was faster
+        except OSError as error:
+            self._complain(error)
+        return found
+
+    def _evict(self) -> None:
+        """Delete the least recently used files until three quarters of the limit are kept."""
+        files, now = self._files(), time.time()
+        left = [path for path, status in files if path.suffix == ".tmp" and status.st_mtime < now - _STALE_S]
+        size = sum(status.st_size for _, status in files)
+        if size > self.max_bytes:
+            for path, status in sorted(files, key=lambda file: file[1].st_mtime):
+                if size <= self.max_bytes * 3 // 4:
+                    break
+                left.append(path)
+                size -= status.st_size
+        self._delete(left)
+        with self._lock:
+            self._written = size
+
+    def _delete(self, paths: Iterable[Path]) -> None:
+        for path in paths:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                self._complain(error)
+
+    def _complain(self, error: OSError) -> None:
+        with self._lock:
+            if self._warned:
+                return
+            self._warned = True
+        warnings.warn(f"the cache folder {self.cache_dir} cannot be used ({error}); kernels are assembled anew in "
+                      "every process. PYPTX_CACHE_DIR names another folder.", RuntimeWarning, stacklevel=4)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+_global: CubinCache | None = None
+_global_lock = threading.Lock()
+
+
+def get_global_cache() -> CubinCache:
+    """The cache that `compile()` uses."""
+    global _global
+    with _global_lock:
+        if _global is None:
+            _global = CubinCache()
+        return _global
+
+
+def set_global_cache(cache: CubinCache | None) -> None:
+    """Use another cache from now on; None: the default one, made anew."""
+    global _global
+    with _global_lock:
+        _global = cache
