@@ -95,8 +95,9 @@ class Part(NamedTuple):
     @classmethod
     def of(cls, tid: Reg, height: int, width: int) -> Part:
         """Thread `tid`'s part of a height x width tile, spread so that neighbours read neighbouring vectors."""
-        per_row = width // 4
-        return cls(tid // per_row, (tid % per_row) * 4, THREADS // per_row, height * per_row // THREADS)
+        per_row = width // 4                            # vectors; a power of two, so that no division is needed
+        shift = per_row.bit_length() - 1
+        return cls(tid >> shift, (tid & (per_row - 1)) << 2, THREADS // per_row, height * per_row // THREADS)
 
 
 def advance(pointer: Reg, elements: Reg) -> None:

@@ -105,8 +105,8 @@ def test_sass_prints_machine_code_and_what_it_uses(capsys, one: Path):
 def test_sass_shows_control_fields_and_owners(capsys, one: Path):
     status, out, _ = run(capsys, "sass", f"{one}:double", "-p", "N=64", "--control")
     assert status == 0
-    assert "live stall " in out
-    assert "PTX " in out
+    assert " live  wait ------ R- W" in out
+    assert " PTX " in out
 
 
 def test_view_prints_the_linked_lines(capsys, one: Path):

@@ -90,7 +90,7 @@ def execute(source: Path, folder: Path):
         try:
             client.execute(env=package_environment() | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"})
         except CellExecutionError as error:
-            raise CommandError(f"a cell of {source.name} failed; it is kept as {folder / source.name}\n{error}") from None
+            raise CommandError(f"a cell failed; the notebook is kept as {folder / source.name}\n{error}") from None
         finally:
             notebook.cells.remove(question)
             nbformat.write(notebook, folder / source.name)

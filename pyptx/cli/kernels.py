@@ -73,17 +73,17 @@ def load_module(source: str) -> ModuleType:
 
 @contextmanager
 def explained(kernel: Kernel) -> Iterator[None]:
-    """Report what the kernel's own Python raises, or what its parameters lack, in one line at the place in its file."""
+    """Report parameters that do not fit, and what the kernel's own Python refuses, in one line with its place."""
     try:
         yield
     except PtxError:
         raise
-    except Exception as error:
+    except (TypeError, ValueError, KeyError) as error:
         file = kernel.__wrapped__.__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f"{file}:{lines[-1]}: " if lines else ""
-        text = f"{type(error).__name__}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
-        raise CommandError(f"{place}{text}") from error
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        raise CommandError(f"{place}{type(error).__name__}: {text}") from error
 
 
 def parameters(given: list[str]) -> dict[str, object]:

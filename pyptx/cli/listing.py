@@ -44,14 +44,9 @@ def plain(line) -> str:
 
 
 def controlled(line) -> str:
-    control, live = line.control, line.live
-    write, read = (f"{prefix}{barrier}" if barrier is not None else "--"
-                   for prefix, barrier in (("W", control.write_barrier), ("R", control.read_barrier)))
-    waits = "".join(str(n) for n in range(6) if control.wait_mask >> n & 1) or "-"
     owner = "ptxas" if line.added_by_ptxas else f"PTX {line.ptx_line}"
-    live_text = f"{live.gpr:3} live" if live else ""
-    return (f"/*{line.address:04x}*/ {live_text} stall {control.stall:2} {write} {read} wait {waits:6} {owner:>9}  "
-            f"{line.text}")
+    live = f"{line.live.gpr:3}" if line.live else "  ?"
+    return f"/*{line.address:04x}*/  {live} live  {line.control!s:38}  {owner:8}  {line.text}"
 
 
 def deliver(text: str, output: Path | None) -> int:

@@ -1,0 +1,67 @@
+"""`pyptx doctor`: what this machine has of what pyptx uses."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyptx
+from pyptx import toolchain
+from pyptx.cache import get_global_cache
+from pyptx.cli.cache import size
+from pyptx.runtime.device import detect_arch
+
+__all__ = ["add", "run"]
+
+NEEDED = ("ptxas", "nvdisasm")                          # without them there is no machine code
+
+
+def add(subparsers) -> None:
+    summary = "say which tools, which simulator core and which GPU were found"
+    command = subparsers.add_parser(
+        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is missing that kernels "
+        "need to be assembled or to run fast.")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pyptx.cli.screen import pairs
+
+    problems: list[str] = []
+    pairs([("pyptx", f"{pyptx.__version__} in {Path(pyptx.__file__).parent}"),
+           ("Python", f"{platform.python_version()} in {sys.prefix}"),
+           ("system", f"{platform.system()} {platform.machine()}, {platform.libc_ver()[0] or 'no glibc'} "
+                      f"{platform.libc_ver()[1]}".rstrip()),
+           *tools(problems), ("simulator", simulator(problems)), ("GPU", gpu()), ("cache", cache())])
+    for problem in problems:
+        print(f"pyptx: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def tools(problems: list[str]) -> Iterator[tuple[str, str]]:
+    """Name and finding for each of NVIDIA's tools."""
+    for found in toolchain.survey():
+        name = found.tool.name
+        if found.problem is None:
+            yield name, f"{found.version} from {found.origin} ({found.tool.purpose})"
+            continue
+        yield name, f"not usable ({found.tool.purpose})"
+        if name in NEEDED:
+            problems.append(found.problem)
+
+
+def gpu() -> str:
+    """The target of the first GPU, or that there is none."""
+    try:
+        return detect_arch()
+    except RuntimeError:
+        return "none; NumPy arrays run on the simulator"
+
+
+def cache() -> str:
+    """The cache folder and what it holds."""
+    kept = get_global_cache()
+    return f"{kept.cache_dir}, {size(kept.disk_bytes())}"
