@@ -32,7 +32,7 @@ class Position(NamedTuple):
     end_column: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Place:
     """A point in the user's Python: where it stands and through which helper calls it was reached.
 
@@ -83,6 +83,9 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    def __repr__(self) -> str:
+        return f"<Place {self} in {self.function}>"
 
 
 def boundary(function):
