@@ -1,7 +1,7 @@
 """RMS norm: y = x / sqrt(mean(x**2) + eps) * weight, one thread block for every row.
 
     python examples/rms_norm.py
-    pyptx sass examples/rms_norm.py:rms_norm -p M=512 -p N=1024
+    pyptx sass examples/rms_norm.py:rms_norm -p M=512 N=1024
 
 Python's own `for` and `if` run while the kernel is written: they unroll the row and choose how. What the GPU executes
 is what the calls to `ptx` leave behind.

@@ -1,7 +1,7 @@
 """Matrix product in f32: C = A @ B, tiled over shared memory and registers.
 
     python examples/sgemm.py
-    pyptx view examples/sgemm.py:sgemm -p M=256 -p N=256 -p K=256 -o sgemm.html
+    pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html
 
 A block of 256 threads computes a BM x BN tile of C, BK columns of A and rows of B at a time. The threads form a
 16 x 16 grid; each keeps its BM/16 x BN/16 part of the tile in registers.
@@ -85,7 +85,7 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> None:
 
 
 class Part(NamedTuple):
-    """What one thread copies of a tile: vectors of four numbers, the first at (row, column), the next `step` rows on."""
+    """What one thread copies of a tile: vectors of four numbers, the first at (row, column), then `step` rows on."""
 
     row: Reg
     column: Reg

@@ -24,7 +24,7 @@ COLUMNS = {                                             # of the table: heading 
     "shared bytes": str,
     "occupancy": "{:.0%}".format,
     "error": "{:.1e}".format,
-    "M warp-instr./s": lambda per_second: f"{per_second / 1e6:.0f}",
+    "M warp-instr./s": "{:.0f}".format,
 }
 
 
@@ -86,6 +86,7 @@ def execute(source: Path, folder: Path):
                 step(titles[cell_index])
 
         client = NotebookClient(notebook, km=manager, timeout=TIME_LIMIT_S, on_cell_start=begun,
+                                extra_arguments=["--log-level=ERROR"],          # no remark about loopback TCP
                                 resources={"metadata": {"path": str(folder)}})
         try:
             client.execute(env=package_environment() | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"})

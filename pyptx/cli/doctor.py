@@ -22,8 +22,8 @@ NEEDED = ("ptxas", "nvdisasm")                          # without them there is 
 def add(subparsers) -> None:
     summary = "say which tools, which simulator core and which GPU were found"
     command = subparsers.add_parser(
-        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is missing that kernels "
-        "need to be assembled or to run fast.")
+        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is "
+        "missing that kernels need to be assembled or to run fast.")
     command.set_defaults(run=run)
 
 

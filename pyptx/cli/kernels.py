@@ -26,8 +26,8 @@ class CommandError(PtxError):
 def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
     """Add KERNEL, -p NAME=VALUE and --arch to a subcommand."""
     command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME or module:NAME")
-    command.add_argument("-p", "--parameter", metavar="NAME=VALUE", action="append", default=[], dest="parameters",
-                         help="a shape symbol or template parameter; may be given several times")
+    command.add_argument("-p", "--param", metavar="NAME=VALUE", nargs="+", action="extend", default=[],
+                         dest="parameters", help="sizes and template parameters: -p M=512 N=1024")
     command.add_argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, as sm_100a")
 
 
