@@ -1,0 +1,79 @@
+"""`pyptx demo`: the whole way from the notebook to the table and the pages, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from support.processes import python
+
+from pyptx.cli import demo
+from pyptx.cli.kernels import CommandError
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("demo")
+    done = python("-m", "pyptx", "demo", "-o", "out", cwd=folder, timeout_s=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return folder / "out", done.stdout
+
+
+def test_prints_a_row_for_each_kernel(shown):
+    _, text = shown
+    for heading in demo.COLUMNS:
+        assert heading.split()[0] in text
+    for name in ("rms_norm", "sgemm"):
+        assert re.search(rf"{name} .*\d+ .*\d+%.*e-0", text), text
+
+
+def test_shows_what_it_is_doing(shown):
+    _, text = shown
+    assert "[1/" in text
+    assert "RMS norm" in text
+
+
+def test_writes_a_standalone_page_for_each_kernel(shown):
+    folder, text = shown
+    for name in ("rms_norm", "sgemm"):
+        page = (folder / f"{name}.html").read_text(encoding="utf-8")
+        assert f"def {name}(" in page
+        assert "EXIT" in page
+        assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
+        assert str(Path("out", f"{name}.html")) in text
+
+
+def test_keeps_the_executed_notebook(shown):
+    folder, _ = shown
+    notebook = nbformat.read(folder / demo.NOTEBOOK, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in code)
+    views = [output.data[demo.VIEW] for cell in code for output in cell.outputs if demo.VIEW in output.get("data", {})]
+    assert {view["title"] for view in views} == {"rms_norm", "sgemm"}
+    assert any(view["ptx"]["counters"] for view in views)
+    assert not any("json.dumps(results)" in cell.source for cell in code)
+
+
+def test_a_cell_that_fails_is_named_and_the_notebook_kept(tmp_path: Path):
+    source = tmp_path / "broken.ipynb"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
+    nbformat.write(notebook, source)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with pytest.raises(CommandError, match=r"a cell failed; the notebook is kept as .*broken(.|\n)*ZeroDivisionError"):
+        demo.execute(source, folder)
+    kept = json.loads((folder / "broken.ipynb").read_text())
+    assert kept["cells"][0]["outputs"][0]["ename"] == "ZeroDivisionError"
+
+
+def test_a_missing_package_is_named(capsys, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    from pyptx import cli
+    monkeypatch.setattr("pyptx.cli.demo.find_spec", lambda name: None)
+    assert cli.main(["demo", "-o", str(tmp_path / "out")]) == 1
+    err = capsys.readouterr().err
+    assert "not installed: nbclient, ipykernel" in err
+    assert "pip install '.[lab]'" in err
