@@ -1,0 +1,180 @@
+"""Reading a syntax line: `add{.rnd}{.ftz}.f32  d, a, b`, as the manual writes it.
+
+Mnemonic: `.word` must be there, `{.word}` may be. A word that names a cell of dotted choices is a slot, every other word is
+literal; `m64n<n>k16` has the slot `n` inside a word. A slot written twice has the same choice in both places.
+Operands: `d` a register (or number, name, as its type says), `[a]` an address, `[tm, {c*dim}]` a tensor address, `{d*4}` a
+brace vector (the count may be computed from slots: `{d*n/2}`), `d|p` a pair, `p{|q}` a pair whose second half may be absent,
+`{, c}` an operand that may be absent, `{, cp if .L2::cache_hint}` one that is there exactly when the modifier is, `(r)` a call
+list, `a.sel` an operand with a selector, anything else literal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyptx.errors import TableError
+
+__all__ = ["Item", "Part", "Word", "read_mnemonic", "read_operands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One dotted word of a mnemonic. `slot` names the slot in it, between `before` and `after`; None for a literal."""
+
+    text: str
+    slot: str | None
+    before: str
+    after: str
+    optional: bool
+    pair: int                       # words of one `{.a.b}` share a number: all or none of them
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of an operand.
+
+    Attributes:
+        kind: "operand" (name), "literal" (name is the text), "vector", "address", "list", "pair".
+        name: of an operand, or the literal text.
+        parts: of a vector, address, list or pair.
+        count: of a vector with one repeated part: an expression over slots.
+        suffix: what follows: a selector's cell name, or ".unified".
+        optional: of the second half of a pair.
+    """
+
+    kind: str
+    name: str = ""
+    parts: tuple[Part, ...] = ()
+    count: str = ""
+    suffix: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One place of the operand list. `condition` is a modifier with its dot."""
+
+    part: Part
+    optional: bool = False
+    condition: str = ""
+
+
+_MNEMONIC = re.compile(r"\{((?:\.[^.{}]+)+)\}|\.([^.{}]+)")
+_GLUED = re.compile(r"(.*)<(\w+)>(.*)")
+
+
+def read_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
+    """The opcode word and the dotted words behind it."""
+    opcode = re.match(r"[a-z0-9_]+", text)
+    if opcode is None:
+        raise TableError(f"{text!r} does not start with an opcode word")
+    words, at = [], opcode.end()
+    while at < len(text):
+        found = _MNEMONIC.match(text, at)
+        if found is None:
+            raise TableError(f"{text!r}: cannot read {text[at:]!r}; expected .word or {{.word}}")
+        for word in (found[1][1:].split(".") if found[1] else [found[2]]):
+            glued = _GLUED.fullmatch(word)
+            if glued:
+                slot, before, after = glued[2], glued[1], glued[3]
+            else:
+                is_slot = cells.get(word, "")[:1] == "."
+                slot, before, after = (word, "", "") if is_slot else (None, "", "")
+            words.append(Word("." + word, slot, before, after, bool(found[1]), at))
+        at = found.end()
+    return opcode[0], tuple(words)
+
+
+def read_operands(text: str) -> tuple[Item, ...]:
+    """The operand list."""
+    return _Reader(text).items() if text else ()
+
+
+_NAME = re.compile(r"[%A-Za-z0-9_+-]+")
+_COUNT = re.compile(r"[\w*/+()-]+")
+
+
+class _Reader:
+    def __init__(self, text: str):
+        self.text, self.at = text, 0
+
+    def items(self) -> tuple[Item, ...]:
+        items = [Item(self.pair())]
+        while self.at < len(self.text):
+            if self.take("{, "):
+                part, condition = self.pair(), ""
+                if self.take(" if "):
+                    end = self.text.index("}", self.at)
+                    condition, self.at = self.text[self.at:end], end
+                self.need("}")
+                items.append(Item(part, True, condition))
+            else:
+                self.need(", ")
+                items.append(Item(self.pair()))
+        return tuple(items)
+
+    def take(self, text: str) -> bool:
+        if self.text.startswith(text, self.at):
+            self.at += len(text)
+            return True
+        return False
+
+    def need(self, text: str) -> None:
+        if not self.take(text):
+            raise TableError(f"{self.text!r}: expected {text!r} before {self.text[self.at:]!r}")
+
+    def pair(self) -> Part:
+        left = self.part()
+        if self.take("{|"):
+            right = self.part()
+            self.need("}")
+            return Part("pair", parts=(left, right), optional=True)
+        if self.take("|"):
+            return Part("pair", parts=(left, self.part()))
+        return left
+
+    def part(self) -> Part:
+        if self.take("["):
+            parts = self.parts("]")
+            suffix = ".unified" if self.take(".unified") else ""
+            return Part("address", parts=parts, suffix=suffix)
+        if self.take("("):
+            return Part("list", parts=self.parts(")"))
+        if self.take("{"):
+            return self.vector()
+        return self.name()
+
+    def parts(self, close: str) -> tuple[Part, ...]:
+        parts = [self.part()]
+        while self.take(", "):
+            parts.append(self.part())
+        self.need(close)
+        return tuple(parts)
+
+    def vector(self) -> Part:
+        first = self.name()
+        count = ""
+        if self.take("*"):
+            found = _COUNT.match(self.text, self.at)
+            count, self.at = found[0], found.end()
+            self.need("}")
+            return Part("vector", parts=(first,), count=count)
+        parts = [first]
+        while self.take(", "):
+            parts.append(self.name())
+        self.need("}")
+        return Part("vector", parts=tuple(parts))
+
+    def name(self) -> Part:
+        found = _NAME.match(self.text, self.at)
+        if found is None:
+            raise TableError(f"{self.text!r}: expected an operand before {self.text[self.at:]!r}")
+        self.at, text = found.end(), found[0]
+        suffix = ""
+        if self.take("."):
+            suffix_found = _NAME.match(self.text, self.at)
+            suffix, self.at = suffix_found[0], suffix_found.end()
+        if text[0].isdigit() or text[0] in "%_":
+            return Part("literal", text, suffix=suffix)
+        return Part("operand", text, suffix=suffix)

@@ -1,0 +1,94 @@
+"""mbarrier objects."""
+
+from pyptx.isa._schema import Family, form
+from pyptx.isa._words import CTA_SHARED
+
+op = Family(__name__)
+
+op("mbarrier.init", "Initialise an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-init",
+   form("mbarrier.init{.space}.b64  [a], n", space=CTA_SHARED, n="u32 in 1..1048575", needs="sm_80 ptx_70"),
+   form("mbarrier.init.layout::<layout>{.space}.b64  [a], n", layout=".v0 .v1", space=".shared .shared::cta",
+        n="u32 in 1..1048575", needs="sm_90 ptx_93"), effect="mbarrier:shared")
+
+op("mbarrier.inval", "Invalidate an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-inval",
+   form("mbarrier.inval{.space}.b64  [a]", space=CTA_SHARED, effect="mbarrier:shared", needs="sm_80 ptx_70"))
+
+op("mbarrier.expect_tx", "Expect more transaction bytes.", "parallel-synchronization-and-communication-instructions-mbarrier-expect-tx",
+   form("mbarrier.expect_tx{.space}.b64  [a], n", space=".shared .shared::cta .shared::cluster", n="u32",
+        needs="sm_90 ptx_80"),
+   form("mbarrier.expect_tx.relaxed.scope{.space}.b64  [a], n", scope=".cta .cluster",
+        space=".shared .shared::cta .shared::cluster", n="u32", needs="sm_90 ptx_80"),
+   form("mbarrier.expect_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask",
+        scope=".cta .cluster", n="u32", mask="u32", needs="107f* ptx_94"), effect="mbarrier:shared")
+
+op("mbarrier.complete_tx", "Complete transaction bytes.", "parallel-synchronization-and-communication-instructions-mbarrier-complete-tx",
+   form("mbarrier.complete_tx{.space}.b64  [a], n", space=".shared .shared::cta .shared::cluster", n="u32",
+        needs="sm_90 ptx_80"),
+   form("mbarrier.complete_tx.relaxed.scope{.space}.b64  [a], n", scope=".cta .cluster",
+        space=".shared .shared::cta .shared::cluster", n="u32", needs="sm_90 ptx_80"),
+   form("mbarrier.complete_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask",
+        scope=".cta .cluster", n="u32", mask="u32", needs="107f* ptx_94"), effect="mbarrier:shared")
+
+op("mbarrier.arrive", "Arrive at an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-arrive",
+   form("mbarrier.op{.space}.b64  st, [a]", op=".arrive .arrive_drop", space=CTA_SHARED, st="u64", needs="sm_80 ptx_70"),
+   form("mbarrier.op{.space}.b64  st, [a], n", op=".arrive .arrive_drop", space=".shared .shared::cta", st="u64",
+        n="u32 in 1..4294967295", needs="sm_90 ptx_78"),
+   form("mbarrier.op.sem.scope{.space}.b64  st, [a]{, n}", op=".arrive .arrive_drop", sem=".release .relaxed@sm_90,ptx_86",
+        scope=".cta .cluster@sm_90", space=".shared .shared::cta", st="u64", n="u32 in 1..4294967295@sm_90", sink="st",
+        needs="sm_80 ptx_80"),
+   form("mbarrier.op{.space}.b64  _, [a]{, n}", op=".arrive .arrive_drop@ptx_70",
+        space=".shared::cluster@sm_90,ptx_80 .shared .shared::cta@ptx_78", n="u32 in 1..4294967295@sm_90,ptx_78",
+        needs="sm_80 ptx_71"),
+   form("mbarrier.op.sem.scope.shared::cluster.b64  _, [a]{, n}", op=".arrive .arrive_drop",
+        sem=".release .relaxed@ptx_86", scope=".cta .cluster", n="u32 in 1..4294967295", needs="sm_90 ptx_80"),
+   form("mbarrier.op.expect_tx{.space}.b64  st, [a], n", op=".arrive .arrive_drop", space=".shared .shared::cta", st="u64",
+        n="u32", sink="st", needs="sm_90 ptx_80"),
+   form("mbarrier.op.expect_tx.sem.scope{.space}.b64  st, [a], n", op=".arrive .arrive_drop",
+        sem=".release .relaxed@ptx_86", scope=".cta .cluster", space=".shared .shared::cta", st="u64", n="u32", sink="st",
+        needs="sm_90 ptx_80"),
+   form("mbarrier.op.expect_tx.sem.scope.shared::cluster.b64  _, [a], n", op=".arrive .arrive_drop",
+        sem=".release .relaxed@ptx_86", scope=".cta .cluster", n="u32", needs="sm_90 ptx_80"),
+   form("mbarrier.op.noComplete{.space}.b64  st, [a], n", op=".arrive .arrive_drop", space=CTA_SHARED, st="u64",
+        n="u32 in 1..4294967295", sink="st", needs="sm_80 ptx_70"),
+   form("mbarrier.op.noComplete.release.cta{.space}.b64  st, [a], n", op=".arrive .arrive_drop",
+        space=".shared .shared::cta", st="u64", n="u32 in 1..4294967295", sink="st", needs="sm_80 ptx_80"),
+   form("mbarrier.arrive.sem.scope.shared::cluster.multicast::cluster::32b.b64  _, [a], mask", sem=".release .relaxed",
+        scope=".cta .cluster", mask="u32", needs="107f* ptx_94"), effect="mbarrier:shared")
+
+op("mbarrier.test_wait", "Test whether an mbarrier phase is over.", "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
+   form("mbarrier.test_wait{.space}.b64  p, [a], st", space=CTA_SHARED, st="u64", needs="sm_80 ptx_70"),
+   form("mbarrier.test_wait.sem.scope{.space}.b64  p, [a], st", sem=".acquire .relaxed@sm_90,ptx_86",
+        scope=".cta .cluster@sm_90", space=".shared .shared::cta", st="u64", needs="sm_80 ptx_80"),
+   form("mbarrier.test_wait.parity{.space}.b64  p, [a], ph", space=CTA_SHARED, ph="u32 in 0/1", needs="sm_80 ptx_71"),
+   form("mbarrier.test_wait.parity.sem.scope{.space}.b64  p, [a], ph", sem=".acquire .relaxed@sm_90,ptx_86",
+        scope=".cta .cluster@sm_90", space=".shared .shared::cta", ph="u32 in 0/1", needs="sm_80 ptx_80"),
+   form("mbarrier.wait.phase_type::primary{.space}.b64  p, [a], st", wait=".test_wait .try_wait",
+        space=".shared .shared::cta", st="u64", needs="sm_90 ptx_93"),
+   form("mbarrier.wait.parity.phase{.space}.b64  p, [a], ph", wait=".test_wait .try_wait",
+        phase=".phase_type::primary .phase_type::conditional", space=".shared .shared::cta", ph="u32 in 0/1",
+        needs="sm_90 ptx_93"),
+   form("mbarrier.wait.phase_type::primary{.space}.b64  p|rp, rv, [a], st", wait=".test_wait .try_wait",
+        space=".shared .shared::cta", rp="pred", rv="u8", st="u64", rw="p rp rv", sink="rp", needs="sm_90 ptx_93"),
+   form("mbarrier.wait.parity.phase_type::primary{.space}.b64  p|rp{, rv}, [a], ph", wait=".test_wait .try_wait",
+        space=".shared .shared::cta", rp="pred", rv="u8", ph="u32", rw="p rp rv", sink="rp", needs="sm_90 ptx_93"),
+   effect="mbarrier:shared")
+
+op("mbarrier.try_wait", "Wait for an mbarrier phase, for a bounded time.", "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
+   form("mbarrier.try_wait{.space}.b64  p, [a], st{, t}", space=".shared .shared::cta", st="u64", t="u32",
+        needs="sm_90 ptx_78"),
+   form("mbarrier.try_wait.sem.scope{.space}.b64  p, [a], st{, t}", sem=".acquire .relaxed@ptx_86", scope=".cta .cluster",
+        space=".shared .shared::cta", st="u64", t="u32", needs="sm_90 ptx_80"),
+   form("mbarrier.try_wait.parity{.space}.b64  p, [a], ph{, t}", space=".shared .shared::cta", ph="u32 in 0/1", t="u32",
+        needs="sm_90 ptx_78"),
+   form("mbarrier.try_wait.parity.sem.scope{.space}.b64  p, [a], ph{, t}", sem=".acquire .relaxed@ptx_86",
+        scope=".cta .cluster", space=".shared .shared::cta", ph="u32 in 0/1", t="u32", needs="sm_90 ptx_80"),
+   effect="mbarrier:shared")
+
+op("mbarrier.pending_count", "Pending count in an mbarrier state.", "parallel-synchronization-and-communication-instructions-mbarrier-pending-count",
+   form("mbarrier.pending_count.b64  d, st", d="u32", st="u64", needs="sm_80 ptx_70"),
+   form("mbarrier.pending_count.layout::v0.b64  d, st", d="u32", st="u64", needs="sm_90 ptx_93"),
+   effect="mbarrier:shared")
+
+op("mbarrier.check_layout", "Test the layout of an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-check-layout",
+   form("mbarrier.check_layout.layout::<layout>{.shared::cta}.b64  p, [a]", layout=".v0 .v1", effect="mbarrier:shared",
+        needs="sm_90 ptx_93"))

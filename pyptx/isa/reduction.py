@@ -1,0 +1,58 @@
+"""Reductions to memory."""
+
+from pyptx.isa._schema import Family, form
+from pyptx.isa._words import BOOL, SCOPE, SHARED, STRONG_SPACE
+
+op = Family(__name__)
+
+op("red", "Modify memory atomically.", "parallel-synchronization-and-communication-instructions-red",
+   form("red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type  [a], b{, cp if .L2::cache_hint}",
+        sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
+        scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=".global", op=BOOL,
+        L2_cache_hint="sm_80 ptx_74", type=".b32 .b64@sm_32,ptx_40", cp="u64", effect="reduce:space"),
+   form("red{.sem}{.scope}{.space}.op.type  [a], b", sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
+        scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=SHARED, op=BOOL,
+        type=".b32 .b64@sm_32,ptx_40", effect="reduce:space"),
+   form("red{.sem}{.scope}{.space}.add.type  [a], b", sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
+        scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
+        type=".u32 .s32 .u64 .f32 .f64@sm_60,ptx_50", effect="reduce:space"),
+   form("red{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type  [a], b{, cp if .L2::cache_hint}",
+        sem=".relaxed .release", scope=SCOPE, space=".global", L2_cache_hint="sm_80 ptx_74",
+        type=".f16 .f16x2@sm_60,ptx_62 .bf16@sm_90,ptx_78 .bf16x2@sm_90,ptx_78", cp="u64", effect="reduce:space",
+        needs="sm_70 ptx_63"),
+   form("red{.global}.op.noftz.vec.type  [a], {b*vec}", op=".add .min .max", vec=".v8", type=".f16 .bf16",
+        regs={"b": {"any": "f16"}}, effect="reduce:global", needs="sm_90 ptx_81"),
+   form("red{.sem}{.scope}{.space}.add.noftz.f32  [a], b", sem=".relaxed .release", scope=".cta .cluster .gpu .sys",
+        space=".global .shared .shared::cta .shared::cluster", effect="reduce:space", needs="sm_90 ptx_94"),
+   form("red{.sem}{.scope}.space.add.noftz.type  [a], b", sem=".relaxed .release", scope=SCOPE, space=SHARED,
+        type=".f16 .f16x2@sm_60,ptx_62 .bf16@sm_90,ptx_78 .bf16x2@sm_90,ptx_78", effect="reduce:space",
+        needs="sm_70 ptx_63"),
+   form("red{.sem}{.scope}{.global}.add{.L2::cache_hint}.vec.f32  [a], {b*vec}{, cp if .L2::cache_hint}",
+        sem=".relaxed .release", scope=".cta .cluster .gpu .sys", vec=".v2 .v4", cp="u64", regs={"b": "any32"},
+        effect="reduce:global", needs="sm_90 ptx_81"),
+   form("red{.sem}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type  [a], {b*vec}{, cp if .L2::cache_hint}",
+        sem=".relaxed .release", scope=".cta .cluster .gpu .sys", op=".add .min .max", vec=".v2 .v4",
+        type=".f16 .bf16 .f16x2 .bf16x2", cp="u64", regs={"b": {"any": "f16"}}, effect="reduce:global",
+        needs="sm_90 ptx_81"),
+   form("red{.sem}{.scope}{.space}.op.type  [a], b", sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
+        scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
+        op=".min .max", type=".u32 .s32 .u64@sm_32,ptx_40 .s64@sm_32,ptx_40", effect="reduce:space", needs="ptx_23"),
+   form("red{.sem}{.scope}{.space}.op.u32  [a], b", sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
+        scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
+        op=".inc .dec", effect="reduce:space", needs="ptx_23"),
+   form("red{.global}.op.L2::cache_hint.type  [a], b, cp", op=".add .min .max", type=".u32 .s32 .u64", cp="u64",
+        effect="reduce:global", needs="sm_80 ptx_74"))
+
+op("red.async", "Modify memory atomically and asynchronously.", "parallel-synchronization-and-communication-instructions-red-async",
+   form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.u32  [a], b, [mb]", op=".inc .dec",
+        needs="sm_90 ptx_81"),
+   form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type  [a], b, [mb]", op=".min .max",
+        type=".u32 .s32", needs="sm_90 ptx_81"),
+   form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32  [a], b, [mb]", op=BOOL,
+        needs="sm_90 ptx_81"),
+   form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.type  [a], b, [mb]",
+        type=".u32 .s32 .u64", needs="sm_90 ptx_81"),
+   form("red.async.release.scope{.global}.add.type  [a], b", scope=".gpu .sys", type=".u32 .s32 .u64 .s64",
+        needs="sm_100 ptx_87"),
+   form("red.async.mmio.release.sys{.global}.add.type  [a], b", type=".u32 .s32 .u64 .s64", needs="sm_100 ptx_87"),
+   effect="async")

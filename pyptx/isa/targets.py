@@ -1,0 +1,213 @@
+"""The targets PTX names, what they include, and the hardware limits behind them.
+
+Sources: PTX ISA ".target"; first versions measured with ptxas 13.5; limits from NVIDIA's CCCL `arch_traits.h`, which
+agrees with `cuda_occupancy.h`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+__all__ = ["ALL", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", "needs", "parse"]
+
+LATEST_PTX = (9, 5)
+
+_FIRST = {                                      # target -> the first .version that names it
+    "20": "2.0", "21": "2.0", "30": "3.0", "32": "4.0", "35": "3.1", "37": "4.1", "50": "4.0", "52": "4.1", "53": "4.2",
+    "60": "5.0", "61": "5.0", "62": "5.0", "70": "6.0", "72": "6.1", "75": "6.3", "80": "7.0", "86": "7.1", "87": "7.4",
+    "88": "9.0", "89": "7.8", "90": "7.8", "90a": "8.0", "100": "8.6", "100a": "8.6", "100f": "8.8", "103": "8.8",
+    "103a": "8.8", "103f": "8.8", "107": "9.4", "107a": "9.4", "107f": "9.4", "110": "9.0", "110a": "9.0", "110f": "9.0",
+    "120": "8.7", "120a": "8.7", "120f": "8.8", "121": "8.8", "121a": "8.8", "121f": "8.8"}
+_RENAMED = {"101": "110"}                       # sm_101 is what sm_110 was called before 9.0 (from 8.6)
+_FAMILIES = {100: (100, 103, 107), 103: (103, 107), 107: (107,), 110: (110,), 120: (120, 121), 121: (121,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one compute capability offers. Bytes, 32-bit registers, warps.
+
+    `smem_per_cta` is the opt-in maximum; `smem_reserved` is taken by the system from every CTA.
+    """
+
+    smem_per_sm: int
+    smem_per_cta: int
+    warps_per_sm: int
+    ctas_per_sm: int
+    smem_reserved: int = 1024
+    smem_unit: int = 128
+    regs_per_sm: int = 65536
+    regs_per_cta: int = 65536
+    regs_per_thread: int = 255
+    regs_unit: int = 256                        # allocated per warp
+    warp_unit: int = 4                          # warps of a CTA are rounded up to this: four sub-cores
+    threads_per_cta: int = 1024
+    static_smem: int = 49152
+    tmem_columns: int = 0
+
+    @property
+    def threads_per_sm(self) -> int:
+        return 32 * self.warps_per_sm
+
+
+def _limits(smem_kib: int, warps: int, ctas: int, tmem: int = 0) -> Limits:
+    return Limits(smem_kib * 1024, (smem_kib - 1) * 1024, warps, ctas, tmem_columns=tmem)
+
+
+_LIMITS = {70: Limits(98304, 98304, 64, 32, 0, 256), 72: Limits(98304, 98304, 64, 32, 0, 256),
+           75: Limits(65536, 65536, 32, 16, 0, 256), 80: _limits(164, 64, 32), 86: _limits(100, 48, 16),
+           87: _limits(164, 48, 16), 88: _limits(100, 48, 16), 89: _limits(100, 48, 24), 90: _limits(228, 64, 32),
+           100: _limits(228, 64, 32, 512), 103: _limits(228, 64, 32, 512), 107: _limits(228, 64, 32, 512),
+           110: _limits(228, 48, 24, 512), 120: _limits(100, 48, 24), 121: _limits(100, 48, 24)}
+
+
+def version(text: str) -> tuple[int, int]:
+    """ "8.6" as (8, 6)."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A `.target`: its number, and its suffix: "" | "a" (only this chip) | "f" (this chip and later ones of the family)."""
+
+    name: str
+    number: int
+    suffix: str
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """Compute capability, (9, 0) for sm_90a."""
+        return divmod(self.number, 10)
+
+    @property
+    def first_ptx(self) -> tuple[int, int]:
+        """The first `.version` that names this target."""
+        if self.name.startswith("sm_101"):
+            return (8, 8) if self.suffix == "f" else (8, 6)
+        return version(_FIRST[f"{self.number}{self.suffix}"])
+
+    @property
+    def limits(self) -> Limits:
+        """Hardware limits.
+
+        Raises:
+            ValueError: nothing is known about a target this old.
+        """
+        if self.number not in _LIMITS:
+            raise ValueError(f"the limits of {self.name} are not in the table; known from sm_70 on")
+        return _LIMITS[self.number]
+
+    def runs_on(self, device: Target) -> bool:
+        """Whether code for this target runs on `device`: the same chip, or a later one where the suffix allows."""
+        if self.suffix == "a":
+            return device.number == self.number
+        if self.suffix == "f":
+            return device.number in _FAMILIES[self.number]
+        return device.number >= self.number
+
+    def __lt__(self, other: Target) -> bool:
+        return (self.number, "fa".find(self.suffix)) < (other.number, "fa".find(other.suffix))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@cache
+def parse(name: str) -> Target:
+    """The target called `name`.
+
+    Raises:
+        ValueError: no target is called so; the message names near ones.
+    """
+    found = re.fullmatch(r"sm_(\d+)([af]?)", name)
+    if found:
+        number = _RENAMED.get(found[1], found[1])
+        if number + found[2] in _FIRST:
+            return Target(name, int(number), found[2])
+    near = [f"sm_{known}" for known in _FIRST if found and known.startswith(found[1])] or [f"sm_{t}" for t in _FIRST if int(t.rstrip("af")) >= 75]
+    raise ValueError(f"unknown target {name!r}; expected one of {', '.join(near)}")
+
+
+ALL = tuple(sorted(Target("sm_" + n, int(n.rstrip("af")), n.lstrip("0123456789")) for n in _FIRST))
+_NAMES = frozenset(t.name for t in ALL)
+
+
+def default_version(arch: str) -> tuple[int, int]:
+    """The `.version` a kernel for `arch` gets when nobody says: 8.5, or what the target needs if that is later."""
+    target = parse(arch)
+    if target.number in (100, 110) and target.first_ptx <= (8, 8):
+        return 8, 8
+    return max((8, 5), target.first_ptx)
+
+
+# what a row needs -----------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Where something exists: the targets, the first `.version`, and the text it was written as.
+
+    Attributes:
+        text: as in the table, e.g. "sm_90 ptx_78", "100f* 110f*".
+        targets: names of the targets that have it; None for every one.
+        ptx: the first version.
+    """
+
+    text: str
+    targets: frozenset[str] | None
+    ptx: tuple[int, int]
+
+    def on(self, target: Target) -> bool:
+        return self.targets is None or _canonical(target) in self.targets
+
+    @property
+    def words(self) -> str:
+        """The target part in ptxas' words: "sm_90 or higher", "sm_100f, sm_100a or ..."."""
+        if self.targets is None:
+            return "any target"
+        plain = sorted((parse(t) for t in self.targets if t[-1] not in "af"))
+        if plain and all(t.name in self.targets for t in ALL if not t.suffix and t.number >= plain[0].number):
+            extra = sorted(parse(t) for t in self.targets if parse(t).number < plain[0].number)
+            return " or ".join([*(t.name for t in extra), f"{plain[0].name} or higher"])
+        names = [t.name for t in sorted(parse(t) for t in self.targets)]
+        return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
+
+
+def _canonical(target: Target) -> str:
+    return f"sm_{target.number}{target.suffix}"
+
+
+ANYWHERE = Needs("", None, (2, 0))
+
+
+@cache
+def needs(text: str) -> Needs:
+    """Read "sm_90 ptx_78", "100f* 110f* 90a ptx_86", "sm_30..61".
+
+    `sm_90` is everything from there on, `100f*` a family with its later members, `90a` just that, `sm_30..61` a range.
+
+    Raises:
+        ValueError: a word that is none of these.
+    """
+    names: set[str] | None = None
+    ptx = (2, 0)
+    for word in text.split():
+        if word.startswith("ptx_"):
+            ptx = int(word[4:-1]), int(word[-1])
+            continue
+        names = set() if names is None else names
+        names |= _targets(word)
+    return Needs(text, None if names is None else frozenset(names), ptx)
+
+
+def _targets(word: str) -> set[str]:
+    if found := re.fullmatch(r"sm_(\d+)(?:\.\.(\d+))?", word):
+        low, high = int(found[1]), int(found[2] or 10 ** 6)
+        return {t.name for t in ALL if low <= t.number <= high}
+    if found := re.fullmatch(r"(\d+)f\*", word):
+        members = _FAMILIES[int(found[1])]
+        return {t.name for t in ALL if t.suffix and t.number in members}
+    if f"sm_{word}" in _NAMES and word[-1] in "af":
+        return {f"sm_{word}"}
+    raise ValueError(f"{word!r} is no target word; expected sm_90, sm_30..61, 100f*, 90a or ptx_78")
