@@ -1,8 +1,8 @@
 """The linked view as HTML that needs nothing: no script, no style sheet, no ids.
 
 Notebook front ends strip scripts and styles of outputs they do not trust and GitHub strips more, so every colour is an
-inline style (text and background together, Jupyter's theme variables with a fallback), and without any style the nesting,
-the numbers and the order still tell everything.
+inline style (text and background together, Jupyter's theme variables with a fallback), and without any style the
+nesting, the numbers and the order still tell everything.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from pyptx.views.outline import Line, control_text, facts, mix_text, outline
+from pyptx.views.outline import Line, control_text, facts, live_text, mix_text, outline
 
 __all__ = ["html"]
 
 INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color1,#fff)"
 SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-color1,#fff)"
 RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
-CODE = "font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;white-space:pre"
+FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px"
+CODE = ("font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
+        "white-space:pre")
 EDGE = "var(--jp-border-color2,#c8ccd1)"
 CELL = f"text-align:left;vertical-align:top;padding:0 12px 0 0;border:0;{INK};{CODE}"
 BAR = 12                                                # characters of the longest bar
@@ -28,9 +30,10 @@ def html(view, limit: int = 400) -> str:
     budget = _Budget(limit)
     most = max(view.python.sass, default=0)
     body = "".join(_line(view, line, budget, most) for line in outline(view))
-    left = [f"{count} more {name} lines" for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
+    left = [f"{count} more {name} lines"
+            for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
     more = f'<div style="{SOFT};padding:6px 0">{" and ".join(left)} not shown here.</div>' if left else ""
-    return (f'<div style="{INK};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
+    return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
             f'{_header(view)}{body}{more}</div>')
 
 
@@ -71,11 +74,14 @@ def _line(view, line: Line, budget: _Budget, most: int) -> str:
         heading = (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
                    f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
     if not line.ptx:
-        return f'{heading}<div style="{SOFT};{CODE};padding-left:18px">{_code(view, line.python)}</div>'
+        below = view.python.ptx[line.python]
+        text = _summary(view, line, most) if below else _code(view, line.python)
+        return f'{heading}<div style="{SOFT};{CODE};padding-left:14px">{text}</div>'
     rows = "".join(_rows(view, line, budget))
     table = (f'<table style="border-collapse:collapse;margin:2px 0 6px 24px;{INK}"><tbody>{rows}</tbody></table>'
              if rows else f'<div style="{SOFT};margin-left:24px">not shown here</div>')
-    return f'{heading}<details><summary style="{INK};{CODE};cursor:pointer">{_summary(view, line, most)}</summary>{table}</details>'
+    summary = f'<summary style="{INK};{CODE};cursor:pointer">{_summary(view, line, most)}</summary>'
+    return f"{heading}<details>{summary}{table}</details>"
 
 
 def _summary(view, line: Line, most: int) -> str:
@@ -114,4 +120,4 @@ def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
 
 
 def _sass(sass, row: int) -> str:
-    return f"{sass.address[row]:04x}  {control_text(sass, row)}  live {sass.live[row]:>3}  {sass.text[row]}"
+    return f"{sass.address[row]:04x}  {control_text(sass, row)}  {live_text(sass, row)}  {sass.text[row]}"

@@ -40,7 +40,8 @@ def page(data: dict[str, Any], *, title: str, without_script: str) -> str:
 <script type="application/json" id="data">{text}</script>
 <script type="module">
 {bundle("linked")}
-module_linked.mount(document.getElementById("view"), JSON.parse(document.getElementById("data").textContent), {{fill: true}});
+const view = document.getElementById("view"), data = JSON.parse(document.getElementById("data").textContent);
+window.pyptx = {{mount: module_linked.mount, data, view: module_linked.mount(view, data, {{fill: true}})}};
 </script>
 </body>
 </html>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyptx.views.outline import Line, control_text, facts, mix_text, outline
+from pyptx.views.outline import Line, control_text, facts, live_text, mix_text, outline
 
 __all__ = ["text"]
 
@@ -56,4 +56,5 @@ def _python(view, line: Line) -> Iterator[str]:
 
 def _sass(sass, row: int) -> str:
     target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
-    return f"            {sass.address[row]:04x}  {sass.text[row]:<44} {control_text(sass, row)}  live {sass.live[row]:>3}{target}"
+    control = f"{control_text(sass, row)}  {live_text(sass, row)}"
+    return f"            {sass.address[row]:04x}  {sass.text[row]:<44} {control}{target}"

@@ -15,6 +15,7 @@ from pyptx.ir.nodes import Module
 from pyptx.views._html import html
 from pyptx.views._page import page
 from pyptx.views._text import text
+from pyptx.views.counters import by_ptx_line
 from pyptx.views.sassgroups import GROUPS, group_of
 from pyptx.views.sources import Section, python_rows
 
@@ -45,7 +46,7 @@ class PtxPane:
     stack: tuple[int, ...]
     sass: tuple[int, ...]               # SASS instructions
     live: tuple[int, ...]
-    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # of one simulated launch, -1: not executed code
+    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # of a simulated launch; -1: no instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class SassPane:
     read_barrier: tuple[int, ...]
     wait: tuple[int, ...]
     reuse: tuple[int, ...]
-    live: tuple[int, ...]               # general registers
+    live: tuple[int, ...]               # general registers; -1: not known
     live_pred: tuple[int, ...]
     live_uniform: tuple[int, ...]
 
@@ -84,7 +85,7 @@ class Entry:
     barriers: int
     live: int                           # most general registers live at once
     mix: dict[str, int]
-    occupancy: dict[str, Any] | None = None     # block_threads, warps, max_warps, blocks, limit; None: block size unknown
+    occupancy: dict[str, Any] | None = None     # block_threads, warps, max_warps, blocks, limit; None: size not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,12 @@ class LinkedView:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
         if data.get("kind") != "linked" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'linked', version {VERSION}; got {data.get('kind')!r}, {data.get('version')!r}")
+            raise ValueError(f"expected kind 'linked', version {VERSION}; "
+                             f"got {data.get('kind')!r}, {data.get('version')!r}")
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
-        return cls(data["title"], data["target"], data["ptx_version"], tuple(Entry(**entry) for entry in data["entries"]),
-                   _columns(PythonPane, python), _columns(PtxPane, data["ptx"]), _columns(SassPane, data["sass"]),
+        entries = tuple(Entry(**entry) for entry in data["entries"])
+        return cls(data["title"], data["target"], data["ptx_version"], entries, _columns(PythonPane, python),
+                   _columns(PtxPane, data["ptx"]), _columns(SassPane, data["sass"]),
                    tuple(map(tuple, data["stacks"])), tuple(data["groups"]), tuple(data["panes"]))
 
     def text(self, *, limit: int | None = None) -> str:
@@ -125,7 +128,7 @@ class LinkedView:
         return text(self, limit)
 
     def html(self, *, limit: int = 400) -> str:
-        """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` PTX and SASS lines."""
+        """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` lines of each."""
         return html(self, limit)
 
     def page(self) -> str:
@@ -146,16 +149,16 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
 
     Args:
         compiled: a `pyptx.compiled.Compiled`.
-        counters: of a simulated launch: name -> one number for each PTX line (index = line - 1, -1 where nothing is
-            counted), or the simulator's Counters, whose `by_line` gives name -> {PTX line: number}.
+        counters: of a simulated launch: the simulator's Counters, or name -> one number for each PTX line (-1 where
+            nothing is counted).
         title: shown above the view; default: the name of the compiled kernel.
         panes: which panes are shown, of "python", "ptx", "sass"; the data holds all three.
     Raises:
         ValueError: a pane that does not exist, or a counter column of the wrong length.
     """
     if not panes or set(panes) - {"python", "ptx", "sass"}:
-        raise ValueError(f"panes are one or more of 'python', 'ptx' and 'sass', not {', '.join(map(repr, panes)) or 'none'}")
-    ptx_text = tuple(line.expandtabs(4) for line in compiled.ptx.splitlines())
+        raise ValueError(f"panes are one or more of 'python', 'ptx' and 'sass', not {', '.join(panes) or 'none'}")
+    ptx_text = tuple(compiled.ptx.splitlines())
     lines = compiled.lines
     places = [lines.python_of_ptx(number) for number in range(1, len(ptx_text) + 1)]
     python = python_rows(places)
@@ -177,8 +180,10 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
     return LinkedView(
         title=title or compiled.name, target=compiled.target, ptx_version=_version(compiled.module),
         entries=_entries(compiled, sass),
-        python=PythonPane(python.sections, python.text, python.line, tuple(python_ptx), tuple(python_sass), tuple(python_live)),
-        ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live), _counters(counters, len(ptx_text))),
+        python=PythonPane(python.sections, python.text, python.line,
+                          tuple(python_ptx), tuple(python_sass), tuple(python_live)),
+        ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live),
+                    by_ptx_line(counters, compiled.module, ptx_text)),
         sass=sass, stacks=order, panes=tuple(panes))
 
 
@@ -199,9 +204,9 @@ def _sass_pane(compiled) -> SassPane:
         read_barrier=tuple(_barrier(control.read_barrier) for control in controls),
         wait=tuple(control.wait_mask for control in controls),
         reuse=tuple(control.reuse for control in controls),
-        live=tuple(registers.gpr for registers in live),
-        live_pred=tuple(registers.pred for registers in live),
-        live_uniform=tuple(registers.ugpr for registers in live))
+        live=tuple(registers.gpr if registers else -1 for registers in live),
+        live_pred=tuple(registers.pred if registers else -1 for registers in live),
+        live_uniform=tuple(registers.ugpr if registers else -1 for registers in live))
 
 
 def _barrier(number: int | None) -> int:
@@ -222,19 +227,6 @@ def _entries(compiled, sass: SassPane) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _counters(counters, length: int) -> dict[str, tuple[int, ...]]:
-    if counters is None:
-        return {}
-    columns = {}
-    for name, column in getattr(counters, "by_line", counters).items():
-        if isinstance(column, Mapping):
-            column = [column.get(number, -1) for number in range(1, length + 1)]
-        if len(column) != length:
-            raise ValueError(f"counter {name!r} has {len(column)} numbers for {length} PTX lines")
-        columns[name] = tuple(map(int, column))
-    return columns
-
-
 def _version(module: Module) -> str:
     return f"{module.version.major}.{module.version.minor}"
 
@@ -251,4 +243,5 @@ def _plain(value: Any) -> Any:
 
 
 def _columns(kind: type, data: Mapping[str, Any]) -> Any:
-    return kind(**{f.name: tuple(data[f.name]) if isinstance(data[f.name], list) else data[f.name] for f in fields(kind)})
+    values = {f.name: data[f.name] for f in fields(kind)}
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

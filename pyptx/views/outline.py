@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Line", "control_text", "facts", "mix_text", "outline", "size_text"]
+__all__ = ["Line", "control_text", "facts", "live_text", "mix_text", "outline", "size_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def facts(entry) -> list[tuple[str, str, str]]:
         ("spills", size_text(spills) if spills else "none",
          f"{size_text(entry.spill_stores)} stored, {size_text(entry.spill_loads)} loaded" if spills else ""),
         ("shared memory", size_text(entry.shared_bytes), ""),
-        ("SASS", str(entry.count), "instructions")]
+        ("SASS instructions", str(entry.count), "")]
     if entry.stack_bytes:
         found.append(("stack", size_text(entry.stack_bytes), ""))
     if entry.barriers:
@@ -69,6 +69,11 @@ def mix_text(entry) -> str:
 def size_text(size: int) -> str:
     """Bytes for people: "0 B", "1.5 KiB"."""
     return f"{size} B" if size < 1024 else f"{size / 1024:g} KiB"
+
+
+def live_text(sass, row: int) -> str:
+    """ "live  17", or as many blanks where it is not known."""
+    return f"live {sass.live[row]:>3}" if sass.live[row] >= 0 else " " * 8
 
 
 def control_text(sass, row: int) -> str:

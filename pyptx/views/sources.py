@@ -81,7 +81,7 @@ def python_rows(places: Iterable[Place | None]) -> PythonRows:
                                 span.last + 1 - span.first))
         for number in range(span.first, span.last + 1):
             rows[span.file, number] = len(text)
-            text.append(source[number - 1].rstrip("\n").expandtabs(4) if number <= len(source) else MISSING)
+            text.append(source[number - 1].rstrip("\n") if number <= len(source) else MISSING)
             line.append(number)
     return PythonRows(tuple(sections), tuple(text), tuple(line), rows)
 

@@ -1,6 +1,6 @@
 // The columns of numbers beside the code: what each shows of the data. Pure; `value` gives text, `share` 0..1 draws a bar.
 
-const some = number => (number ? String(number) : "");
+const some = number => (number > 0 ? String(number) : "");
 const barrier = number => (number < 0 ? "" : String(number));
 const mask = (bits, length) => (bits ? Array.from({ length }, (_, bit) => (bits >> bit & 1 ? bit : "·")).join("") : "");
 const largest = list => list.reduce((most, number) => Math.max(most, number), 1);
@@ -19,6 +19,7 @@ const COUNTERS = {
 export function columnsOf(data) {
   const { python, ptx, sass } = data;
   const most = { python: largest(python.sass), ptx: largest(ptx.sass), live: largest(sass.live) };
+  const digits = (list, least) => Math.max(least, String(largest(list)).length);
   const address = row => sass.address[row].toString(16).padStart(4, "0");
   const line = row => (ptx.stack[row] >= 0 ? String(python.line[data.stacks[ptx.stack[row]][0]]) : "");
   const counter = name => {
@@ -29,15 +30,15 @@ export function columnsOf(data) {
   };
   return {
     python: [
-      { key: "sass", label: "SASS", title: "SASS instructions of this line and of the helpers it calls", width: 5, shown: true,
+      { key: "sass", label: "SASS", title: "SASS instructions of this line and of the helpers it calls", width: digits(python.sass, 4), shown: true,
         value: row => some(python.sass[row]), share: row => python.sass[row] / most.python },
       { key: "live", label: "live", title: "Most general registers live at any of them", width: 4, shown: true,
         value: row => some(python.live[row]), share: row => python.live[row] / most.live },
-      { key: "ptx", label: "PTX", title: "PTX lines of this line and of the helpers it calls", width: 4, shown: false,
+      { key: "ptx", label: "PTX", title: "PTX lines of this line and of the helpers it calls", width: digits(python.ptx, 3), shown: false,
         value: row => some(python.ptx[row]) },
     ],
     ptx: [
-      { key: "py", label: "Py", title: "Python line that wrote it", width: 4, shown: true, link: "python", value: line },
+      { key: "py", label: "Py", title: "Python line that wrote it", width: digits(python.line, 3), shown: true, link: "python", value: line },
       { key: "sass", label: "SASS", title: "SASS instructions it became", width: 4, shown: true,
         value: row => some(ptx.sass[row]), share: row => ptx.sass[row] / most.ptx },
       { key: "live", label: "live", title: "Most general registers live at any of them", width: 4, shown: false,
@@ -45,7 +46,7 @@ export function columnsOf(data) {
       ...Object.keys(ptx.counters).map(counter),
     ],
     sass: [
-      { key: "ptx", label: "PTX", title: "PTX line it comes from; + means added by ptxas", width: 4, shown: true, link: "ptx",
+      { key: "ptx", label: "PTX", title: "PTX line it comes from; + means added by ptxas", width: Math.max(3, String(ptx.text.length).length), shown: true, link: "ptx",
         value: row => (sass.ptx[row] >= 0 ? String(sass.ptx[row] + 1) : "+") },
       { key: "live", label: "live", title: "General registers live", width: 4, shown: true,
         value: row => some(sass.live[row]), share: row => sass.live[row] / most.live },

@@ -11,7 +11,7 @@ export function facts(entry) {
     ["registers", String(entry.registers), entry.live ? `${entry.live} live at most` : ""],
     ["spills", spills ? size(spills) : "none", spills ? `${size(entry.spill_stores)} stored, ${size(entry.spill_loads)} loaded` : ""],
     ["shared memory", size(entry.shared_bytes), ""],
-    ["SASS", String(entry.count), "instructions"],
+    ["SASS instructions", String(entry.count), ""],
   ];
   if (entry.stack_bytes) found.push(["stack", size(entry.stack_bytes), ""]);
   if (entry.barriers) found.push(["barriers", String(entry.barriers), ""]);

@@ -8,6 +8,7 @@ import { Pane } from "./pane.js";
 
 const TITLES = { python: "Python", ptx: "PTX", sass: "SASS" };
 const SHARE = { python: 0.9, ptx: 0.9, sass: 1.2 };
+const ALL = 3000;                 // up to so many lines in all panes, all are drawn
 const KEYS = [["↑ ↓", "move the line (Shift: choose lines to copy)"], ["← →", "previous, next pane"], ["Home End PgUp PgDn", "move far"],
               ["Enter", "pin the line and bring its links into sight"], ["n p", "next, previous block of linked lines"],
               ["/", "search; Enter: next hit, Shift+Enter: previous"], ["Esc", "unpin"], ["Ctrl+C", "copy the line or the chosen lines"]];
@@ -52,7 +53,7 @@ class LinkedView {
     element.append(this.root);
     this.themed();
     this.say();
-    this.sizes = new ResizeObserver(() => this.each(pane => pane.draw()));
+    this.sizes = new ResizeObserver(() => this.each(pane => pane.resized()));
     this.sizes.observe(this.grid);
     this.themes = new MutationObserver(() => this.themed());
     this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
@@ -64,6 +65,7 @@ class LinkedView {
 
   makePanes(width) {
     const { data } = this, columns = columnsOf(data), widths = numberWidth(data), colour = colours(data, this.index);
+    const full = this.names.reduce((sum, name) => sum + data[name].text.length, 0) <= ALL;
     this.columns = columns;
     if (width < 1250) columns.sass.forEach(column => { if (["read", "write", "wait"].includes(column.key)) column.shown = false; });
     if (width < 900) columns.ptx.forEach(column => { if (column.key === "sass") column.shown = false; });
@@ -72,7 +74,7 @@ class LinkedView {
     this.names.forEach((name, place) => {
       const pane = this.panes[name] = new Pane({
         name, title: this.title(name), data, columns: columns[name], number: columns.number[name], numberWidth: widths[name], colour: colour[name],
-        headings: name === "python" ? headings(data.python) : null,
+        full, headings: name === "python" ? headings(data.python) : null,
         on: { hover: row => this.hover(name, row), leave: () => this.hover(null),
               pick: (row, event) => this.click(name, row, event) } });
       pane.element.style.flexGrow = SHARE[name];
@@ -132,7 +134,7 @@ class LinkedView {
     }
     this.panes[name].element.hidden = !show;
     if (this.hidden.has(this.focus)) this.focus = open[0];
-    this.each(pane => pane.draw());
+    this.each(pane => pane.resized());
   }
 
   // resizing ---------------------------------------------------------------------------------------------------------

@@ -6,30 +6,29 @@ import { Strip } from "./strip.js";
 import { marked, stringStates, tokens } from "./tokens.js";
 
 export const PALETTE = 8;         // colours in linked.css: .pyptx-c0 ...
-const ALL = 2000;                 // up to so many lines all are drawn: the browser's own search and selection then see them
 const BATCH = 250;
 
 export class Pane {
   /**
    * name: "python" | "ptx" | "sass"; columns: of columns.js; colour: a number for each row;
-   * on: {hover(row), leave(), pick(row, event), scrolled()}; headings: Map of row -> text shown instead of a line.
+   * on: {hover(row), leave(), pick(row, event), scrolled()}; headings: Map of row -> text shown instead of a line;
+   * full: draw all lines, so that the browser's own search and selection see them.
    */
-  constructor({ name, title, data, columns, number, numberWidth, colour, headings, on }) {
-    Object.assign(this, { name, data, columns, number, colour, on, headings });
+  constructor({ name, title, data, columns, number, numberWidth, colour, headings, full, on }) {
+    Object.assign(this, { name, data, columns, number, colour, on, headings, full });
     this.lines = data[name].text;
     this.strings = name === "python" ? stringStates(this.lines, data.python.sections.map(section => section.start)) : null;
     this.rows = new Map();
     this.rowHeight = 18;
-    this.full = this.lines.length <= ALL;
     this.longest = this.lines.reduce((most, line) => Math.max(most, line.length), 20);
     this.id = freshId();
     this.head = h("div.pyptx-columns", { "aria-hidden": "true" });
     this.body = h("div.pyptx-lines", { role: "presentation" });
     this.list = h("div.pyptx-list", { role: "listbox", tabindex: 0, "aria-label": `${title}: ${this.lines.length} lines`,
                                       "data-pane": name }, this.head, this.body);
-    this.strip = new Strip(share => { this.list.scrollTop = share * this.body.offsetHeight - this.list.clientHeight / 2; });
+    this.strip = new Strip(share => { this.list.scrollTop = share * this.lines.length * this.rowHeight - this.list.clientHeight / 2; });
     this.element = h(`section.pyptx-pane.pyptx-${name}${this.full ? ".pyptx-full" : ""}`, { "aria-label": title },
-                     h("div.pyptx-bar", {}, h("span.pyptx-name", {}, title)), h("div.pyptx-view", {}, this.list, this.strip.canvas));
+                     h("div.pyptx-bar", {}, h("span.pyptx-name", {}, title)), h("div.pyptx-view", {}, this.list, this.strip.element));
     this.element.style.setProperty("--px-number", `${numberWidth}ch`);
     const rowOf = event => { const row = event.target.closest?.(".pyptx-row"); return row ? Number(row.dataset.row) : null; };
     this.list.addEventListener("pointerover", event => { const row = rowOf(event); if (row !== null) on.hover(row); });
@@ -55,7 +54,14 @@ export class Pane {
     this.body.style.height = `${this.lines.length * this.rowHeight}px`;
     this.element.style.setProperty("--px-row", `${this.rowHeight}px`);
     this.draw();
+    this.drawStrip();
     this.fill();
+  }
+
+  /** The pane's size has changed. */
+  resized() {
+    this.draw();
+    this.drawStrip();
   }
 
   cell(column, text, heading = false) {
@@ -73,7 +79,12 @@ export class Pane {
       }
     }
     this.add(first, end);
-    this.drawStrip();
+    this.see();
+  }
+
+  see() {
+    const whole = Math.max(1, this.lines.length * this.rowHeight);
+    this.strip.see(this.list.scrollTop / whole, Math.min(1, (this.list.clientHeight - this.head.offsetHeight) / whole));
   }
 
   /** The rest of a short list, in idle moments. */
@@ -197,10 +208,9 @@ export class Pane {
 
   drawStrip() {
     if (!this.palette) return;
-    const whole = Math.max(1, this.lines.length * this.rowHeight);
     this.strip.draw({ count: this.lines.length, colour: this.colour, level: this.links?.level[this.name], hits: this.found.rows,
-                      sight: [this.list.scrollTop / whole, Math.min(1, this.list.clientHeight / whole)],
                       palette: this.palette, style: this.style, rowHeight: this.rowHeight });
+    this.see();
   }
 
   /** The palette as the style sheet has it now; call when the theme may have changed. */
@@ -210,10 +220,9 @@ export class Pane {
     this.element.append(probe);
     const read = name => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
     this.palette = Array.from({ length: PALETTE }, (_, index) => read(`--px-c${index}`));
-    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge"), sight: read("--px-soft") };
+    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge") };
     probe.remove();
     this.rowHeight = Math.round(parseFloat(style.fontSize) * 1.5) || 18;
-    this.drawStrip();
   }
 
   destroy() {

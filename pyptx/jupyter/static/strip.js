@@ -8,21 +8,31 @@ const WIDTH = 14;
 export class Strip {
   /** `jump(share)` is called with 0..1 when the reader clicks or drags on it. */
   constructor(jump) {
-    this.canvas = h("canvas.pyptx-strip", { "aria-hidden": "true" });
+    this.canvas = h("canvas");
+    this.sight = h("div.pyptx-sight");
+    this.element = h("div.pyptx-strip", { "aria-hidden": "true" }, this.canvas, this.sight);
     const go = event => {
-      const box = this.canvas.getBoundingClientRect();
-      jump((event.clientY - box.top) / box.height);
+      const box = this.element.getBoundingClientRect();
+      jump((event.clientY - box.top) / Math.max(1, this.used));
     };
-    this.canvas.addEventListener("pointerdown", event => { this.canvas.setPointerCapture(event.pointerId); go(event); });
-    this.canvas.addEventListener("pointermove", event => { if (event.buttons) go(event); });
+    this.used = 0;
+    this.element.addEventListener("pointerdown", event => { this.element.setPointerCapture(event.pointerId); go(event); });
+    this.element.addEventListener("pointermove", event => { if (event.buttons) go(event); });
   }
 
-  /** `style`: colours by name; `level`, `colour`, `hits` by row; `sight`: [top, height] as shares of the whole. */
-  draw({ count, colour, level, hits, sight, palette, style, rowHeight }) {
-    const height = this.canvas.clientHeight, ratio = window.devicePixelRatio || 1;
+  /** Show which part is in sight: top and height as shares of the whole. */
+  see(top, height) {
+    this.sight.style.transform = `translateY(${Math.round(top * this.used)}px)`;
+    this.sight.style.height = `${Math.max(6, Math.round(height * this.used))}px`;
+  }
+
+  /** `style`: colours by name; `level`, `colour` by row, `hits`: rows. */
+  draw({ count, colour, level, hits, palette, style, rowHeight }) {
+    const height = this.element.clientHeight, ratio = window.devicePixelRatio || 1;
     if (!height) return;
-    this.canvas.width = WIDTH * ratio;
+    this.canvas.width = WIDTH * ratio;              // this also wipes it
     this.canvas.height = height * ratio;
+    this.canvas.style.height = `${height}px`;
     const pen = this.canvas.getContext("2d");
     pen.scale(ratio, ratio);
     const scale = Math.min(rowHeight, height / Math.max(1, count));
@@ -34,8 +44,6 @@ export class Strip {
     for (let row = 0; row < count; row += step) if (colour[row] >= 0) mark(row, 1, 3, palette[colour[row] % palette.length], 0.5);
     if (level) for (let row = 0; row < count; row += 1) if (level[row]) mark(row, 5, level[row] === EXACT ? 5 : 3, style.link, 2);
     for (const row of hits) mark(row, 10, 4, style.hit, 2);
-    const used = scale * count;
-    pen.strokeStyle = style.sight;
-    pen.strokeRect(0.5, sight[0] * used + 0.5, WIDTH - 1, Math.max(6, sight[1] * used) - 1);
+    this.used = scale * count;
   }
 }
