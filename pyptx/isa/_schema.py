@@ -64,7 +64,7 @@ class Operand:
         kind: "register" | "vector" | "address" | "imm" | "label" | "symbol" | "function" | "special" | "list".
         count: elements of a vector, an expression over slots; "" for scalars.
         rule: register rule per type; see `_types`.
-        imm: a number may stand there.
+        imm: a number may stand there; imm_forced: even one of a type that takes none elsewhere.
         values: the numbers allowed: "" for all, "0..15", "4/8/16", "*16".
         sink: `_` may stand there.
         negatable: `!p` may stand there.
@@ -81,6 +81,7 @@ class Operand:
     count: str = ""
     rule: str | Mapping[str, str] = ""
     imm: bool = False
+    imm_forced: bool = False
     values: str = ""
     sink: bool = False
     negatable: bool = False
@@ -238,7 +239,7 @@ def slot_name(word: str) -> str:
     return re.sub(r"\W+", "_", word.lstrip("."))
 
 
-_WHAT = re.compile(r"(!?)([\w()]*)([+-]imm)?(?: in (\S+))?(?:@(\S+))?")
+_WHAT = re.compile(r"(!?)([\w()]*)([+-]imm)?(?: in ([^\s@]+))?(?:@(\S+))?")
 
 
 class _Operands:
@@ -304,7 +305,8 @@ class _Operands:
             self.used.add(part.suffix)
             selectors, _ = _choices(self.cells[part.suffix])
         return Operand(name, type_, "write" if written else "read", "vector" if "vector" in inside else "register", count=count,
-                       rule=rule, imm=self.takes_number(type_, written, inside, imm), sink=name in self.sinks,
+                       rule=rule, imm=self.takes_number(type_, written, inside, imm), imm_forced=imm == "+imm",
+                       sink=name in self.sinks,
                        negatable=bool(bang), special=self.form.op.opcode == "mov" and not written, selectors=selectors, **common)
 
     def rule(self, name: str) -> str | dict[str, str]:

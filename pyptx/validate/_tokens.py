@@ -1,0 +1,136 @@
+"""Operands of the tree as small values: what kind each is, and the type of every register in it.
+
+A token is
+    a type name ("f32", "pred")   a register of that type          "?"   a register nobody declared
+    "%"                           a special register               "_"   the sink
+    "int" "float" "hex"           a literal: 7, 1.5, 0f3F800000    "name"  a label, variable, function
+    (".", token, "b0")            a register with a selector       ("!", token)   negated
+    ("{", token, ...)             a brace vector                   ("|", token, token)   a pair
+    ("[", token, ...)             an address: base, then what follows the commas
+    ("(", n)                      a call list                      "bad offset"   in an address
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, LabelOperand, NegatedOperand, Operand, ParenthesizedOperand,
+                            PipeOperand, RegisterOperand, VectorOperand)
+from pyptx.isa import registers
+
+__all__ = ["REGISTER_TYPES", "TypeOf", "address_parts", "integer", "token"]
+
+TypeOf = Callable[[str], "str | None"]
+REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 pred".split()) | {"?"}
+
+_HEX_FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
+_SELECTOR = re.compile(r"[bh]\d+|[xyzwrgba]")
+_SYMBOLIC = re.compile(r"[A-Za-z_$%][\w$]*")
+
+
+def token(operand: Operand, type_of: TypeOf):
+    """The token of an operand."""
+    kind = type(operand)
+    if kind is RegisterOperand:
+        return type_of(operand.name) or _unknown(operand.name, type_of, "?")
+    if kind is ImmediateOperand:
+        return literal(operand.text)
+    if kind is AddressOperand:
+        if operand.offset is None:
+            return ("[", _base(operand.base, type_of))
+        return _offset_token(operand, type_of)
+    if kind is LabelOperand:
+        return type_of(operand.name) or _unknown(operand.name, type_of, "name")
+    if kind is VectorOperand:
+        return ("{", *[token(element, type_of) for element in operand.elements])
+    if kind is PipeOperand:
+        return ("|", token(operand.left, type_of), token(operand.right, type_of))
+    if kind is NegatedOperand:
+        return ("!", token(operand.operand, type_of))
+    if kind is ParenthesizedOperand:
+        return ("(", len(operand.elements))
+    raise TypeError(f"{operand!r} is no operand of the tree")
+
+
+def _unknown(name: str, type_of: TypeOf, otherwise: str):
+    if name == "_":
+        return "_"
+    if name == "WARP_SZ":
+        return "int"
+    if registers.lookup(name) is not None:
+        return "%"
+    base, dot, suffix = name.rpartition(".")
+    if dot and _SELECTOR.fullmatch(suffix):
+        type_name = type_of(base)
+        if type_name is not None:
+            return (".", type_name, suffix)
+    return otherwise
+
+
+def _base(name: str, type_of: TypeOf):
+    type_name = type_of(name)
+    if type_name is not None:
+        return type_name
+    if name[0].isdigit() or name[0] == "-":
+        return "int"
+    return "?" if name[0] == "%" else "name"
+
+
+def _offset_token(operand: AddressOperand, type_of: TypeOf):
+    number, parts = address_parts(operand.offset)
+    base = _base(operand.base, type_of)
+    if number and any(type_of(name) is not None or name[0] == "%" for name in _SYMBOLIC.findall(number)):
+        return ("[", "bad offset")
+    return ("[", base, *[token(part, type_of) for part in parts])
+
+
+@lru_cache(maxsize=4096)
+def address_parts(offset: str) -> tuple[str, tuple[Operand, ...]]:
+    """What an address holds behind its base: the offset, and the operands after commas.
+
+    ", {%r1, %r2}" is ("", (a vector,)); "8" is ("8", ()).
+    """
+    number, comma, rest = offset.partition(",")
+    if not comma:
+        return offset, ()
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(rest):
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            parts.append(rest[start:at])
+            start = at + 1
+    parts.append(rest[start:])
+    return number.strip(), tuple(_read(part.strip()) for part in parts)
+
+
+def _read(text: str) -> Operand:
+    if text.startswith("{"):
+        return VectorOperand(tuple(_read(part.strip()) for part in text[1:-1].split(",")))
+    if re.match(r"[\d-]", text):
+        return ImmediateOperand(text)
+    return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)
+
+
+@lru_cache(maxsize=8192)
+def literal(text: str) -> str:
+    """ "int", "float", "hex", or "name" for a constant expression with a symbol in it."""
+    if _HEX_FLOAT.fullmatch(text):
+        return "hex"
+    if _FLOAT.fullmatch(text):
+        return "float"
+    names = [name for name in _SYMBOLIC.findall(re.sub(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b", "", text)) if name != "WARP_SZ"]
+    return "name" if names else "int"
+
+
+@lru_cache(maxsize=8192)
+def integer(text: str) -> int | None:
+    """The value of a plain integer literal, None for an expression."""
+    digits = text.removeprefix("-").removesuffix("U")
+    try:
+        value = int(digits, 8) if re.fullmatch(r"0[0-7]+", digits) else int(digits, 0)
+    except ValueError:
+        return None
+    return -value if text.startswith("-") else value
