@@ -191,13 +191,13 @@ class CubinCache:
             return None
         try:
             about = json.loads(about)
-            hashes, metadata = about["sha256"], about["metadata"]
-            if about["format"] != _FORMAT:
-                return None
+            kind, hashes, metadata = about["format"], dict(about["sha256"]), about["metadata"]
         except (ValueError, KeyError, TypeError):
             return None
+        if kind != _FORMAT or hashes.keys() not in ({"ptx"}, {"ptx", "cubin"}):
+            return None
         parts = {part: self._read(f"{name}.{part}") for part in hashes}
-        if any(data is None or _digest(data) != hashes[part] for part, data in parts.items()) or "ptx" not in parts:
+        if any(data is None or _digest(data) != hashes[part] for part, data in parts.items()):
             return None
         return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
 

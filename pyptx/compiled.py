@@ -18,8 +18,8 @@ from pyptx.cache import CacheEntry, CacheKey, get_global_cache
 from pyptx.errors import AssembleError, CompileError, Diagnostic
 from pyptx.ir.nodes import Module
 from pyptx.toolchain import Resources, SassLine, assemble, assembler, disassemble
-from pyptx.toolchain.assemble import check_options
-from pyptx.toolchain.find import version_of
+from pyptx.toolchain.cubin import check_options
+from pyptx.toolchain.locate import version_of
 from pyptx.toolchain.sass import from_columns, to_columns
 
 __all__ = ["Compiled", "LineMap", "Owner", "compile_module"]
@@ -272,7 +272,7 @@ def _place(diagnostic: Diagnostic, text: str, places: tuple[Place | None, ...]) 
     if line is None or not 0 < line <= len(rows):
         return diagnostic
     place = places[line - 1] if line <= len(places) else None
-    hint = diagnostic.hint or f"PTX line {line}: {rows[line - 1].strip()}"
+    hint = diagnostic.hint or f"PTX line {line} reads: {rows[line - 1].strip()}"
     return replace(diagnostic, line=line, place=place, hint=hint)
 
 

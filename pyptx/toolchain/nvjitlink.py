@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyptx.errors import ToolError
-from pyptx.toolchain.find import find
+from pyptx.toolchain.locate import find
 from pyptx.toolchain.process import TIME_LIMIT_S
 from pyptx.toolchain.ptxas import Assembled
 

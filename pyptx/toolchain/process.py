@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyptx.errors import ToolError
-from pyptx.toolchain.find import find
+from pyptx.toolchain.locate import find
 
 __all__ = ["TIME_LIMIT_S", "Ran", "run_tool", "run_tools", "workspace"]
 
@@ -23,7 +23,7 @@ class Ran(NamedTuple):
 
 def workspace() -> AbstractContextManager[str]:
     """A folder only this user can read, gone after the `with`."""
-    import tempfile                             # costs milliseconds that `import pyptx` does not have
+    import tempfile  # costs milliseconds that `import pyptx` does not have
 
     return tempfile.TemporaryDirectory(prefix="pyptx-", ignore_cleanup_errors=True)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyptx.errors import PtxError
-from pyptx.toolchain.find import TOOLS, Tool, find, version_of
+from pyptx.toolchain.locate import TOOLS, Tool, find, version_of
 from pyptx.toolchain.nvjitlink import library_version
 
 __all__ = ["Found", "survey"]

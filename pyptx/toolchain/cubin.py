@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pyptx.errors import AssembleError, Diagnostic
 from pyptx.toolchain.elf import constant_bytes
-from pyptx.toolchain.find import version_of
+from pyptx.toolchain.locate import version_of
 from pyptx.toolchain.log import Resources, diagnostics, resources
 from pyptx.toolchain.nvjitlink import library_version, run_nvjitlink
 from pyptx.toolchain.process import TIME_LIMIT_S

@@ -106,7 +106,7 @@ def _release(path: Path) -> tuple[int, ...]:
 @lru_cache
 def _version(path: Path, modified_ns: int) -> str:
     """What the program says about itself ("13.5.37"); a file that was replaced is asked again."""
-    import subprocess                           # costs milliseconds that `import pyptx` does not have
+    import subprocess  # costs milliseconds that `import pyptx` does not have
 
     try:
         shown = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
