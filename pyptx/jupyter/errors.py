@@ -44,7 +44,7 @@ def render(error: PtxError, *, ptx: str = "", about: str = "", colour: bool = Tr
         lines = [f"{title}: {error.message}"]
     for number, finding in enumerate(findings[:MOST]):
         lines.append("")
-        lines += _finding(finding, ptx.splitlines(), paint, f"({number + 1}) " if count > 1 else "",
+        lines += _finding(finding, ptx.split("\n"), paint, f"({number + 1}) " if count > 1 else "",
                           say=isinstance(error, CompileError))
     if count > MOST:
         lines += ["", f"and {count - MOST} more findings"]

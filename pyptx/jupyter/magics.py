@@ -72,7 +72,8 @@ class PtxMagics(Magics):
         if arguments.quiet:
             return None
         title = arguments.name if len(compiled) == 1 else None
-        views = [linked(one, panes=panes, title=title) for one in compiled.values()]
+        views = [linked(one, panes=panes, title=title, block=kernels[name].block,
+                        dynamic_shared_bytes=kernels[name].smem) for name, one in compiled.items()]
         for view in views[:-1]:
             display(view)
         return views[-1]

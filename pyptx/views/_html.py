@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from pyptx.views.outline import Line, control_text, facts, live_text, mix_text, outline
+from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline
 
 __all__ = ["html"]
 
@@ -64,6 +64,9 @@ def _header(view) -> str:
                          for label, value, note in facts(entry))
         parts.append(f'<div style="{INK}">{name}{used}</div>'
                      f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
+    parts += [f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
+              f'{f", PTX line {note.ptx + 1}" if note.ptx >= 0 else ""}: {escape(note.message)}</div>'
+              for note in view.notes]
     return "".join(parts)
 
 
@@ -112,6 +115,8 @@ def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
                 budget.sass_left += len(sass_rows)
                 continue
             ptx = f"PTX {row + 1}  {escape(view.ptx.text[row].strip())}"
+            if callers := callers_text(view, row):
+                ptx += f'  <span style="{SOFT}">({callers})</span>'
         else:
             ptx = ""
         shown = sass_rows[:budget.take_sass(len(sass_rows))]

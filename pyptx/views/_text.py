@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyptx.views.outline import Line, control_text, facts, live_text, mix_text, outline
+from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline
 
 __all__ = ["text"]
 
@@ -22,11 +22,14 @@ def _lines(view) -> Iterator[str]:
     for entry in view.entries:
         yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
         yield f"  {mix_text(entry)}"
+    for note in view.notes:
+        yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
     for line in outline(view):
         yield from _python(view, line)
         for row, sass_rows in line.ptx:
             if row >= 0:
-                yield f"        PTX {row + 1:>4}  {view.ptx.text[row].strip()}"
+                callers = callers_text(view, row)
+                yield f"        PTX {row + 1:>4}  {view.ptx.text[row].strip()}{callers and f'    ({callers})'}".rstrip()
             yield from (_sass(view.sass, sass) for sass in sass_rows)
 
 

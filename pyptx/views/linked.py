@@ -8,84 +8,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
+from pyptx.analysis import occupancy
 from pyptx.ir.nodes import Module
+from pyptx.ir.visit import instructions
+from pyptx.isa import OPS
 from pyptx.views._html import html
 from pyptx.views._page import page
 from pyptx.views._text import text
 from pyptx.views.counters import by_ptx_line
+from pyptx.views.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
 from pyptx.views.sassgroups import GROUPS, group_of
 from pyptx.views.sources import Section, python_rows
 
-__all__ = ["MIME", "VERSION", "Entry", "LinkedView", "PtxPane", "PythonPane", "SassPane", "linked"]
+__all__ = ["MIME", "VERSION", "LinkedView", "linked"]
 
 MIME = "application/vnd.pyptx.view+json"
 VERSION = 1
 TEXT_LINES = 160                                        # of the text form in a mime bundle
-
-
-@dataclass(frozen=True, slots=True)
-class PythonPane:
-    """The kernel's function and the helpers it called. Numbers are of all PTX written by the line or below it."""
-
-    sections: tuple[Section, ...]
-    text: tuple[str, ...]
-    line: tuple[int, ...]
-    ptx: tuple[int, ...]                # PTX lines
-    sass: tuple[int, ...]               # SASS instructions
-    live: tuple[int, ...]               # most general registers live at any of them
-
-
-@dataclass(frozen=True, slots=True)
-class PtxPane:
-    """`stack[i]` numbers the call stack (in LinkedView.stacks) that wrote line i, -1 where no Python line did."""
-
-    text: tuple[str, ...]
-    stack: tuple[int, ...]
-    sass: tuple[int, ...]               # SASS instructions
-    live: tuple[int, ...]
-    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # of a simulated launch; -1: no instruction
-
-
-@dataclass(frozen=True, slots=True)
-class SassPane:
-    """Control fields as in the encoding: a barrier is 0..5, -1 for none; `wait` and `reuse` are bit masks."""
-
-    text: tuple[str, ...]
-    address: tuple[int, ...]
-    ptx: tuple[int, ...]                # PTX row, -1: added by ptxas
-    group: tuple[int, ...]              # index into LinkedView.groups
-    target: tuple[int, ...]             # row a branch goes to
-    stall: tuple[int, ...]              # cycles
-    yields: tuple[int, ...]             # 0 | 1
-    write_barrier: tuple[int, ...]
-    read_barrier: tuple[int, ...]
-    wait: tuple[int, ...]
-    reuse: tuple[int, ...]
-    live: tuple[int, ...]               # general registers; -1: not known
-    live_pred: tuple[int, ...]
-    live_uniform: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry point: its SASS rows [start, start + count), what it uses, and its instruction mix."""
-
-    name: str
-    start: int
-    count: int
-    registers: int
-    spill_stores: int                   # bytes
-    spill_loads: int                    # bytes
-    shared_bytes: int
-    constant_bytes: int
-    stack_bytes: int
-    barriers: int
-    live: int                           # most general registers live at once
-    mix: dict[str, int]
-    occupancy: dict[str, Any] | None = None     # block_threads, warps, max_warps, blocks, limit; None: size not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +43,14 @@ class LinkedView:
     ptx: PtxPane
     sass: SassPane
     stacks: tuple[tuple[int, ...], ...]         # Python rows, innermost first
+    notes: tuple[Note, ...] = ()
+    help: dict[str, str] = field(default_factory=dict)      # PTX opcode -> one sentence
     groups: tuple[str, ...] = GROUPS
     panes: tuple[str, ...] = ("python", "ptx", "sass")
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and integers; what the MIME type holds."""
-        return {"kind": "linked", "version": VERSION, **_plain(self)}
+        return {"kind": "linked", "version": VERSION, **plain(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LinkedView:
@@ -119,9 +64,10 @@ class LinkedView:
                              f"got {data.get('kind')!r}, {data.get('version')!r}")
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
         entries = tuple(Entry(**entry) for entry in data["entries"])
-        return cls(data["title"], data["target"], data["ptx_version"], entries, _columns(PythonPane, python),
-                   _columns(PtxPane, data["ptx"]), _columns(SassPane, data["sass"]),
-                   tuple(map(tuple, data["stacks"])), tuple(data["groups"]), tuple(data["panes"]))
+        return cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),
+                   from_plain(PtxPane, data["ptx"]), from_plain(SassPane, data["sass"]),
+                   tuple(map(tuple, data["stacks"])), tuple(Note(**note) for note in data["notes"]), data["help"],
+                   tuple(data["groups"]), tuple(data["panes"]))
 
     def text(self, *, limit: int | None = None) -> str:
         """For a terminal: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
@@ -144,7 +90,7 @@ class LinkedView:
 
 
 def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence[str] = ("python", "ptx", "sass"),
-           ) -> LinkedView:
+           block: int | Sequence[int] | None = None, dynamic_shared_bytes: int = 0) -> LinkedView:
     """The linked view of a Compiled.
 
     Args:
@@ -153,12 +99,14 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
             nothing is counted).
         title: shown above the view; default: the name of the compiled kernel.
         panes: which panes are shown, of "python", "ptx", "sass"; the data holds all three.
+        block: threads of a block, for the occupancy; default: what the entry's .reqntid or .maxntid says.
+        dynamic_shared_bytes: shared memory the launch adds to what is declared, for the occupancy.
     Raises:
         ValueError: a pane that does not exist, or a counter column of the wrong length.
     """
     if not panes or set(panes) - {"python", "ptx", "sass"}:
         raise ValueError(f"panes are one or more of 'python', 'ptx' and 'sass', not {', '.join(panes) or 'none'}")
-    ptx_text = tuple(compiled.ptx.splitlines())
+    ptx_text = tuple(compiled.ptx.removesuffix("\n").split("\n"))
     lines = compiled.lines
     places = [lines.python_of_ptx(number) for number in range(1, len(ptx_text) + 1)]
     python = python_rows(places)
@@ -179,12 +127,14 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
             python_live[line] = max(python_live[line], ptx_live[row])
     return LinkedView(
         title=title or compiled.name, target=compiled.target, ptx_version=_version(compiled.module),
-        entries=_entries(compiled, sass),
+        entries=_entries(compiled, sass, block, dynamic_shared_bytes),
         python=PythonPane(python.sections, python.text, python.line,
                           tuple(python_ptx), tuple(python_sass), tuple(python_live)),
         ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live),
                     by_ptx_line(counters, compiled.module, ptx_text)),
-        sass=sass, stacks=order, panes=tuple(panes))
+        sass=sass, stacks=order, panes=tuple(panes), help=_help(compiled.module),
+        notes=tuple(Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
+                    for d in compiled.warnings))
 
 
 def _sass_pane(compiled) -> SassPane:
@@ -213,7 +163,26 @@ def _barrier(number: int | None) -> int:
     return -1 if number is None or number > 5 else number
 
 
-def _entries(compiled, sass: SassPane) -> tuple[Entry, ...]:
+def _help(module: Module) -> dict[str, str]:
+    opcodes = {instruction.opcode for function in module.functions for instruction in instructions(function)}
+    return {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
+
+
+def _occupancy(compiled, name: str, block: int | Sequence[int] | None, dynamic_bytes: int) -> dict[str, Any] | None:
+    if block is None:
+        sizes = (directive.values for entry in compiled.module.entries if entry.name == name
+                 for directive in entry.directives if directive.name in ("reqntid", "maxntid"))
+        block = next(sizes, None)
+    if block is None:
+        return None
+    used = compiled.resources[name]
+    fits = occupancy(compiled.target, threads=block if isinstance(block, int) else prod(map(int, block)),
+                     registers=used.registers, shared_bytes=used.shared_bytes, dynamic_shared_bytes=dynamic_bytes)
+    return {"threads": fits.threads, "blocks": fits.blocks, "warps": fits.warps, "max_warps": fits.max_warps,
+            "limiters": list(fits.limiters), "why": fits.why}
+
+
+def _entries(compiled, sass: SassPane, block, dynamic_bytes: int) -> tuple[Entry, ...]:
     names = [line.entry for line in compiled.sass]
     entries = []
     for name, used in compiled.resources.items():
@@ -223,25 +192,10 @@ def _entries(compiled, sass: SassPane) -> tuple[Entry, ...]:
             name=name, start=rows[0] if rows else 0, count=len(rows), registers=used.registers,
             spill_stores=used.spill_stores, spill_loads=used.spill_loads, shared_bytes=used.shared_bytes,
             constant_bytes=used.constant_bytes, stack_bytes=used.stack_bytes, barriers=used.barriers,
-            live=max((sass.live[row] for row in rows), default=0), mix=dict(mix.most_common())))
+            live=max((0, *(sass.live[row] for row in rows))), mix=dict(mix.most_common()),
+            occupancy=_occupancy(compiled, name, block, dynamic_bytes)))
     return tuple(entries)
 
 
 def _version(module: Module) -> str:
     return f"{module.version.major}.{module.version.minor}"
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and dicts become dicts, tuples lists."""
-    if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return list(value) if not value or isinstance(value[0], (int, str)) else [_plain(item) for item in value]
-    return value
-
-
-def _columns(kind: type, data: Mapping[str, Any]) -> Any:
-    values = {f.name: data[f.name] for f in fields(kind)}
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

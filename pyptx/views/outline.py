@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Line", "control_text", "facts", "live_text", "mix_text", "outline", "size_text"]
+__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "mix_text", "outline", "size_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,10 @@ def facts(entry) -> list[tuple[str, str, str]]:
     if entry.barriers:
         found.append(("barriers", str(entry.barriers), ""))
     if entry.occupancy:
-        o = entry.occupancy
-        found.append(("occupancy", f"{100 * o['warps'] / o['max_warps']:.0f} %",
-                      f"{o['blocks']} × {o['block_threads']} threads per SM, limited by {o['limit']}"))
+        fits = entry.occupancy
+        limits = " and ".join(fits["limiters"])
+        found.append(("occupancy", f"{100 * fits['warps'] / fits['max_warps']:.0f} %",
+                      f"{fits['blocks']} × {fits['threads']} threads on an SM, limited by {limits}"))
     return found
 
 
@@ -69,6 +70,13 @@ def mix_text(entry) -> str:
 def size_text(size: int) -> str:
     """Bytes for people: "0 B", "1.5 KiB"."""
     return f"{size} B" if size < 1024 else f"{size / 1024:g} KiB"
+
+
+def callers_text(view, ptx: int) -> str:
+    """ "from line 12, 40": the calls through which a helper wrote a PTX line; empty for the kernel's own lines."""
+    stack = view.ptx.stack[ptx]
+    rows = view.stacks[stack][1:] if stack >= 0 else ()
+    return f"from line {', '.join(str(view.python.line[row]) for row in rows)}" if rows else ""
 
 
 def live_text(sass, row: int) -> str:

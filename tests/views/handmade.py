@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from pyptx._loc import PACKAGE_DIR, Place, boundary, user_place
 from pyptx.ir.nodes import AddressSize, Module, Target, Version
 from pyptx.views import LinkedView, linked
-from pyptx.views.linked import PtxPane, PythonPane, SassPane
+from pyptx.views.panes import PtxPane, PythonPane, SassPane
 from pyptx.views.sources import Section
 
 SOURCE = '''\
@@ -166,7 +166,7 @@ def saxpy(file: str = "<ipython-input-3-0123456789ab>") -> SimpleNamespace:
     """The kernel, as `pyptx.compiled.Compiled` has it."""
     lines, ptx_of = zip(*map(sass_line, SASS.strip().splitlines()), strict=True)
     return SimpleNamespace(
-        name="saxpy", target="sm_90a", ptx=PTX, sass=lines, lines=Lines(places(file), list(ptx_of)),
+        name="saxpy", target="sm_90a", warnings=(), ptx=PTX, sass=lines, lines=Lines(places(file), list(ptx_of)),
         module=Module(Version(8, 5), Target(("sm_90a",)), AddressSize(64)),
         resources={"saxpy": SimpleNamespace(registers=10, spill_stores=0, spill_loads=0, shared_bytes=0,
                                             constant_bytes=552, stack_bytes=0, barriers=0)})

@@ -16,13 +16,14 @@ export function facts(entry) {
   if (entry.stack_bytes) found.push(["stack", size(entry.stack_bytes), ""]);
   if (entry.barriers) found.push(["barriers", String(entry.barriers), ""]);
   if (entry.occupancy) {
-    const { warps, max_warps, blocks, block_threads, limit } = entry.occupancy;
-    found.push(["occupancy", `${Math.round(100 * warps / max_warps)} %`, `${blocks} × ${block_threads} threads, by ${limit}`]);
+    const { warps, max_warps, blocks, threads, limiters } = entry.occupancy;
+    found.push(["occupancy", `${Math.round(100 * warps / max_warps)} %`, `${blocks} × ${threads} threads, by ${limiters.join(" and ")}`]);
   }
   return found;
 }
 
-export function header(data) {
+/** `show(pane, row)` is called when the reader asks for the line of a note. */
+export function header(data, show) {
   const entry = one => h("div.pyptx-entry", {},
     data.entries.length > 1 ? h("b.pyptx-entry-name", {}, one.name) : null,
     h("dl.pyptx-facts", {}, ...facts(one).map(([label, value, note]) =>
@@ -31,7 +32,9 @@ export function header(data) {
     mix(one));
   return h("header.pyptx-header", {},
     h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`)),
-    ...data.entries.map(entry));
+    ...data.entries.map(entry), data.notes.length ? h("ul.pyptx-notes", {}, ...data.notes.map(note => h("li", {},
+      h("b", {}, note.severity), note.ptx >= 0 ? h("button.pyptx-button", { type: "button", onclick: () => show("ptx", note.ptx) }, `PTX ${note.ptx + 1}`) : null,
+      ` ${note.message}`))) : null);
 }
 
 /** Instructions by kind of work: a bar each, with its number. */

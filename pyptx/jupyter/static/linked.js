@@ -44,7 +44,7 @@ class LinkedView {
     this.root = h(`div.pyptx-linked${options.fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `${data.title}: Python, PTX and SASS, linked` });
     this.makePanes(element.clientWidth || 1200);
     this.status = h("div.pyptx-status", { role: "status", "aria-live": "polite" });
-    this.root.append(header(data), this.toolbar(), this.grid, this.status);
+    this.root.append(header(data, (pane, row) => this.pin(pane, row, { reveal: true, own: true })), this.toolbar(), this.grid, this.status);
     if (!options.fill) {
       const most = Math.max(...this.names.map(name => data[name].text.length));
       this.grid.style.height = `${options.height ?? Math.min(520, most * 18 + 70)}px`;

@@ -143,7 +143,8 @@ export class Pane {
     const code = h("span.pyptx-code");
     for (const [kind, text, hit] of ranges ? marked(pieces, ranges) : pieces) {
       if (!kind && !hit) code.append(text);
-      else code.append(h(`${hit ? "mark" : "span"}${kind ? `.pyptx-t${kind}` : ""}`, {}, text));
+      else code.append(h(`${hit ? "mark" : "span"}${kind ? `.pyptx-t${kind}` : ""}`,
+                         { title: kind === "o" && this.name === "ptx" ? this.data.help[text] : null }, text));
     }
     const target = this.name === "sass" ? this.data.sass.target[row] : -1;
     if (target >= 0) {

@@ -1,0 +1,118 @@
+"""The text, static HTML and standalone page of a linked view."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from views.handmade import large, saxpy
+
+from pyptx.views import LinkedView, linked
+from pyptx.views._page import STATIC, bundle
+
+
+@pytest.fixture(scope="module")
+def view() -> LinkedView:
+    return linked(saxpy(), block=128)
+
+
+class Elements(HTMLParser):
+    """Tags, attributes and text of a piece of HTML; fails on tags that are not closed in order."""
+
+    VOID = frozenset({"br", "meta", "link"})
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.attributes, self.words, self.open = [], [], [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_text_reads_from_top_to_bottom(view, golden):
+    golden("views/saxpy.txt", view.text() + "\n")
+
+
+def test_text_says_how_much_it_leaves_out(view):
+    lines = view.text(limit=20).splitlines()
+    assert len(lines) == 21
+    whole = len(view.text().splitlines())
+    assert lines[-1] == f"... {whole - 20} more lines; .text() shows all, .page() is the live view"
+
+
+def test_static_html_has_no_script_style_sheet_id_or_handler(view):
+    found = Elements(view.html())
+    assert not {"script", "style", "link"} & set(found.tags)
+    assert {name for _, name, _ in found.attributes} == {"style"}
+    assert not {"pre", "code"} & set(found.tags), "Jupyter's style sheet paints over their colours"
+
+
+def test_every_colour_comes_with_a_background(view):
+    for style in set(re.findall(r'style="([^"]*)"', view.html())):
+        names = {part.partition(":")[0] for part in style.split(";")}
+        assert ("color" in names) == ("background" in names), style
+
+
+def test_html_escapes_what_the_author_wrote(view):
+    assert "<b>bold</b>" not in view.html()
+    assert "&lt;b&gt;bold&lt;/b&gt;" in view.html()
+
+
+def test_html_tells_everything_without_styles(view):
+    text = "".join(Elements(view.html()).words)
+    for part in ("Cell In[3], kernel saxpy", "index = emit(4)", "4 PTX, 4 SASS, 3 live", "PTX 23  mad.lo.s32",
+                 "0040  0----- R- W- Y S05  live   3  IMAD R7, R7, UR4, R0", "Added by ptxas (3 SASS)"):
+        assert part in text
+
+
+def test_html_is_capped_and_counts_what_is_missing():
+    view = large(sass=3000, ptx=2000, python=40)
+    html = view.html(limit=100)
+    assert len(html) < 120_000
+    assert "1900 more PTX lines and 2900 more SASS lines not shown here." in html
+    assert "100 more" not in view.html(limit=100_000)
+
+
+def test_the_page_holds_everything_and_loads_nothing(view):
+    page = view.page()
+    assert not re.search(r'(src|href)=|@import|https?://(?!www\.w3\.org)', page)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(data) == view.to_json()
+
+
+def test_source_text_cannot_end_the_script_element():
+    evil = saxpy()
+    evil.ptx = evil.ptx.replace("$done:", "$done: // </script><script>alert(1)</script><!-- \u2028")
+    page = linked(evil).page()
+    assert page.count("<script") == 2
+    assert page.count("</script") == 2
+    assert "<!--" not in page
+
+
+def test_the_bundle_refuses_what_it_cannot_turn_into_one_script(tmp_path):
+    (tmp_path / "a.js").write_text('export default function f() {}\n')
+    with pytest.raises(ValueError, match=r"a\.js: the bundle cannot take 'export default"):
+        bundle("a", tmp_path)
+    (tmp_path / "b.js").write_text('import { c } from "./c.js";\nexport const b = 1;\n')
+    (tmp_path / "c.js").write_text('import { b } from "./b.js";\nexport const c = 1;\n')
+    with pytest.raises(ValueError, match="modules import each other: b -> c -> b"):
+        bundle("b", tmp_path)
+
+
+def test_modules_import_only_their_neighbours():
+    for path in STATIC.glob("*.js"):
+        for target in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8")):
+            assert (STATIC / target.removeprefix("./")).is_file(), f"{path.name} imports {target}"

@@ -1,0 +1,193 @@
+"""The linked view as data: links, folded numbers, JSON."""
+
+from __future__ import annotations
+
+import json
+import linecache
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from views.handmade import PTX, SOURCE, Lines, places, saxpy
+
+from pyptx.views import MIME, LinkedView, linked
+from pyptx.views.sassgroups import GROUPS, group_of
+from pyptx.views.sources import display_names, name_files, python_rows
+
+
+@pytest.fixture
+def view() -> LinkedView:
+    return linked(saxpy())
+
+
+def python_row(view: LinkedView, line: int) -> int:
+    return view.python.line.index(line)
+
+
+def stack_lines(view: LinkedView, ptx_line: int) -> list[int]:
+    stack = view.ptx.stack[ptx_line - 1]
+    return [view.python.line[row] for row in view.stacks[stack]] if stack >= 0 else []
+
+
+def test_the_python_pane_holds_the_kernel_first_and_the_helper_after_it(view):
+    assert [(s.function, s.role, s.first, s.count) for s in view.python.sections] == [
+        ("saxpy", "kernel", 6, 12), ("address", "helper", 1, 4)]
+    for section in view.python.sections:
+        rows = range(section.start, section.start + section.count)
+        assert [view.python.line[row] for row in rows] == list(range(section.first, section.first + section.count))
+        assert [view.python.text[row] for row in rows] == SOURCE.splitlines()[section.first - 1:][:section.count]
+        assert view.python.line[section.start - 1] == 0, "a heading stands before each section"
+
+
+def test_a_helper_called_from_two_lines_is_linked_with_both(view):
+    assert stack_lines(view, 27) == [4, 12]
+    assert stack_lines(view, 29) == [4, 13]
+    assert stack_lines(view, 1) == []
+
+
+def test_numbers_are_folded_to_the_line_and_to_its_callers(view):
+    def of(line):
+        row = python_row(view, line)
+        return view.python.ptx[row], view.python.sass[row], view.python.live[row]
+
+    assert of(9) == (4, 4, 3)
+    assert of(12) == (2, 2, 6)
+    assert of(13) == (2, 2, 6)
+    assert of(4) == (2, 4, 6), "both calls"
+    assert of(10) == (0, 0, 0)
+
+
+def test_every_sass_row_has_a_ptx_row_or_is_added_by_ptxas(view):
+    added = [view.sass.address[row] for row, ptx in enumerate(view.sass.ptx) if ptx < 0]
+    assert added == [0x0, 0x90, 0x130]
+    assert view.ptx.text[view.sass.ptx[view.sass.address.index(0x100)]].strip().startswith("fma.rn.f32")
+    assert sum(view.ptx.sass) == len(view.sass.ptx) - len(added)
+
+
+def test_control_fields_and_branch_targets_are_columns(view):
+    row = view.sass.address.index(0xc0)
+    assert (view.sass.stall[row], view.sass.wait[row], view.sass.reuse[row]) == (5, 1, 1)
+    assert view.sass.write_barrier[view.sass.address.index(0xd0)] == 2
+    assert view.sass.read_barrier[row] == -1
+    end = view.sass.address.index(0x130)
+    assert view.sass.target[end] == end
+    assert len({len(column) for column in (view.sass.text, view.sass.live, view.sass.group, view.sass.target)}) == 1
+
+
+def test_json_is_plain_and_gives_the_same_view_back(view):
+    data = json.loads(json.dumps(view.to_json()))
+    assert data == view.to_json()
+    assert (data["kind"], data["version"]) == ("linked", 1)
+    assert LinkedView.from_json(data) == view
+
+
+def test_json_of_another_version_is_refused(view):
+    with pytest.raises(ValueError, match="expected kind 'linked', version 1; got 'linked', 2"):
+        LinkedView.from_json(view.to_json() | {"version": 2})
+
+
+def test_the_mime_bundle_holds_data_html_and_text(view):
+    bundle = view._repr_mimebundle_()
+    assert list(bundle) == [MIME, "text/html", "text/plain"]
+    assert bundle[MIME]["title"] == "saxpy"
+
+
+def test_the_summary_of_an_entry(view):
+    entry = view.entries[0]
+    assert (entry.name, entry.start, entry.count, entry.registers, entry.live) == ("saxpy", 0, 20, 10, 6)
+    assert entry.mix == {"constant": 7, "integer": 4, "control": 3, "global": 3, "move": 2, "float32": 1}
+    assert entry.occupancy is None, "no block size is known"
+
+
+def test_occupancy_comes_with_the_block_size():
+    fits = linked(saxpy(), block=(32, 8, 1)).entries[0].occupancy
+    assert (fits["threads"], fits["blocks"], fits["warps"], fits["max_warps"]) == (256, 8, 64, 64)
+    assert fits["limiters"] == ["warps"]
+
+
+def test_a_pane_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="panes are one or more of 'python', 'ptx' and 'sass', not llvm"):
+        linked(saxpy(), panes=("llvm",))
+
+
+def test_ptx_without_python_has_no_python_rows():
+    compiled = saxpy()
+    compiled.lines = Lines([None] * len(PTX.splitlines()), compiled.lines.ptx_of)
+    view = linked(compiled)
+    assert view.python.text == ()
+    assert view.stacks == ()
+    assert view.to_json()["python"]["sections"] == []
+    assert "PTX without a Python line" in view.text()
+
+
+def test_registers_that_nvdisasm_could_not_count_are_left_open():
+    compiled = saxpy()
+    compiled.sass = tuple(SimpleNamespace(**vars(line) | {"live": None}) for line in compiled.sass)
+    view = linked(compiled)
+    assert set(view.sass.live) == {-1}
+    assert view.entries[0].live == 0
+    assert "live" not in view.text().replace("live at most", "")
+
+
+def test_warnings_of_the_assembler_name_their_lines():
+    compiled = saxpy()
+    place = compiled.lines.python_of_ptx(32)
+    compiled.warnings = (SimpleNamespace(severity="warning", message="slow", line=32, place=place),)
+    view = linked(compiled)
+    assert (view.notes[0].ptx, view.python.line[view.notes[0].python]) == (31, 15)
+    assert "warning, PTX line 32: slow" in view.text()
+    assert LinkedView.from_json(view.to_json()) == view
+
+
+def test_counters_are_laid_beside_ptx_lines():
+    column = [-1] * len(PTX.splitlines())
+    column[31] = 640
+    view = linked(saxpy(), counters={"issues": column})
+    assert view.ptx.counters["issues"][31] == 640
+    with pytest.raises(ValueError, match="counters of {'issues': 3} lines, but the PTX has 36"):
+        linked(saxpy(), counters={"issues": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("opcode, group", [
+    ("FFMA.FTZ", "float32"), ("HMMA.16816.F32", "tensor"), ("HGMMA.64x128x16.F32", "tensor"),
+    ("WARPGROUP.ARRIVE", "tensor"), ("LDG.E.128", "global"), ("LDGSTS.E", "async"), ("UTMALDG.2D", "async"),
+    ("SYNCS.ARRIVE", "async"), ("LDS.64", "shared"), ("STL", "local"), ("IMAD.WIDE.U32", "integer"),
+    ("ULDC.64", "constant"), ("UIADD3", "uniform"), ("BAR.SYNC", "sync"), ("BRA", "control"), ("MUFU.RSQ", "special"),
+    ("F2FP.BF16.F32.PACK_AB", "convert"), ("SHFL.BFLY", "warp"), ("ATOMG.E.ADD", "atomic"), ("S2R", "move"),
+    ("NOSUCH", "other")])
+def test_opcodes_belong_to_groups(opcode, group):
+    assert group_of(opcode) == group
+    assert group in GROUPS
+
+
+def test_files_with_the_same_name_are_told_apart_by_their_folders():
+    assert display_names(["/a/x/k.py", "/a/y/k.py", "/a/other.py", "<string>"]) == {
+        "/a/x/k.py": "x/k.py", "/a/y/k.py": "y/k.py", "/a/other.py": "other.py", "<string>": "<string>"}
+
+
+def test_cells_are_named_by_the_notebook():
+    undo = name_files(lambda file: "Cell In[7]" if file == "/tmp/cell.py" else None)
+    try:
+        assert display_names(["/tmp/cell.py"]) == {"/tmp/cell.py": "Cell In[7]"}
+    finally:
+        undo()
+    assert display_names(["/tmp/cell.py"]) == {"/tmp/cell.py": "cell.py"}
+    assert display_names(["/x/ipykernel_77/1234.py"]) == {"/x/ipykernel_77/1234.py": "notebook cell"}
+
+
+def test_functions_inside_one_another_are_one_section():
+    source = "def saxpy(x, y, n, a):\n    emit(1)\n    def inner():\n        emit(1)\n    inner()\n    emit(1)\n"
+    rows = python_rows(places("nested.py", source, 20))
+    assert [(s.function, s.first, s.count) for s in rows.sections] == [("saxpy", 1, 6)]
+
+
+def test_lines_whose_source_is_gone_say_so():
+    found = places("gone.py")
+    del linecache.cache["gone.py"]
+    rows = python_rows(found)
+    assert "(source not found)" in rows.text
+
+
+def test_views_are_values(view):
+    assert replace(view, title="other") != view
+    assert "LinkedView('saxpy', sm_90a:" in repr(view)
