@@ -15,7 +15,7 @@ Cells of a form, all but the syntax by keyword:
     work              "1 flop", "2*m*n*k flop"
     rw                names of written operands where the first is not the (only) one: "d m", "" for none
     regs              {operand: rule} where `_types.default_rule` does not hold; a rule may be {rule: "types it is for"} or one of
-                      the profiles in `_types`; a bare profile holds for all operands
+                      the profiles in `_types`; "*" and a bare profile are for all operands
     sink              names of written operands that may be "_"
     some              names of slots of which at least one is there
     when              {"atype != btype": needs}: extra needs of a combination
@@ -186,9 +186,9 @@ def _choices(text: str) -> tuple[tuple[str, ...], dict[str, Needs]]:
     return tuple(choices), gates
 
 
-def read(form_: Form, op_: Op) -> None:
-    """Fill a form from its line and cells."""
-    cells = form_._cells
+def read(form_: Form, op_: Op) -> set[str]:
+    """Fill a form from its line and cells; returns the cells that were of use."""
+    cells = {**op_.defaults, **form_._cells}
     mnemonic, _, operands = form_.syntax.partition("  ")
     opcode, words = read_mnemonic(mnemonic, cells)
     if opcode != op_.opcode:
@@ -196,24 +196,24 @@ def read(form_: Form, op_: Op) -> None:
     form_.words, form_.items = words, read_operands(operands)
     used = set()
     form_.slots = _read_slots(words, cells, used)
-    form_.effect, form_.means, form_.work = (cells.get(k, op_.defaults.get(k, d)) for k, d in
-                                             (("effect", "pure"), ("means", ""), ("work", "")))
-    form_.needs = _needs(cells.get("needs", op_.defaults.get("needs", "")))
+    form_.effect, form_.means, form_.work = cells.get("effect", "pure"), cells.get("means", ""), cells.get("work", "")
+    form_.needs = _needs(cells.get("needs", ""))
     form_.some = tuple(cells.get("some", "").split())
     form_.when = {k: read_needs(v) for k, v in cells.get("when", {}).items()}
     reader = _Operands(form_, cells, used)
     form_.operands = reader.read()
-    unused = cells.keys() - used - _RESERVED
+    unused = form_._cells.keys() - used - _RESERVED
     if unused:
         raise TableError(f"{form_.syntax!r}: {sorted(unused)} name no slot or operand of this line")
     for cell in ("rw", "sink"):
         wrong = set(cells.get(cell, "").split()) - form_.operands.keys()
         if wrong:
             raise TableError(f"{form_.syntax!r}: {cell} names {sorted(wrong)}, which are no operands of this line")
-    regs = cells.get("regs", ())
-    wrong = (set() if isinstance(regs, str) else set(regs) - form_.operands.keys()) or set(form_.some) - form_.slots.keys()
+    regs = form_._cells.get("regs", ())
+    wrong = (set() if isinstance(regs, str) else set(regs) - form_.operands.keys() - {"*"}) or set(form_.some) - form_.slots.keys()
     if wrong:
         raise TableError(f"{form_.syntax!r}: {sorted(wrong)} name no operand or slot of this line")
+    return used
 
 
 def _read_slots(words: tuple[Word, ...], cells: dict, used: set[str]) -> dict[str, Slot]:
@@ -248,7 +248,7 @@ class _Operands:
     def __init__(self, form_: Form, cells: dict, used: set[str]):
         self.form, self.cells, self.used = form_, cells, used
         self.result: dict[str, Operand] = {}
-        self.regs = cells.get("regs", form_.op.defaults.get("regs", {}))
+        self.regs = cells.get("regs", {})
         self.sinks = cells.get("sink", "").split()
         self.writes = cells["rw"].split() if "rw" in cells else None
         self.types = [w.text[1:] for w in form_.words if w.slot is None and w.text in _types.TYPE_WORDS and w.text != ".pred"]
@@ -305,18 +305,18 @@ class _Operands:
             self.used.add(part.suffix)
             selectors, _ = _choices(self.cells[part.suffix])
         return Operand(name, type_, "write" if written else "read", "vector" if "vector" in inside else "register", count=count,
-                       rule=rule, imm=self.takes_number(type_, written, inside, imm), imm_forced=imm == "+imm",
+                       rule=rule, imm=self.takes_number(name, type_, written, inside, imm), imm_forced=imm == "+imm",
                        sink=name in self.sinks,
                        negatable=bool(bang), special=self.form.op.opcode == "mov" and not written, selectors=selectors, **common)
 
     def rule(self, name: str) -> str | dict[str, str]:
-        rule = _types.PROFILES[self.regs] if isinstance(self.regs, str) else self.regs.get(name, "")
+        rule = self.regs if isinstance(self.regs, str) else self.regs.get(name) or self.regs.get("*", "")
         if isinstance(rule, str):
             rule = _types.PROFILES.get(rule, rule)
         return rule if isinstance(rule, str) else {t: r for r, names in rule.items() for t in names.split()}
 
     def cell(self, name: str) -> str:
-        if name in self.cells and name not in self.form.slots and name not in _RESERVED:
+        if name in self.cells and name not in self.form.slots and name not in _RESERVED and self.cells[name][:1] != ".":
             self.used.add(name)
             return self.cells[name]
         return ""
@@ -342,14 +342,14 @@ class _Operands:
         if inner not in self.form.slots and inner not in _types.WIDTHS and inner not in _ADDRESSES:
             raise TableError(f"{self.form.syntax!r}: {type_!r} of operand {name!r} is no type and no slot")
 
-    def takes_number(self, type_: str, written: bool, inside: str, cell: str | None) -> bool:
+    def takes_number(self, name: str, type_: str, written: bool, inside: str, cell: str | None) -> bool:
         if cell:
             return cell == "+imm"
         if written or inside == "in address":
             return False
         if type_ in self.form.slots:
             return any(_types.takes_number(t) for t in self.form.slots[type_].choices)
-        if self.regs == "fragment" and type_[0] == "b":
+        if type_[0] == "b" and "fragment" in (self.regs, "" if isinstance(self.regs, str) else self.regs.get(name, self.regs.get("*"))):
             return False
         return _types.takes_number(type_)
 
@@ -388,9 +388,13 @@ class Op:
             if self.rows:
                 self._forms = tuple(form_ for row in self.rows for form_ in row.forms)
             else:
+                used: set[str] = set()
                 for line in self.lines:
                     line.op = self
-                    read(line, self)
+                    used |= read(line, self)
+                unused = self.defaults.keys() - used - _RESERVED
+                if unused:
+                    raise TableError(f"{self.name!r}: {sorted(unused)} name no slot or operand of any form")
                 self._forms = self.lines
         return self._forms
 
@@ -408,14 +412,14 @@ class Family:
         self.ops: dict[str, Op] = {}
 
     def __call__(self, name: str, summary: str, section: str, *forms: Form, **defaults: str) -> None:
-        """One instruction: what it does, where the manual says so, its forms. Keywords are cells of all its forms."""
+        """One instruction: what it does, where the manual says so, its forms.
+
+        Keywords are cells of all forms that have such a slot or operand and no cell of their own for it.
+        """
         if name in self.ops:
             raise TableError(f"{name!r} stands twice in {self.name}")
         if not forms:
             raise TableError(f"{name!r} has no form")
-        wrong = defaults.keys() - {"needs", "effect", "means", "work", "regs"}
-        if wrong:
-            raise TableError(f"{name!r}: {sorted(wrong)} cannot be given for all forms at once")
         self.ops[name] = Op(name.partition(".")[0], name, summary, section, self.name, forms, defaults)
 
 

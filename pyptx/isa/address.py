@@ -12,9 +12,10 @@ op("isspacep", "Test whether a generic address is in a state space.", "data-move
 op("cvta", "Convert an address of a state space to generic.", "data-movement-and-conversion-instructions-cvta",
    form("cvta.space.type  d, a",
         space=".const .global@ptx_23 .local@ptx_23 .shared@ptx_23 .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78 .param@sm_70,ptx_77 .param::entry@sm_70,ptx_83",
-        type=".u64 .u32", needs="ptx_31"),
-   form("cvta.space.type  d, a", space=".const .global .local .shared .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78",
-        type=".u64 .u32", a="symbol"))
+        needs="ptx_31"),
+   form("cvta.space.type  d, a",
+        space=".const .global .local .shared .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78", a="symbol"),
+   type=".u64 .u32")
 
 op("cvta.to", "Convert a generic address to a state space.", "data-movement-and-conversion-instructions-cvta",
    form("cvta.to.space.type  d, a",
@@ -22,8 +23,8 @@ op("cvta.to", "Convert a generic address to a state space.", "data-movement-and-
         type=".u64 .u32", needs="ptx_31"))
 
 op("mapa", "Map a shared address to another CTA of the cluster.", "data-movement-and-conversion-instructions-mapa",
-   form("mapa{.shared::cluster}.type  d, a, b", type=".u64 .u32", b="u32"),
-   form("mapa.shared::cluster.type  d, a, b", type=".u32 .u64", b="u32", a="symbol"), needs="sm_90 ptx_78")
+   form("mapa{.shared::cluster}.type  d, a, b", type=".u64 .u32"),
+   form("mapa.shared::cluster.type  d, a, b", type=".u32 .u64", a="symbol"), b="u32", needs="sm_90 ptx_78")
 
 op("getctarank", "Rank of the CTA that owns a shared address.", "data-movement-and-conversion-instructions-getctarank",
    form("getctarank{.shared::cluster}.type  d, a", type=".u64 .u32", d="u32", needs="sm_90 ptx_78"))

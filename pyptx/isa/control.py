@@ -14,14 +14,14 @@ op("brx.idx", "Branch through a table.", "control-flow-instructions-brx-idx",
    form("brx.idx{.uni}  i, targets", i="u32", targets="label", rw="", effect="control", needs="sm_30 ptx_60"))
 
 op("call", "Call a function.", "control-flow-instructions-call",
-   form("call{.uni}  f", f="function"),
-   form("call{.uni}  f, proto", f="u64-imm", proto="label", rw="", needs="ptx_21"),
-   form("call{.uni}  f, (params)", f="function"),
-   form("call{.uni}  f, (params), proto", f="u64-imm", proto="label", rw="", needs="ptx_21"),
-   form("call{.uni}  (results), f", f="function"),
-   form("call{.uni}  (results), f, (params)", f="function"),
-   form("call{.uni}  (results), f, (params), proto", f="u64-imm", proto="label", rw="", needs="ptx_21"),
-   effect="control")
+   form("call{.uni}  f"),
+   form("call{.uni}  f, proto", f="u64-imm", rw="", needs="ptx_21"),
+   form("call{.uni}  f, (params)"),
+   form("call{.uni}  f, (params), proto", f="u64-imm", rw="", needs="ptx_21"),
+   form("call{.uni}  (results), f"),
+   form("call{.uni}  (results), f, (params)"),
+   form("call{.uni}  (results), f, (params), proto", f="u64-imm", rw="", needs="ptx_21"), f="function",
+   effect="control", proto="label")
 
 op("ret", "Return from a function, or end the thread of a kernel.", "control-flow-instructions-ret",
    form("ret{.uni}", effect="control"))

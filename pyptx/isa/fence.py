@@ -13,18 +13,18 @@ op("membar.proxy", "Order accesses through different proxies, old spelling.", "p
 
 op("fence", "Order memory accesses.", "parallel-synchronization-and-communication-instructions-membar",
    form("fence{.sem}.scope", sem=".sc .acq_rel", scope=SCOPE, needs="sm_70 ptx_60"),
-   form("fence.sem.scope", sem=".acquire .release", scope=".cta .cluster .gpu .sys", needs="sm_90 ptx_86"),
-   form("fence.acquire.sync_restrict::shared::cluster.cluster", needs="sm_90 ptx_86"),
-   form("fence.release.sync_restrict::shared::cta.cluster", needs="sm_90 ptx_86"),
-   form("fence.mbarrier_init.release.cluster", needs="sm_90 ptx_80"), effect="fence")
+   form("fence.sem.scope", sem=".acquire .release", scope=".cta .cluster .gpu .sys"),
+   form("fence.acquire.sync_restrict::shared::cluster.cluster"),
+   form("fence.release.sync_restrict::shared::cta.cluster"),
+   form("fence.mbarrier_init.release.cluster", needs="sm_90 ptx_80"), needs="sm_90 ptx_86", effect="fence")
 
 op("fence.proxy", "Order accesses through different proxies.", "parallel-synchronization-and-communication-instructions-membar",
    form("fence.proxy.kind", kind=".alias .async@sm_90,ptx_80", needs="sm_70 ptx_75"),
    form("fence.proxy.async.space", space=".global .shared::cta .shared::cluster", needs="sm_90 ptx_80"),
-   form("fence.proxy.tensormap::generic.release.scope", scope=".cta .cluster .gpu .sys", needs="sm_90 ptx_83"),
-   form("fence.proxy.tensormap::generic.acquire.scope  [a], size", scope=".cta .cluster .gpu .sys", size="imm in 128",
-        needs="sm_90 ptx_83"),
+   form("fence.proxy.tensormap::generic.release.scope"),
+   form("fence.proxy.tensormap::generic.acquire.scope  [a], size", size="imm in 128"),
    form("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", needs="sm_90 ptx_86"),
    form("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", needs="sm_90 ptx_86"),
    form("fence.proxy.kind.alias.sem.sys", kind=".generic::fabric .fabric::generic .fabric::fabric",
-        sem=".acquire .release", needs="sm_100 ptx_93"), effect="fence")
+        sem=".acquire .release", needs="sm_100 ptx_93"), effect="fence", needs="sm_90 ptx_83",
+   scope=".cta .cluster .gpu .sys")

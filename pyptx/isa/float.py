@@ -13,69 +13,69 @@ op("copysign", "Copy the sign of one value to another.", "floating-point-instruc
    form("copysign.type  d, a, b", type=".f32 .f64", means="d = copysign(a, b)"))
 
 op("add", "Add.", "floating-point-instructions-add",
-   form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", rnd=RND, means="d = a + b"),
-   form("add{.rnd}{.ftz}.f32x2  d, a, b", rnd=RND, means="d = a + b", needs="sm_100 ptx_86"),
-   form("add{.rnd}.f64  d, a, b", rnd=RND, means="d = a + b"), work="1 flop")
+   form("add{.rnd}{.ftz}{.sat}.f32  d, a, b"),
+   form("add{.rnd}{.ftz}.f32x2  d, a, b", needs="sm_100 ptx_86"),
+   form("add{.rnd}.f64  d, a, b"), rnd=RND, means="d = a + b", work="1 flop")
 
 op("sub", "Subtract.", "floating-point-instructions-sub",
-   form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b", rnd=RND, means="d = a - b"),
-   form("sub{.rnd}{.ftz}.f32x2  d, a, b", rnd=RND, means="d = a - b", needs="sm_100 ptx_86"),
-   form("sub{.rnd}.f64  d, a, b", rnd=RND, means="d = a - b"), work="1 flop")
+   form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b"),
+   form("sub{.rnd}{.ftz}.f32x2  d, a, b", needs="sm_100 ptx_86"),
+   form("sub{.rnd}.f64  d, a, b"), rnd=RND, means="d = a - b", work="1 flop")
 
 op("mul", "Multiply.", "floating-point-instructions-mul",
-   form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b", rnd=RND, means="d = a * b"),
-   form("mul{.rnd}{.ftz}.f32x2  d, a, b", rnd=RND, means="d = a * b", needs="sm_100 ptx_86"),
-   form("mul{.rnd}.f64  d, a, b", rnd=RND, means="d = a * b"), work="1 flop")
+   form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b"),
+   form("mul{.rnd}{.ftz}.f32x2  d, a, b", needs="sm_100 ptx_86"),
+   form("mul{.rnd}.f64  d, a, b"), rnd=RND, means="d = a * b", work="1 flop")
 
 op("fma", "Multiply and add with one rounding.", "floating-point-instructions-fma",
-   form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", rnd=RND, means="d = fma(a, b, c)"),
-   form("fma.rnd{.ftz}.f32x2  d, a, b, c", rnd=RND, means="d = fma(a, b, c)", needs="sm_100 ptx_86"),
-   form("fma.rnd.f64  d, a, b, c", rnd=RND, means="d = fma(a, b, c)"), work="2 flop")
+   form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c"),
+   form("fma.rnd{.ftz}.f32x2  d, a, b, c", needs="sm_100 ptx_86"),
+   form("fma.rnd.f64  d, a, b, c"), rnd=RND, means="d = fma(a, b, c)", work="2 flop")
 
 op("mad", "Multiply and add.", "floating-point-instructions-mad",
-   form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", rnd=RND, means="d = fma(a, b, c)"),
-   form("mad.rnd.f64  d, a, b, c", rnd=RND, means="d = fma(a, b, c)"), work="2 flop")
+   form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c"),
+   form("mad.rnd.f64  d, a, b, c"), rnd=RND, means="d = fma(a, b, c)", work="2 flop")
 
 op("div", "Divide.", "floating-point-instructions-div",
    form("div.approx{.ftz}.f32  d, a, b", means="d = div_approx(a, b)"),
-   form("div.rnd{.ftz}.f32  d, a, b", rnd=RND, means="d = a / b"),
-   form("div.rnd.f64  d, a, b", rnd=RND, means="d = a / b"), work="1 flop")
+   form("div.rnd{.ftz}.f32  d, a, b"),
+   form("div.rnd.f64  d, a, b"), means="d = a / b", work="1 flop", rnd=RND)
 
 op("div.full", "Divide over the full range, at most 2 ulp off.", "floating-point-instructions-div",
    form("div.full{.ftz}.f32  d, a, b", means="d = div_full(a, b)", work="1 flop"))
 
 op("abs", "Absolute value.", "floating-point-instructions-abs",
-   form("abs{.ftz}.f32  d, a", means="d = abs(a)"),
-   form("abs.f64  d, a", means="d = abs(a)"))
+   form("abs{.ftz}.f32  d, a"),
+   form("abs.f64  d, a"), means="d = abs(a)")
 
 op("neg", "Negate.", "floating-point-instructions-neg",
-   form("neg{.ftz}.f32  d, a", means="d = -a"),
-   form("neg.f64  d, a", means="d = -a"))
+   form("neg{.ftz}.f32  d, a"),
+   form("neg.f64  d, a"), means="d = -a")
 
 op("min", "Minimum.", "floating-point-instructions-min",
-   form("min{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", NaN="sm_80 ptx_70", xorsign="sm_86 ptx_72", means="d = min(a, b)"),
+   form("min{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", NaN="sm_80 ptx_70", xorsign="sm_86 ptx_72"),
    form("min{.ftz}{.NaN}{.abs}.f32  d, a, b, c", means="d = min(a, b, c)", needs="sm_100 ptx_88"),
-   form("min.f64  d, a, b", means="d = min(a, b)"), work="1 flop")
+   form("min.f64  d, a, b"), means="d = min(a, b)", work="1 flop")
 
 op("max", "Maximum.", "floating-point-instructions-max",
-   form("max{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", NaN="sm_80 ptx_70", xorsign="sm_86 ptx_72", means="d = max(a, b)"),
+   form("max{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", NaN="sm_80 ptx_70", xorsign="sm_86 ptx_72"),
    form("max{.ftz}{.NaN}{.abs}.f32  d, a, b, c", means="d = max(a, b, c)", needs="sm_100 ptx_88"),
-   form("max.f64  d, a, b", means="d = max(a, b)"), work="1 flop")
+   form("max.f64  d, a, b"), means="d = max(a, b)", work="1 flop")
 
 op("rcp", "Reciprocal.", "floating-point-instructions-rcp",
-   form("rcp.approx{.ftz}.f32  d, a", means="d = rcp_approx(a)"),
-   form("rcp.rnd{.ftz}.f32  d, a", rnd=RND, means="d = rcp(a)"),
-   form("rcp.rnd.f64  d, a", rnd=RND, means="d = rcp(a)"),
-   form("rcp.approx.ftz.f64  d, a", means="d = rcp_approx(a)"), work="1 flop")
+   form("rcp.approx{.ftz}.f32  d, a"),
+   form("rcp.rnd{.ftz}.f32  d, a", means="d = rcp(a)"),
+   form("rcp.rnd.f64  d, a", means="d = rcp(a)"),
+   form("rcp.approx.ftz.f64  d, a"), means="d = rcp_approx(a)", work="1 flop", rnd=RND)
 
 op("sqrt", "Square root.", "floating-point-instructions-sqrt",
    form("sqrt.approx{.ftz}.f32  d, a", means="d = sqrt_approx(a)"),
-   form("sqrt.rnd{.ftz}.f32  d, a", rnd=RND, means="d = sqrt(a)"),
-   form("sqrt.rnd.f64  d, a", rnd=RND, means="d = sqrt(a)"), work="1 flop")
+   form("sqrt.rnd{.ftz}.f32  d, a"),
+   form("sqrt.rnd.f64  d, a"), means="d = sqrt(a)", work="1 flop", rnd=RND)
 
 op("rsqrt", "Reciprocal of the square root.", "floating-point-instructions-rsqrt",
-   form("rsqrt.approx{.ftz}.f32  d, a", means="d = rsqrt_approx(a)"),
-   form("rsqrt.approx{.ftz}.f64  d, a", ftz="ptx_40", means="d = rsqrt_approx(a)"), work="1 flop")
+   form("rsqrt.approx{.ftz}.f32  d, a"),
+   form("rsqrt.approx{.ftz}.f64  d, a", ftz="ptx_40"), means="d = rsqrt_approx(a)", work="1 flop")
 
 op("sin", "Sine, approximated.", "floating-point-instructions-sin",
    form("sin.approx{.ftz}.f32  d, a", means="d = sin_approx(a)", work="1 flop"))

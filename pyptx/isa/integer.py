@@ -6,16 +6,16 @@ from pyptx.isa._words import INT, SIGNED
 op = Family(__name__)
 
 op("add", "Add.", "integer-arithmetic-instructions-add",
-   form("add.type  d, a, b", type=INT, means="d = a + b"),
-   form("add.sat.s32  d, a, b", means="d = a + b"),
-   form("add.type  d, a, b", type=".u16x2 .s16x2", means="d = a + b", needs="sm_90 ptx_80"),
-   form("add.sat.type  d, a, b", type=".u32 .u16x2 .s16x2", means="d = a + b", needs="107f* 120f* ptx_92"),
-   form("add{.sat}.type  d, a, b", type=".u8x4 .s8x4", means="d = a + b", needs="107f* 120f* ptx_92"))
+   form("add.type  d, a, b", type=INT),
+   form("add.sat.s32  d, a, b"),
+   form("add.type  d, a, b", type=".u16x2 .s16x2", needs="sm_90 ptx_80"),
+   form("add.sat.type  d, a, b", type=".u32 .u16x2 .s16x2", needs="107f* 120f* ptx_92"),
+   form("add{.sat}.type  d, a, b", type=".u8x4 .s8x4", needs="107f* 120f* ptx_92"), means="d = a + b")
 
 op("sub", "Subtract.", "integer-arithmetic-instructions-sub",
-   form("sub.type  d, a, b", type=INT, means="d = a - b"),
-   form("sub.sat.s32  d, a, b", means="d = a - b"),
-   form("sub{.sat}.type  d, a, b", type=".u8x4 .s8x4", means="d = a - b", needs="107f* 120f* ptx_92"))
+   form("sub.type  d, a, b", type=INT),
+   form("sub.sat.s32  d, a, b"),
+   form("sub{.sat}.type  d, a, b", type=".u8x4 .s8x4", needs="107f* 120f* ptx_92"), means="d = a - b")
 
 op("mul", "Multiply.", "integer-arithmetic-instructions-mul",
    form("mul.half.type  d, a, b", half=".lo .hi", type=INT, means="d = mul_{half}(a, b)"))
@@ -58,24 +58,22 @@ op("abs", "Absolute value.", "integer-arithmetic-instructions-abs",
    form("abs.type  d, a", type=SIGNED, means="d = abs(a)"))
 
 op("neg", "Negate.", "integer-arithmetic-instructions-neg",
-   form("neg.type  d, a", type=SIGNED, means="d = -a"),
-   form("neg.s8x4  d, a", means="d = -a", needs="107f* 120f* ptx_92"))
+   form("neg.type  d, a", type=SIGNED),
+   form("neg.s8x4  d, a", needs="107f* 120f* ptx_92"), means="d = -a")
 
 op("min", "Minimum.", "integer-arithmetic-instructions-min",
-   form("min.type  d, a, b", type=INT, means="d = min(a, b)"),
-   form("min.type  d, a, b", type=".u16x2 .s16x2", means="d = min(a, b)", needs="sm_90 ptx_80"),
-   form("min.relu.type  d, a, b", type=".s16x2 .s32", a="type-imm", b="type-imm", means="d = min(a, b)",
-        needs="sm_90 ptx_80"),
-   form("min.u8x4  d, a, b", means="d = min(a, b)", needs="107f* 120f* ptx_92"),
-   form("min{.relu}.s8x4  d, a, b", means="d = min(a, b)", needs="107f* 120f* ptx_92"))
+   form("min.type  d, a, b", type=INT),
+   form("min.type  d, a, b", type=".u16x2 .s16x2", needs="sm_90 ptx_80"),
+   form("min.relu.type  d, a, b", type=".s16x2 .s32", a="type-imm", b="type-imm", needs="sm_90 ptx_80"),
+   form("min.u8x4  d, a, b", needs="107f* 120f* ptx_92"),
+   form("min{.relu}.s8x4  d, a, b", needs="107f* 120f* ptx_92"), means="d = min(a, b)")
 
 op("max", "Maximum.", "integer-arithmetic-instructions-max",
-   form("max.type  d, a, b", type=INT, means="d = max(a, b)"),
-   form("max.type  d, a, b", type=".u16x2 .s16x2", means="d = max(a, b)", needs="sm_90 ptx_80"),
-   form("max.relu.type  d, a, b", type=".s16x2 .s32", a="type-imm", b="type-imm", means="d = max(a, b)",
-        needs="sm_90 ptx_80"),
-   form("max.u8x4  d, a, b", means="d = max(a, b)", needs="107f* 120f* ptx_92"),
-   form("max{.relu}.s8x4  d, a, b", means="d = max(a, b)", needs="107f* 120f* ptx_92"))
+   form("max.type  d, a, b", type=INT),
+   form("max.type  d, a, b", type=".u16x2 .s16x2", needs="sm_90 ptx_80"),
+   form("max.relu.type  d, a, b", type=".s16x2 .s32", a="type-imm", b="type-imm", needs="sm_90 ptx_80"),
+   form("max.u8x4  d, a, b", needs="107f* 120f* ptx_92"),
+   form("max{.relu}.s8x4  d, a, b", needs="107f* 120f* ptx_92"), means="d = max(a, b)")
 
 op("popc", "Count the one bits.", "integer-arithmetic-instructions-popc",
    form("popc.type  d, a", type=".b32 .b64", d="u32", means="d = popc(a)"))
@@ -94,7 +92,8 @@ op("brev", "Reverse the bits.", "integer-arithmetic-instructions-brev",
    form("brev.type  d, a", type=".b32 .b64", means="d = brev(a)"))
 
 op("bfe", "Extract a bit field.", "integer-arithmetic-instructions-bfe",
-   form("bfe.type  d, a, b, c", type=".u32 .u64 .s32 .s64", b="u32 in 0..255", c="u32 in 0..255", means="d = bfe(a, b, c)"))
+   form("bfe.type  d, a, b, c", type=".u32 .u64 .s32 .s64", b="u32 in 0..255", c="u32 in 0..255",
+        means="d = bfe(a, b, c)"))
 
 op("bfi", "Insert a bit field.", "integer-arithmetic-instructions-bfi",
    form("bfi.type  f, a, b, c, d", type=".b32 .b64", c="u32 in 0..255", d="u32 in 0..255", means="f = bfi(a, b, c, d)"))
