@@ -258,7 +258,10 @@ def _sass_of(cubin: bytes) -> tuple[SassLine, ...]:
     name, tool, cache = hashlib.sha256(cubin).hexdigest()[:32], f"nvdisasm {version_of('nvdisasm')}", get_global_cache()
     kept = cache.get_sass(name, tool)
     if kept is not None:
-        return from_columns(kept)
+        try:
+            return from_columns(kept)
+        except (KeyError, TypeError, ValueError):
+            pass                                # written by another version of pyptx: made anew
     lines = disassemble(cubin)
     if all(line.live for line in lines):        # what nvdisasm could not tell now, it may tell another time
         cache.put_sass(name, tool, to_columns(lines))
