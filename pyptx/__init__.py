@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 _MODULES = {"reg", "smem", "ptx", "types", "specs", "isa", "ir", "sim", "views", "errors"}
 _NAMES = {
-    "Kernel": "kernel", "Tile": "specs", "Layout": "specs", "use": "runtime",
+    "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "Compiled": "compiled",
     "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from pyptx._loc import Place, boundary, user_place
 from pyptx._operand import operand
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import Block, Instruction, IntrinsicScope, Label, Operand, Predicate, RegDecl, Statement, VarDecl
+from pyptx.ir.nodes import (
+    Block,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    Operand,
+    Predicate,
+    RawLine,
+    RegDecl,
+    Statement,
+    VarDecl,
+)
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.types import PtxType
 
@@ -47,8 +58,12 @@ class TraceContext:
         self._decls: list[RegDecl] = []
         self._local_decls: list[list[Statement]] = []   # statement lists of open `ptx.scope()` blocks
         self.faults: list[TraceError] = []              # found where nothing could be raised
+        self.module_lines: list[RawLine] = []           # directives that stand in front of the entry
+        self._types: dict[str, str] = {}                # register, or base of several -> declared type
         self._predicates = 0
         self._labels = 0
+        self._regions = 0
+        self._region: tuple[int, ...] = ()
 
     def fail(self, message: str, place: Place | None, hint: str | None = None) -> None:
         """Note a fault that cannot be raised where it is found; the trace ends with it."""
@@ -75,17 +90,33 @@ class TraceContext:
 
     def declare(self, dtype: PtxType, name: str, count: int | None = None) -> None:
         """Declare a register, or `count` of them; at function level, or inside the innermost `ptx.scope()`."""
+        self._types[name] = dtype.register
         declaration = RegDecl(_SCALARS[dtype.register], name, count, place=user_place())
         (self._local_decls[-1] if self._local_decls else self._decls).append(declaration)
 
     def declare_first(self, dtype: PtxType, name: str) -> None:
         """Declare a register at function level, whatever scope is open: for what the prologue sets."""
+        self._types[name] = dtype.register
         self._decls.append(RegDecl(_SCALARS[dtype.register], name, place=user_place()))
 
     def declare_variable(self, space: StateSpace, dtype: PtxType, name: str, *, size: int | None = None,
                          align: int | None = None, linking: LinkingDirective | None = None) -> None:
         self.var_decls.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking,
                                       place=user_place()))
+
+    def note_types(self, statements: Iterable[Statement]) -> None:
+        """Learn the register types that a piece of PTX declares by itself."""
+        self._types.update((s.name, s.type.value) for s in statements if isinstance(s, RegDecl))
+
+    def type_of(self, name: str) -> str | None:
+        """The declared type of a register; None when nothing declares it here."""
+        found = self._types.get(name)
+        if found is not None:
+            return found
+        base = name.rstrip("0123456789")
+        if base == "%p":
+            return "pred"
+        return next((self._types[name[:i]] for i in range(len(base), len(name)) if name[:i] in self._types), None)
 
     @property
     def reg_decls(self) -> list[RegDecl]:
@@ -128,11 +159,33 @@ class TraceContext:
             self.statements = outer
             self.scope_depth -= 1
 
+    # what may be relied on ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        """A stretch of code that may be skipped, or whose registers are local."""
+        outer = self._region
+        self._regions += 1
+        self._region = (*outer, self._regions)
+        try:
+            yield
+        finally:
+            self._region = outer
+
+    @property
+    def here(self) -> tuple[int, ...]:
+        """The regions that are open now, outermost first."""
+        return self._region
+
+    def still_holds(self, computed_in: tuple[int, ...]) -> bool:
+        """Whether a register that was set while `here` was `computed_in` is set on every path to this point."""
+        return self._region[:len(computed_in)] == computed_in
+
     @contextmanager
     def block(self) -> Iterator[None]:
         """A `{ }` scope: registers declared inside are local to it."""
         place = user_place()
-        with self.collecting() as body:
+        with self.region(), self.collecting() as body:
             self._local_decls.append(body)
             try:
                 yield

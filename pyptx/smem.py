@@ -41,6 +41,11 @@ class _Shared:
     def name(self) -> str:
         return f"{self._symbol}+{self._offset}" if self._offset else self._symbol
 
+    @property
+    def symbol_and_offset(self) -> tuple[str, int]:
+        """The declared symbol, and the bytes from there."""
+        return self._symbol, self._offset
+
     def __ptx_operand__(self) -> LabelOperand:
         return LabelOperand(self.name)
 
@@ -120,7 +125,7 @@ class SharedSlice(_Shared):
             super().__init__(alloc._symbol, alloc._offset if alloc._dynamic else None)
         else:
             raise TypeError(f"a stage is an int or a register, not {stage!r}")
-        self._register: Reg | None = None
+        self._register: tuple[object, tuple[int, ...], Reg] | None = None     # trace, where it was set, the address
 
     def __repr__(self) -> str:
         return f"{self.alloc.name}[{self.stage!r}]"
@@ -145,7 +150,9 @@ class SharedSlice(_Shared):
         return super().__ptx_operand__() if isinstance(self.stage, int) else self.address_register().__ptx_operand__()
 
     def __ptx_address__(self) -> AddressOperand:
-        return super().__ptx_address__() if isinstance(self.stage, int) else AddressOperand(self.address_register().name)
+        if isinstance(self.stage, int):
+            return super().__ptx_address__()
+        return AddressOperand(self.address_register().name)
 
     def wrapper_address(self) -> AddressOperand:
         return super().wrapper_address() if isinstance(self.stage, int) else self.__ptx_address__()
@@ -153,13 +160,15 @@ class SharedSlice(_Shared):
     def address_register(self) -> Reg:
         if isinstance(self.stage, int):
             return super().address_register()
-        if self._register is None:
+        ctx = get_ctx()
+        if self._register is None or self._register[0] is not ctx or not ctx.still_holds(self._register[1]):
             start = super().address_register()
             step = reg.scalar(u32)
             emit("mul", "lo.u32", step, self.stage, self.stage_bytes)
-            self._register = reg.scalar(u32)
-            emit("add", "u32", self._register, start, step)
-        return self._register
+            total = reg.scalar(u32)
+            emit("add", "u32", total, start, step)
+            self._register = (ctx, ctx.here, total)
+        return self._register[2]
 
 
 class MbarrierArray(_Shared):
@@ -207,8 +216,9 @@ def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = No
     return alloc_with_layout(dtype, shape, swizzle=swizzle, align=align, name=name)
 
 
-def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None, align: int | None = None,
-                      name: str | None = None, gmma_layout: GmmaLayout | None = None,
+def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None,
+                      align: int | None = None, name: str | None = None,
+                      gmma_layout: GmmaLayout | None = None,
                       gmma_major: str | None = None) -> SharedAlloc:
     """`alloc`, with the wgmma layout of the tile noted on it."""
     dims = (shape,) if isinstance(shape, int) else tuple(shape)

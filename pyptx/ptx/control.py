@@ -53,7 +53,8 @@ def if_(condition: Reg | NegPred) -> Iterator[None]:
     ctx = get_ctx()
     otherwise, end = ctx.label("else"), ctx.label("endif")
     emit("bra", "", LabelOperand(otherwise), pred=~condition)
-    yield
+    with ctx.region():
+        yield
     emit("bra", "", LabelOperand(end))
     ctx.place_label(otherwise)
     ctx.place_label(end)
@@ -70,7 +71,8 @@ def else_() -> Iterator[None]:
         raise TraceError("ptx.else_ without a ptx.if_ right before it", at=user_place(),
                          hint="nothing may stand between the end of `with ptx.if_(p):` and `with ptx.else_():`")
     ctx.statements.pop()
-    yield
+    with ctx.region():
+        yield
     ctx.append(last)
 
 
@@ -107,7 +109,8 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
     emit("bra", "", LabelOperand(end), pred=done)
     place = user_place()
     try:
-        yield counter
+        with ctx.region():
+            yield counter
     except GeneratorExit:
         ctx.fail("Python's `break` left a ptx.range_ loop: it would take effect while tracing, in every thread", place,
                  "jump out with ptx.bra(label, pred=condition), or use ptx.loop(label, pred=...)")

@@ -1,0 +1,47 @@
+"""Groups of instructions with a name: `@intrinsic`, and `with ptx.expr():`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pyptx._trace import get_ctx, in_trace
+
+__all__ = ["expr", "intrinsic"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_LONGEST = 40
+
+
+def intrinsic(fn: Function) -> Function:
+    """Make a function a named group: what a call of it writes stands between two comments in the PTX.
+
+    Outside a kernel it is called as it is. The return value passes through.
+    """
+    @functools.wraps(fn)
+    def grouped(*args: Any, **kwargs: Any) -> Any:
+        if not in_trace():
+            return fn(*args, **kwargs)
+        shown = [_shown(a) for a in args] + [f"{name}={_shown(value)}" for name, value in kwargs.items()]
+        with get_ctx().intrinsic(fn.__name__, ", ".join(shown)):
+            return fn(*args, **kwargs)
+
+    grouped.__is_ptx_intrinsic__ = True
+    return grouped
+
+
+def _shown(value: object) -> str:
+    """An argument in a comment: its name where it has one, on one line, 40 characters at most."""
+    name = getattr(value, "name", None)
+    text = " ".join((name if isinstance(name, str) else repr(value)).split())
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
+
+
+@contextmanager
+def expr() -> Iterator[None]:
+    """Mark instructions that compute one value, for readers of the Python; the PTX is the same without it."""
+    get_ctx()
+    yield

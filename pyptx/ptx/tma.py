@@ -1,0 +1,65 @@
+"""TMA copies of matrices seen as blocks of 64 columns: a tensor map of rank 3 with sizes (64, rows, columns/64).
+
+Without `coords` the coordinates are {0, row, col/64}; with them they are used as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyptx import reg
+from pyptx._loc import user_place
+from pyptx.errors import ShapeError
+from pyptx.ptx import _tensor_copy, cluster
+from pyptx.ptx._typed import typed
+from pyptx.reg import NegPred, Reg
+from pyptx.types import u32
+
+__all__ = ["load_3d", "load_3d_multicast", "store_3d"]
+
+Guard = Reg | NegPred | None
+Index = int | Reg | None
+
+_LOAD = "shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
+def load_3d(dst: object, src: object, row: Index = None, col: Index = None, mbar: object = None,
+            coords: Sequence[object] | None = None, *, pred: Guard = None) -> None:
+    """Load the box at (row, col) into `dst`; its bytes are counted by `mbar`."""
+    _tensor_copy.load(3, _LOAD, dst=dst, src=src, coord=_coordinates(row, col, coords), mbar=mbar, pred=pred)
+
+
+def load_3d_multicast(dst: object, src: object, row: Index, col: Index, mbar: object, mask: int | Reg,
+                      coords: Sequence[object] | None = None, *, issuer: int | Reg | NegPred | None = None,
+                      pred: Guard = None) -> None:
+    """Load the box at (row, col) into every CTA of `mask`.
+
+    Args:
+        mask: bit i for CTA i of the cluster.
+        issuer: the rank of the one CTA that issues it, or a predicate that holds in it; instead of `pred`.
+    """
+    if issuer is not None:
+        if pred is not None:
+            raise ShapeError("load_3d_multicast takes issuer= or pred=, not both", at=user_place())
+        pred = cluster.rank(issuer) if isinstance(issuer, int) else issuer
+    _tensor_copy.load(3, f"{_LOAD}.multicast::cluster", dst=dst, src=src, coord=_coordinates(row, col, coords),
+                      mbar=mbar, multicast_mask=mask, pred=pred)
+
+
+def store_3d(dst: object, src: object, row: Index = None, col: Index = None, coords: Sequence[object] | None = None, *,
+             pred: Guard = None) -> None:
+    """Write shared memory `src` to the box at (row, col)."""
+    _tensor_copy.store(3, "global.shared::cta.tile.bulk_group", dst=dst, src=src, coord=_coordinates(row, col, coords),
+                       pred=pred)
+
+
+def _coordinates(row: Index, col: Index, coords: Sequence[object] | None) -> Sequence[object]:
+    if coords is not None:
+        return coords
+    if row is None or col is None:
+        raise TypeError("a 3-d TMA copy needs row= and col=, or coords=")
+    if isinstance(col, Reg):
+        block = reg.scalar(u32)
+        typed("shr", "u32", block, col, 6)
+        return 0, row, block
+    return 0, row, col // 64
