@@ -63,7 +63,7 @@ class PtxMagics(Magics):
             raise UsageError("%%ptxkernel: the cell defines no kernel; put @kernel above a function in it, or drop the "
                              "magic")
         self._check_names(params, kernels)
-        compiled, options = {}, tuple(arguments.options.split())
+        compiled, options = {}, tuple(arguments.options.strip("\"'").split())
         for name, kernel in kernels.items():
             own = {key: value for key, value in params.items() if key in _takes(kernel)}
             compiled[name] = self._compile(kernel, own, arch=arguments.arch, version=version, options=options)

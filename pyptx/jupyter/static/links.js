@@ -136,6 +136,6 @@ export function sentence(data, links) {
   const callers = links.pane === "python" ? [] : links.kin.python;
   if (callers.length) text += `  ·  called from ${callers.length > 1 ? "lines" : "line"} ${callers.map(line).join(", ")}`;
   const live = links.exact.sass.reduce((most, row) => Math.max(most, data.sass.live[row]), 0);
-  if (live) text += `  ·  ${live} live registers${links.exact.sass.length > 1 ? " at most" : ""}`;
+  if (live) text += `  ·  ${live} live register${live === 1 ? "" : "s"}${links.exact.sass.length > 1 ? " at most" : ""}`;
   return text;
 }

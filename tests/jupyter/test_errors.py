@@ -1,0 +1,53 @@
+"""Errors as a notebook shows them: excerpt, arrow, PTX line, hint."""
+
+from __future__ import annotations
+
+import pytest
+from views.handmade import PTX, places
+
+from pyptx.errors import CompileError, Diagnostic, TraceError
+from pyptx.jupyter.errors import MOST, render
+
+
+@pytest.fixture(scope="module")
+def place():
+    return places("<ipython-input-3-0123456789ab>")[26]        # PTX line 27, in the helper
+
+
+def test_a_finding_of_the_assembler(place, golden):
+    error = CompileError([Diagnostic("error", "Arguments mismatch for instruction 'add'", line=27, place=place,
+                                     hint="the form is add.type  d, a, b")])
+    golden("jupyter/compile_error.txt", "\n".join(render(error, ptx=PTX, about="saxpy for sm_90a", colour=False)) + "\n")
+
+
+def test_a_single_error_with_a_place(place):
+    lines = render(TraceError("no value while tracing", at=place, hint="write ptx.if_"), colour=False)
+    assert lines[0] == "TraceError: no value while tracing"
+    assert lines[2] == "Cell In[3], line 4, in address"
+    assert lines[-1] == "hint: write ptx.if_"
+
+
+def test_findings_without_a_place_still_name_the_ptx_line():
+    error = CompileError([Diagnostic("error", "undefined symbol", line=9999), Diagnostic("warning", "slow", line=3)])
+    text = "\n".join(render(error, ptx=PTX, colour=False))
+    assert "PTX line 9999\n(1) error: undefined symbol" in text
+    assert "PTX line 3:  .address_size 64\n(2) warning: slow" in text
+
+
+def test_many_findings_are_counted_not_listed(place):
+    error = CompileError([Diagnostic("error", f"number {n}", place=place) for n in range(MOST + 3)])
+    text = "\n".join(render(error, colour=False))
+    assert f"CompileError: {MOST + 3} findings" in text
+    assert f"number {MOST - 1}" in text
+    assert f"number {MOST}" not in text
+    assert text.endswith("and 3 more findings")
+
+
+def test_colours_are_ansi_and_only_decorate(place):
+    error = CompileError([Diagnostic("error", "wrong", place=place)])
+    coloured = "\n".join(render(error, colour=True))
+    assert "\x1b[31m" in coloured
+    plain = "\n".join(render(error, colour=False))
+    for code in ("31", "32", "36"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured.replace("\x1b[0m", "") == plain
