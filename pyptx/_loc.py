@@ -21,6 +21,8 @@ __all__ = ["Place", "Position", "boundary", "user_place"]
 PACKAGE_DIR = dirname(__file__)
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
 _BOUNDARIES: set[CodeType] = set()
+_PLACES: dict[tuple[CodeType, int, Place | None], Place] = {}
+_MOST_PLACES = 1 << 16
 
 
 class Position(NamedTuple):
@@ -96,28 +98,41 @@ def boundary(function):
 
 def user_place() -> Place:
     """The innermost frame outside pyptx, with the chain of user frames that led to it."""
-    frame = sys._getframe(1)
-    while _is_ours(frame.f_code.co_filename) and frame.f_back:
+    known, frame = _OURS, sys._getframe(1)
+    while frame.f_back:
+        ours = known.get(frame.f_code.co_filename)
+        if not (_is_ours(frame.f_code.co_filename) if ours is None else ours):
+            break
         frame = frame.f_back
-    trail: list[tuple[CodeType, int]] = []
-    while frame is not None and frame.f_code not in _BOUNDARIES:
-        if not trail or not _is_ours(frame.f_code.co_filename):
-            trail.append((frame.f_code, frame.f_lasti))
+    trail = [(frame.f_code, frame.f_lasti)]
+    frame = frame.f_back
+    while frame is not None:
+        code = frame.f_code
+        if code in _BOUNDARIES:
+            break
+        ours = known.get(code.co_filename)
+        if not (_is_ours(code.co_filename) if ours is None else ours):
+            trail.append((code, frame.f_lasti))
         frame = frame.f_back
     if frame is None:                       # nothing of ours called the user: only the innermost frame means anything
         del trail[1:]
     place = None
     for code, lasti in reversed(trail):
-        place = Place(code, lasti, place)
-    assert place is not None
+        place = _PLACES.get((code, lasti, place)) or _new_place(code, lasti, place)
+    return place
+
+
+def _new_place(code: CodeType, lasti: int, caller: Place | None) -> Place:
+    """A place that is not known yet. One object stands for each, so that a loop of the kernel makes it once."""
+    if len(_PLACES) >= _MOST_PLACES:
+        _PLACES.clear()
+    place = _PLACES[code, lasti, caller] = Place(code, lasti, caller)
     return place
 
 
 def _is_ours(filename: str) -> bool:
-    try:
-        return _OURS[filename]
-    except KeyError:
-        return _OURS.setdefault(filename, filename.startswith(PACKAGE_DIR))
+    """Whether a file belongs to pyptx; asked once for each."""
+    return _OURS.setdefault(filename, filename.startswith(PACKAGE_DIR))
 
 
 @cache

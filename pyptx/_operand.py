@@ -37,13 +37,13 @@ def operand(value: object, float_bits: int = 32) -> Operand:
     Raises:
         TypeError: nothing in PTX corresponds to the value.
     """
+    if value.__class__ is int:
+        return ImmediateOperand(str(value))
     convert = getattr(value, "__ptx_operand__", None)
     if convert is not None:
         return convert()
-    if isinstance(value, bool):
-        return ImmediateOperand("1" if value else "0")
-    if isinstance(value, int):
-        return ImmediateOperand(str(value))
+    if isinstance(value, int):                                          # True is 1
+        return ImmediateOperand(str(int(value)))
     if isinstance(value, float):
         return ImmediateOperand(float_literal(value, float_bits))
     if isinstance(value, str):

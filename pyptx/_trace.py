@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from pyptx._loc import Place, boundary, user_place
 from pyptx._operand import operand
@@ -30,7 +31,7 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.types import PtxType
 
 __all__ = ["DYNAMIC_SMEM", "STATIC_SMEM_LIMIT", "TraceContext", "emit", "get_ctx", "guard", "in_trace", "run",
-           "trace_scope"]
+           "trace_scope", "words"]
 
 STATIC_SMEM_LIMIT = 48 * 1024                   # bytes of statically declared shared memory a CTA may have
 DYNAMIC_SMEM = "dyn_smem"
@@ -245,8 +246,14 @@ def run(function: Callable, *args, **kwargs) -> object:
 
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:
     """Append `opcode` with dotted `modifiers`, converting operands and guard from Python values."""
-    words = tuple("." + m for m in modifiers.split(".")) if modifiers else ()
-    return get_ctx().emit(opcode, words, tuple(operand(o) for o in operands), guard(pred))
+    nodes = tuple([operand(o) for o in operands])
+    return get_ctx().emit(opcode, words(modifiers), nodes, None if pred is None else guard(pred))
+
+
+@cache
+def words(modifiers: str) -> tuple[str, ...]:
+    """Dotted text as the tree holds it: "rn.f32" is (".rn", ".f32")."""
+    return tuple("." + word for word in modifiers.split(".") if word)
 
 
 def guard(pred: object) -> Predicate | None:

@@ -26,13 +26,14 @@ _FLOATS = ("f32", "f64")
 class Reg:
     """One register of the kernel being traced: a name and a type. Operators on it write instructions."""
 
-    __slots__ = ("dtype", "name")
+    __slots__ = ("dtype", "name", "node")
 
     def __init__(self, name: str, dtype: PtxType):
         self.name, self.dtype = name, dtype
+        self.node = RegisterOperand(name)               # as the tree holds it
 
     def __ptx_operand__(self) -> RegisterOperand:
-        return RegisterOperand(self.name)
+        return self.node
 
     def __ptx_address__(self) -> AddressOperand:
         return AddressOperand(self.name)

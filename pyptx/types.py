@@ -21,7 +21,7 @@ class PtxType:
 
     @property
     def is_float(self) -> bool:
-        return self.name[0] in "fte" or self.name.startswith("bf")
+        return self.name in _FLOATS
 
     @property
     def is_signed(self) -> bool:
@@ -42,6 +42,7 @@ class PtxType:
         return self.name
 
 
+_FLOATS = frozenset({"f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f64", "e4m3", "e5m2"})
 _DECLARED_AS = {"bf16": "b16", "bf16x2": "b32", "tf32": "b32", "e4m3": "b8", "e5m2": "b8"}
 
 b8, b16, b32, b64, b128 = (PtxType(f"b{n}", n) for n in (8, 16, 32, 64, 128))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pyptx import isa, validate
 from pyptx._loc import user_place
 from pyptx._operand import address, operand
-from pyptx._trace import TraceContext, get_ctx, guard
+from pyptx._trace import TraceContext, get_ctx, guard, words
 from pyptx.errors import FormError, PtxValidationError, ShapeError
 from pyptx.ir.nodes import Instruction, Operand
 from pyptx.reg import Reg
@@ -24,7 +24,7 @@ __all__ = ["emit_strictly", "one_of", "register_address", "require_register",
 
 def typed(opcode: str, modifiers: str, *operands: object, pred: object = None) -> None:
     """Append `opcode` with dotted `modifiers`, after the table took it."""
-    emit_strictly(opcode, tuple("." + m for m in modifiers.split(".")) if modifiers else (), operands, pred)
+    emit_strictly(opcode, modifiers, operands, pred)
 
 
 def emit_strictly(opcode: str, modifiers: str | Sequence[str], operands: Sequence[object],
@@ -39,11 +39,11 @@ def emit_strictly(opcode: str, modifiers: str | Sequence[str], operands: Sequenc
     Raises:
         PtxValidationError: strict mode, and no form fits.
     """
-    words = [w for w in modifiers.split(".") if w] if isinstance(modifiers, str) else modifiers
-    words = tuple(w if w[:1] == "." else f".{w}" for w in words)
-    bits = 64 if words and words[-1] == ".f64" else 32
+    chain = words(modifiers if isinstance(modifiers, str) else ".".join(modifiers))
+    bits = 64 if chain and chain[-1] == ".f64" else 32
+    nodes = tuple([operand(o, bits) for o in operands])
     ctx = get_ctx()
-    instruction = Instruction(opcode, words, tuple(operand(o, bits) for o in operands), guard(pred), None, user_place())
+    instruction = Instruction(opcode, chain, nodes, None if pred is None else guard(pred), None, user_place())
     if is_strict():
         _require_form(instruction, ctx)
     ctx.append(instruction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyptx._trace import emit
+from pyptx.ptx._typed import typed
 from pyptx.reg import NegPred, PipeRef, Reg
 
 __all__ = ["NamedBarrier", "bar", "elect_sync", "named_barrier", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc"]
@@ -16,12 +16,12 @@ class bar:
     @staticmethod
     def sync(n: int | Reg = 0, count: int | Reg | None = None, *, pred: Reg | NegPred | None = None) -> None:
         """Wait at barrier `n` (0..15) for `count` threads (a multiple of 32), or for the whole CTA."""
-        emit("bar", "sync", n, *(() if count is None else (count,)), pred=pred)
+        typed("bar", "sync", n, *(() if count is None else (count,)), pred=pred)
 
     @staticmethod
     def arrive(n: int | Reg, count: int | Reg, *, pred: Reg | NegPred | None = None) -> None:
         """Arrive at barrier `n` without waiting."""
-        emit("bar", "arrive", n, count, pred=pred)
+        typed("bar", "arrive", n, count, pred=pred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +45,21 @@ def named_barrier(id: int | Reg, *, count: int | Reg | None = None) -> NamedBarr
     return NamedBarrier(id, count)
 
 
-def setmaxnreg(count: int, *, inc: bool = True) -> None:
+def setmaxnreg(count: int, *, inc: bool = True, pred: Reg | NegPred | None = None) -> None:
     """Change the registers each thread of this warpgroup may use to `count` (24..256, a multiple of 8)."""
-    emit("setmaxnreg", f"{'inc' if inc else 'dec'}.sync.aligned.u32", count)
+    typed("setmaxnreg", f"{'inc' if inc else 'dec'}.sync.aligned.u32", count, pred=pred)
 
 
-def setmaxnreg_inc(count: int) -> None:
-    setmaxnreg(count, inc=True)
+def setmaxnreg_inc(count: int, *, pred: Reg | NegPred | None = None) -> None:
+    """Raise the registers each thread of this warpgroup may use to `count`."""
+    setmaxnreg(count, inc=True, pred=pred)
 
 
-def setmaxnreg_dec(count: int) -> None:
-    setmaxnreg(count, inc=False)
+def setmaxnreg_dec(count: int, *, pred: Reg | NegPred | None = None) -> None:
+    """Lower the registers each thread of this warpgroup may use to `count`."""
+    setmaxnreg(count, inc=False, pred=pred)
 
 
-def elect_sync(dst: Reg, pred_out: Reg, mask: int | Reg) -> None:
+def elect_sync(dst: Reg, pred_out: Reg, mask: int | Reg, *, pred: Reg | NegPred | None = None) -> None:
     """Elect one lane of `mask`: its id in `dst`, and `pred_out` true in it alone."""
-    emit("elect", "sync", PipeRef(dst, pred_out), mask)
+    typed("elect", "sync", PipeRef(dst, pred_out), mask, pred=pred)

@@ -51,7 +51,8 @@ class _Chain:
         """
         bits = self._float_bits
         predicate: Predicate | None = None if pred is None else guard(pred)
-        get_ctx().emit(self._opcode, self._modifiers, tuple([operand(o, bits) for o in operands]), predicate)
+        nodes = tuple([o.node if o.__class__ is Reg else operand(o, bits) for o in operands])
+        get_ctx().emit(self._opcode, self._modifiers, nodes, predicate)
         first = operands[0] if operands else None
         return first if isinstance(first, Reg) else None
 
