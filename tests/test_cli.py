@@ -217,6 +217,7 @@ def test_lab_says_how_to_get_jupyterlab(capsys, monkeypatch: pytest.MonkeyPatch,
 
 def test_lab_passes_further_arguments_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     called = []
+    monkeypatch.setattr("pyptx.cli.lab.find_spec", lambda name: object())
     monkeypatch.setattr("pyptx.cli.lab.subprocess.call", lambda command, **options: called.append((command, options)))
     cli.main(["lab", str(tmp_path / "mine"), "--no-browser", "--port", "9000"])
     ((command, options),) = called

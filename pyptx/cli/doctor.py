@@ -28,14 +28,12 @@ def add(subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pyptx.cli.screen import pairs
-
     problems: list[str] = []
-    pairs([("pyptx", f"{pyptx.__version__} in {Path(pyptx.__file__).parent}"),
-           ("Python", f"{platform.python_version()} in {sys.prefix}"),
-           ("system", f"{platform.system()} {platform.machine()}, {platform.libc_ver()[0] or 'no glibc'} "
-                      f"{platform.libc_ver()[1]}".rstrip()),
-           *tools(problems), ("simulator", simulator(problems)), ("GPU", gpu()), ("cache", cache())])
+    for name, found in (("pyptx", f"{pyptx.__version__} in {Path(pyptx.__file__).parent}"),
+                        ("Python", f"{platform.python_version()} in {sys.prefix}"),
+                        ("system", " ".join([platform.system(), platform.machine(), *platform.libc_ver()]).rstrip()),
+                        *tools(problems), ("simulator", simulator(problems)), ("GPU", gpu()), ("cache", cache())):
+        print(f"{name:10} {found}")
     for problem in problems:
         print(f"pyptx: {problem}", file=sys.stderr)
     return 1 if problems else 0
@@ -51,6 +49,17 @@ def tools(problems: list[str]) -> Iterator[tuple[str, str]]:
         yield name, f"not usable ({found.tool.purpose})"
         if name in NEEDED:
             problems.append(found.problem)
+
+
+def simulator(problems: list[str]) -> str:
+    """Which engine runs NumPy arrays."""
+    from pyptx.sim.core import library                  # late: it needs NumPy
+
+    reason = library.problem()
+    if reason is None:
+        return f"compiled core ({Path(library.core()._name).name})"
+    problems.append(f"kernels run on the simulator's slow Python engine: {reason}")
+    return "slow Python engine"
 
 
 def gpu() -> str:

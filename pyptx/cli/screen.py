@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = ["console", "pairs", "progress", "table"]
+__all__ = ["console", "progress", "table"]
 
 console = Console(highlight=False)
 
@@ -21,14 +21,6 @@ def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[obj
         shown.add_column(column, justify="right" if number else "left")
     for row in rows:
         shown.add_row(*map(str, row))
-    console.print(shown)
-
-
-def pairs(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and values in two columns without a frame."""
-    shown = Table.grid(padding=(0, 2))
-    for name, value in rows:
-        shown.add_row(f"[bold]{name}[/bold]", value)
     console.print(shown)
 
 
