@@ -83,7 +83,7 @@ class _Index:
 
     def candidates(self, words: tuple[str, ...]) -> list[int]:
         known = [self.knows.get(word, frozenset()) for word in words]
-        return sorted(set.intersection(*known)) if known else list(range(len(self.forms)))
+        return sorted(known[0].intersection(*known[1:])) if known else list(range(len(self.forms)))
 
 
 _indexes: dict[str, _Index] = {}

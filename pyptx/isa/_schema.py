@@ -59,7 +59,7 @@ class Operand:
 
     Attributes:
         name: as in the syntax line.
-        type: a type, "addr"/"addr32", or an expression over type slots; "" for what has none.
+        type: a type, "addr" (64 bits, 32 in shared memory), "addr32", "addrb32", or an expression over type slots; "" for what has none.
         role: "write" | "read" | "readwrite" | "imm".
         kind: "register" | "vector" | "address" | "imm" | "label" | "symbol" | "function" | "special" | "list".
         count: elements of a vector, an expression over slots; "" for scalars.
@@ -167,7 +167,7 @@ def resolve_type(expression: str, choices: Mapping[str, str | None]) -> str:
 
 _RESERVED = frozenset({"needs", "effect", "means", "work", "rw", "regs", "sink", "some", "when"})
 _KINDS = frozenset({"label", "symbol", "function", "special", "list"})
-_ADDRESSES = frozenset({"addr", "addr32"})
+_ADDRESSES = frozenset({"addr", "addr32", "addrb32"})
 
 
 def _needs(text: str) -> tuple[Needs, ...]:

@@ -7,7 +7,7 @@ op = Family(__name__)
 op("isspacep", "Test whether a generic address is in a state space.", "data-movement-and-conversion-instructions-isspacep",
    form("isspacep.space  p, a",
         space=".const .global@ptx_23 .local@ptx_23 .shared@ptx_23 .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78 .param@sm_70,ptx_77 .param::entry@sm_70,ptx_83",
-        a="addr", needs="ptx_31"))
+        a="u64", needs="ptx_31"))
 
 op("cvta", "Convert an address of a state space to generic.", "data-movement-and-conversion-instructions-cvta",
    form("cvta.space.type  d, a",

@@ -16,12 +16,12 @@ op("bar.red", "Wait at a barrier and reduce a predicate.", "parallel-synchroniza
    c="!pred", effect="sync")
 
 op("barrier.sync", "Wait for the threads of a barrier.", "parallel-synchronization-and-communication-instructions-bar",
-   form("barrier{.cta}.sync{.aligned}  a{, b}", cta="ptx_78", a="u32 in 0..15", b="u32 in *32", rw="", effect="sync",
-        needs="sm_30 ptx_60"))
+   form("barrier{.cta}.sync{.aligned}  a{, b}", cta="ptx_78", a="u32 in 0..15", b="u32 in *32", rw="",
+        effect="sync", needs="sm_30 ptx_60"))
 
 op("barrier.arrive", "Arrive at a barrier without waiting.", "parallel-synchronization-and-communication-instructions-bar",
-   form("barrier{.cta}.arrive{.aligned}  a, b", cta="ptx_78", a="u32 in 0..15", b="u32 in *32", rw="", effect="sync",
-        needs="sm_30 ptx_60"))
+   form("barrier{.cta}.arrive{.aligned}  a, b", cta="ptx_78", a="u32 in 0..15", b="u32 in *32", rw="",
+        effect="sync", needs="sm_30 ptx_60"))
 
 op("barrier.red", "Wait at a barrier and reduce a predicate.", "parallel-synchronization-and-communication-instructions-bar",
    form("barrier{.cta}.red.popc{.aligned}.u32  d, a{, b}, c"),

@@ -25,7 +25,8 @@ op("cp.async.bulk", "Copy bytes in bulk asynchronously.", "data-movement-and-con
         "[d], [a], sz, [mb]", scope=".cta .cluster", needs="sm_90 ptx_93"),
    form("cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group{.L2::cache_hint}.b128  "
         "[d], [a], sz{, cp if .L2::cache_hint}", cp="u64", needs="sm_90 ptx_93"),
-   form("cp.async.bulk.weak.shared::cta.global.mbarrier::complete_tx::bytes  [d], [a], sz, [mb]", needs="sm_90 ptx_93"),
+   form("cp.async.bulk.weak.shared::cta.global.mbarrier::complete_tx::bytes  [d], [a], sz, [mb]",
+        needs="sm_90 ptx_93"),
    form("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast  [d], [a], sz, [mb], mask",
         multicast=".multicast::cluster::32b", mask="u32", needs="107f* ptx_94"),
    form("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast  [d], [a], sz, [mb], mask",
@@ -50,4 +51,4 @@ op("multimem.cp.async.bulk", "Copy in bulk to all replicas asynchronously.", "da
         scope=".cta .cluster .gpu .sys", needs="sm_90 ptx_93"), sz="u32 in *16", effect="async")
 
 op("cp.async.bulk.wait_group", "Wait for bulk groups.", "data-movement-and-conversion-instructions-cp-async-bulk-wait-group",
-   form("cp.async.bulk.wait_group{.read}  n", n="imm in 0..7", effect="async", needs="sm_90 ptx_80"))
+   form("cp.async.bulk.wait_group{.read}  n", n="imm", effect="async", needs="sm_90 ptx_80"))

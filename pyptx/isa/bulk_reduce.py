@@ -6,14 +6,14 @@ from pyptx.isa._words import BOOL
 op = Family(__name__)
 
 op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.", "data-movement-and-conversion-instructions-cp-reduce-async-bulk",
-   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  [d], [a], sz, [mb]",
-        type=".b32"),
-   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  [d], [a], sz, [mb]",
-        op=".min .max", type=".u32 .s32"),
-   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  [d], [a], sz, [mb]",
-        op=".add", type=".u32 .s32 .u64"),
-   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  [d], [a], sz, [mb]",
-        op=".inc .dec", type=".u32"),
+   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
+        "[d], [a], sz, [mb]", type=".b32"),
+   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
+        "[d], [a], sz, [mb]", op=".min .max", type=".u32 .s32"),
+   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
+        "[d], [a], sz, [mb]", op=".add", type=".u32 .s32 .u64"),
+   form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
+        "[d], [a], sz, [mb]", op=".inc .dec", type=".u32"),
    form("cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.op.type  "
         "[d], [a], sz{, cp if .L2::cache_hint}", type=".b32 .b64", cp="u64"),
    form("cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.op.type  "
@@ -30,7 +30,8 @@ op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.", "data-movement-and-
    sz="u32 in *16", needs="sm_90 ptx_80", effect="async")
 
 op("multimem.cp.reduce.async.bulk", "Reduce in bulk into all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem-cp-reduce-async-bulk",
-   form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.op.type  [d], [a], sz", op=BOOL, type=".b32 .b64"),
+   form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.op.type  [d], [a], sz", op=BOOL,
+        type=".b32 .b64"),
    form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.op.type  [d], [a], sz", op=".min .max",
         type=".u32 .s32 .u64 .s64 .f16 .bf16"),
    form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.type  [d], [a], sz"),

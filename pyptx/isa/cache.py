@@ -27,7 +27,8 @@ op("prefetchu", "Prefetch into the uniform cache.", "data-movement-and-conversio
    form("prefetchu.L1  [a]", effect="cache"))
 
 op("applypriority", "Change the cache priority of a range.", "data-movement-and-conversion-instructions-applypriority",
-   form("applypriority{.global}.L2::evict_normal  [a], size", size="imm in 128", effect="cache", needs="sm_80 ptx_74"))
+   form("applypriority{.global}.L2::evict_normal  [a], size", size="imm in 128", effect="cache",
+        needs="sm_80 ptx_74"))
 
 op("discard", "Drop cached data without writing it back.", "data-movement-and-conversion-instructions-discard",
    form("discard{.global}.L2  [a], size", size="imm in 128", effect="cache", needs="sm_80 ptx_74"))

@@ -96,7 +96,8 @@ op("bfe", "Extract a bit field.", "integer-arithmetic-instructions-bfe",
         means="d = bfe(a, b, c)"))
 
 op("bfi", "Insert a bit field.", "integer-arithmetic-instructions-bfi",
-   form("bfi.type  f, a, b, c, d", type=".b32 .b64", c="u32 in 0..255", d="u32 in 0..255", means="f = bfi(a, b, c, d)"))
+   form("bfi.type  f, a, b, c, d", type=".b32 .b64", c="u32 in 0..255", d="u32 in 0..255",
+        means="f = bfi(a, b, c, d)"))
 
 op("szext", "Sign- or zero-extend from a given bit.", "integer-arithmetic-instructions-szext",
    form("szext.mode.type  d, a, b", mode=".clamp .wrap", type=".u32 .s32", b="u32", means="d = szext_{mode}(a, b)",

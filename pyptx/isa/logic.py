@@ -23,8 +23,8 @@ op("cnot", "Logical negation: 1 for zero, else 0.", "logic-and-shift-instruction
 op("lop3", "Any bitwise function of three inputs, given as a table.", "logic-and-shift-instructions-lop3",
    form("lop3.b32  d, a, b, c, lut", means="d = lop3(a, b, c, lut)", sink="d", needs="sm_50 ptx_43"),
    form("lop3.bool.b32  d|p, a, b, c, lut, q", bool=".or .and", q="!pred",
-        means="d = lop3(a, b, c, lut); p = bool_{bool}(ne(lop3(a, b, c, lut), 0), q)", sink="d", needs="sm_70 ptx_82"),
-   lut="imm in 0..255")
+        means="d = lop3(a, b, c, lut); p = bool_{bool}(ne(lop3(a, b, c, lut), 0), q)", sink="d",
+        needs="sm_70 ptx_82"), lut="imm")
 
 op("shf", "Funnel shift of two registers.", "logic-and-shift-instructions-shf",
    form("shf.dir.mode.b32  d, a, b, c", dir=".l .r", mode=".clamp .wrap", c="u32",

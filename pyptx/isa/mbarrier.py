@@ -41,10 +41,10 @@ op("mbarrier.arrive", "Arrive at an mbarrier.", "parallel-synchronization-and-co
    form("mbarrier.op.expect_tx.sem.scope.shared::cluster.b64  _, [a], n", n="u32"),
    form("mbarrier.op.noComplete{.space}.b64  st, [a], n", space=CTA_SHARED, sink="st", needs="sm_80 ptx_70"),
    form("mbarrier.op.noComplete.release.cta{.space}.b64  st, [a], n", sink="st", needs="sm_80 ptx_80"),
-   form("mbarrier.arrive.sem.scope.shared::cluster.multicast::cluster::32b.b64  _, [a], mask", sem=".release .relaxed",
-        mask="u32", needs="107f* ptx_94"), op=".arrive .arrive_drop", space=".shared .shared::cta", st="u64",
-   needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295", sem=".release .relaxed@ptx_86",
-   scope=".cta .cluster")
+   form("mbarrier.arrive.sem.scope.shared::cluster.multicast::cluster::32b.b64  _, [a], mask",
+        sem=".release .relaxed", mask="u32", needs="107f* ptx_94"), op=".arrive .arrive_drop",
+   space=".shared .shared::cta", st="u64", needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295",
+   sem=".release .relaxed@ptx_86", scope=".cta .cluster")
 
 op("mbarrier.test_wait", "Test whether an mbarrier phase is over.", "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
    form("mbarrier.test_wait{.space}.b64  p, [a], st", space=CTA_SHARED, needs="sm_80 ptx_70"),
@@ -54,8 +54,8 @@ op("mbarrier.test_wait", "Test whether an mbarrier phase is over.", "parallel-sy
    form("mbarrier.wait.phase_type::primary{.space}.b64  p, [a], st"),
    form("mbarrier.wait.parity.phase{.space}.b64  p, [a], ph", phase=".phase_type::primary .phase_type::conditional"),
    form("mbarrier.wait.phase_type::primary{.space}.b64  p|rp, rv, [a], st", rw="p rp rv", sink="rp"),
-   form("mbarrier.wait.parity.phase_type::primary{.space}.b64  p|rp{, rv}, [a], ph", ph="u32", rw="p rp rv", sink="rp"),
-   space=".shared .shared::cta", st="u64", needs="sm_90 ptx_93", effect="mbarrier:shared",
+   form("mbarrier.wait.parity.phase_type::primary{.space}.b64  p|rp{, rv}, [a], ph", ph="u32", rw="p rp rv",
+        sink="rp"), space=".shared .shared::cta", st="u64", needs="sm_90 ptx_93", effect="mbarrier:shared",
    sem=".acquire .relaxed@sm_90,ptx_86", scope=".cta .cluster@sm_90", ph="u32 in 0/1", wait=".test_wait .try_wait",
    rp="pred", rv="u8")
 
@@ -73,5 +73,5 @@ op("mbarrier.pending_count", "Pending count in an mbarrier state.", "parallel-sy
    effect="mbarrier:shared")
 
 op("mbarrier.check_layout", "Test the layout of an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-check-layout",
-   form("mbarrier.check_layout.layout::<layout>{.shared::cta}.b64  p, [a]", layout=".v0 .v1", effect="mbarrier:shared",
-        needs="sm_90 ptx_93"))
+   form("mbarrier.check_layout.layout::<layout>{.shared::cta}.b64  p, [a]", layout=".v0 .v1",
+        effect="mbarrier:shared", needs="sm_90 ptx_93"))

@@ -46,8 +46,8 @@ op("mma", "Matrix multiply-accumulate of a warp.", "warp-level-matrix-instructio
         regs={"*": "fragment", "a": "any32", "b": "any32"}, needs="100f* 110f* 120f* ptx_87"),
    form("mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0  "
         "{d*4}, {a*4}, {b*2}, {c*4}, sa, {ba, ta}, sb, {bb, tb}", atype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1",
-        btype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1", d="f32", a="b32", b="b32", c="f32", ba="u16 in 0..3", bb="u16 in 0..3",
-        regs={"*": "fragment", "sa": "any32", "sb": "any32"}, needs="120f* ptx_87"),
+        btype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1", d="f32", a="b32", b="b32", c="f32", ba="u16 in 0..3",
+        bb="u16 in 0..3", regs={"*": "fragment", "sa": "any32", "sb": "any32"}, needs="120f* ptx_87"),
    form("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0  "
         "{d*4}, {a*4}, {b*2}, {c*4}, sa, {ba, ta}, sb, {bb, tb}", d="f32", a="b32", b="b32", c="f32",
         regs={"*": "fragment", "sa": "any32", "sb": "any32"}, needs="120f* ptx_87"),

@@ -20,8 +20,8 @@ op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduc
         regs={"d": {"any": "f16"}}),
    form("multimem.ld_reduce{.weak}{.global}.add.vec.f32  {d*vec}, [a]", regs={"d": "any32"}),
    form("multimem.ld_reduce{.weak}{.global}.add.acc::f32.vec.type  {d*vec}, [a]", needs="sm_90 ptx_82"),
-   form("multimem.ld_reduce{.weak}{.global}.add.acc::f32.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8", type=".f16 .bf16",
-        regs={"d": {"any": "f16"}}, needs="sm_90 ptx_82"),
+   form("multimem.ld_reduce{.weak}{.global}.add.acc::f32.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8",
+        type=".f16 .bf16", regs={"d": {"any": "f16"}}, needs="sm_90 ptx_82"),
    form("multimem.ld_reduce{.weak}{.global}.add.acc::f16.vec.type  {d*vec}, [a]", type=".e4m3x4 .e5m2x4", d="b32",
         needs="100f* 110f* 120a 121a ptx_86"),
    form("multimem.ld_reduce{.weak}{.global}.add.acc::f16.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8",
@@ -35,7 +35,8 @@ op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduc
    op=".min .max .add", type=".f16x2 .bf16x2", needs="sm_90 ptx_81", effect="load:global", vec=".v2 .v4")
 
 op("multimem.st", "Store to all replicas of a multimem address.", "data-movement-and-conversion-instructions-multimem",
-   form("multimem.st.sem.scope{.global}.type  [a], b", type=".b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64 .f16x2 .bf16x2"),
+   form("multimem.st.sem.scope{.global}.type  [a], b",
+        type=".b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64 .f16x2 .bf16x2"),
    form("multimem.st{.weak}{.global}.type  [a], b", type=".b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64"),
    form("multimem.st{.weak}{.global}.type  [a], b", type=".e4m3x4 .e5m2x4", b="type+imm", regs={"b": "any"},
         needs="100f* 110f* 120a 121a ptx_86"),

@@ -7,11 +7,11 @@ op = Family(__name__)
 
 op("red", "Modify memory atomically.", "parallel-synchronization-and-communication-instructions-red",
    form("red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type  [a], b{, cp if .L2::cache_hint}", space=".global",
-        op=BOOL),
+        op=BOOL, L2_cache_hint="sm_80 ptx_74"),
    form("red{.sem}{.scope}.space.op.type  [a], b", space=SHARED, op=BOOL),
    form("red{.sem}{.scope}{.space}.add.type  [a], b", type=".u32 .s32 .u64 .f32 .f64@sm_60,ptx_50"),
    form("red{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type  [a], b{, cp if .L2::cache_hint}",
-        sem=".relaxed .release", scope=SCOPE, space=".global",
+        sem=".relaxed .release", scope=SCOPE, space=".global", L2_cache_hint="sm_80 ptx_74",
         type=".f16 .f16x2@sm_60,ptx_62 .bf16@sm_90,ptx_78 .bf16x2@sm_90,ptx_78", needs="sm_70 ptx_63"),
    form("red{.global}.op.noftz.vec.type  [a], {b*vec}", vec=".v8", type=".f16 .bf16", regs={"b": {"any": "f16"}},
         effect="reduce:global", needs="sm_90 ptx_81"),
@@ -31,8 +31,7 @@ op("red", "Modify memory atomically.", "parallel-synchronization-and-communicati
    form("red{.global}.op.L2::cache_hint.type  [a], b, cp", type=".u32 .s32 .u64", effect="reduce:global",
         needs="sm_80 ptx_74"), sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
    scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
-   op=".add .min .max", L2_cache_hint="sm_80 ptx_74", type=".b32 .b64@sm_32,ptx_40", cp="u64", effect="reduce:space",
-   vec=".v2 .v4")
+   op=".add .min .max", type=".b32 .b64@sm_32,ptx_40", cp="u64", effect="reduce:space", vec=".v2 .v4")
 
 op("red.async", "Modify memory atomically and asynchronously.", "parallel-synchronization-and-communication-instructions-red-async",
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.u32  [a], b, [mb]",

@@ -42,8 +42,8 @@ op("sured.b", "Reduce into a surface, addressed by byte.", "surface-instructions
    clampmode=CLAMP, s="u64", x="s32", regs="memory", needs="ptx_31", effect="reduce:surface", op=".min .max")
 
 op("sured.p", "Reduce into a surface, addressed by sample.", "surface-instructions-sured",
-   form("sured.p.op.2d.b32.clampmode  [s, {x*2}], c", op=".add .min .max .and .or", clampmode=CLAMP, s="u64", x="s32",
-        regs="memory", effect="reduce:surface", needs="ptx_31"))
+   form("sured.p.op.2d.b32.clampmode  [s, {x*2}], c", op=".add .min .max .and .or", clampmode=CLAMP, s="u64",
+        x="s32", regs="memory", effect="reduce:surface", needs="ptx_31"))
 
 op("suq", "Query a surface attribute.", "surface-instructions-suq",
    form("suq.query.b32  d, [s]",

@@ -15,23 +15,25 @@ op("tcgen05.dealloc", "Free tensor memory.", "tcgen05-instructions-tcgen05-deall
         n="u32 in *32", rw="", effect="tmem", needs="100f* 110f* ptx_86"))
 
 op("tcgen05.relinquish_alloc_permit", "Give up the right to allocate tensor memory.", "tcgen05-instructions-tcgen05-relinquish-alloc-permit",
-   form("tcgen05.relinquish_alloc_permit.group.sync.aligned", group=GROUP, effect="tmem", needs="100f* 110f* ptx_86"))
+   form("tcgen05.relinquish_alloc_permit.group.sync.aligned", group=GROUP, effect="tmem",
+        needs="100f* 110f* ptx_86"))
 
 op("tcgen05.ld", "Load from tensor memory.", "tcgen05-instructions-tcgen05-ld",
    form("tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32  {r*num}, [t]", shape=".32x32b .16x64b"),
    form("tcgen05.ld.sync.aligned.16x128b.num{.pack::16b}.b32  {r*2*num}, [t]", num=".x1 .x2 .x4 .x8 .x16 .x32 .x64"),
    form("tcgen05.ld.sync.aligned.16x256b.num{.pack::16b}.b32  {r*4*num}, [t]", num=".x1 .x2 .x4 .x8 .x16 .x32"),
-   form("tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32  {r*num}, [t], o", o="imm in 0..16"),
+   form("tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32  {r*num}, [t], o", o="imm"),
    num=".x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128", t="addr32", needs="100f* 110f* ptx_86", effect="async:tmem")
 
 op("tcgen05.ld.red", "Load from tensor memory and reduce.", "tcgen05-instructions-tcgen05-ld",
    form("tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32  {r*num}, rv, [t]", rw="r rv"),
-   form("tcgen05.ld.red.sync.aligned.32x32b.num.op.type  {r*num}, rv, [t]", rw="r rv", regs={"r": "any", "rv": "any"}),
+   form("tcgen05.ld.red.sync.aligned.32x32b.num.op.type  {r*num}, rv, [t]", rw="r rv",
+        regs={"r": "any", "rv": "any"}),
    form("tcgen05.ld.red.sync.aligned.16x32bx2.num.op.type  {r*num}, rv, [t], o", rw="r rv",
         regs={"r": "any", "rv": "any"}),
    form("tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32  {r*num}, rv, [t], o", rw="r rv"),
    num=".x2 .x4 .x8 .x16 .x32 .x64 .x128", op=".min .max", t="addr32", regs={"r": "any32", "rv": "any32"},
-   needs="103f* 110f* ptx_88", effect="async:tmem", type=".u32 .s32", o="imm in 0..16")
+   needs="103f* 110f* ptx_88", effect="async:tmem", type=".u32 .s32", o="imm")
 
 op("tcgen05.ld.spcompress", "Load from tensor memory and compress.", "tcgen05-instructions-tcgen05-ld",
    form("tcgen05.ld.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2  {m*(num+31)/32}, {c*num/2}, [t]",
@@ -40,9 +42,10 @@ op("tcgen05.ld.spcompress", "Load from tensor memory and compress.", "tcgen05-in
 
 op("tcgen05.st", "Store to tensor memory.", "tcgen05-instructions-tcgen05-st",
    form("tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32  [t], {r*num}", shape=".32x32b .16x64b"),
-   form("tcgen05.st.sync.aligned.16x128b.num{.unpack::16b}.b32  [t], {r*2*num}", num=".x1 .x2 .x4 .x8 .x16 .x32 .x64"),
+   form("tcgen05.st.sync.aligned.16x128b.num{.unpack::16b}.b32  [t], {r*2*num}",
+        num=".x1 .x2 .x4 .x8 .x16 .x32 .x64"),
    form("tcgen05.st.sync.aligned.16x256b.num{.unpack::16b}.b32  [t], {r*4*num}", num=".x1 .x2 .x4 .x8 .x16 .x32"),
-   form("tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32  [t], o, {r*num}", o="imm in 0..16"),
+   form("tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32  [t], o, {r*num}", o="imm"),
    num=".x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128", t="addr32", needs="100f* 110f* ptx_86", effect="async:tmem")
 
 op("tcgen05.wait", "Wait for tensor memory accesses.", "tcgen05-instructions-tcgen05-wait",
@@ -54,11 +57,12 @@ op("tcgen05.fence", "Order tensor core operations with thread synchronisation.",
 
 op("tcgen05.commit", "Track tensor core operations with an mbarrier.", "tcgen05-instructions-tcgen05-commit",
    form("tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.b64  [mb]"),
-   form("tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.multicast::cluster.b64  [mb], mask", mask="u16"),
+   form("tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.multicast::cluster.b64  [mb], mask",
+        mask="u16"),
    form("tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.multicast::cluster::32b.b64  [mb], mask",
         mask="u32", needs="107f* ptx_94"),
-   form("tcgen05.commit.group.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.shared::cluster}.b64  [mb]",
-        needs="107f* ptx_94"), group=GROUP, needs="100f* 110f* ptx_86", effect="async")
+   form("tcgen05.commit.group.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.shared::cluster}.b64  "
+        "[mb]", needs="107f* ptx_94"), group=GROUP, needs="100f* 110f* ptx_86", effect="async")
 
 op("tcgen05.cp", "Copy from shared to tensor memory.", "tcgen05-instructions-tcgen05-cp",
    form("tcgen05.cp.group.shape  [t], sd"),

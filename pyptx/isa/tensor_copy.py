@@ -7,10 +7,12 @@ op = Family(__name__)
 
 op("cp.async.bulk.tensor", "Copy a tensor tile asynchronously (TMA).", "data-movement-and-conversion-instructions-cp-async-bulk-tensor",
    form("cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.L2::cache_hint}  "
-        "[d], [tm, {c*dim}], [mb]{, mask if .multicast::cluster}{, cp if .L2::cache_hint}", dim=".1d .2d .3d .4d .5d",
-        group=".cta_group::1@100f*,110f*,ptx_86 .cta_group::2@100f*,110f*,ptx_86", cp="u64"),
+        "[d], [tm, {c*dim}], [mb]{, mask if .multicast::cluster}{, cp if .L2::cache_hint}",
+        dim=".1d .2d .3d .4d .5d", group=".cta_group::1@100f*,110f*,ptx_86 .cta_group::2@100f*,110f*,ptx_86",
+        cp="u64"),
    form("cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.group}{.L2::cache_hint}  "
-        "[d], [tm, {c*dim}], [mb]{, cp if .L2::cache_hint}", dim=".1d .2d .3d .4d .5d", cp="u64", needs="sm_90 ptx_86"),
+        "[d], [tm, {c*dim}], [mb]{, cp if .L2::cache_hint}", dim=".1d .2d .3d .4d .5d", cp="u64",
+        needs="sm_90 ptx_86"),
    form("cp.async.bulk.tensor.dim.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.L2::cache_hint}  "
         "[d], [tm, {c*dim}], [mb], {o*dim-2}{, mask if .multicast::cluster}{, cp if .L2::cache_hint}",
         group=".cta_group::1@100f*,110f*,ptx_86 .cta_group::2@100f*,110f*,ptx_86", cp="u64"),
@@ -56,8 +58,8 @@ op("cp.reduce.async.bulk.tensor", "Reduce a tensor tile into global memory async
    op=".add .min .max .inc .dec .and .or .xor", c="s32", cp="u64", needs="sm_90 ptx_80", effect="async")
 
 op("cp.async.bulk.prefetch.tensor", "Prefetch a tensor tile to L2 (TMA).", "data-movement-and-conversion-instructions-cp-async-bulk-prefetch-tensor",
-   form("cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}  [tm, {c*dim}]{, cp if .L2::cache_hint}",
-        cp="u64"),
+   form("cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}  "
+        "[tm, {c*dim}]{, cp if .L2::cache_hint}", cp="u64"),
    form("cp.async.bulk.prefetch.tensor.dim.L2.global.im2col{.L2::cache_hint}  "
         "[tm, {c*dim}], {o*dim-2}{, cp if .L2::cache_hint}", dim=".3d .4d .5d", cp="u64"),
    form("cp.async.bulk.prefetch.tensor.dim.L2.global.im2col{.L2::cache_hint}  "

@@ -17,5 +17,5 @@ op("tensormap.replace", "Change a field of a tensor map.", "data-movement-and-co
    effect="async", o="imm in 0..4")
 
 op("tensormap.cp_fenceproxy", "Copy a tensor map and make it visible to the tensormap proxy.", "data-movement-and-conversion-instructions-tensormap-cp-fenceproxy",
-   form("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [d], [a], size",
-        scope=".cta .cluster .gpu .sys", size="imm in 128", effect="async", needs="sm_90 ptx_83"))
+   form("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  "
+        "[d], [a], size", scope=".cta .cluster .gpu .sys", size="imm in 128", effect="async", needs="sm_90 ptx_83"))

@@ -8,16 +8,17 @@ op = Family(__name__)
 op("vadd", "Add scalar bytes, halves or words.", "video-instructions-vadd",
    form("vadd.dtype.atype.btype{.sat}  d, a, b"),
    form("vadd.dtype.atype.btype{.sat}.op2  d, a, b, c", op2=".add .min .max"),
-   form("vadd.dtype.atype.btype{.sat}  d.dsel, a.asel, b.bsel, c", atype=".u32", btype=".u32", dsel=".b0 .b3 .h0 .h1",
-        asel=".b0 .b1 .h1", bsel=".b2 .h0", a="u32-imm", b="u32-imm"),
-   form("vadd.dtype.atype.btype{.sat}  d, a.asel, b.bsel", asel=".b0 .b1 .b2 .b3 .h0 .h1", bsel=".b0 .h1", a="u32-imm",
-        b="u32-imm"), dtype=".u32 .s32", atype=".u32 .s32", btype=".u32 .s32", d="u32", a="u32", b="u32", c="u32")
+   form("vadd.dtype.atype.btype{.sat}  d.dsel, a.asel, b.bsel, c", atype=".u32", btype=".u32",
+        dsel=".b0 .b3 .h0 .h1", asel=".b0 .b1 .h1", bsel=".b2 .h0", a="u32-imm", b="u32-imm"),
+   form("vadd.dtype.atype.btype{.sat}  d, a.asel, b.bsel", asel=".b0 .b1 .b2 .b3 .h0 .h1", bsel=".b0 .h1",
+        a="u32-imm", b="u32-imm"), dtype=".u32 .s32", atype=".u32 .s32", btype=".u32 .s32", d="u32", a="u32", b="u32",
+   c="u32")
 
 op("vsub", "Subtract scalar bytes, halves or words.", "video-instructions-vsub",
    form("vsub.dtype.atype.btype{.sat}  d, a, b"),
    form("vsub.dtype.atype.btype{.sat}.op2  d, a, b, c", op2=".add .min .max", c="u32"),
-   form("vsub.dtype.atype.btype{.sat}  d, a.asel, b.bsel", asel=".b0 .b1 .b2 .b3 .h0 .h1", bsel=".b0 .h1", a="u32-imm",
-        b="u32-imm"), dtype=".u32 .s32", atype=".u32 .s32", btype=".u32 .s32", d="u32", a="u32", b="u32")
+   form("vsub.dtype.atype.btype{.sat}  d, a.asel, b.bsel", asel=".b0 .b1 .b2 .b3 .h0 .h1", bsel=".b0 .h1",
+        a="u32-imm", b="u32-imm"), dtype=".u32 .s32", atype=".u32 .s32", btype=".u32 .s32", d="u32", a="u32", b="u32")
 
 op("vabsdiff", "Absolute difference scalar bytes, halves or words.", "video-instructions-vabsdiff",
    form("vabsdiff.dtype.atype.btype{.sat}  d, a, b"),
@@ -32,9 +33,9 @@ op("vmin", "Minimum scalar bytes, halves or words.", "video-instructions-vmin",
 op("vmax", "Maximum scalar bytes, halves or words.", "video-instructions-vmax",
    form("vmax.dtype.atype.btype{.sat}  d, a, b"),
    form("vmax.dtype.atype.btype{.sat}.op2  d, a, b, c", op2=".add .min .max"),
-   form("vmax.dtype.atype.btype{.sat}  d.dsel, a.asel, b.bsel, c", atype=".u32", btype=".u32", dsel=".b0 .b3 .h0 .h1",
-        asel=".b0 .b1 .h1", bsel=".b2 .h0", a="u32-imm", b="u32-imm"), dtype=".u32 .s32", atype=".u32 .s32",
-   btype=".u32 .s32", d="u32", a="u32", b="u32", c="u32")
+   form("vmax.dtype.atype.btype{.sat}  d.dsel, a.asel, b.bsel, c", atype=".u32", btype=".u32",
+        dsel=".b0 .b3 .h0 .h1", asel=".b0 .b1 .h1", bsel=".b2 .h0", a="u32-imm", b="u32-imm"), dtype=".u32 .s32",
+   atype=".u32 .s32", btype=".u32 .s32", d="u32", a="u32", b="u32", c="u32")
 
 op("vshl", "Shift left scalar bytes, halves or words.", "video-instructions-vshl",
    form("vshl.dtype.atype.u32{.sat}.mode  d, a, b"),

@@ -53,20 +53,20 @@ op("wmma.store.d", "Store a fragment of D.", "warp-level-matrix-instructions-wmm
    space=".global .shared .shared::cta@ptx_78", s="u32", needs="sm_70 ptx_63", effect="store:generic")
 
 op("wmma.mma", "Matrix multiply-accumulate on fragments.", "warp-level-matrix-instructions-wmma-mma",
-   form("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16  {d*4}, {a*8}, {b*8}, {c*4}", d="b32", a="b32", b="b32",
-        c="b32", regs="fragment", needs="sm_70 ptx_63"),
-   form("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16  {d*8}, {a*8}, {b*8}, {c*4}", d="f32", a="b32", b="b32",
-        c="b32", regs="fragment", needs="sm_70 ptx_63"),
-   form("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32  {d*4}, {a*8}, {b*8}, {c*8}", d="b32", a="b32", b="b32",
-        regs="fragment", needs="sm_70 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16  {d*4}, {a*8}, {b*8}, {c*4}", d="b32", a="b32",
+        b="b32", c="b32", regs="fragment", needs="sm_70 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16  {d*8}, {a*8}, {b*8}, {c*4}", d="f32", a="b32",
+        b="b32", c="b32", regs="fragment", needs="sm_70 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32  {d*4}, {a*8}, {b*8}, {c*8}", d="b32", a="b32",
+        b="b32", regs="fragment", needs="sm_70 ptx_63"),
    form("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32  {d*8}, {a*8}, {b*8}, {c*8}", a="b32", b="b32",
         regs="fragment", needs="sm_70 ptx_63"),
-   form("wmma.mma.sync.aligned.alayout.blayout.m16n16k16.s32.type.type.s32{.satfinite}  {d*8}, {a*2}, {b*2}, {c*8}",
-        d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
-   form("wmma.mma.sync.aligned.alayout.blayout.m32n8k16.s32.type.type.s32{.satfinite}  {d*8}, {a*4}, {b*1}, {c*8}",
-        d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
-   form("wmma.mma.sync.aligned.alayout.blayout.m8n32k16.s32.type.type.s32{.satfinite}  {d*8}, {a*1}, {b*4}, {c*8}",
-        d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.m16n16k16.s32.type.type.s32{.satfinite}  "
+        "{d*8}, {a*2}, {b*2}, {c*8}", d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.m32n8k16.s32.type.type.s32{.satfinite}  "
+        "{d*8}, {a*4}, {b*1}, {c*8}", d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
+   form("wmma.mma.sync.aligned.alayout.blayout.m8n32k16.s32.type.type.s32{.satfinite}  "
+        "{d*8}, {a*1}, {b*4}, {c*8}", d="s32", a="u32-imm", b="u32-imm", c="s32", needs="sm_72 ptx_63"),
    form("wmma.mma.sync.aligned.alayout.blayout.m16n16k16.f32.bf16.bf16.f32  {d*8}, {a*4}, {b*4}, {c*8}", a="b32",
         b="b32", regs="fragment"),
    form("wmma.mma.sync.aligned.alayout.blayout.m32n8k16.f32.bf16.bf16.f32  {d*8}, {a*8}, {b*2}, {c*8}", a="b32",

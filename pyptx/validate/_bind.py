@@ -157,7 +157,7 @@ def _accepted(match: Match, leaves: tuple[Leaf, ...]) -> _Plan:
         operand = form.operands[leaf.name]
         type_ = form.type_of(operand, choices)
         if operand.kind == "address":
-            type_ = "u32" if type_ == "addr32" else "u64"
+            type_ = "u64" if type_ == "addr" else "u32"
         types[leaf.name] = type_
     values = tuple((leaf.name, form.operands[leaf.name].values) for leaf in leaves
                    if form.operands[leaf.name].values and "int" in leaf.tokens)

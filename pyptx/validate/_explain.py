@@ -273,28 +273,27 @@ def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) ->
 def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> str | None:
     if tok == "bad offset":
         return "an address is [register+number]; add registers with add"
-    if tok in ("name", "int") or tok in _ADDRESS_64:
+    if tok in ("name", "int"):
         return None
-    if tok in _ADDRESS_32 and (operand.type == "addr32" or _narrow(form, choices, operand)):
+    wanted = _address_registers(form, choices, operand)
+    if tok in wanted:
         return None
-    wanted = _ADDRESS_64 | _ADDRESS_32 if operand.type == "addr32" or _narrow(form, choices, operand) else _ADDRESS_64
-    return f"an address takes {either_of('.' + t for t in _ordered(wanted))} registers; {{operand}} is .{tok}"
+    return f"an address takes {either_of('.' + t for t in _ordered(wanted))} registers here; {{operand}} is .{tok}"
 
 
 _NARROW = ("shared", "local", "const", "param")
+_PLAIN = ("load", "store", "atomic", "reduce", "mbarrier", "cache")
 
 
-def _narrow(form: Form, choices: dict, operand: Operand) -> bool:
-    """Whether the address may be 32 bits: in shared, local, const and param memory."""
-    if operand.name == "mb":
-        return True
-    if operand.name == "tm":
-        return False
-    spaces = [s for s in (choices.get(w.slot) if w.slot else w.text[1:] for w in form.words
-                          if not w.optional or choices.get(w.slot or w.text[1:].replace("::", "_"))) if s]
-    spaces = [s for s in spaces if s.startswith((*_NARROW, "global"))]
-    addresses = [o.name for o in form.operands.values() if o.kind == "address" and o.name not in ("mb", "tm")]
-    if not spaces:
-        return False
-    at = min(addresses.index(operand.name), len(spaces) - 1) if operand.name in addresses else 0
-    return spaces[at].startswith(_NARROW)
+def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset[str]:
+    """Registers an address may be in: 64 bits, and 32 where the memory is that small."""
+    if operand.type == "addrb32":
+        return frozenset({"b32"})
+    if operand.type == "addr32":
+        return _ADDRESS_32 if form.op.name != "tcgen05.cp" else _ADDRESS_32 | _ADDRESS_64
+    if form.effect.startswith(_PLAIN):
+        space = next((s for w in form.words if (s := choices.get(w.slot) if w.slot else w.text[1:] if not w.optional else None)
+                      and s.startswith((*_NARROW, "global"))), "")
+        if not space.startswith(_NARROW):
+            return _ADDRESS_64
+    return _ADDRESS_64 | _ADDRESS_32

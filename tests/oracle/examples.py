@@ -1,0 +1,198 @@
+"""Statements made from rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pyptx import isa
+from pyptx.isa import Form, Operand, _types, targets
+from pyptx.isa._schema import allowed, combined_needs
+from pyptx.isa._syntax import Part
+
+__all__ = ["Example", "choices_of", "examples", "home", "mnemonic", "statement"]
+
+HOMES = ("sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_107a", "sm_121a", "sm_90", "sm_80", "sm_75", "sm_61")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One statement of a form.
+
+    Attributes:
+        optional: names of unconditional optional operands that are there.
+    """
+
+    form: Form
+    choices: dict
+    optional: frozenset[str] = frozenset()
+    registers: dict = field(default_factory=dict)           # operand name -> register type, where not the usual one
+
+    @property
+    def text(self) -> str:
+        return statement(self)
+
+    @property
+    def needs(self) -> tuple[targets.Needs, ...]:
+        present = {name for name in self.optional if self.form.operands[name].gate.text}
+        return combined_needs(self.form, self.choices, frozenset(present))
+
+    @property
+    def option(self) -> str:
+        """The `.target` option the statement needs."""
+        return "texmode_independent" if "smp" in self.form.operands else ""
+
+
+def home(example: Example) -> str:
+    """A target that has the example."""
+    for name in HOMES:
+        if allowed(example.needs, targets.parse(name)):
+            return name
+    raise AssertionError(f"no target has {example.text}")
+
+
+def mnemonic(form: Form, choices: dict) -> str:
+    """The mnemonic with these choices, in the order of the manual."""
+    words = [form.op.opcode]
+    for word in form.words:
+        if word.slot is not None:
+            if choices[word.slot] is not None:
+                words.append(f"{word.before}{choices[word.slot]}{word.after}")
+        elif not word.optional or choices[isa._schema.slot_name(word.text)]:
+            words.append(word.text[1:])
+    return ".".join(words)
+
+
+def examples(form: Form) -> Iterator[Example]:
+    """Examples that hold every choice of every slot, every optional word and operand there and not there."""
+    base = {name: None if slot.optional else slot.choices[0] for name, slot in form.slots.items()}
+    if form.some:
+        base[form.some[0]] = form.slots[form.some[0]].choices[0]
+    yield Example(form, base)
+    for name, slot in form.slots.items():
+        for choice in slot.choices:
+            if base[name] != choice:
+                yield Example(form, _tied(form, {**base, name: choice}))
+    full = {name: slot.choices[-1] for name, slot in form.slots.items()}
+    yield Example(form, full)
+    for name, operand in form.operands.items():
+        if operand.optional and not operand.condition:
+            yield Example(form, base, frozenset({name}))
+
+
+def _tied(form: Form, choices: dict) -> dict:
+    """Words of one `{.a.b}` come together."""
+    groups: dict[int, list[str]] = {}
+    for word in form.words:
+        if word.optional and word.slot is None:
+            groups.setdefault(word.pair, []).append(isa._schema.slot_name(word.text))
+    for names in groups.values():
+        if len(names) > 1 and any(choices[n] for n in names):
+            choices = {**choices, **{n: form.slots[n].choices[0] for n in names}}
+    return choices
+
+
+def choices_of(form: Form) -> int:
+    """Size of the full cross product."""
+    size = 1
+    for slot in form.slots.values():
+        size *= len(slot.choices) + slot.optional
+    return size
+
+
+# text -----------------------------------------------------------------------------------------------------------------
+
+def statement(example: Example) -> str:
+    """The statement as PTX, with its semicolon."""
+    form, choices = example.form, example.choices
+    present = set(mnemonic(form, choices).split("."))
+    texts = []
+    for item in form.items:
+        name = _first_name(item.part)
+        if item.condition:
+            if item.condition[1:] not in present:
+                continue
+        elif item.optional and name not in example.optional:
+            continue
+        texts.append(_text(item.part, example))
+    return f"{mnemonic(form, choices)} {', '.join(texts)};"
+
+
+def _first_name(part: Part) -> str:
+    return _first_name(part.parts[0]) if part.parts else part.name
+
+
+def _text(part: Part, example: Example) -> str:
+    if part.kind == "operand":
+        return _operand(example, part.name, 0) + (f".{_selector(example, part)}" if part.suffix else "")
+    if part.kind == "literal":
+        return part.name
+    if part.kind == "list":
+        return "(xr)" if part.parts[0].name == "results" else "(xa)"
+    if part.kind == "pair":
+        left = _text(part.parts[0], example)
+        if part.optional and part.parts[1].name not in example.optional:
+            return left
+        return f"{left}|{_text(part.parts[1], example)}"
+    if part.kind == "vector":
+        if not part.count:
+            return "{" + ", ".join(_text(p, example) for p in part.parts) + "}"
+        operand = example.form.operands[part.parts[0].name]
+        n = example.form.count(operand, example.choices)
+        return "{" + ", ".join(_operand(example, operand.name, i) for i in range(n)) + "}"
+    return "[" + ", ".join(_text(p, example) for p in part.parts) + "]" + part.suffix
+
+
+def _selector(example: Example, part: Part) -> str:
+    return example.form.operands[part.name].selectors[0]
+
+
+_NAMES = {"label": "L0"}
+
+
+def _operand(example: Example, name: str, index: int) -> str:
+    form, operand = example.form, example.form.operands[name]
+    if operand.kind == "label":
+        proto = {(False, False): "pr0", (False, True): "pr1", (True, True): "pr2"}
+        return "ts0" if name == "targets" else proto["results" in form.operands, "params" in form.operands] if name == "proto" else "L0"
+    if operand.kind == "function":
+        return "fn" + str(2 * ("results" in form.operands) + ("params" in form.operands))
+    if operand.kind == "symbol":
+        space = next((s for s in ("global", "const", "local") if example.choices.get("space") == s), "shared")
+        return f"sym_{space}"
+    if operand.kind == "special":
+        return "%tid"
+    if operand.kind == "imm":
+        return "0.5" if name == "fraction" else str(a_value(operand.values))
+    if operand.kind == "address":
+        if example.choices.get("space", "") in ("param", "param::entry") and form.effect.startswith("load"):
+            return "p0"
+        kind = {"addr": "u64", "addr32": "u32", "addrb32": "b32"}[operand.type]
+        return f"%{kind}_{1 + index}"
+    type_name = form.type_of(operand, example.choices)
+    if operand.values == "0":
+        return "0"
+    kind = example.registers.get(name) or usual_register(operand, type_name)
+    return f"%{kind}_{_number_of(form, name) + index}"
+
+
+def _number_of(form: Form, name: str) -> int:
+    """Written operands get registers of their own."""
+    return list(form.operands).index(name) % 8
+
+
+def usual_register(operand: Operand, type_name: str) -> str:
+    """A register type the operand takes: its own where that can be declared."""
+    fits = _types.registers_of(operand.rule_for(type_name), type_name)
+    if type_name in fits:
+        return type_name
+    same = [t for t in sorted(fits) if t[0] == "b" and _types.DECLARABLE[t] >= _types.width(type_name)]
+    return min(same, key=lambda t: _types.DECLARABLE[t]) if same else sorted(fits)[0]
+
+
+def a_value(values: str) -> int:
+    """A number that is allowed."""
+    span, _, multiple = values.partition("*")
+    if span:
+        return int(span.replace("..", "/").split("/")[0])
+    return int(multiple) if multiple else 1

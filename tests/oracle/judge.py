@@ -1,0 +1,104 @@
+"""ptxas as the judge of single statements: many in one run, one verdict each.
+
+`-arch=compute_X` makes ptxas read and check PTX without generating code, and it goes on after an error, so that one run
+of a second judges thousands of statements. Each stands on a line of its own in one entry.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["HEADER", "Ptxas", "find_ptxas"]
+
+DECLARED = ("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64", "pred")
+_ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
+_LATE = ".visible .func"
+
+HEADER = """.global .align 128 .b8 sym_global[1024];
+.const .align 128 .b8 sym_const[64];
+.shared .align 128 .b8 sym_shared[1024];
+.extern .func fn0();
+.extern .func fn1(.param .b32 q);
+.extern .func (.param .b32 r) fn2();
+.extern .func (.param .b32 r) fn3(.param .b32 q);
+"""
+_BODY = """.local .align 16 .b8 sym_local[64];
+.param .b32 xa; .param .b32 xr;
+pr0: .callprototype _ ();
+pr1: .callprototype _ (.param .b32 _);
+pr2: .callprototype (.param .b32 _) _ (.param .b32 _);
+ts0: .branchtargets L0, L1;
+"""
+
+
+def find_ptxas() -> Path | None:
+    """ptxas of the installed wheel, or None."""
+    root = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
+    found = sorted(root.glob("*/bin/ptxas")) + sorted(root.glob("*/bin/ptxas.exe"))
+    return found[-1] if found else None
+
+
+class Ptxas:
+    """Judges statements; counts its runs."""
+
+    def __init__(self, path: Path, folder: Path):
+        self.path, self.folder, self.runs = path, folder, 0
+
+    def judge(self, statements: Sequence[str], target: str, version: tuple[int, int], option: str = "",
+              registers: str = "") -> list[str]:
+        """One verdict for each statement: "" accepted, else the first error ptxas says about it.
+
+        Args:
+            target: e.g. "sm_90a".    option: a second word of `.target`.    registers: more declarations.
+        """
+        verdicts = [""] * len(statements)
+        todo = list(range(len(statements)))
+        while todo:
+            found, stopped = self._run([statements[i] for i in todo], target, version, option, registers)
+            for line, message in found.items():
+                verdicts[todo[line]] = verdicts[todo[line]] or message
+            if stopped is None:
+                break
+            verdicts[todo[stopped]] = verdicts[todo[stopped]] or "ptxas stopped here"
+            todo = todo[:stopped] + todo[stopped + 1:] if not found.keys() - {stopped} else \
+                [i for n, i in enumerate(todo) if n != stopped]
+        return verdicts
+
+    def _run(self, statements: list[str], target: str, version: tuple[int, int], option: str,
+             registers: str) -> tuple[dict[int, str], int | None]:
+        """Errors by statement, and the statement whose syntax made ptxas give up."""
+        head = f".version {version[0]}.{version[1]}\n.target {target}{', ' + option if option else ''}\n.address_size 64\n" + HEADER
+        if option:
+            head += ".global .texref tex0; .global .samplerref smp0;\n"
+        kinds = [d for d in DECLARED if d != "b128" or (version >= (8, 3) and _number(target) >= 70)]
+        head += ".visible .entry k(.param .align 128 .b8 p0[256]) {\n" + _BODY + registers + "\n"
+        head += "".join(f".reg .{kind} %{kind}_<260>;\n" for kind in kinds)
+        first = head.count("\n") + 1
+        text = head + "\n".join(statements) + "\nL0:\nL1:\nret;\n}\n"
+        source = self.folder / f"judge{self.runs}.ptx"
+        source.write_text(text)
+        self.runs += 1
+        chip = target.replace("sm_101", "sm_110") if version >= (9, 0) else target
+        arch = chip.replace("sm_", "compute_") if _number(target) >= 75 else "compute_75"
+        done = subprocess.run([self.path, f"-arch={arch}", source, "-o", "/dev/null"], capture_output=True, text=True, timeout=300)
+        source.unlink()
+        found: dict[int, str] = {}
+        stopped = None
+        for match in _ERROR.finditer(done.stdout + done.stderr):
+            line, message = int(match[1]) - first, match[2]
+            if not 0 <= line < len(statements):
+                raise AssertionError(f"ptxas refuses the frame: {match[0]}")
+            found.setdefault(line, message)
+            if "Parsing error" in message or "syntax error" in message.lower():
+                stopped = line
+        if done.returncode and not found:
+            raise AssertionError(f"ptxas failed without naming a statement: {done.stderr[-500:]}")
+        return found, stopped
+
+
+def _number(target: str) -> int:
+    return int(re.search(r"\d+", target)[0])
