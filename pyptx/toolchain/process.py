@@ -38,30 +38,44 @@ def run_tool(name: str, *arguments: str, folder: Path, limit_s: float = TIME_LIM
     return run_tools(name, arguments, folder=folder, limit_s=limit_s)[0]
 
 
-def run_tools(name: str, *commands: tuple[str, ...], folder: Path, limit_s: float = TIME_LIMIT_S) -> list[Ran]:
-    """Run a tool several times at once, one for each tuple of arguments; see `run_tool`."""
+def run_tools(name: str, *commands: tuple[str, ...], folder: Path, limit_s: float = TIME_LIMIT_S,
+              patience_s: float | None = None) -> list[Ran]:
+    """Run a tool several times at once, one for each tuple of arguments; see `run_tool`.
+
+    With `patience_s`, the runs after the first may be given up: one that takes that much longer than the first is
+    stopped, and comes back with what it printed until then, status -9 and a log that says so.
+    """
     import subprocess
     import time
 
     path = find(name).absolute()
-    deadline = time.monotonic() + limit_s
+    deadline, results = time.monotonic() + limit_s, []
     running: list[subprocess.Popen[bytes]] = []
     try:
         for number, arguments in enumerate(commands):
-            with open(folder / f"{number}.out", "wb") as out, open(folder / f"{number}.log", "wb") as log:
+            with open(folder / f"{number}.out", "wb") as out:
                 running.append(subprocess.Popen([path, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
-                                                stderr=log, env={**os.environ, "LC_ALL": "C"}))
-        for process in running:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        return [Ran(process.returncode, (folder / f"{number}.out").read_text("utf-8", "replace"),
-                    (folder / f"{number}.log").read_text("utf-8", "replace"))
-                for number, process in enumerate(running)]
-    except subprocess.TimeoutExpired as error:
-        raise ToolError(f"{name} was stopped after {limit_s:g} s: {name} {' '.join(error.cmd[1:])}") from None
+                                                stderr=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}))
+        for number, process in enumerate(running):
+            left = max(0.0, deadline - time.monotonic())
+            try:
+                # The end of a pipe tells at once that a process is done; waiting with a time limit would poll.
+                log = process.communicate(timeout=left)[1]
+            except subprocess.TimeoutExpired:
+                if patience_s is None or not number:
+                    raise ToolError(f"{name} was stopped after {limit_s:g} s: {name} "
+                                    f"{' '.join(commands[number])}") from None
+                process.kill()
+                log = process.communicate()[1] + f"it was stopped after {patience_s:g} s".encode()
+            results.append(Ran(process.returncode, (folder / f"{number}.out").read_text("utf-8", "replace"),
+                               log.decode(errors="replace")))
+            if patience_s is not None and not number:
+                deadline = min(deadline, time.monotonic() + patience_s)
+        return results
     except OSError as error:
         raise ToolError(f"{path} does not start: {error}") from error
     finally:
         for process in running:                 # on a time limit, an error or an interrupt
             if process.returncode is None:
                 process.kill()
-                process.wait()
+                process.communicate()

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyptx.errors import ToolError
-from pyptx.toolchain import Control, LiveRegisters, SassLine, assemble, disassemble, find
+from pyptx.toolchain import Control, LiveRegisters, SassLine, assemble, disassemble, find, nvdisasm
 from pyptx.toolchain.sass import from_columns, to_columns
 
 TARGETS = ["sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f",
@@ -175,10 +175,22 @@ def test_counts_that_nvdisasm_refuses_are_missed_aloud(ptx, monkeypatch, tmp_pat
     tool.chmod(0o755)
     data = assemble(ptx["saxpy"], target="sm_90").data
     monkeypatch.setenv("PYPTX_NVDISASM", str(tool))
-    with pytest.warns(RuntimeWarning, match="no counts of live registers.*cannot count"):
+    with pytest.warns(RuntimeWarning, match="live registers are not known.*cannot count"):
         lines = disassemble(data)
     assert {line.live for line in lines} == {None}
     assert lines[-1].ptx_line is not None
+
+
+def test_counting_that_takes_too_long_is_given_up_aloud(ptx, monkeypatch, tmp_path):
+    tool = tmp_path / "nvdisasm"
+    tool.write_text(f'#!/bin/sh\ncase "$*" in *lrm*) exec sleep 60;; esac\nexec {find("nvdisasm")} "$@"\n')
+    tool.chmod(0o755)
+    data = assemble(ptx["saxpy"], target="sm_90").data
+    monkeypatch.setenv("PYPTX_NVDISASM", str(tool))
+    monkeypatch.setattr(nvdisasm, "COUNTS_PATIENCE_S", 0.1)
+    with pytest.warns(RuntimeWarning, match=r"live registers are not known.*it was stopped after 0.1 s"):
+        lines = disassemble(data)
+    assert len(lines) == 20 and {line.live for line in lines} == {None}
 
 
 def test_live_registers_never_exceed_what_the_kernel_uses(ptx):
