@@ -21,7 +21,7 @@ __all__ = ["Place", "Position", "boundary", "user_place"]
 PACKAGE_DIR = dirname(__file__)
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
 _BOUNDARIES: set[CodeType] = set()
-_PLACES: dict[tuple[CodeType, int, Place | None], Place] = {}
+_PLACES: dict[tuple[int, int, Place | None], Place] = {}
 _MOST_PLACES = 1 << 16
 
 
@@ -118,15 +118,18 @@ def user_place() -> Place:
         del trail[1:]
     place = None
     for code, lasti in reversed(trail):
-        place = _PLACES.get((code, lasti, place)) or _new_place(code, lasti, place)
+        place = _PLACES.get((id(code), lasti, place)) or _new_place(code, lasti, place)
     return place
 
 
 def _new_place(code: CodeType, lasti: int, caller: Place | None) -> Place:
-    """A place that is not known yet. One object stands for each, so that a loop of the kernel makes it once."""
+    """A place that is not known yet. One object stands for each, so that a loop of the kernel makes it once.
+
+    Known by the identity of its code, which the place keeps alive: code objects of two files can be equal.
+    """
     if len(_PLACES) >= _MOST_PLACES:
         _PLACES.clear()
-    place = _PLACES[code, lasti, caller] = Place(code, lasti, caller)
+    place = _PLACES[id(code), lasti, caller] = Place(code, lasti, caller)
     return place
 
 
