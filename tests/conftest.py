@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty cache folder for the run and the processes it starts: nothing is read from or left in the user's."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache")
@@ -48,3 +48,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def checkout() -> Path:
     """The root of the checkout these tests lie in: examples, notebooks, README.md."""
     return TESTS.parent
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
+    """A selenium driver of a headless Chromium; only in tests marked `browser`."""
+    from support.browser import browser
+
+    with browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,15 +18,14 @@ __all__ = ["add", "run"]
 NOTEBOOK = "01-first-kernel.ipynb"
 VIEW = "application/vnd.pyptx.view+json"
 TIME_LIMIT_S = 300                                      # of one cell
-COLUMNS = {                                             # of the table: heading -> how the notebook's number is shown
-    "kernel": str,
+ROWS = {                                                # of the table: what the notebook calls it -> how it is shown
     "SASS instructions": str,
     "registers": str,
-    "spilled bytes": str,
-    "shared bytes": str,
+    "bytes spilled": str,
+    "bytes of shared memory": str,
     "occupancy": "{:.0%}".format,
-    "error": "{:.1e}".format,
-    "M warp-instr./s": "{:.0f}".format,
+    "largest difference from NumPy": "{:.1e}".format,
+    "million warp-instructions/s": "{:.0f}".format,
 }
 
 
@@ -47,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     start, folder = time.perf_counter(), arguments.output
     folder.mkdir(parents=True, exist_ok=True)
-    notebook, rows = execute(notebook_folder() / NOTEBOOK, folder)
+    notebook, results = execute(notebook_folder() / NOTEBOOK, folder)
     pages = write_pages(notebook, folder)
-    table("error: largest difference from NumPy; speed: of the simulator, on this machine", list(COLUMNS),
-          ([show(row[name]) for name, show in COLUMNS.items()] for row in rows))
+    table(["", *(result["kernel"] for result in results)],
+          ([name, *(show(result[name]) for result in results)] for name, show in ROWS.items()))
     console.print(f"Python | PTX | SASS: {', '.join(map(str, pages))}", markup=False, soft_wrap=True)
     console.print(f"executed notebook:   {folder / NOTEBOOK}", markup=False, soft_wrap=True)
     console.print(f"took {time.perf_counter() - start:.1f} s; `pyptx lab` opens the notebooks", markup=False)
@@ -91,7 +92,8 @@ def execute(source: Path, folder: Path):
         try:
             client.execute(env=package_environment() | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"})
         except CellExecutionError as error:
-            raise CommandError(f"a cell failed; the notebook is kept as {folder / source.name}\n{error}") from None
+            text = str(error) if sys.stderr.isatty() else re.sub(r"\x1b\[[\d;]*m", "", str(error))
+            raise CommandError(f"a cell failed; the notebook is kept as {folder / source.name}\n{text}") from None
         finally:
             notebook.cells.remove(question)
             nbformat.write(notebook, folder / source.name)

@@ -53,7 +53,7 @@ def tools(problems: list[str]) -> Iterator[tuple[str, str]]:
 
 def simulator(problems: list[str]) -> str:
     """Which engine runs NumPy arrays."""
-    from pyptx.sim.core import library                  # late: it needs NumPy
+    from pyptx.sim.core import library  # late: it needs NumPy
 
     reason = library.problem()
     if reason is None:

@@ -14,9 +14,9 @@ __all__ = ["console", "progress", "table"]
 console = Console(highlight=False)
 
 
-def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; the first column is text, the others are aligned to the right."""
-    shown = Table(title=title, title_justify="left")
+    shown = Table()
     for number, column in enumerate(columns):
         shown.add_column(column, justify="right" if number else "left")
     for row in rows:

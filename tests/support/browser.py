@@ -1,0 +1,43 @@
+"""Headless Chromium for the browser tests: the system's, driven by selenium, with no network of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+__all__ = ["REQUIRE", "browser"]
+
+REQUIRE = "PYPTX_REQUIRE_BROWSER"                       # 1: a missing Chromium is a failure, not a skip
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+         "--window-size=1500,1000")
+
+
+@contextmanager
+def browser(profile: Path) -> Iterator:
+    """A selenium driver on a new profile; its console is logged.
+
+    Skips, or with PYPTX_REQUIRE_BROWSER=1 fails, when Chromium or its driver is not installed.
+    """
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        (pytest.fail if os.environ.get(REQUIRE) == "1" else pytest.skip)(
+            "chromium and chromedriver are not installed (Debian: apt install chromium chromium-driver)")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        started.set_page_load_timeout(60)
+        yield started
+    finally:
+        started.quit()
