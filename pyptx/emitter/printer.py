@@ -1,15 +1,37 @@
-"""The tree as PTX text, one node a line; the printer knows the tree and nothing else."""
+"""The tree as PTX text.
+
+A node with formatting prints as it was written, one without prints canonically, a line for itself. The printer knows
+the tree and nothing else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, assert_never
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
 
 from pyptx._loc import Place
-from pyptx.ir.nodes import (AddressOperand, BlankLine, Block, Comment, Directive, Function, FunctionDirective,
-                            ImmediateOperand, Instruction, IntrinsicScope, Label, LabelOperand, Module, NegatedOperand,
-                            Operand, Param, ParenthesizedOperand, PipeOperand, PragmaDirective, Predicate, RawLine,
-                            RegDecl, RegisterOperand, Statement, VarDecl, VectorOperand)
+from pyptx.emitter.pieces import function_head, instruction, layout_of, pieces
+from pyptx.ir.formatting import FormattingInfo, Piece, weave
+from pyptx.ir.nodes import (
+    BlankLine,
+    Block,
+    Comment,
+    Function,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    Module,
+    PragmaDirective,
+    RawLine,
+    RegDecl,
+    RegisterOperand,
+    Section,
+    Statement,
+    VarDecl,
+)
+from pyptx.ir.operands import operand_text
 
 __all__ = ["Emitted", "emit", "emit_lines", "instruction_text", "operand_text"]
 
@@ -21,151 +43,253 @@ class Emitted(NamedTuple):
     places: tuple[Place | None, ...]
 
 
-Line = tuple[str, Place | None]
-
-
 def emit(module: Module) -> str:
-    """The module as PTX text, ending with a newline."""
-    return emit_lines(module).text
+    """The module as PTX text: the bytes it was parsed from, or, for nodes built in Python, canonical lines."""
+    printer = _Printer()
+    printer.module(module)
+    return "".join(printer.parts)
 
 
 def emit_lines(module: Module) -> Emitted:
     """The module as PTX text with the Python place of every line."""
-    lines = list(_module(module))
-    return Emitted("".join(text + "\n" for text, _ in lines), tuple(place for _, place in lines))
+    printer = _Printer()
+    printer.module(module)
+    return Emitted("".join(printer.parts), tuple(_places(printer)))
 
 
-def operand_text(operand: Operand) -> str:
-    match operand:
-        case RegisterOperand(name) | LabelOperand(name):
-            return name
-        case ImmediateOperand(text):
-            return text
-        case VectorOperand(elements):
-            return "{" + ", ".join(map(operand_text, elements)) + "}"
-        case ParenthesizedOperand(elements):
-            return "(" + ", ".join(map(operand_text, elements)) + ")"
-        case AddressOperand(base, None):
-            return f"[{base}]"
-        case AddressOperand(base, offset):
-            joined = "+" if offset[0].isalnum() or offset[0] in "_%-($" else ""     # ptxas takes [%rd1+-8], not [%rd1-8]
-            return f"[{base}{joined}{offset}]"
-        case NegatedOperand(inner):
-            return "!" + operand_text(inner)
-        case PipeOperand(left, right):
-            return f"{operand_text(left)}|{operand_text(right)}"
-        case _:
-            assert_never(operand)
+def instruction_text(node: Instruction) -> str:
+    """One instruction without what stands around it: guard, mnemonic, operands, semicolon."""
+    return weave(instruction(node), layout_of(node))
 
 
-def instruction_text(instruction: Instruction) -> str:
-    """One instruction without indentation: guard, mnemonic, operands, semicolon."""
-    guard = _guard(instruction.predicate)
-    operands = ", ".join(map(operand_text, instruction.operands))
-    return f"{guard}{instruction.mnemonic}{' ' if operands else ''}{operands};"
+class _Printer:
+    """Text collected so far: `parts`, and for each the place it came from."""
+
+    def __init__(self):
+        self.parts: list[str] = []
+        self.owners: list[Place | None] = []
+        self._templates: dict[tuple, str | None] = {}
+
+    def _put(self, text: str, owner: Place | None = None) -> None:
+        if text:
+            self.parts.append(text)
+            self.owners.append(owner)
+
+    def module(self, module: Module) -> None:
+        version, target, size = module.version, module.target, module.address_size
+        number = f"{version.major}.{version.minor}"
+        self._header(version, number, [Piece("kind", ".version"), Piece("number", number, " ", "int")])
+        words = [Piece("kind", ".target")]
+        for i, word in enumerate(target.targets):
+            words += [Piece(f",{i}", ",", ""), Piece(f"item{i}", word)] if i else [Piece("first", word)]
+        self._header(target, ", ".join(target.targets), words)
+        number = str(size.size)
+        self._header(size, number, [Piece("kind", ".address_size"), Piece("number", number, " ", "int")])
+        self.body(module.directives, "")
+
+    def _header(self, node, value: str, words: list[Piece]) -> None:
+        formatting = node.formatting or _LINE
+        if dict(formatting.layout).get("=omit") != value:
+            self._put(_before(formatting, formatting.indent) + weave(words, formatting.layout) + _after(formatting))
+
+    def body(self, nodes: tuple[Statement, ...], indent: str) -> None:
+        """Statements one after the other; `indent` is for those that have no formatting."""
+        parts, owners, templates = self.parts, self.owners, self._templates
+        previous: Statement | None = None
+        joined = False                                      # the declaration before is continued by this one
+        for index, node in enumerate(nodes):
+            if parts and parts[-1][-1] != "\n":
+                self._fresh_line(previous, node)
+            if type(node) is Instruction:
+                formatting, guard = node.formatting, node.predicate
+                texts = [o.name if type(o) is RegisterOperand else operand_text(o) for o in node.operands]
+                key = (indent if formatting is None else id(formatting), len(texts),
+                       None if guard is None else guard.negated)
+                try:
+                    template = templates[key]
+                except KeyError:
+                    template = templates[key] = _template(formatting or _line(indent), node)
+                if template is None:
+                    parts.append(_before(formatting, formatting.indent) + weave(instruction(node), formatting.layout)
+                                 + _after(formatting))
+                elif guard is None:
+                    parts.append(template % (node.opcode + "".join(node.modifiers), *texts))
+                else:
+                    parts.append(template % (guard.register, node.opcode + "".join(node.modifiers), *texts))
+                owners.append(node.place)
+            elif type(node) in _JOINABLE:
+                joined = self._declaration(node, indent, joined, nodes[index + 1] if index + 1 < len(nodes) else None)
+            else:
+                self._other(node, indent)
+            previous = node
+        if previous is not None and parts[-1][-1] != "\n" and _open_comment(previous):
+            self._put("\n")
+
+    def _fresh_line(self, previous: Statement | None, node: Statement) -> None:
+        """End the line when the node has no formatting that says to go on in it, or a comment would swallow it."""
+        if node.formatting is None or (previous is not None and _open_comment(previous)):
+            self._put("\n")
+
+    # one node -------------------------------------------------------------------------------------------------------
+
+    def _declaration(self, node, indent: str, joined: bool, following: Statement | None) -> bool:
+        """A declaration, or one more name of the one before; returns whether the next node is one more name of it."""
+        formatting = node.formatting or _line(indent)
+        layout = dict(formatting.layout)
+        more = "=more" in layout and _continues(node, following)
+        if "=continues" in layout and not joined:
+            self._fresh_line(None, _CANONICAL)
+            formatting = FormattingInfo(indent, formatting.trailing, newline=formatting.newline or "\n")
+        text = weave(pieces(node, layout, continues=joined, more=more), formatting.layout)
+        after = _after(formatting) if more or "=more" not in layout else "\n"
+        self._put(_before(formatting, formatting.indent) + text + after, node.place)
+        return more
+
+    def _other(self, node: Statement, indent: str) -> None:
+        given = node.formatting
+        formatting = given or _line(indent)
+        match node:
+            case Label(name, place=place):
+                text = weave((Piece("name", name), Piece(":", ":", "")), formatting.layout)
+                self._put((_before(given, given.indent) if given else "") + text + _after(formatting), place)
+            case BlankLine():
+                self._put(formatting.indent + formatting.newline if given else "\n")
+            case Comment(text):
+                text = text if given else text.replace("\n", "\n" + indent)
+                self._put(_before(formatting, formatting.indent) + text + _after(formatting))
+            case RawLine(text):
+                self._put((_before(given, given.indent) if given else "") + text + _after(formatting))
+            case Function():
+                self._function(node)
+            case Block(body, place=place):
+                self._put(_before(formatting, formatting.indent) + "{" + _opened(formatting), place)
+                self.body(body, indent + "\t")
+                self._close(formatting, indent, place)
+            case Section(name, body, place=place):
+                head = (Piece("kind", ".section"), Piece("name", name), Piece("{", "{", "\n" + indent))
+                self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
+                          place)
+                self.body(body, "")
+                self._close(formatting, indent, place)
+            case IntrinsicScope():
+                self._scope(node, formatting, indent)
+            case _:
+                text = weave(pieces(node, dict(formatting.layout)), formatting.layout)
+                place = getattr(node, "place", None)
+                self._put(_before(formatting, formatting.indent) + text + _after(formatting), place)
+
+    def _function(self, node: Function) -> None:
+        formatting, place = node.formatting or _FUNCTION, node.place
+        if formatting.blank_lines_before:
+            self._put("\n" * formatting.blank_lines_before)
+        layout = dict(formatting.layout)
+        head = "".join(line + "\n" for line in formatting.preceding_comments) + formatting.indent
+        head += weave(function_head(node, layout), formatting.layout)
+        if node.declaration:
+            self._put(head + _after(formatting), place)
+            return
+        self._put(head + _opened(formatting), place)
+        self.body(node.body, "\t")
+        self._close(formatting, "", place)
+
+    def _close(self, formatting: FormattingInfo, indent: str, place: Place | None) -> None:
+        """The brace that ends a body."""
+        layout = dict(formatting.layout)
+        close = layout.get("=close", indent)
+        if close is not None:                               # None: recovery found the end of the text instead
+            self._put(close + "}" + _after(formatting), place)
+
+    def _scope(self, node: IntrinsicScope, formatting: FormattingInfo, indent: str) -> None:
+        layout = dict(formatting.layout)
+        arguments = node.args_repr.replace("\n", " ")
+        self._put(_before(formatting, formatting.indent) + f"// BEGIN {node.name}({arguments})" + _after(formatting),
+                  node.place)
+        self.body(node.body, indent)
+        self._put(layout.get("=close", indent) + f"// END {node.name}" + layout.get("=trailing", "")
+                  + layout.get("=newline", "\n"), node.place)
 
 
-def _guard(predicate: Predicate | None) -> str:
-    if predicate is None:
-        return ""
-    return f"@{'!' if predicate.negated else ''}{predicate.register} "
+_LINE = FormattingInfo()
+_FUNCTION = FormattingInfo(blank_lines_before=1)
+_CANONICAL = BlankLine()
+_JOINABLE = (RegDecl, VarDecl, PragmaDirective)
 
 
-def _module(module: Module) -> Iterator[Line]:
-    yield f".version {module.version.major}.{module.version.minor}", None
-    yield f".target {', '.join(module.target.targets)}", None
-    yield f".address_size {module.address_size.size}", None
-    for directive in module.directives:
-        yield from _directive(directive)
+@cache
+def _line(indent: str) -> FormattingInfo:
+    return FormattingInfo(indent)
 
 
-def _directive(node: Directive) -> Iterator[Line]:
-    if isinstance(node, Function):
-        yield "", None
-        yield from _function(node)
-    else:
-        yield from _statement(node, "")
+def _before(formatting: FormattingInfo, indent: str) -> str:
+    if not formatting.blank_lines_before and not formatting.preceding_comments:
+        return indent
+    return ("\n" * formatting.blank_lines_before + "".join(line + "\n" for line in formatting.preceding_comments)
+            + indent)
 
 
-def _function(function: Function) -> Iterator[Line]:
-    linking = f"{function.linking.ptx} " if function.linking else ""
-    returns = f"({', '.join(map(_param, function.return_params))}) " if function.return_params else ""
-    head = f"{linking}{'.entry' if function.is_entry else '.func'} {returns}{function.name}("
-    if function.params:
-        yield head, function.place
-        last = len(function.params) - 1
-        for i, param in enumerate(function.params):
-            yield f"\t{_param(param)}{',' if i < last else ''}", function.place
-        yield ")", function.place
-    else:
-        yield head + ")", function.place
-    for directive in function.directives:
-        yield _function_directive(directive), function.place
-    yield "{", function.place
-    for statement in function.body:
-        yield from _statement(statement, "\t")
-    yield "}", function.place
+def _after(formatting: FormattingInfo) -> str:
+    return formatting.trailing + formatting.newline
 
 
-def _param(param: Param) -> str:
-    words = [param.state_space.ptx]
-    if param.alignment is not None:
-        words.append(f".align {param.alignment}")
-    words.append(param.type.ptx)
-    if param.ptr_alignment is not None:
-        space = f"{param.ptr_state_space.ptx} " if param.ptr_state_space else ""
-        words.append(f".ptr {space}.align {param.ptr_alignment}")
-    words.append(param.name + _brackets(param.array_size))
-    return " ".join(words)
+def _opened(formatting: FormattingInfo) -> str:
+    """What stands in the line behind an opening brace."""
+    return dict(formatting.layout).get("=open", "\n")
 
 
-def _brackets(size: int | None) -> str:
-    return "" if size is None else f"[{size or ''}]"
+def _template(formatting: FormattingInfo, node: Instruction) -> str | None:
+    """The text of instructions formatted like this one, with %s for guard, mnemonic and operands.
+
+    None when there are blanks inside the mnemonic.
+    """
+    if any(role.startswith("mod") for role, _ in formatting.layout):
+        return None
+    layout = tuple((role, gap.replace("%", "%%")) for role, gap in formatting.layout)
+    holes = replace(node, opcode="%s", modifiers=(), operands=(_HOLE,) * len(node.operands),
+                    predicate=node.predicate and replace(node.predicate, register="%s"))
+    before, after = _before(formatting, formatting.indent), _after(formatting)
+    return before.replace("%", "%%") + weave(instruction(holes), layout) + after.replace("%", "%%")
 
 
-def _function_directive(directive: FunctionDirective) -> str:
-    return f".{directive.name} {', '.join(map(str, directive.values))}".rstrip()
+_HOLE = RegisterOperand("%s")
 
 
-def _statement(node: Statement, indent: str) -> Iterator[Line]:
-    match node:
-        case Instruction(place=place):
-            yield indent + instruction_text(node), place
-        case Label(name, place=place):
-            yield f"{name}:", place
-        case RegDecl(type_, name, count, place=place):
-            yield f"{indent}.reg {type_.ptx} {name}{'' if count is None else f'<{count}>'};", place
-        case VarDecl(place=place):
-            yield indent + _variable(node), place
-        case PragmaDirective(value, place=place):
-            yield f'{indent}.pragma "{value}";', place
-        case Block(body, place=place):
-            yield indent + "{", place
-            for statement in body:
-                yield from _statement(statement, indent + "\t")
-            yield indent + "}", place
-        case IntrinsicScope(name, args_repr, body, place=place):
-            yield f"{indent}// BEGIN {name}({args_repr})", place
-            for statement in body:
-                yield from _statement(statement, indent)
-            yield f"{indent}// END {name}", place
-        case Comment(text):
-            for line in text.split("\n"):
-                yield indent + line, None
-        case BlankLine():
-            yield "", None
-        case RawLine(text):
-            yield text, None
-        case _:
-            assert_never(node)
+def _continues(node: Statement, following: Statement | None) -> bool:
+    """Whether `following` is a further name of the declaration `node`."""
+    if type(following) is not type(node) or following.formatting is None:
+        return False
+    if "=continues" not in dict(following.formatting.layout):
+        return False
+    return all(getattr(node, name) == getattr(following, name) for name in _HEAD[type(node)])
 
 
-def _variable(node: VarDecl) -> str:
-    words = [node.linking.ptx] if node.linking else []
-    words.append(node.state_space.ptx)
-    if node.alignment is not None:
-        words.append(f".align {node.alignment}")
-    words += [node.type.ptx, node.name + _brackets(node.array_size)]
-    if node.initializer is not None:
-        words += ["=", node.initializer]
-    return " ".join(words) + ";"
+_HEAD = {RegDecl: ("type", "vector", "alignment"), PragmaDirective: (),
+         VarDecl: ("state_space", "type", "alignment", "linking", "vector", "attributes")}
+
+
+def _open_comment(node: Statement) -> bool:
+    """Whether the text of the node ends with a comment that only the end of the line ends."""
+    if node.formatting is None or node.formatting.newline:
+        return False
+    if isinstance(node, Comment) and node.text[:2] in ("//", "# ") and not node.formatting.trailing.strip():
+        return True
+    return "//" in node.formatting.trailing or isinstance(node, IntrinsicScope)
+
+
+def _places(printer: _Printer) -> Iterator[Place | None]:
+    """The place of every line: of the first part that begins in it and has one."""
+    current: Place | None = None
+    begun = False
+    for text, place in zip(printer.parts, printer.owners, strict=True):
+        if not begun or current is None:
+            current = place
+        lines = text.count("\n")
+        if lines:
+            yield current
+            for _ in range(lines - 1):
+                yield place
+            begun = text[-1] != "\n"
+            current = place if begun else None
+        else:
+            begun = True
+    if begun:
+        yield current

@@ -1,92 +1,50 @@
 """The tree of a PTX module: frozen nodes, tuples only, compared by value.
 
 Equality means "the same PTX". Formatting and the Python place are carried along and never compared. Field names and
-order are the public contract.
+their order are the public contract; fields that came later are keyword-only.
+
+Names of one declaration (`.reg .b32 a, b;`) are nodes of their own; the formatting of all but the last says that the
+next one continues it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from math import prod
 
 from pyptx._loc import Place
+from pyptx.errors import Diagnostic
+from pyptx.ir.formatting import FormattingInfo, Layout, integer
+from pyptx.ir.operands import (
+    AddressOperand,
+    FieldOperand,
+    ImmediateOperand,
+    LabelOperand,
+    NegatedOperand,
+    NegativeOperand,
+    Operand,
+    ParenthesizedOperand,
+    PipeOperand,
+    RegisterOperand,
+    SubscriptOperand,
+    VectorOperand,
+)
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
-__all__ = ["AddressOperand", "AddressSize", "BlankLine", "Block", "Comment", "Directive", "FormattingInfo", "Function",
-           "FunctionDirective", "ImmediateOperand", "Instruction", "IntrinsicScope", "Label", "LabelOperand", "Module",
-           "NegatedOperand", "Operand", "Param", "ParenthesizedOperand", "PipeOperand", "PragmaDirective", "Predicate",
-           "RawLine", "RegDecl", "RegisterOperand", "Statement", "Target", "VarDecl", "VectorOperand", "Version"]
+__all__ = ["AddressOperand", "AddressSize", "Alias", "Attribute", "BlankLine", "Block", "BranchTargets",
+           "CallPrototype", "CallTargets", "Comment", "Directive", "DwarfLine", "FieldOperand", "File",
+           "FormattingInfo", "Function", "FunctionDirective", "ImmediateOperand", "Instruction", "IntrinsicScope",
+           "Label", "LabelOperand", "Layout", "Loc", "Module", "NegatedOperand", "NegativeOperand", "Operand", "Param",
+           "ParenthesizedOperand", "PipeOperand", "PragmaDirective", "Predicate", "RawLine", "RegDecl",
+           "RegisterOperand", "Section", "SectionData", "Statement", "SubscriptOperand", "Target", "VarDecl",
+           "VectorOperand", "Version"]
 
 
-@dataclass(frozen=True, slots=True)
-class FormattingInfo:
-    """Blanks and comments around a node, as they were written."""
-
-    indent: str = ""
-    trailing: str = ""
-    blank_lines_before: int = 0
-    preceding_comments: tuple[str, ...] = ()
-
-
-def _carried():
-    """A field that travels with the node and takes no part in equality."""
-    return field(default=None, compare=False, repr=False)
-
-
-# operands -----------------------------------------------------------------------------------------------------------
-
-@dataclass(frozen=True, slots=True)
-class RegisterOperand:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class LabelOperand:
-    """A bare name: a label, a variable, a parameter, a function."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImmediateOperand:
-    """A literal or constant expression, as text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class VectorOperand:
-    elements: tuple[Operand, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ParenthesizedOperand:
-    elements: tuple[Operand, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AddressOperand:
-    """`[base+offset]`; `offset` is text without a leading plus, None when there is none.
-
-    Tensor addresses `[map, {c0, c1}]` keep everything after the base in `offset`, comma included.
-    """
-
-    base: str
-    offset: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NegatedOperand:
-    operand: Operand
-
-
-@dataclass(frozen=True, slots=True)
-class PipeOperand:
-    left: Operand
-    right: Operand
-
-
-Operand = (RegisterOperand | LabelOperand | ImmediateOperand | VectorOperand | ParenthesizedOperand | AddressOperand
-           | NegatedOperand | PipeOperand)
+# Options of a field that travels with the node and takes no part in equality; the second kind the contract does not
+# know, so that it is keyword-only and positions stay.
+_CARRIED = {"default": None, "compare": False, "repr": False}
+_FORMAT = {**_CARRIED, "kw_only": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +59,62 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class RegDecl:
+    """`.reg .v<vector> .type name<count>;`"""
+
     type: ScalarType
     name: str
     count: int | None = None
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+    vector: int | None = field(default=None, kw_only=True)
+    alignment: int | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One entry of `.attribute(.name(values))`."""
+
+    name: str
+    values: tuple[int, ...] = ()
+
+
+_DIMENSIONS = re.compile(r"\[([^\]]*)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class VarDecl:
-    """`array_size` 0 is an unsized array, `name[]`."""
+    """A variable. `array_size` 0 is an unsized array, `name[]`; several dimensions are kept in the name, `a[2][3]`.
+
+    `initializer` is an operand: a literal, a name, or a VectorOperand of them; text is printed as it is.
+    """
 
     state_space: StateSpace
     type: ScalarType
     name: str
     array_size: int | None = None
     alignment: int | None = None
-    initializer: str | None = None
+    initializer: Operand | str | None = None
     linking: LinkingDirective | None = None
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+    vector: int | None = field(default=None, kw_only=True)
+    attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
+
+    @property
+    def symbol(self) -> str:
+        """The name without dimensions."""
+        return self.name.partition("[")[0]
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Elements per dimension, outermost first; 0 for an unsized one; empty for a scalar."""
+        inside = tuple(integer(text.strip()) or 0 for text in _DIMENSIONS.findall(self.name))
+        return inside if self.array_size is None else (*inside, self.array_size)
+
+    @property
+    def elements(self) -> int:
+        """Elements of the declared type, vector width included; 0 when unsized."""
+        return prod(self.dimensions) * (self.vector or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +125,8 @@ class Instruction:
     modifiers: tuple[str, ...] = ()
     operands: tuple[Operand, ...] = ()
     predicate: Predicate | None = None
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
 
     @property
     def mnemonic(self) -> str:
@@ -142,15 +136,15 @@ class Instruction:
 @dataclass(frozen=True, slots=True)
 class Label:
     name: str
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
 class PragmaDirective:
     value: str
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +152,20 @@ class Comment:
     """A comment with its delimiters."""
 
     text: str
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class BlankLine:
-    pass
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line that no other node describes; printed as it is."""
+    """Text that no other node describes (what recovery skipped); printed as it is."""
 
     text: str
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +173,8 @@ class Block:
     """A `{ }` scope inside a body."""
 
     body: tuple[Statement, ...]
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +184,98 @@ class IntrinsicScope:
     name: str
     args_repr: str
     body: tuple[Statement, ...]
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrototype:
+    """`name: .callprototype (returns) _ (params) directives;`, what an indirect call looks like."""
+
+    name: str
+    params: tuple[Param, ...] = ()
+    return_params: tuple[Param, ...] | None = None
+    directives: tuple[FunctionDirective, ...] = ()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTargets:
+    """`name: .branchtargets labels;`; `L<3>` stands for L0, L1, L2."""
+
+    name: str
+    labels: tuple[str, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class CallTargets:
+    """`name: .calltargets functions;`"""
+
+    name: str
+    functions: tuple[str, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+# debug information --------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """`.file index "name", timestamp, size`"""
+
+    index: int
+    name: str
+    timestamp: int | None = None
+    size: int | None = None
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """`.loc file line column, function_name label, inlined_at file line column`"""
+
+    file: int
+    line: int
+    column: int
+    function_name: str | None = None
+    inlined_at: tuple[int, int, int] | None = None
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionData:
+    """`.b8 1, 2` in a section: the type without its dot, and values as text."""
+
+    type: str
+    values: tuple[str, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`.section name { data and labels }`"""
+
+    name: str
+    body: tuple[SectionData | Label | Comment | BlankLine | RawLine, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+@dataclass(frozen=True, slots=True)
+class DwarfLine:
+    """`@@DWARF words`, debug information of PTX 1."""
+
+    words: tuple[str, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
 
 
 Statement = (RegDecl | VarDecl | Instruction | Label | PragmaDirective | Comment | BlankLine | RawLine | Block
-             | IntrinsicScope)
+             | IntrinsicScope | CallPrototype | BranchTargets | CallTargets | Loc | File | Section | DwarfLine)
 
 
 # module -------------------------------------------------------------------------------------------------------------
@@ -202,16 +284,19 @@ Statement = (RegDecl | VarDecl | Instruction | Label | PragmaDirective | Comment
 class Version:
     major: int
     minor: int
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     targets: tuple[str, ...]
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class AddressSize:
     size: int
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,18 +308,24 @@ class Param:
     alignment: int | None = None
     ptr_state_space: StateSpace | None = None
     ptr_alignment: int | None = None
+    vector: int | None = field(default=None, kw_only=True)
+    pointer: bool = field(kw_only=True, default=False)               # `.ptr` with neither space nor alignment
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionDirective:
-    """A directive between parameter list and body: name without its dot, and its values."""
+    """A directive between parameter list and body: name without its dot, and its values. Texts keep their quotes."""
 
     name: str
     values: tuple[int | str, ...] = ()
+    formatting: FormattingInfo | None = field(**_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
+    """A kernel or function; `declaration` is one without a body, ended by a semicolon."""
+
     is_entry: bool
     name: str
     params: tuple[Param, ...] = ()
@@ -242,19 +333,35 @@ class Function:
     body: tuple[Statement, ...] = ()
     linking: LinkingDirective | None = None
     directives: tuple[FunctionDirective, ...] = ()
-    formatting: FormattingInfo | None = _carried()
-    place: Place | None = _carried()
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+    declaration: bool = field(kw_only=True, default=False)
+    attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
 
 
-Directive = VarDecl | Function | PragmaDirective | Comment | BlankLine | RawLine | Instruction
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`.alias name, aliasee;`"""
+
+    name: str
+    aliasee: str
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+
+Directive = (VarDecl | Function | PragmaDirective | Comment | BlankLine | RawLine | Instruction | Alias | File | Loc
+             | Section | DwarfLine)
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
+    """A PTX file. `diagnostics` is what `parse(..., recover=True)` refused."""
+
     version: Version
     target: Target
     address_size: AddressSize
     directives: tuple[Directive, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False, kw_only=True)
 
     @property
     def functions(self) -> tuple[Function, ...]:

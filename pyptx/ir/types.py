@@ -22,13 +22,15 @@ class _Dotted(Enum):
         try:
             return cls(text.removeprefix("."))
         except ValueError:
-            raise ValueError(f"unknown {cls.__name__} {text!r}; expected one of {', '.join(m.ptx for m in cls)}") from None
+            expected = ", ".join(m.ptx for m in cls)
+            raise ValueError(f"unknown {cls.__name__} {text!r}; expected one of {expected}") from None
 
 
 ScalarType = _Dotted("ScalarType", {name.upper(): name for name in (
-    "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 tf32 f32 f64 e4m3 e5m2 pred".split())},
+    "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 tf32 f32 f64 e4m3 e5m2 pred "
+    "texref samplerref surfref".split())},
     module=__name__)
-ScalarType.__doc__ = "A type word of a declaration."
+ScalarType.__doc__ = "A type word of a declaration; the last three are opaque types of textures, samplers and surfaces."
 
 
 class StateSpace(_Dotted):
