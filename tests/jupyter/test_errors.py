@@ -17,7 +17,8 @@ def place():
 def test_a_finding_of_the_assembler(place, golden):
     error = CompileError([Diagnostic("error", "Arguments mismatch for instruction 'add'", line=27, place=place,
                                      hint="the form is add.type  d, a, b")])
-    golden("jupyter/compile_error.txt", "\n".join(render(error, ptx=PTX, about="saxpy for sm_90a", colour=False)) + "\n")
+    lines = render(error, ptx=PTX, about="saxpy for sm_90a", colour=False)
+    golden("jupyter/compile_error.txt", "\n".join(lines) + "\n")
 
 
 def test_a_single_error_with_a_place(place):

@@ -57,6 +57,12 @@ def test_blank_lines_above_the_magic_are_counted(run):
     assert view.python.line[view.python.text.index("    value = load(px)")] == 10
 
 
+def test_the_same_code_in_a_later_cell_belongs_to_that_cell(run):
+    run(GOOD)
+    view = run(GOOD + "# the same again\n").result
+    assert {section.file for section in view.python.sections} == {"Cell In[2]"}
+
+
 def test_two_kernels_are_both_shown_and_parameters_go_where_they_fit(run, shell):
     second = GOOD.split("\n", 1)[1].replace("double", "triple").replace("factor", "scale")
     ran = run(GOOD.replace("N=256", "N=256 factor=4.0 scale=5.0") + second)

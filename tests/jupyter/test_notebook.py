@@ -52,7 +52,8 @@ def test_the_outputs_of_good_and_failing_cells(execute):
 
 
 @pytest.mark.parametrize("cell, name", [
-    (with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"), "CompileError"), ("%%ptxkernel --nope\n", "UsageError")])
+    (with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"), "CompileError"),
+    ("%%ptxkernel --nope\n", "UsageError")])
 def test_a_failing_cell_fails_the_run(execute, cell, name):
     with pytest.raises(CellExecutionError, match=name):
         execute("%load_ext pyptx", cell, "print('never')")
