@@ -1,0 +1,213 @@
+"""What an instruction does, decoded: the closed set of things both engines know how to do.
+
+Values are `Reg`, `Const` and `Special`; a destination that is not wanted is None. Sizes are in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Compute", "Const", "Elect", "Exit",
+           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "SYNCHRONIZING", "Shuffle", "Special", "Store", "Trap", "Value",
+           "Vote", "WarpBarrier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reg:
+    """A register: `index` in the program's list, `width` in bits (1 for predicates)."""
+
+    index: int
+    width: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """`bits` of a number, at most `width` of them."""
+
+    bits: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register, `%tid.x`."""
+
+    name: str
+    width: int
+
+
+Value = Reg | Const | Special
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`base` (None: absolute) plus `offset`, in `space`: generic, global, shared, local, const, param."""
+
+    space: str
+    base: Reg | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`count` elements of `size` bytes, sign- or zero-extended into the registers `data`."""
+
+    address: Address
+    size: int
+    count: int
+    signed: bool
+    data: tuple[Reg | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    address: Address
+    size: int
+    count: int
+    data: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """Element-wise read-modify-write; `type` is the element's, `packed` two of them in 32 bits. `new` is for cas."""
+
+    address: Address
+    operation: str
+    type: str
+    packed: bool
+    size: int
+    count: int
+    data: tuple[Reg | None, ...]
+    source: tuple[Value, ...]
+    new: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Bits from values to registers, low parts first: unpacking, packing and plain moves."""
+
+    data: tuple[Reg | None, ...]
+    source: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """`target = expression`, one after the other; expressions are `means.Node`s over values."""
+
+    assignments: tuple[tuple[Reg | None, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    index: Value
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Nop:
+    """Without effect on values: fences, hints, nanosleep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Instructions this warp has issued, shifted right."""
+
+    data: Reg
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class IsSpace:
+    data: Reg
+    address: Value
+    space: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    mode: str                           # up, down, bfly, idx
+    data: Reg
+    inside: Reg | None
+    value: Value
+    lane: Value
+    segment: Value
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    mode: str                           # all, any, uni, ballot
+    data: Reg
+    value: Value
+    negated: bool
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    mode: str                           # any, all
+    data: Reg | None
+    equal: Reg | None
+    value: Value
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Redux:
+    operation: str                      # add, min, max, and, or, xor
+    type: str
+    absolute: bool
+    nan: bool
+    data: Reg
+    value: Value
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    data: Reg | None
+    leader: Reg | None
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class WarpBarrier:
+    members: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveMask:
+    data: Reg
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierOp:
+    """A CTA barrier: sync, arrive, popc, and, or."""
+
+    mode: str
+    barrier: Value
+    count: Value | None
+    value: Value | None = None
+    negated: bool = False
+    data: Reg | None = None
+
+
+Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote | Match
+          | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
+SYNCHRONIZING = (Shuffle, Vote, Match, Redux, Elect, WarpBarrier)

@@ -1,0 +1,120 @@
+// What Python calls: names of operations, loading a program, running, looking at the state when something went wrong.
+#include "core.h"
+
+static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
+                                      atomic_ops, warp_ops, control_ops};
+
+static void f_nop(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
+static void f_clock(Ctx *x, const Op *o, u32 m) {                        // instructions this warp issued; mod 1: 64 bits
+    u64 now = x->warp->issued;
+    if (o->mod) put64(x, o->d, (V64)now, m); else put32(x, o->d, (V32)(u32)(now >> o->imm), m);
+}
+const Entry control_ops[] = {{"nop", f_nop}, {"clock", f_clock}, {0, 0}};
+
+void raise_fault(Ctx *x, u32 kind, u32 lane, u64 address, u64 extra) {
+    x->status = FAULT;
+    x->fault = kind;
+    x->fault_lane = lane;
+    x->fault_address = address;
+    x->fault_extra = extra;
+}
+
+// The name of operation `code`, NULL past the last.
+const char *core_op_name(u32 code) {
+    for (u32 t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const Entry *e = tables[t]; e->name; e++) if (!code--) return e->name;
+    return 0;
+}
+static Handler handlers[1024];
+static void fill_handlers(void) {
+    u32 n = 0;
+    for (u32 t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const Entry *e = tables[t]; e->name; e++) handlers[n++] = e->fn;
+}
+u32 core_sizes(u32 what) {
+    static const u32 sizes[] = {sizeof(Op), sizeof(Ctx), sizeof(Segment), sizeof(Pattern), sizeof(Warp), sizeof(Group)};
+    return what < sizeof sizes / sizeof *sizes ? sizes[what] : 0;
+}
+
+typedef struct {
+    Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
+    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
+    u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, first_cta, last_cta, max_resident;
+    u64 grid[3], block[3], cluster[3];
+} Launch;
+
+void core_close(Ctx *x);
+
+static char *copy(const void *from, u64 bytes) {
+    char *p = aligned(bytes + 256);
+    if (p && bytes) memcpy(p, from, bytes);
+    return p;
+}
+
+// The arrays of the launch stay owned by the caller and must outlive the context. NULL: out of memory.
+Ctx *core_open(const Launch *l) {
+    Ctx *x = (Ctx *)aligned(sizeof(Ctx));
+    if (!x) return 0;
+    if (!handlers[0]) fill_handlers();
+    x->ops = l->ops;
+    for (u64 k = 0; k < l->nops; k++) {
+        Op *o = &l->ops[k];
+        o->fn = o->flags & (F_BRANCH | F_EXIT | F_BARRIER | F_TRAP | F_JUMP_TABLE) ? 0 : handlers[o->code];
+    }
+    x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->zeros = l->zeros;
+    x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;
+    x->requests = l->requests; x->sectors = l->sectors;
+    x->nops = (u32)l->nops; x->nsegments = l->nsegments; x->param_bytes = l->param_bytes; x->smem_start = l->smem_start;
+    x->smem_bytes = l->smem_bytes; x->local_bytes = l->local_bytes; x->reg_bytes = l->reg_bytes;
+    x->zero_count = (u32)l->zero_count;
+    x->shared_window = l->shared_window; x->local_window = l->local_window; x->const_window = l->const_window;
+    x->param_window = l->param_window;
+    x->max_steps = l->max_steps; x->cta_quantum = l->cta_quantum; x->warp_quantum = l->warp_quantum;
+    x->next_cta = l->first_cta; x->last_cta = l->last_cta; x->max_resident = (u32)l->max_resident;
+    for (u32 k = 0; k < 3; k++) {
+        x->grid[k] = (u32)l->grid[k]; x->block[k] = (u32)l->block[k]; x->cluster[k] = (u32)l->cluster[k];
+    }
+    x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
+    x->place_sreg_bytes = l->place_sreg_bytes;
+    x->consts = copy(l->consts, l->const_bytes);
+    x->place_sregs = copy(l->place_sregs, l->place_sreg_bytes * x->nwarps);
+    x->pattern = (Pattern *)aligned(sizeof(Pattern) * (l->nops + 1));
+    x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
+    if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
+    x->base[1] = x->consts;
+    return x;
+}
+
+void core_close(Ctx *x) {
+    if (!x) return;
+    if (x->ctas) for (u32 k = 0; k < x->resident; k++) free_cta(x->ctas[k]);
+    free_cta(x->spare);
+    release_aligned(x->ctas);
+    release_aligned(x->consts);
+    release_aligned(x->place_sregs);
+    release_aligned(x->pattern);
+    release_aligned(x);
+}
+
+// Warp-instructions issued so far.
+u64 core_steps(const Ctx *x) { return x->steps; }
+
+// Where execution stopped: fault, lane, operation, warp, live lanes, CTA, address, extra.
+void core_fault(const Ctx *x, u64 *out) {
+    u64 all[] = {x->fault, x->fault_lane, x->pc, x->warp ? x->warp->index : 0, x->active, x->cta ? x->cta->id : 0,
+                 x->fault_address, x->fault_extra};
+    memcpy(out, all, sizeof all);
+}
+
+// The group `g` of warp `w` of the CTA that runs: state, place, lanes, barrier, and what the barrier waits for. 0: none.
+u32 core_group(const Ctx *x, u32 w, u32 g, u64 *out) {
+    const Cta *c = x->cta;
+    if (!c || w >= c->nwarps || g >= LANES || c->warps[w].g[g].state == FREE) return 0;
+    const Group *group = &c->warps[w].g[g];
+    const Barrier *b = &c->bar[group->barrier & 15];
+    u64 all[] = {group->state, group->pc, group->mask, group->barrier, b->arrived, b->count ? (b->count + 31) / 32 : c->left,
+                 c->warps[w].live};
+    memcpy(out, all, sizeof all);
+    return 1;
+}

@@ -1,0 +1,80 @@
+"""Compile the simulator's C core with the `ziglang` package; standard library only, loaded by path from the build hook.
+
+One shared library for each target: x86-64 in two levels (v2 runs everywhere, v3 has AVX2 and FMA), 64-bit Arm, and the
+same for macOS. No system compiler is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["TARGETS", "build_core", "host_targets", "identity", "library_name"]
+
+HERE = Path(__file__).resolve().parent
+
+# name in the file -> (zig target, zig cpu, suffix)
+TARGETS = {
+    "linux-x86_64-v3": ("x86_64-linux-gnu.2.17", "x86_64_v3", ".so"),
+    "linux-x86_64-v2": ("x86_64-linux-gnu.2.17", "x86_64_v2", ".so"),
+    "linux-aarch64": ("aarch64-linux-gnu.2.17", "generic", ".so"),
+    "macos-arm64": ("aarch64-macos.11.0", "apple_m1", ".dylib"),
+    "macos-x86_64-v3": ("x86_64-macos.11.0", "x86_64_v3", ".dylib"),
+    "macos-x86_64-v2": ("x86_64-macos.11.0", "x86_64_v2", ".dylib"),
+    "windows-x86_64-v3": ("x86_64-windows-gnu", "x86_64_v3", ".dll"),
+    "windows-x86_64-v2": ("x86_64-windows-gnu", "x86_64_v2", ".dll"),
+}
+
+FLAGS = ["-std=gnu11", "-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
+         "-fno-sanitize=all", "-Wall", "-Wno-psabi", "-g0", "-s"]
+
+
+def host_targets() -> list[str]:
+    """Targets that run on this machine, best first; empty where there is none."""
+    system = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}.get(platform.system())
+    machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
+    if system == "macos" and machine == "aarch64":
+        machine = "arm64"
+    return [name for name in TARGETS if system and machine and name.startswith(f"{system}-{machine}")]
+
+
+def identity() -> str:
+    """A hash of the sources, compiled into the library so that a stale one is noticed."""
+    digest = hashlib.sha256()
+    for path in sorted([*HERE.glob("*.c"), *HERE.glob("*.h")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def library_name(target: str) -> str:
+    return f"pyptx_core-{target}{TARGETS[target][2]}"
+
+
+def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
+    """Compile the core for each target (default: those of this machine) into `out_dir`; the files written.
+
+    Raises:
+        RuntimeError: the `ziglang` package is missing or a compilation failed; the message holds the compiler's output.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    sources = sorted(str(path) for path in HERE.glob("*.c"))
+    built = []
+    for target in host_targets() if targets is None else targets:
+        triple, cpu, _ = TARGETS[target]
+        output = out_dir / library_name(target)
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={cpu}", *FLAGS,
+                   f'-DCORE_IDENTITY="{identity()}"', *sources, "-lm",
+                   "-o", str(output)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"the simulator core did not compile for {target}:\n{done.stderr.strip()}")
+        built.append(output)
+    return built
+
+
+if __name__ == "__main__":
+    for path in build_core(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE, sys.argv[2:] or None):
+        print(path)

@@ -1,0 +1,185 @@
+// The simulator core: warps of 32 lanes run fixed-width operations over registers laid out [slot][lane].
+//
+// Values are untyped bits. A 32-bit (or narrower, zero-extended) register is one 128-byte row, a 64-bit one two rows,
+// a predicate one 32-bit word with a bit per lane. Operands name a byte offset in one of four segments (low two bits).
+#ifndef PYPTX_CORE_H
+#define PYPTX_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t i32;
+typedef int64_t i64;
+
+#define LANES 32
+#define ALL 0xffffffffu
+#define NONE 0xffffffffu
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+typedef u32 V32 __attribute__((ext_vector_type(32), aligned(128)));
+typedef i32 S32 __attribute__((ext_vector_type(32), aligned(128)));
+typedef float F32 __attribute__((ext_vector_type(32), aligned(128)));
+typedef u64 V64 __attribute__((ext_vector_type(32), aligned(128)));
+typedef i64 S64 __attribute__((ext_vector_type(32), aligned(128)));
+typedef double F64 __attribute__((ext_vector_type(32), aligned(128)));
+typedef _Bool B32 __attribute__((ext_vector_type(32)));
+
+typedef struct Op Op;
+typedef struct Ctx Ctx;
+typedef void (*Handler)(Ctx *x, const Op *o, u32 m);
+
+// One operation; the layout is known to encode.py.
+struct Op {
+    Handler fn;                 // filled when the program is loaded
+    u32 d, a, b, c, e;          // operands
+    u32 guard, guard_flip;      // predicate word of the guard, xor-ed with guard_flip
+    u32 instr;                  // index of the PTX instruction, for counters and faults
+    u16 code, flags;
+    u32 mod;                    // what the handler defines
+    u64 imm;
+    u32 aux, aux2;
+};
+
+enum { F_FULL = 1,              // writes a temporary: all lanes
+       F_COUNT = 2,             // first operation of a PTX instruction
+       F_BRANCH = 4, F_EXIT = 8, F_SYNC = 16, F_BARRIER = 32, F_TRAP = 64, F_JUMP_TABLE = 128, F_SPECIAL = 252 };
+
+// How a floating-point operation rounds and clamps (Op.mod of float operations).
+enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
+       M_FTZ = 8, M_SAT = 16, M_RELU = 32, M_NAN = 64, M_XORSIGN = 128, M_ABS = 256, M_SATFINITE = 512, M_OOB = 1024 };
+
+enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3 };
+
+typedef struct { u32 pc, mask; i32 join; u32 state, barrier; } Group;
+typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; } Join;
+
+typedef struct {
+    char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
+    u8 *local;                  // [lane][local_bytes]
+    u32 live, index, cur, finished;
+    u64 issued;
+    Group g[LANES];
+    Join j[LANES + 1];
+} Warp;
+
+typedef struct {
+    u32 arrived;                // warps that arrived in this phase
+    u32 count;                  // threads expected, 0: all of the CTA
+    u32 used;                   // somebody arrived in this phase, so `count` is set
+    u32 popc, all, any;         // bar.red over the arrived threads
+    u32 partial[LANES];         // lanes of incompletely arrived warps
+} Barrier;
+
+typedef struct Cta {
+    u64 id;
+    u32 nwarps, left;           // warps, warps with live lanes
+    u32 next;                   // warp whose turn it is
+    u8 *smem;
+    char *sregs, *memory;
+    Warp *warps;
+    Barrier bar[16];
+} Cta;
+
+// Range of global or constant memory; `host` holds `bytes` bytes that appear at address `va`.
+typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;
+
+// What the last execution of a memory operation looked like, so that equal patterns are not analysed again.
+typedef struct { V32 delta; u32 mask, phase, extra, valid; u32 segment, pad[3]; } Pattern;
+
+enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4 };
+enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
+       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE };
+
+struct Ctx {
+    char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
+    u32 active;
+    u32 status;
+    Warp *warp;
+    Cta *cta;
+    const Op *ops;
+    const u32 *pool;            // operand lists and jump tables
+    u32 pc;
+    Pattern *pattern;           // one per operation
+    Segment *segments;
+    u64 nsegments;
+    u8 *param;
+    u64 param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes;
+    u64 shared_window, local_window, const_window, param_window;
+    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
+    u64 steps, max_steps, cta_quantum, warp_quantum;
+    u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
+    u64 next_cta, last_cta;
+    u32 current;
+    u32 zero_count;             // registers that may be read before they are written
+    u32 *zeros;
+    char *consts, *place_sregs;
+    u64 place_sreg_bytes;
+    Cta **ctas;
+    Cta *spare;                 // freed CTA kept for reuse
+    u32 fault, fault_lane;
+    u64 fault_address, fault_extra;
+};
+
+typedef struct { const char *name; Handler fn; } Entry;
+extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
+    atomic_ops[], warp_ops[], control_ops[];
+
+#define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
+#define PRED(x, o) (*(u32 *)R(x, o))
+#define ROW(T, x, o) (*(T *)R(x, o))
+
+static inline V32 iota32(void) {
+    V32 v = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    return v;
+}
+static inline S32 expand32(u32 m) { return (S32)((((V32)m >> iota32()) & 1) != 0); }
+static inline S64 expand64(u32 m) { return __builtin_convertvector(expand32(m), S64); }
+static inline u32 bits32(S32 v) { return __builtin_bit_cast(u32, __builtin_convertvector(v, B32)); }
+static inline u32 bits64(S64 v) { return __builtin_bit_cast(u32, __builtin_convertvector(v, B32)); }
+
+static inline void put32(Ctx *x, u32 d, V32 v, u32 m) {
+    V32 *p = &ROW(V32, x, d);
+    if (LIKELY(m == ALL)) { *p = v; return; }
+    S32 k = expand32(m);
+    *p = (v & (V32)k) | (*p & ~(V32)k);
+}
+static inline void put64(Ctx *x, u32 d, V64 v, u32 m) {
+    V64 *p = &ROW(V64, x, d);
+    if (LIKELY(m == ALL)) { *p = v; return; }
+    S64 k = expand64(m);
+    *p = (v & (V64)k) | (*p & ~(V64)k);
+}
+static inline void put_pred(Ctx *x, u32 d, u32 v, u32 m) {
+    u32 *p = &PRED(x, d);
+    *p = (*p & ~m) | (v & m);
+}
+static inline float as_f32(u32 v) { return __builtin_bit_cast(float, v); }
+static inline u32 of_f32(float v) { return __builtin_bit_cast(u32, v); }
+static inline double as_f64(u64 v) { return __builtin_bit_cast(double, v); }
+static inline u64 of_f64(double v) { return __builtin_bit_cast(u64, v); }
+
+void raise_fault(Ctx *x, u32 kind, u32 lane, u64 address, u64 extra);
+void set_rounding(u32 mode);
+u64 round_double(double v, u32 format, u32 mod);                         // convert.c
+double widen(u64 bits, u32 format);
+void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // barrier.c
+void recheck_barriers(Ctx *x, Cta *cta);
+u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // interp.c
+void start_cta(Ctx *x, Cta *cta, u64 id);                                // schedule.c
+Cta *new_cta(Ctx *x);
+void free_cta(Cta *cta);
+char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
+void release_aligned(void *p);
+
+// Formats of numbers, in the order known to lower.py.
+enum { T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_BF16, T_TF32, T_F32, T_F64, T_E4M3, T_E5M2,
+       T_E2M3, T_E3M2, T_E2M1, T_UE8M0 };
+
+#endif

@@ -1,0 +1,168 @@
+"""A program as operations of the core: where its registers lie, and one or more fixed-width operations for each
+instruction. Which operations there are is asked of the library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pyptx.sim.actions import Const, Reg, Special, Value
+from pyptx.sim.core.library import operations
+from pyptx.sim.program import Program
+from pyptx.sim.special import CTA_ROWS
+
+__all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags"]
+
+NONE = 0xFFFFFFFF
+OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "guard", "flip", "instr")), ("code", "<u2"),
+               ("flags", "<u2"), ("mod", "<u4"), ("imm", "<u8"), ("aux", "<u4"), ("aux2", "<u4")])
+REGISTERS, CONSTANTS, PER_CTA, PER_PLACE = range(4)             # segments, the low two bits of an operand
+ROW = 128
+TEMPORARY_PREDICATES = 32
+
+
+class Flags:
+    """Op.flags, as core.h has them."""
+
+    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE = (1 << k for k in range(8))
+
+
+@dataclass(eq=False)
+class Encoded:
+    """What the core runs.
+
+    Attributes:
+        ops: array of OP.                   pool: operand lists and jump tables.
+        constants: segment 1 as bytes.      reg_bytes: size of segment 0.
+        zeros: (offset, bytes) pairs of registers that start as zero.
+        place_rows: special registers of segment 3, in order.
+    """
+
+    ops: np.ndarray
+    pool: np.ndarray
+    constants: np.ndarray
+    reg_bytes: int
+    zeros: np.ndarray
+    place_rows: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class Encoder:
+    """Collects operations; `begin` opens an instruction, `emit` adds one operation to it."""
+
+    program: Program
+    rows: list[tuple] = field(default_factory=list)
+    pool: list[int] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)             # first operation of each instruction
+    patches: list[tuple[int, int, int | None]] = field(default_factory=list)     # operation, target, meeting point
+    tables: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)      # place in the pool, targets
+
+    def __post_init__(self):
+        self.codes = operations()
+        self.constants: dict[tuple[int, int], int] = {}
+        self.constant_bytes = bytearray(ROW)
+        self.constant_bytes[0:4] = b"\xff\xff\xff\xff"
+        self.true, self.false = 0 | CONSTANTS, 4 | CONSTANTS
+        self.place_rows: dict[str, int] = {}
+        self._place_registers()
+        self.guard, self.flip, self.instr, self.fresh = self.true, 0, 0, True
+
+    def _place_registers(self) -> None:
+        registers = self.program.names.registers
+        self.offsets, end = {}, 0
+        for register in registers:
+            if register.width == 1:
+                self.offsets[register.index] = end
+                end += 4
+        self.temporary_predicates = end
+        end = -(-(end + 4 * TEMPORARY_PREDICATES) // ROW) * ROW
+        for register in registers:
+            if register.width > 1:
+                self.offsets[register.index] = end
+                end += ROW * max(1, register.width // 32)
+        self.temporaries = self.highest = self.top = end
+        self.predicates_used = 0
+
+    def begin(self, index: int) -> None:
+        guard = self.program.guards[index]
+        self.guard, self.flip = (self.true, 0) if guard is None else (self.register(guard[0]), NONE if guard[1] else 0)
+        self.instr, self.fresh = index, True
+        self.top, self.predicates_used = self.temporaries, 0
+        self.firsts.append(len(self.rows))
+
+    def emit(self, name: str, d: int = NONE, a: int = 0, b: int = 0, c: int = 0, e: int = NONE, *, mod: int = 0, imm: int = 0,
+             aux: int = 0, aux2: int = NONE, full: bool = False, flags: int = 0) -> int:
+        """Add an operation; its number."""
+        flags |= (Flags.FULL if full else 0) | (Flags.COUNT if self.fresh else 0)
+        self.fresh = False
+        self.rows.append((0, d, a, b, c, e, self.guard, self.flip, self.instr, self.codes[name], flags, mod,
+                          imm & 0xFFFFFFFF_FFFFFFFF, aux, aux2))
+        return len(self.rows) - 1
+
+    def operand_list(self, operands) -> int:
+        """Operands in the pool; the place of the first."""
+        self.pool.extend(operands)
+        return len(self.pool) - len(operands)
+
+    # operands
+
+    def register(self, register: Reg) -> int:
+        return self.offsets[register.index] | REGISTERS
+
+    def temporary(self, width: int) -> int:
+        """A scratch place of a width: 1, 32 or 64."""
+        if width == 1:
+            self.predicates_used += 1
+            assert self.predicates_used <= TEMPORARY_PREDICATES
+            return self.temporary_predicates + 4 * (self.predicates_used - 1)
+        place, self.top = self.top, self.top + (ROW if width <= 32 else 2 * ROW)
+        self.highest = max(self.highest, self.top)
+        return place
+
+    def constant(self, bits: int, width: int) -> int:
+        if width == 1:
+            return self.true if bits & 1 else self.false
+        key = bits, 32 if width <= 32 else 64
+        if key not in self.constants:
+            self.constants[key] = len(self.constant_bytes) | CONSTANTS
+            self.constant_bytes += bits.to_bytes(key[1] // 8, "little") * 32
+        return self.constants[key]
+
+    def value(self, value: Value) -> int:
+        """Where a value lies, in its own width."""
+        match value:
+            case Reg():
+                return self.register(value)
+            case Const(bits, width):
+                return self.constant(bits, width)
+            case Special(name):
+                return self.special(name)
+
+    def special(self, name: str) -> int:
+        if name in CTA_ROWS:
+            return CTA_ROWS.index(name) * ROW | PER_CTA
+        return self.place_rows.setdefault(name, len(self.place_rows)) * ROW | PER_PLACE
+
+    # the end
+
+    def finish(self) -> Encoded:
+        """An implicit exit behind the last instruction, targets filled in, everything as arrays."""
+        end = len(self.rows)
+        self.guard, self.flip, self.fresh = self.true, 0, False
+        self.emit("nop", flags=Flags.EXIT)
+        starts = [*self.firsts, end]
+        ops = np.array(self.rows, OP)
+        for op, target, meet in self.patches:
+            if target is not None:
+                ops[op]["aux"] = starts[target]
+            ops[op]["aux2"] = NONE if meet is None else starts[meet]
+        for place, targets in self.tables:
+            self.pool[place:place + len(targets)] = [starts[t] for t in targets]
+        zeros = []
+        for index in sorted(self.program.undefined):
+            width = self.program.names.registers[index].width
+            zeros += [self.offsets[index], 4 if width == 1 else ROW * max(1, width // 32)]
+        return Encoded(ops, np.array(self.pool or [0], np.uint32), np.frombuffer(bytes(self.constant_bytes), np.uint8),
+                       self.highest, np.array(zeros or [0], np.uint32), tuple(self.place_rows))

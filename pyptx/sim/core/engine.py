@@ -1,0 +1,150 @@
+"""Runs an encoded program on the C core, in slices, so that an interrupt comes through."""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pyptx.errors import LaunchError, SimulationError
+from pyptx.sim import faults
+from pyptx.sim.core.actions import encode
+from pyptx.sim.core.encode import Encoded
+from pyptx.sim.core.library import core
+from pyptx.sim.counters import Counters
+from pyptx.sim.memory import (CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment)
+from pyptx.sim.plan import Plan
+from pyptx.sim.program import Program
+from pyptx.sim.special import value as special_value
+
+__all__ = ["encoded", "run"]
+
+SLICE = 20_000_000              # warp-instructions between two looks at signals
+RUNNING, DONE, FAULT, DEADLOCK, STEPS = range(5)
+_FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump", "memory", "space")
+_STATES = ("ready", "barrier", "parked")
+
+_SCALARS = ("nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes zero_count "
+            "shared_window local_window const_window param_window max_steps cta_quantum warp_quantum first_cta last_cta "
+            "max_resident").split()
+_POINTERS = ("ops pool segments param zeros consts place_sregs issues lanes divergent conflicts requests sectors").split()
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_void_p) for n in _POINTERS] + [(n, ctypes.c_uint64) for n in _SCALARS] + \
+        [(n, ctypes.c_uint64 * 3) for n in ("grid", "block", "cluster")]
+
+
+_encoded: WeakKeyDictionary[Program, Encoded] = WeakKeyDictionary()
+
+
+def encoded(program: Program) -> Encoded:
+    """The program's operations, made once."""
+    found = _encoded.get(program)
+    if found is None:
+        found = _encoded[program] = encode(program)
+    return found
+
+
+def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int) -> Counters:
+    """Run the whole grid; the counters.
+
+    Raises:
+        SimulationError: a fault, a deadlock, or too many steps.
+        LaunchError: several threads for a program whose CTAs may depend on each other.
+    """
+    code = encoded(program)
+    if threads > 1 and program.polls:
+        raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order several threads "
+                          "would not keep; pass threads=1")
+    share = min(threads, plan.ctas)
+    bounds = [plan.ctas * k // share for k in range(share + 1)]
+    parts = [_Part(program, code, plan, params, segments, bounds[k], bounds[k + 1]) for k in range(share)]
+    if share == 1:
+        parts[0].run()
+    else:
+        with ThreadPoolExecutor(share) as pool:
+            list(pool.map(_Part.run, parts))
+    total = parts[0].counters
+    for part in parts[1:]:
+        total += part.counters
+    return total
+
+
+class _Part:
+    """A range of the grid's CTAs."""
+
+    def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment], first: int, last: int):
+        self.program, self.code, self.plan, self.segments = program, code, plan, segments
+        self.counters = Counters.zeros(len(program.instructions))
+        self.ops = code.ops.copy()
+        self.param = np.frombuffer(params or b"\0", np.uint8)
+        ordered = sorted(segments, key=lambda s: s.address)
+        self.table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
+                              np.uint64)
+        self.places = _place_rows(code, plan)
+        c = self.counters
+        arrays = {"ops": self.ops, "pool": code.pool, "segments": self.table, "param": self.param, "zeros": code.zeros,
+                  "consts": code.constants, "place_sregs": self.places, "issues": c.issues, "lanes": c.lanes,
+                  "divergent": c.branches_divergent, "conflicts": c.shared_conflicts, "requests": c.global_requests,
+                  "sectors": c.global_sectors}
+        undefined = 2 * len(program.undefined)
+        scalars = {"nops": len(self.ops), "const_bytes": len(code.constants), "place_sreg_bytes": self.places.shape[1] * 128,
+                   "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
+                   "smem_bytes": plan.shared_bytes, "local_bytes": -(-program.names.local_bytes // 16) * 16,
+                   "reg_bytes": code.reg_bytes,
+                   "zero_count": undefined, "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
+                   "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
+                   "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "first_cta": first, "last_cta": last,
+                   "max_resident": plan.resident}
+        triple = ctypes.c_uint64 * 3
+        self.launch = _Launch(**{n: a.ctypes.data for n, a in arrays.items()}, **scalars, grid=triple(*plan.grid),
+                              block=triple(*plan.block), cluster=triple(*plan.cluster))
+
+    def run(self) -> None:
+        library = core()
+        context = library.core_open(ctypes.byref(self.launch))
+        if not context:
+            raise SimulationError("out of memory for the simulated registers")
+        try:
+            while (status := library.core_run(context, SLICE)) == RUNNING:
+                pass
+            if status != DONE:
+                raise self._error(library, context, status)
+        finally:
+            library.core_close(context)
+
+    def _error(self, library, context, status: int) -> SimulationError:
+        out = (ctypes.c_uint64 * 8)()
+        library.core_fault(context, out)
+        kind, lane, op, warp, _, cta, address, extra = out
+        instruction = int(self.ops[op]["instr"]) if op < len(self.ops) else None
+        where = faults.Where(self.program, self.plan, cta, warp, lane)
+        if status == FAULT:
+            if _FAULTS[kind] == "memory":
+                return SimulationError("out of memory for the simulated CTAs")
+            return faults.fault(_FAULTS[kind], where, instruction, address, extra, self.segments)
+        waiting = self._waiting(library, context)
+        if status == DEADLOCK:
+            return faults.deadlock(self.program, self.plan, cta, waiting)
+        return faults.too_long(self.program, self.plan, cta, waiting)
+
+    def _waiting(self, library, context) -> list[faults.Group]:
+        groups, out = [], (ctypes.c_uint64 * 7)()
+        for w in range(self.plan.warps):
+            for g in range(32):
+                if library.core_group(context, w, g, out):
+                    state, op, mask, barrier, arrived, expected, live = out
+                    groups.append(faults.Group(w, mask, int(self.ops[op]["instr"]), _STATES[state], barrier, arrived, expected,
+                                               live))
+        return groups
+
+
+def _place_rows(code: Encoded, plan: Plan) -> np.ndarray:
+    rows = np.zeros((plan.warps, max(1, len(code.place_rows)), 32), np.uint32)
+    for w in range(plan.warps):
+        for k, name in enumerate(code.place_rows):
+            rows[w, k] = special_value(name, plan, w)
+    return rows

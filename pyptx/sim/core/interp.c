@@ -1,0 +1,233 @@
+// One warp: groups of lanes at different places, run one at a time, reconverging at the immediate post-dominator of
+// the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
+#include "core.h"
+
+static u32 free_group(Warp *w) {
+    u32 g = 0;
+    while (w->g[g].state != FREE) g++;
+    return g;
+}
+static i32 free_join(Warp *w) {
+    i32 j = 0;
+    while (w->j[j].used) j++;
+    return j;
+}
+
+// The next ready group after the current one, itself last; 0 when there is none.
+static int next_group(Warp *w) {
+    for (u32 k = 1; k <= LANES; k++) {
+        u32 g = (w->cur + k) % LANES;
+        if (w->g[g].state == READY) { w->cur = g; return 1; }
+    }
+    return 0;
+}
+
+// A new place to meet at `pc` for all of `mask`, unless the group already meets there.
+static i32 join_at(Warp *w, u32 pc, u32 mask, i32 parent) {
+    if (pc == NONE || (parent >= 0 && w->j[parent].pc == pc)) return parent;
+    i32 j = free_join(w);
+    w->j[j] = (Join){pc, mask, 0, parent, 1};
+    return j;
+}
+
+static void spawn(Warp *w, u32 pc, u32 mask, i32 join) {
+    u32 g = free_group(w);
+    w->g[g] = (Group){pc, mask, join, READY, 0};
+}
+
+// Joins that are complete because lanes exited.
+static void settle_joins(Warp *w) {
+    for (int again = 1; again;) {
+        again = 0;
+        for (u32 k = 0; k <= LANES; k++) {
+            Join *j = &w->j[k];
+            if (!j->used) continue;
+            if (!j->expected) { j->used = 0; continue; }
+            if (j->arrived == j->expected) {
+                j->used = 0;
+                spawn(w, j->pc, j->arrived, j->parent);
+                again = 1;
+            }
+        }
+    }
+}
+
+static void exit_lanes(Ctx *x, Warp *w, u32 m) {
+    w->live &= ~m;
+    for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;
+}
+
+static void count(Ctx *x, const Op *o, u32 m) {
+    x->issues[o->instr]++;
+    x->lanes[o->instr] += (u32)__builtin_popcount(m);
+}
+
+// Lanes `m` of the current group wait at a .sync operation until every live lane its mask names is there.
+// 1: executed, the current group goes on behind it.
+static int synchronize(Ctx *x, Warp *w, Group *g, const Op *o, u32 m) {
+    u32 lane = (u32)__builtin_ctz(m), members = ((u32 *)R(x, o->e))[lane], need = members & w->live, have = m;
+    if (m & ~members) { raise_fault(x, FAULT_MEMBERMASK, (u32)__builtin_ctz(m & ~members), members, m); return 0; }
+    if ((m & need) != need)
+        for (u32 k = 0; k < LANES; k++)
+            if (w->g[k].state == PARKED && w->g[k].pc == x->pc && &w->g[k] != g) have |= w->g[k].mask;
+    if ((have & need) != need) {
+        g->state = PARKED; g->mask = m; g->pc = x->pc;
+        return 0;
+    }
+    have &= need | m;
+    count(x, o, have);
+    if (o->fn) o->fn(x, o, have);
+    for (u32 k = 0; have != m && k < LANES; k++) {
+        Group *other = &w->g[k];
+        if (other->state != PARKED || other->pc != x->pc || other == g || (other->mask & ~have)) continue;
+        other->state = READY;
+        other->pc++;
+        if (other->join == g->join) { g->mask |= other->mask; other->state = FREE; }
+    }
+    return 1;
+}
+
+// Exited lanes no longer hold up the ones that are parked.
+static void recheck_parked(Ctx *x, Warp *w) {
+    for (u32 k = 0; k < LANES; k++) if (w->g[k].state == PARKED) w->g[k].state = READY;      // they ask again
+}
+
+u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
+    if (w->g[w->cur].state != READY && !next_group(w)) return 0;
+    x->warp = w;
+    x->base[0] = w->regs;
+    x->base[3] = w->sregs;
+    u64 left = quantum;
+    const Op *ops = x->ops;
+resume:;
+    Group *g = &w->g[w->cur];
+    u32 pc = g->pc, active = g->mask;
+    u32 meet = g->join >= 0 ? w->j[g->join].pc : NONE;
+    for (;;) {
+        while (UNLIKELY(pc == meet)) {
+            Join *j = &w->j[g->join];
+            j->arrived |= active;
+            if (j->arrived != j->expected) { g->state = FREE; goto switch_group; }
+            j->used = 0;
+            active = g->mask = j->arrived;
+            g->join = j->parent;
+            meet = g->join >= 0 ? w->j[g->join].pc : NONE;
+        }
+        const Op *o = &ops[pc];
+        u32 m = active & (PRED(x, o->guard) ^ o->guard_flip);
+        if (o->flags & F_COUNT) {
+            if (UNLIKELY(left == 0)) { g->pc = pc; goto out_of_time; }
+            left--;
+            if (!(o->flags & F_SYNC)) count(x, o, m);
+        }
+        if (LIKELY(!(o->flags & F_SPECIAL))) {
+            x->pc = pc;
+            o->fn(x, o, o->flags & F_FULL ? ALL : m);
+            if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
+            pc++;
+            continue;
+        }
+        x->pc = pc;
+        switch (o->flags & F_SPECIAL) {
+        case F_BRANCH: {
+            u32 stay = active & ~m;
+            if (!stay) { pc = o->aux; continue; }
+            if (!m) { pc++; continue; }
+            x->divergent[o->instr]++;
+            i32 j = join_at(w, o->aux2, active, g->join);
+            g->join = j;
+            meet = j >= 0 ? w->j[j].pc : NONE;
+            active = g->mask = stay;
+            if (o->aux == meet) w->j[j].arrived |= m;
+            else spawn(w, o->aux, m, j);
+            pc++;
+            continue;
+        }
+        case F_JUMP_TABLE: {                                            // aux: first target in the pool, imm: how many
+            if (!m) { pc++; continue; }
+            u32 first = NONE, rest = m, stay = active & ~m, target_pc[LANES], target_mask[LANES], n = 0;
+            for (; rest;) {
+                u32 lane = (u32)__builtin_ctz(rest), index = ((u32 *)R(x, o->a))[lane], same = 0;
+                if (index >= o->imm) { raise_fault(x, FAULT_JUMP, lane, index, o->imm); g->pc = pc; goto out; }
+                for (u32 k = rest; k; k &= k - 1) {
+                    u32 i = (u32)__builtin_ctz(k);
+                    if (((u32 *)R(x, o->a))[i] == index) same |= 1u << i;
+                }
+                target_pc[n] = x->pool[o->aux + index];
+                target_mask[n++] = same;
+                rest &= ~same;
+            }
+            if (stay) { target_pc[n] = pc + 1; target_mask[n++] = stay; }
+            (void)first;
+            if (n > 1) {
+                x->divergent[o->instr]++;
+                g->join = join_at(w, o->aux2, active, g->join);
+                meet = g->join >= 0 ? w->j[g->join].pc : NONE;
+                for (u32 k = 1; k < n; k++) spawn(w, target_pc[k], target_mask[k], g->join);
+            }
+            active = g->mask = target_mask[0];
+            pc = target_pc[0];
+            continue;
+        }
+        case F_EXIT:
+            if (!m) { pc++; continue; }
+            exit_lanes(x, w, m);
+            active = g->mask = active & ~m;
+            if (!active) g->state = FREE;
+            settle_joins(w);
+            recheck_parked(x, w);
+            if (!w->live) x->cta->left--;
+            recheck_barriers(x, x->cta);
+            if (!active) goto switch_group;
+            pc++;
+            continue;
+        case F_SYNC:
+            if (!m) { count(x, o, 0); pc++; continue; }
+            if (m != active) {                                          // the others go on and meet again behind it
+                i32 j = join_at(w, pc + 1, active, g->join);
+                g->join = j;
+                if (j >= 0 && w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
+                else spawn(w, pc + 1, active & ~m, j);
+                meet = j >= 0 ? w->j[j].pc : NONE;
+                active = g->mask = m;
+            }
+            if (synchronize(x, w, g, o, m)) {
+                if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
+                active = g->mask;
+                pc++;
+                continue;
+            }
+            if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
+            goto switch_group;
+        case F_BARRIER:
+            if (!m) { pc++; continue; }
+            if (m != active && o->mod != 1) {
+                i32 j = join_at(w, pc + 1, active, g->join);
+                g->join = j;
+                if (j >= 0 && w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
+                else spawn(w, pc + 1, active & ~m, j);
+                meet = j >= 0 ? w->j[j].pc : NONE;
+                active = g->mask = m;
+            }
+            g->pc = pc;
+            arrive_barrier(x, o, m);
+            if (UNLIKELY(x->status != RUNNING)) goto out;
+            if (o->mod == 1) { pc++; continue; }
+            if (g->state == READY) { pc = g->pc; continue; }            // it was the last to arrive
+            goto switch_group;
+        case F_TRAP:
+            if (!m) { pc++; continue; }
+            raise_fault(x, FAULT_TRAP, (u32)__builtin_ctz(m), 0, 0);
+            g->pc = pc;
+            goto out;
+        }
+    }
+switch_group:
+    if (next_group(w)) goto resume;
+    goto out;
+out_of_time:
+    next_group(w);
+out:
+    w->issued += quantum - left;
+    return (u32)(quantum - left);
+}

@@ -1,0 +1,320 @@
+// Loads and stores: addresses to host pointers with bounds and alignment checks, the patterns that are quick to move,
+// and what the access costs (shared-memory wavefronts, 32-byte sectors).
+//
+// Op.mod of loads and stores: bits 0-3 log2 of the element's bytes, 4-7 elements, 8 sign-extend, 9-11 destination
+// register width (log2 bytes), 12-15 space. Op.imm is the offset added to the address, Op.a the address (mod bit 16:
+// it is 64-bit, bit 17: there is none), Op.aux the first of the data operands in the pool.
+#include "access.h"
+
+static Segment *segment_of(Ctx *x, u64 va, u64 bytes) {
+    u64 lo = 0, hi = x->nsegments;
+    while (lo < hi) {
+        u64 mid = (lo + hi) / 2;
+        if (x->segments[mid].va <= va) lo = mid + 1; else hi = mid;
+    }
+    if (!lo) return 0;
+    Segment *s = &x->segments[lo - 1];
+    return va - s->va <= s->bytes && bytes <= s->bytes - (va - s->va) ? s : 0;
+}
+
+static void addresses(Ctx *x, const Op *o, u64 *out) {
+    if (o->mod & A_NONE) for (int i = 0; i < LANES; i++) out[i] = o->imm;
+    else if (o->mod & A_64) *(V64 *)out = ROW(V64, x, o->a) + o->imm;
+    else *(V64 *)out = __builtin_convertvector(ROW(V32, x, o->a) + (u32)o->imm, V64);
+}
+
+// Bytes from the lowest to the end of the highest active address, all in one window?
+static inline void span(const u64 *addr, u32 m, u64 *lo, u64 *hi, u64 *bits) {
+    V64 a = *(const V64 *)addr;
+    if (m == ALL) {
+        *lo = __builtin_reduce_min(a);
+        *hi = __builtin_reduce_max(a);
+        *bits = __builtin_reduce_or(a);
+        return;
+    }
+    S64 k = expand64(m);
+    *lo = __builtin_reduce_min(k ? a : (V64)~(u64)0);
+    *hi = __builtin_reduce_max(a & (V64)k);
+    *bits = __builtin_reduce_or(a & (V64)k);
+}
+
+static u32 lane_where(const u64 *addr, u32 m, u64 start, u64 bytes, u64 need) {
+    for (u32 i = 0; i < LANES; i++)
+        if (m >> i & 1 && (addr[i] < start || addr[i] - start > bytes || need > bytes - (addr[i] - start))) return i;
+    return 0;
+}
+
+static u32 space_of(Ctx *x, u64 va) {
+    if (va - x->shared_window < (u64)1 << 32) return SHARED;
+    if (va - x->local_window < (u64)1 << 32) return LOCAL;
+    if (va - x->param_window < (u64)1 << 32) return PARAM;
+    return GLOBAL;
+}
+
+int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
+    u32 bytes = (1u << (o->mod & 15)) * (o->mod >> 4 & 15), space = o->mod >> 12 & 15;
+    u64 lo, hi, bits;
+    addresses(x, o, t->addr);
+    span(t->addr, m, &lo, &hi, &bits);
+    t->bytes = bytes;
+    t->window = 0;
+    if (UNLIKELY(bits & (bytes - 1))) {
+        for (u32 i = 0; i < LANES; i++)
+            if (m >> i & 1 && t->addr[i] & (bytes - 1)) { raise_fault(x, FAULT_ALIGN, i, t->addr[i], bytes); return 0; }
+    }
+    if (space == GENERIC) {
+        space = space_of(x, lo);
+        if (UNLIKELY(space_of(x, hi) != space)) { t->space = MIXED; t->far = 0; return 1; }
+        t->window = space == SHARED ? x->shared_window : space == LOCAL ? x->local_window : space == PARAM ? x->param_window : 0;
+    }
+    t->space = space;
+    u64 start, size;
+    u8 *host;
+    switch (space) {
+    case SHARED: start = t->window + x->smem_start; size = x->smem_bytes; host = x->cta->smem; break;
+    case LOCAL: start = t->window; size = x->local_bytes; host = x->warp->local; break;
+    case PARAM:
+        start = t->window; size = x->param_bytes; host = x->param;
+        if (writes) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo, bytes); return 0; }
+        break;
+    case CONST: default: {
+        Segment *s = &x->segments[x->pattern[x->pc].segment];
+        if (space == CONST && !t->window) t->window = x->const_window;
+        u64 shift = space == CONST ? t->window : 0;
+        if (space == CONST) { *(V64 *)t->addr += shift; lo += shift; hi += shift; }
+        if (UNLIKELY(!x->nsegments || lo < s->va || hi - s->va > s->bytes || bytes > s->bytes - (hi - s->va))) {
+            s = segment_of(x, lo, bytes);
+            if (!s || hi - s->va > s->bytes || bytes > s->bytes - (hi - s->va)) {
+                for (u32 i = 0; i < LANES; i++)                       // several buffers in one access
+                    if (m >> i & 1 && !segment_of(x, t->addr[i], bytes)) {
+                        raise_fault(x, FAULT_BOUNDS, i, t->addr[i] - shift, bytes);
+                        return 0;
+                    }
+                t->space = MIXED;
+                return 1;
+            }
+            x->pattern[x->pc].segment = (u32)(s - x->segments);
+        }
+        if (UNLIKELY(writes && s->read_only)) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo - shift, bytes); return 0; }
+        t->host = s->host - s->va;
+        t->lo = lo;
+        t->far = hi - lo > 0xffffffffu;
+        t->stride = 0;
+        return 1;
+    }
+    }
+    if (UNLIKELY(lo < start || hi - start > size || bytes > size - (hi - start))) {
+        u32 lane = lane_where(t->addr, m, start, size, bytes);
+        raise_fault(x, FAULT_BOUNDS, lane, t->addr[lane], bytes);
+        return 0;
+    }
+    t->host = host - start;
+    t->lo = lo;
+    t->far = 0;
+    t->stride = space == LOCAL ? x->local_bytes : 0;
+    return 1;
+}
+
+// One lane of an access whose lanes lie in different spaces or buffers.
+u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
+    u64 va = t->addr[lane];
+    u32 space = space_of(x, va), bytes = t->bytes;
+    u64 start = 0, size = 0;
+    u8 *host = 0;
+    if ((o->mod >> 12 & 15) != GENERIC) space = GLOBAL;
+    if (space == SHARED) start = x->shared_window + x->smem_start, size = x->smem_bytes, host = x->cta->smem;
+    else if (space == LOCAL) start = x->local_window, size = x->local_bytes, host = x->warp->local + lane * x->local_bytes;
+    else if (space == PARAM) start = x->param_window, size = x->param_bytes, host = x->param;
+    else {
+        Segment *s = segment_of(x, va, bytes);
+        if (s && writes && s->read_only) { raise_fault(x, FAULT_READ_ONLY, lane, va, bytes); return 0; }
+        if (s) return s->host + (va - s->va);
+    }
+    if (space == PARAM && writes) { raise_fault(x, FAULT_READ_ONLY, lane, va, bytes); return 0; }
+    if (!host || va < start || va - start > size || bytes > size - (va - start)) { raise_fault(x, FAULT_BOUNDS, lane, va, bytes); return 0; }
+    return host + (va - start);
+}
+
+// Extra shared-memory passes of one access: lanes go in phases of 128 bytes; in a phase each of the 32 banks delivers
+// one word, so the passes are the largest number of different words of one bank.
+static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
+    u32 unit = bytes < 4 ? 4 : bytes > 16 ? 16 : bytes, per_phase = 128 / unit, extra = 0;
+    for (u32 first = 0; first < LANES; first += per_phase) {
+        u64 seen[LANES];
+        u8 count[LANES] = {0};
+        u32 owner[LANES], worst = 1, n = 0;
+        for (u32 i = first; i < first + per_phase; i++) {
+            if (!(m >> i & 1)) continue;
+            u64 word = addr[i] / unit;
+            u32 column = (u32)(word % per_phase), fresh = 1;
+            if (count[column])
+                for (u32 k = 0; k < n; k++)
+                    if (owner[k] == column && seen[k] == word) { fresh = 0; break; }
+            if (fresh) {
+                seen[n] = word; owner[n++] = column;
+                if (++count[column] > worst) worst = count[column];
+            }
+        }
+        extra += worst - 1;
+    }
+    return extra;
+}
+
+static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
+    u64 seen[LANES];
+    u32 n = 0, per = bytes > 32 ? bytes / 32 : 1;
+    for (u32 i = 0; i < LANES; i++) {
+        if (!(m >> i & 1)) continue;
+        u64 sector = addr[i] >> 5;
+        u32 k = n;
+        while (k > 0 && seen[k - 1] != sector) k--;
+        if (!k) seen[n++] = sector;
+    }
+    return n * per;
+}
+
+// Count the access, remembering the last pattern of this operation.
+void account(Ctx *x, const Op *o, u32 m, Access *t) {
+    u32 first = (u32)__builtin_ctz(m);
+    t->kind = SCATTERED;
+    if (t->space == MIXED || t->far) {
+        x->requests[o->instr]++;
+        x->sectors[o->instr] += sectors(t->addr, m, t->bytes);
+        return;
+    }
+    if (t->space != SHARED && t->space != GLOBAL) return;
+    Pattern *p = &x->pattern[x->pc];
+    u64 base = t->addr[first];
+    V32 delta = __builtin_convertvector(*(V64 *)t->addr - base, V32);
+    if (m != ALL) delta &= (V32)expand32(m);
+    u32 phase = (u32)base & 127;
+    if (!(p->valid && p->mask == m && p->phase == phase && __builtin_reduce_or(p->delta ^ delta) == 0)) {
+        p->delta = delta; p->mask = m; p->phase = phase; p->valid = 1;
+        p->extra = t->space == SHARED ? wavefronts(t->addr, m, t->bytes) : sectors(t->addr, m, t->bytes);
+        t->kind = SCATTERED;
+        if (m == ALL) {
+            V32 step = iota32() * t->bytes;
+            if (__builtin_reduce_or(delta ^ step) == 0) t->kind = CONTIGUOUS;
+            else if (__builtin_reduce_or(delta) == 0) t->kind = UNIFORM;
+        }
+        p->pad[0] = t->kind;
+    }
+    t->kind = p->pad[0];
+    if (t->space == SHARED) x->conflicts[o->instr] += p->extra;
+    else { x->requests[o->instr]++; x->sectors[o->instr] += p->extra; }
+}
+
+static inline u64 fetch(const u8 *p, u32 size) {
+    u64 v = 0;
+    memcpy(&v, p, size);
+    return v;
+}
+static inline u64 extend(u64 v, u32 size, u32 sign, u32 width) {
+    if (sign && size < 8) {
+        u32 n = 64 - 8 * size;
+        v = (u64)((i64)(v << n) >> n);
+    }
+    return width >= 8 ? v : v & (((u64)1 << 8 * width) - 1);
+}
+
+// Four consecutive words of each lane into four registers.
+static inline void load_4x32(Ctx *x, const u32 *operands, const u8 *base, const u64 *addr) {
+    u32 *d0 = (u32 *)R(x, operands[0]), *d1 = (u32 *)R(x, operands[1]), *d2 = (u32 *)R(x, operands[2]), *d3 = (u32 *)R(x, operands[3]);
+    typedef u32 Q __attribute__((ext_vector_type(4), aligned(4)));
+    for (int i = 0; i < LANES; i += 4) {
+        Q a = *(const Q *)(base + addr[i]), b = *(const Q *)(base + addr[i + 1]);
+        Q c = *(const Q *)(base + addr[i + 2]), d = *(const Q *)(base + addr[i + 3]);
+        Q ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        Q AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        *(Q *)(d0 + i) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        *(Q *)(d1 + i) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        *(Q *)(d2 + i) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+        *(Q *)(d3 + i) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+    }
+}
+
+static void put_lane(Ctx *x, u32 d, u32 width, u32 lane, u64 v) {
+    if (d == NONE) return;
+    if (width == 8) ((u64 *)R(x, d))[lane] = v; else ((u32 *)R(x, d))[lane] = (u32)v;
+}
+static u64 get_lane(Ctx *x, u32 a, u32 width, u32 lane) {
+    return width == 8 ? ((u64 *)R(x, a))[lane] : ((u32 *)R(x, a))[lane];
+}
+
+static void f_ld(Ctx *x, const Op *o, u32 m) {
+    Access t;
+    if (!m || !resolve(x, o, m, &t, 0)) return;
+    t.kind = SCATTERED;
+    account(x, o, m, &t);
+    u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, sign = o->mod & A_SIGNED, width = 1u << (o->mod >> 9 & 7);
+    const u32 *data = x->pool + o->aux;
+    if (t.space == PARAM && m == ALL) t.kind = UNIFORM;
+    if (LIKELY(size == 4 && width <= 4 && t.space != MIXED && !t.stride)) {
+        const u8 *base = t.host;
+        if (t.kind == UNIFORM) {
+            for (u32 k = 0; k < count; k++)
+                if (data[k] != NONE) ROW(V32, x, data[k]) = (V32)(u32)fetch(base + t.lo + 4 * k, 4);
+            return;
+        }
+        if (count == 1) {
+            u32 *d = (u32 *)R(x, data[0]);
+            if (t.kind == CONTIGUOUS) { memcpy(d, base + t.lo, 128); return; }
+            if (m == ALL) { for (int i = 0; i < LANES; i++) memcpy(&d[i], base + t.addr[i], 4); return; }
+            for (u32 k = m; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); memcpy(&d[i], base + t.addr[i], 4); }
+            return;
+        }
+        if (m == ALL && count == 4 && data[0] != NONE && data[1] != NONE && data[2] != NONE && data[3] != NONE) {
+            load_4x32(x, data, base, t.addr);
+            return;
+        }
+    }
+    for (u32 k = m; k; k &= k - 1) {
+        u32 i = (u32)__builtin_ctz(k);
+        const u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 0) : t.host + t.addr[i] + i * t.stride;
+        if (!p) return;
+        for (u32 c = 0; c < count; c++) put_lane(x, data[c], width, i, extend(fetch(p + c * size, size), size, sign, width));
+    }
+}
+
+static void f_st(Ctx *x, const Op *o, u32 m) {
+    Access t;
+    if (!m || !resolve(x, o, m, &t, 1)) return;
+    t.kind = SCATTERED;
+    account(x, o, m, &t);
+    u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, width = 1u << (o->mod >> 9 & 7);
+    const u32 *data = x->pool + o->aux;
+    if (LIKELY(size == 4 && width <= 4 && t.space != MIXED && !t.stride)) {
+        if (count == 1) {
+            const u32 *d = (const u32 *)R(x, data[0]);
+            if (t.kind == CONTIGUOUS) { memcpy(t.host + t.lo, d, 128); return; }
+            for (u32 k = m; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); memcpy(t.host + t.addr[i], &d[i], 4); }
+            return;
+        }
+        for (u32 k = m; k; k &= k - 1) {
+            u32 i = (u32)__builtin_ctz(k);
+            for (u32 c = 0; c < count; c++) memcpy(t.host + t.addr[i] + 4 * c, (u32 *)R(x, data[c]) + i, 4);
+        }
+        return;
+    }
+    for (u32 k = m; k; k &= k - 1) {
+        u32 i = (u32)__builtin_ctz(k);
+        u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 1) : t.host + t.addr[i] + i * t.stride;
+        if (!p) return;
+        for (u32 c = 0; c < count; c++) { u64 v = get_lane(x, data[c], width, i); memcpy(p + c * size, &v, size); }
+    }
+}
+
+// isspacep: imm is the space.
+static void f_isspacep(Ctx *x, const Op *o, u32 m) {
+    const u64 *a = (const u64 *)R(x, o->a);
+    u32 out = 0;
+    for (int i = 0; i < LANES; i++) {
+        u32 space = space_of(x, a[i]);
+        if (space == GLOBAL && a[i] - x->const_window < (u64)1 << 32) space = CONST;
+        out |= (u32)(space == o->imm) << i;
+    }
+    put_pred(x, o->d, out, m);
+}
+
+#define E(n) {#n, f_##n}
+const Entry memory_ops[] = {E(ld), E(st), E(isspacep), {0, 0}};

@@ -1,0 +1,95 @@
+// Shuffles, votes, matches and reductions over the lanes of a warp. `m` holds the lanes that take part.
+#include "core.h"
+
+// shfl.sync: mod 0 up, 1 down, 2 bfly, 3 idx; c is the segment operand, e the membermask, aux2 the predicate (or NONE).
+static void f_shfl(Ctx *x, const Op *o, u32 m) {
+    V32 a = ROW(V32, x, o->a), B = ROW(V32, x, o->b), C = ROW(V32, x, o->c), r;
+    u32 in[LANES], ok = 0;
+    memcpy(in, &a, sizeof in);
+    for (i32 i = 0; i < LANES; i++) {
+        i32 b = B[i] & 31, c = C[i] & 31, seg = C[i] >> 8 & 31, hi = (i & seg) | (c & ~seg), lo = i & seg, j, inside;
+        switch (o->mod) {
+        case 0: j = i - b; inside = j >= hi; break;
+        case 1: j = i + b; inside = j <= hi; break;
+        case 2: j = i ^ b; inside = j <= hi; break;
+        default: j = lo | (b & ~seg); inside = j <= hi;
+        }
+        if (!inside) j = i;
+        ok |= (u32)inside << i;
+        r[i] = m >> (j & 31) & 1 ? in[j & 31] : 0;
+    }
+    put32(x, o->d, r, m);
+    if (o->aux2 != NONE) put_pred(x, o->aux2, ok, m);
+}
+
+// vote.sync: a is the predicate (xor imm), mod 0 all, 1 any, 2 uni, 3 ballot.
+static void f_vote(Ctx *x, const Op *o, u32 m) {
+    u32 yes = (PRED(x, o->a) ^ (u32)o->imm) & m;
+    switch (o->mod) {
+    case 0: put_pred(x, o->d, yes == m ? ALL : 0, m); break;
+    case 1: put_pred(x, o->d, yes ? ALL : 0, m); break;
+    case 2: put_pred(x, o->d, yes == m || !yes ? ALL : 0, m); break;
+    default: put32(x, o->d, (V32)yes, m);
+    }
+}
+
+// match.sync: mod bit 0 all, bit 1 64-bit values; aux2 the predicate of match.all (or NONE).
+static void f_match(Ctx *x, const Op *o, u32 m) {
+    u64 v[LANES]; V32 r = 0;
+    for (int i = 0; i < LANES; i++) v[i] = o->mod & 2 ? ((u64 *)R(x, o->a))[i] : ((u32 *)R(x, o->a))[i];
+    if (o->mod & 1) {
+        u32 equal = 1, first = (u32)__builtin_ctz(m);
+        for (int i = 0; i < LANES; i++) if (m >> i & 1 && v[i] != v[first]) equal = 0;
+        if (o->d != NONE) put32(x, o->d, (V32)(equal ? m : 0), m);
+        if (o->aux2 != NONE) put_pred(x, o->aux2, equal ? ALL : 0, m);
+        return;
+    }
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++) if (m >> j & 1 && v[i] == v[j]) r[i] |= 1u << j;
+    put32(x, o->d, r, m);
+}
+
+// redux.sync: mod 0 add, 1 min.s32, 2 max.s32, 3 min.u32, 4 max.u32, 5 and, 6 or, 7 xor, 8 min.f32, 9 max.f32;
+// imm bit 0 .abs, bit 1 .NaN.
+static u32 extremum_f32(u32 a, u32 b, int maximum, int nan) {
+    int na = (a & 0x7fffffff) > 0x7f800000, nb = (b & 0x7fffffff) > 0x7f800000;
+    if (nan ? na || nb : na && nb) return 0x7fffffff;
+    if (na) return b;
+    if (nb) return a;
+    i32 x = (i32)(a ^ (u32)((i32)a >> 31 & 0x7fffffff)), y = (i32)(b ^ (u32)((i32)b >> 31 & 0x7fffffff));
+    return (x < y) != maximum ? a : b;
+}
+static void f_redux(Ctx *x, const Op *o, u32 m) {
+    const u32 *a = (const u32 *)R(x, o->a);
+    u32 first = (u32)__builtin_ctz(m), r = a[first];
+    int abs = (int)(o->imm & 1), nan = (int)(o->imm >> 1 & 1);
+    if (o->mod >= 8 && abs) r &= 0x7fffffff;
+    if (o->mod >= 8) r = extremum_f32(r, r, 0, nan);
+    for (u32 k = m & (m - 1); k; k &= k - 1) {
+        u32 v = a[__builtin_ctz(k)];
+        if (o->mod >= 8 && abs) v &= 0x7fffffff;
+        switch (o->mod) {
+        case 0: r += v; break;
+        case 1: r = (i32)v < (i32)r ? v : r; break;
+        case 2: r = (i32)v > (i32)r ? v : r; break;
+        case 3: r = v < r ? v : r; break;
+        case 4: r = v > r ? v : r; break;
+        case 5: r &= v; break;
+        case 6: r |= v; break;
+        case 7: r ^= v; break;
+        default: r = extremum_f32(r, v, o->mod == 9, nan);
+        }
+    }
+    put32(x, o->d, (V32)r, m);
+}
+// elect.sync: the lowest lane leads; aux2 is the predicate.
+static void f_elect(Ctx *x, const Op *o, u32 m) {
+    u32 leader = (u32)__builtin_ctz(m);
+    if (o->d != NONE) put32(x, o->d, (V32)leader, m);
+    if (o->aux2 != NONE) put_pred(x, o->aux2, 1u << leader, m);
+}
+static void f_activemask(Ctx *x, const Op *o, u32 m) { put32(x, o->d, (V32)m, m); }
+static void f_warpsync(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
+
+#define E(n) {#n, f_##n}
+const Entry warp_ops[] = {E(shfl), E(vote), E(match), E(redux), E(elect), E(activemask), E(warpsync), {0, 0}};

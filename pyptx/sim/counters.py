@@ -1,0 +1,59 @@
+"""What was executed, counted for each instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+__all__ = ["Counters"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counters:
+    """Arrays indexed by the instruction's number in the entry.
+
+    Attributes:
+        issues: warp-instructions issued; a predicated-off one counts too.
+        lanes: lanes that executed it (active and guard true).
+        branches_divergent: times a branch split a warp.
+        shared_conflicts: extra passes over shared memory (0 when free of bank conflicts).
+        global_requests: warp-wide requests to global or constant memory.
+        global_sectors: 32-byte sectors those touched.
+    """
+
+    issues: np.ndarray
+    lanes: np.ndarray
+    branches_divergent: np.ndarray
+    shared_conflicts: np.ndarray
+    global_requests: np.ndarray
+    global_sectors: np.ndarray
+
+    @classmethod
+    def zeros(cls, n: int) -> Counters:
+        return cls(*(np.zeros(n, np.uint64) for _ in fields(cls)))
+
+    @property
+    def warp_instructions(self) -> int:
+        """Warp-instructions issued in all."""
+        return int(self.issues.sum())
+
+    @property
+    def thread_instructions(self) -> int:
+        return int(self.lanes.sum())
+
+    def row(self, index: int) -> dict[str, int]:
+        """The counts of one instruction, by name."""
+        return {f.name: int(getattr(self, f.name)[index]) for f in fields(self)}
+
+    @property
+    def by_line(self) -> dict[int, dict[str, int]]:
+        """The counts of every instruction that was issued, by its number."""
+        return {int(i): self.row(int(i)) for i in np.flatnonzero(self.issues)}
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counters) and all(np.array_equal(getattr(self, f.name), getattr(other, f.name))
+                                                   for f in fields(self))

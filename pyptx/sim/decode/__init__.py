@@ -1,0 +1,32 @@
+"""From a bound instruction to an action: one file per stateful family; what computes values goes by the table's `means`.
+
+A decoder is registered for an opcode word and may give None for forms it does not simulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyptx.sim.actions import Action
+from pyptx.sim.operands import Operands
+
+__all__ = ["DECODERS", "Decoder", "decodes", "type_words"]
+
+Decoder = Callable[[Operands], Action | None]
+DECODERS: dict[str, Decoder] = {}
+
+_TYPES = frozenset(".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred".split())
+
+
+def decodes(*opcodes: str):
+    """Register a decoder for opcode words."""
+    def register(function: Decoder) -> Decoder:
+        for opcode in opcodes:
+            DECODERS[opcode] = function
+        return function
+    return register
+
+
+def type_words(modifiers: tuple[str, ...]) -> list[str]:
+    """The types among modifiers, without their dots, in order."""
+    return [m[1:] for m in modifiers if m in _TYPES]

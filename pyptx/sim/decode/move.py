@@ -1,0 +1,45 @@
+"""mov: copies, addresses, special registers, packing and unpacking."""
+
+from __future__ import annotations
+
+from pyptx.ir.nodes import LabelOperand, RegisterOperand, VectorOperand
+from pyptx.sim.actions import Action, Clock, Compute, Const, Move, Special
+from pyptx.sim.decode import decodes, type_words
+from pyptx.sim.means import Leaf
+from pyptx.sim.names import width_of
+from pyptx.sim.operands import Operands
+
+_CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
+
+
+@decodes("mov")
+def move(o: Operands) -> Action | None:
+    if len(o.instruction.operands) != 2:
+        return None
+    to, source = o.instruction.operands
+    type_name = type_words(o.instruction.modifiers)[-1]
+    match to, source:
+        case VectorOperand(elements), (RegisterOperand(name) | LabelOperand(name)) if ".v4" in o.instruction.modifiers:
+            parts = tuple(Special(f"{name}.{axis}", width_of(type_name)) for axis in "xyzw")
+            return Move(tuple(map(o.as_target, elements)), parts)
+        case VectorOperand(elements), _:
+            return Move(tuple(map(o.as_target, elements)), (o.as_value(source, type_name),))
+        case _, VectorOperand(elements):
+            part = width_of(type_name) // len(elements)
+            return Move((o.as_target(to),), tuple(o.as_value(e, f"b{part}") for e in elements))
+    data, value = o.as_target(to), o.as_value(source, type_name)
+    if data is None:
+        return None
+    if isinstance(value, Special) and value.name in _CLOCKS:
+        return Clock(data, _CLOCKS[value.name])
+    if isinstance(value, Const) and value.width != width_of(type_name):
+        value = Const(value.bits & ((1 << width_of(type_name)) - 1), width_of(type_name))
+    if width_of(type_name) == 128:
+        return Move((data,), (value,))
+    return Compute(((data, Leaf(value, type_name)),))
+
+
+@decodes("createpolicy")
+def createpolicy(o: Operands) -> Action | None:
+    data = o.target("d")
+    return Compute(((data, Leaf(Const(0, 64), "u64")),)) if data is not None else None

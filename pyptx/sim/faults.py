@@ -1,0 +1,196 @@
+"""What went wrong, in words: the instruction, the thread, the address and what lies near it, who waits for whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx.errors import SimulationError
+from pyptx.ir.nodes import AddressOperand, ImmediateOperand, Instruction, LabelOperand, NegatedOperand, RegisterOperand, VectorOperand
+from pyptx.sim.actions import Load
+from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
+from pyptx.sim.plan import Plan
+from pyptx.sim.program import Program
+
+__all__ = ["Group", "Where", "deadlock", "fault", "text_of", "too_long"]
+
+
+@dataclass(frozen=True)
+class Where:
+    """A lane of a warp of a CTA."""
+
+    program: Program
+    plan: Plan
+    cta: int
+    warp: int
+    lane: int
+
+    def __str__(self) -> str:
+        x, y = self.plan.block[0], self.plan.block[1]
+        t = self.warp * 32 + self.lane
+        return (f"thread ({t % x}, {t // x % y}, {t // (x * y)}) of CTA {cta_name(self.plan, self.cta)} "
+                f"(warp {self.warp}, lane {self.lane})")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Lanes of a warp that are at one place."""
+
+    warp: int
+    lanes: int
+    instruction: int
+    state: str                          # ready, barrier, parked
+    barrier: int = 0
+    arrived: int = 0
+    expected: int = 0
+    live: int = 0xFFFFFFFF
+
+
+def cta_name(plan: Plan, cta: int) -> str:
+    x, y, _ = plan.grid
+    return f"({cta % x}, {cta // x % y}, {cta // (x * y)})"
+
+
+def text_of(instruction: Instruction) -> str:
+    """The instruction as PTX."""
+    guard = ""
+    if instruction.predicate is not None:
+        guard = f"@{'!' if instruction.predicate.negated else ''}{instruction.predicate.register} "
+    return f"{guard}{instruction.mnemonic} {', '.join(map(_operand, instruction.operands))}".strip() + ";"
+
+
+def _operand(operand) -> str:
+    match operand:
+        case RegisterOperand(name) | LabelOperand(name):
+            return name
+        case ImmediateOperand(text):
+            return text
+        case NegatedOperand(inner):
+            return "!" + _operand(inner)
+        case AddressOperand(base, offset):
+            return f"[{base}{'+' + offset if offset else ''}]"
+        case VectorOperand(elements):
+            return "{" + ", ".join(map(_operand, elements)) + "}"
+        case _:
+            left, right = getattr(operand, "left", None), getattr(operand, "right", None)
+            return f"{_operand(left)}|{_operand(right)}" if left is not None else str(operand)
+
+
+def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
+    """What an address is close to."""
+    if 0 <= address < 1 << 31 or SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 32):
+        offset = address - SHARED_WINDOW if address >= SHARED_WINDOW else address
+        return f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x} ({plan.shared_bytes} bytes); this is 0x{offset:x}"
+    if LOCAL_WINDOW <= address < LOCAL_WINDOW + (1 << 32):
+        return f"local offset {address - LOCAL_WINDOW}"
+    candidates = [s for s in segments if s.space == "global"]
+    if not candidates:
+        return "the kernel was given no buffer"
+    nearest = min(candidates, key=lambda s: max(s.address - address, address - (s.address + s.size - 1), 0))
+    distance = max(nearest.address - address, address - (nearest.address + nearest.size), 0)
+    if distance > 1 << 30:
+        return "no buffer is anywhere near"
+    where = nearest.buffer.element(address - nearest.address)
+    if 0 <= address - nearest.address < nearest.size:
+        where += f", of which {nearest.size - (address - nearest.address)} bytes are left"
+    return where
+
+
+def fault(kind: str, where: Where, instruction: int | None, address: int, extra: int, segments: list[Segment]) -> SimulationError:
+    """The error for a fault of the core or the reference."""
+    node = where.program.instructions[instruction]
+    action = where.program.actions[instruction]
+    verb = "reads" if isinstance(action, Load) else "writes"
+    hint = None
+    if kind == "bounds":
+        what = f"{verb} {extra} bytes at 0x{address:x}, outside every buffer"
+        if address < SHARED_START and getattr(action, "address", None) is not None and action.address.space in ("generic", "global"):
+            what = f"{verb} {extra} bytes at 0x{address:x}, a null pointer"
+            hint = "an argument is 0 or an address was not computed"
+        elif getattr(action, "address", None) is not None and action.address.space in ("shared", "local", "param", "const"):
+            what = f"{verb} {extra} bytes at 0x{address:x} of {action.address.space} memory, outside of it"
+            hint = _space_hint(action.address.space, address, where.plan, where.program)
+        else:
+            hint = _near(address, extra, segments, where.plan)
+    elif kind == "alignment":
+        what = f"{verb} {extra} bytes at 0x{address:x}, which is not a multiple of {extra}"
+        hint = _near(address, extra, segments, where.plan) if address >= 1 << 31 else None
+    elif kind == "read_only":
+        what, hint = f"writes {extra} bytes at 0x{address:x}, which is read-only", _near(address, extra, segments, where.plan)
+    elif kind == "trap":
+        what = "executed trap"
+    elif kind == "barrier_count":
+        what = f"came to barrier {address} with thread count {extra & 0xFFFFFFFF or 'all'}, the others with {extra >> 32 or 'all'}"
+        hint = "all threads of one phase name the same count, a multiple of 32"
+        if (extra & 0xFFFFFFFF) == (extra >> 32):
+            what = f"came to barrier {address} with thread count {extra & 0xFFFFFFFF}, which is not a positive multiple of 32"
+            hint = None
+    elif kind == "barrier_id":
+        what = f"names barrier {address}; a CTA has 0..15"
+    elif kind == "membermask":
+        what = f"executes it, but is not in its membermask 0x{address:08x}"
+        hint = f"lanes 0x{extra:08x} execute it together"
+    elif kind == "jump":
+        what = f"jumps through a table of {extra} with index {address}"
+    else:
+        what = kind
+    return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)
+
+
+def _space_hint(space: str, address: int, plan: Plan, program: Program) -> str:
+    if space == "shared":
+        return (f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x}: {plan.shared_bytes - plan.dynamic_bytes} bytes "
+                f"static and {plan.dynamic_bytes} dynamic (smem_bytes=)")
+    if space == "local":
+        return f"a thread has {program.names.local_bytes} bytes of local memory"
+    if space == "const":
+        return f"the module has {len(program.names.const_bytes)} bytes of constant memory"
+    params = program.names.params
+    return f"the parameters take {params[-1].offset + params[-1].size if params else 0} bytes"
+
+
+def deadlock(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
+    """Every live warp waits: who, where, for what."""
+    first = program.instructions[groups[0].instruction] if groups else None
+    lines = [f"deadlock: every thread of CTA {cta_name(plan, cta)} that has not exited waits", *_lines(program, groups)]
+    here = {g.warp for g in groups}
+    gone = [w for w in range(plan.warps) if w not in here]
+    if gone:
+        lines.append(f"    {_warps(gone)} exited")
+    hint = None
+    at = {(g.instruction, g.barrier) for g in groups if g.state == "barrier"}
+    if len({b for _, b in at}) < len(at):
+        hint = "threads wait at the same barrier in different places; is a barrier inside a branch that only some take?"
+    elif any(g.state == "barrier" and g.expected > g.arrived for g in groups):
+        short = next(g for g in groups if g.state == "barrier" and g.expected > g.arrived)
+        hint = f"barrier {short.barrier} waits for {32 * short.expected} threads; {32 * short.arrived} came"
+    return SimulationError("\n".join(lines), at=first.place if first else None, hint=hint)
+
+
+def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
+    lines = [f"gave up after max_steps={plan.max_steps} warp-instructions, in CTA {cta_name(plan, cta)}", *_lines(program, groups)]
+    first = program.instructions[groups[0].instruction] if groups else None
+    return SimulationError("\n".join(lines), at=first.place if first else None, hint="does a loop never end, or wait for another CTA?")
+
+
+def _lines(program: Program, groups: list[Group]) -> list[str]:
+    """One line for each place and kind of wait, with the warps that are there."""
+    merged: dict[tuple, list[Group]] = {}
+    for g in groups:
+        merged.setdefault((g.instruction, g.state, g.barrier if g.state == "barrier" else 0, g.lanes), []).append(g)
+    lines = []
+    for (instruction, state, barrier, lanes), members in merged.items():
+        node = program.instructions[instruction] if instruction < len(program.instructions) else None
+        who = _warps([g.warp for g in members]) + ("" if lanes == 0xFFFFFFFF else f" lanes 0x{lanes:08x}")
+        what = {"ready": "runs", "barrier": f"waits at barrier {barrier} for {members[0].expected} warps, {members[0].arrived} came",
+                "parked": f"waits for the other lanes of its membermask (live lanes 0x{members[0].live:08x})"}[state]
+        place = f" ({node.place})" if node is not None and node.place is not None else ""
+        lines.append(f"    {who} {what}: {text_of(node) if node is not None else 'end'}{place}")
+    return lines
+
+
+def _warps(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"warp {numbers[0]}"
+    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"warps {numbers[0]}..{numbers[-1]}"
+    return "warps " + ", ".join(map(str, numbers))

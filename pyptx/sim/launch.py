@@ -1,0 +1,87 @@
+"""Run a program over a grid: arguments, engine, result."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyptx.errors import LaunchError
+from pyptx.sim import reference
+from pyptx.sim.args import pack
+from pyptx.sim.core import engine as core
+from pyptx.sim.core import library
+from pyptx.sim.counters import Counters
+from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
+from pyptx.sim.plan import Plan
+from pyptx.sim.program import Program
+
+__all__ = ["Result", "launch"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a launch did: counters per instruction, wall time in seconds, and the engine ("core" or "reference")."""
+
+    counters: Counters
+    seconds: float
+    engine: str
+
+
+def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
+           cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
+           threads: int | None = None, max_steps: int | None = None) -> Result:
+    """Run `program` on the CPU; arrays among `args` are read and written in place.
+
+    Args:
+        grid, block, cluster: sizes in CTAs, threads, CTAs; int or up to three.
+        args: in parameter order: numpy arrays or Buffers for pointers, numbers, bytes for parameters by value.
+        smem_bytes: dynamic shared memory.
+        engine: "core" (C), "reference" (Python), "auto": the core where it can be loaded.
+        seed: reserved for random schedules; the order of execution is fixed.
+        threads: OS threads of the core that share the CTAs; None is 1, the deterministic order.
+        max_steps: warp-instructions after which the run is given up.
+    Raises:
+        LaunchError: an argument or a size is wrong.
+        SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
+    """
+    plan = Plan.of(program, _triple("grid", grid), _triple("block", block), _triple("cluster", cluster), smem_bytes, max_steps)
+    names = program.names
+    block_of_params, segments = pack(program.entry.name, names.params, args, [v.buffer for v in names.globals])
+    if names.const_bytes:
+        constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
+        segments.append(Segment(CONST_WINDOW, constants, "const"))
+    chosen = _engine(engine)
+    if threads is not None and threads < 1:
+        raise LaunchError(f"threads is {threads}; pass 1 or more")
+    started = time.perf_counter()
+    if chosen == "core":
+        counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads)
+    else:
+        counters = reference.run(program, plan, block_of_params, segments)
+    return Result(counters, time.perf_counter() - started, chosen)
+
+
+def _engine(name: str) -> str:
+    if name not in ("auto", "core", "reference"):
+        raise LaunchError(f"engine {name!r}; expected 'auto', 'core' or 'reference'")
+    if name == "reference":
+        return name
+    problem = library.problem()
+    if problem is None:
+        return "core"
+    if name == "core":
+        raise LaunchError(f"the simulator core cannot be used: {problem}")
+    warnings.warn(f"the simulator runs on its slow Python engine, about 1000 times slower: {problem}", RuntimeWarning,
+                  stacklevel=3)
+    return "reference"
+
+
+def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
+    parts = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) and p >= 1 for p in parts):
+        raise LaunchError(f"{name} is {size!r}; expected one to three sizes of at least 1")
+    return (*map(int, parts), 1, 1)[:3]

@@ -1,0 +1,81 @@
+"""The shape of a launch, checked, and the constants of its schedule that both engines share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx.errors import LaunchError
+from pyptx.sim.memory import SHARED_START
+from pyptx.sim.program import Program
+
+__all__ = ["Plan"]
+
+WARP_QUANTUM = 1024             # warp-instructions before the next warp has its turn
+CTA_QUANTUM = 1 << 20           # before the next CTA has, when CTAs cannot wait for each other
+POLLING_QUANTUM = 8192          # and when they may
+RESIDENT = 1024                 # CTAs that run at the same time at most
+RESIDENT_BYTES = 512 << 20
+MAX_SHARED = 232448             # bytes a CTA can have on the largest device
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of a launch in CTAs, threads and bytes, and how turns are taken."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    dynamic_bytes: int
+    shared_bytes: int                   # static and dynamic
+    cta_quantum: int
+    warp_quantum: int
+    resident: int
+    max_steps: int
+
+    @classmethod
+    def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None) -> Plan:
+        threads = block[0] * block[1] * block[2]
+        if threads > 1024 or block[2] > 64:
+            raise LaunchError(f"block {block} has {threads} threads; at most 1024, and at most 64 in z")
+        if grid[0] >= 1 << 31 or max(grid[1:]) > 65535:
+            raise LaunchError(f"grid {grid} is beyond (2147483647, 65535, 65535)")
+        if cluster != (1, 1, 1):
+            if any(g % c for g, c in zip(grid, cluster, strict=True)):
+                raise LaunchError(f"grid {grid} is not a multiple of cluster {cluster}")
+            raise LaunchError(f"clusters are not simulated yet; cluster is {cluster}")
+        names = program.names
+        static = names.shared_bytes
+        if dynamic_bytes < 0 or static + dynamic_bytes > MAX_SHARED:
+            raise LaunchError(f"{static} static and {dynamic_bytes} dynamic bytes of shared memory; at most {MAX_SHARED} in all")
+        required = {d.name: d.values for d in program.entry.directives}
+        if "reqntid" in required:
+            want = (*map(int, required["reqntid"]), 1, 1)[:3]
+            if tuple(block) != want:
+                raise LaunchError(f"block is {block}; {program.entry.name} requires {want} (.reqntid)")
+        if "maxntid" in required:
+            most = 1
+            for size in map(int, required["maxntid"]):
+                most *= size
+            if threads > most:
+                raise LaunchError(f"block {block} has {threads} threads; {program.entry.name} allows {most} (.maxntid)")
+        polls = program.polls
+        state = static + dynamic_bytes + (threads + 31) // 32 * 128 * (len(names.registers) + names.local_bytes // 4 + 16)
+        resident = max(1, min(RESIDENT, RESIDENT_BYTES // state)) if polls else 1
+        return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls else CTA_QUANTUM,
+                   WARP_QUANTUM, resident, max_steps if max_steps is not None else (1 << 63) - 1)
+
+    @property
+    def ctas(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        return (self.threads + 31) // 32
+
+    @property
+    def shared_end(self) -> int:
+        return SHARED_START + self.shared_bytes

@@ -1,0 +1,183 @@
+"""A module's entry, resolved once: actions, registers, control flow, memory. What both engines run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+
+from pyptx.errors import Diagnostic, PtxError, SimulationError
+from pyptx.ir.nodes import Function, Instruction, Module
+from pyptx.sim.actions import Action, Address, Atomic, Compute, Const, Load, Reg, Special
+from pyptx.sim.decode import DECODERS, atomics, barrier, control, memory, move, warp  # noqa: F401  (they register)
+from pyptx.sim.decode.compute import compute
+from pyptx.sim.flow import live_at_entry, reconvergence
+from pyptx.sim.means import Leaf, walk
+from pyptx.sim.names import Names, Scope
+from pyptx.sim.operands import Operands
+from pyptx.validate import bind
+
+__all__ = ["Program", "load"]
+
+
+@dataclass(eq=False)
+class Program:
+    """An entry ready to run.
+
+    Attributes:
+        entry: the function.                    names: registers, variables, parameters.
+        instructions: the tree's nodes, in the order that numbers them everywhere.
+        actions: what each does.                guards: (predicate register, negated) of each, or None.
+        meets: where the lanes a branch splits meet again, None for the end.
+    """
+
+    module: Module
+    entry: Function
+    names: Names
+    instructions: tuple[Instruction, ...]
+    actions: tuple[Action, ...]
+    guards: tuple[tuple[Reg, bool] | None, ...]
+    meets: tuple[int | None, ...] = field(init=False)
+
+    def __post_init__(self):
+        self.meets = tuple(reconvergence(self.actions, self.guarded))
+
+    @property
+    def guarded(self) -> list[bool]:
+        return [g is not None for g in self.guards]
+
+    @cached_property
+    def undefined(self) -> frozenset[int]:
+        """Registers that may be read before they are written; they start as zero."""
+        reads = [[r.index for r in sources(a)] for a in self.actions]
+        for found, guard in zip(reads, self.guards, strict=True):
+            if guard is not None:
+                found.append(guard[0].index)
+        writes = [[r.index for r in targets(a)] for a in self.actions]
+        return frozenset(live_at_entry(self.actions, self.guarded, reads, writes))
+
+    @cached_property
+    def polls(self) -> bool:
+        """Whether CTAs may wait for each other through memory: atomics, volatile or ordered accesses."""
+        def ordered(action, instruction):
+            if isinstance(action, Atomic):
+                return action.address.space in ("generic", "global")
+            return isinstance(action, Load) and bool({".volatile", ".relaxed", ".acquire"} & set(instruction.modifiers))
+        return any(map(ordered, self.actions, self.instructions))
+
+    @cached_property
+    def specials(self) -> tuple[str, ...]:
+        """Special registers the program reads, in order of appearance."""
+        return tuple(dict.fromkeys(v.name for a in self.actions for v in values(a) if isinstance(v, Special)))
+
+
+def load(module: Module, entry: str | None = None) -> Program:
+    """Resolve an entry of a module (the only one when `entry` is None).
+
+    Raises:
+        SimulationError: there is no such entry, or the program holds forms that are not simulated; every one is named
+            with the Python place it comes from.
+    """
+    function = _entry(module, entry)
+    names = Names(module, function)
+    actions: list[Action] = []
+    guards: list[tuple[Reg, bool] | None] = []
+    refused: list[Diagnostic] = []
+    for instruction, scope in names.instructions:
+        try:
+            action = _decode(instruction, scope)
+        except PtxError as error:
+            refused.append(Diagnostic("error", error.message, place=error.place or instruction.place, hint=error.hint))
+            continue
+        if action is None:
+            refused.append(Diagnostic("error", f"{instruction.mnemonic} is not simulated", place=instruction.place))
+            continue
+        actions.append(action)
+        guards.append(_guard(instruction, scope))
+    if refused:
+        error = SimulationError("\n".join(str(d) for d in refused))
+        error.diagnostics = tuple(refused)
+        raise error
+    return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards))
+
+
+def _entry(module: Module, name: str | None) -> Function:
+    entries = {f.name: f for f in module.entries}
+    if name is None and len(entries) == 1:
+        return next(iter(entries.values()))
+    if name not in entries:
+        raise SimulationError(f"the module has no entry {name!r}; it has {', '.join(entries) or 'none'}" if name is not None else
+                              f"the module has {len(entries)} entries ({', '.join(entries) or 'none'}); name one")
+    return entries[name]
+
+
+def _decode(instruction: Instruction, scope: Scope) -> Action | None:
+    def type_of(name: str) -> str | None:
+        found = scope.register(name)
+        return found[1] if found else None
+    bound = bind(instruction, type_of)
+    operands = Operands(instruction, scope, bound)
+    decoder = DECODERS.get(instruction.opcode)
+    if decoder is not None:
+        return decoder(operands)
+    return compute(operands) if bound.form.means else None
+
+
+def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool] | None:
+    if instruction.predicate is None:
+        return None
+    found = scope.register(instruction.predicate.register)
+    if found is None or found[1] != "pred":
+        raise SimulationError(f"{instruction.mnemonic}: guard {instruction.predicate.register} is no predicate register",
+                              at=instruction.place)
+    return found[0], instruction.predicate.negated
+
+
+# what an action reads and writes ------------------------------------------------------------------------------------------
+
+_WRITTEN = frozenset(("data", "inside", "equal", "leader"))
+
+
+def targets(action: Action) -> Iterator[Reg]:
+    """Registers an action writes."""
+    if isinstance(action, Compute):
+        yield from (t for t, _ in action.assignments if t is not None)
+        return
+    for f in fields(action):
+        if f.name in _WRITTEN and not _stores(action, f.name):
+            yield from _registers(getattr(action, f.name))
+
+
+def sources(action: Action) -> Iterator[Reg]:
+    """Registers an action reads."""
+    return (v for v in values(action) if isinstance(v, Reg))
+
+
+def values(action: Action) -> Iterator[Reg | Const | Special]:
+    """Values an action reads."""
+    if isinstance(action, Compute):
+        for _, expression in action.assignments:
+            yield from (n.value for n in walk(expression) if isinstance(n, Leaf))
+        return
+    for f in fields(action):
+        if f.name not in _WRITTEN or _stores(action, f.name):
+            yield from _values(getattr(action, f.name))
+
+
+def _stores(action: Action, name: str) -> bool:
+    return name == "data" and type(action).__name__ == "Store"
+
+
+def _values(item) -> Iterator[Reg | Const | Special]:
+    if isinstance(item, (Reg, Const, Special)):
+        yield item
+    elif isinstance(item, Address):
+        if item.base is not None:
+            yield item.base
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _values(part)
+
+
+def _registers(item) -> Iterator[Reg]:
+    return (v for v in _values(item) if isinstance(v, Reg))

@@ -1,0 +1,172 @@
+"""Memory: where an address lies, checks, costs, and loads, stores and atomics lane by lane (core/memory.c, atomic.c)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from pyptx.sim import actions as act
+from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
+from pyptx.sim.reference import execute
+from pyptx.sim.reference.atomics import apply
+from pyptx.sim.reference.state import Fault, lanes_of
+
+__all__ = ["run", "space_of"]
+
+_WINDOW = 1 << 32
+_CUT = (1 << 64) - 1
+
+
+def space_of(address: int) -> str:
+    """The space a generic address lies in; everything beyond the windows is global."""
+    for space, start in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW)):
+        if 0 <= address - start < _WINDOW:
+            return space
+    return "global"
+
+
+def run(runner, action: act.Load | act.Store | act.Atomic, mask: int) -> None:
+    """Do an access for the lanes of a mask, in order."""
+    lanes, bytes_ = lanes_of(mask), action.size * action.count
+    stores = not isinstance(action, act.Load)
+    addresses = _addresses(runner, action.address, mask)
+    for lane, address in zip(lanes, addresses, strict=True):
+        if address % bytes_:
+            raise Fault("alignment", lane, address, bytes_)
+    space = action.address.space
+    spaces = {space_of(a) for a in addresses} if space == "generic" else {space}
+    memories = _resolve(runner, space, spaces, lanes, addresses, bytes_, stores)
+    _count(runner, spaces, lanes, memories, addresses, bytes_)
+    match action:
+        case act.Load():
+            _load(runner, action, mask, memories)
+        case act.Store():
+            _store(runner, action, mask, memories)
+        case act.Atomic():
+            _atomic(runner, action, lanes, addresses, memories, spaces)
+
+
+def _addresses(runner, address: act.Address, mask: int) -> list[int]:
+    if address.base is None:
+        return [address.offset & _CUT] * mask.bit_count()
+    cut = (1 << address.base.width) - 1
+    return [v + address.offset & cut for v in execute.read(runner, address.base, mask)]
+
+
+class _Place:
+    """Bytes at an offset: what one lane accesses."""
+
+    __slots__ = ("memory", "offset", "segment")
+
+    def __init__(self, memory, offset: int, segment: Segment | None = None):
+        self.memory, self.offset, self.segment = memory, offset, segment
+
+    def get(self, at: int, size: int) -> int:
+        return int.from_bytes(bytes(self.memory[self.offset + at:self.offset + at + size]), "little")
+
+    def put(self, at: int, size: int, value: int) -> None:
+        data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        self.memory[self.offset + at:self.offset + at + size] = data if self.segment is None else list(data)
+
+
+def _resolve(runner, space: str, spaces: set[str], lanes: list[int], addresses: list[int], bytes_: int, stores: bool) -> list[_Place]:
+    """The memory of each lane; faults in the order the core finds them."""
+    if len(spaces) == 1:
+        [only] = spaces
+        if only == "param" and stores:
+            raise Fault("read_only", lanes[0], min(addresses), bytes_)
+        if only in ("global", "const"):
+            return _resolve_global(runner, only, lanes, addresses, bytes_, stores)
+    return [_place(runner, space, lane, address, bytes_, stores) for lane, address in zip(lanes, addresses, strict=True)]
+
+
+def _resolve_global(runner, space: str, lanes: list[int], addresses: list[int], bytes_: int, stores: bool) -> list[_Place]:
+    shift = CONST_WINDOW if space == "const" else 0
+    found = []
+    for lane, address in zip(lanes, addresses, strict=True):
+        segment = _segment(runner, address + shift, bytes_)
+        if segment is None:
+            raise Fault("bounds", lane, address, bytes_)
+        found.append(_Place(segment.buffer.bytes, address + shift - segment.address, segment))
+    if stores:
+        one = len({id(p.segment) for p in found}) == 1
+        for lane, address, place in zip(lanes, addresses, found, strict=True):
+            if place.segment.buffer.read_only:
+                raise Fault("read_only", lanes[0] if one else lane, min(addresses) if one else address, bytes_)
+    return found
+
+
+def _segment(runner, address: int, bytes_: int) -> Segment | None:
+    table = runner.run.segments
+    k = bisect_right(table, address, key=lambda s: s.address) - 1
+    if k < 0:
+        return None
+    segment = table[k]
+    return segment if address - segment.address + bytes_ <= segment.size else None
+
+
+def _place(runner, space: str, lane: int, address: int, bytes_: int, stores: bool) -> _Place:
+    window = 0
+    if space == "generic":
+        space = space_of(address)
+        window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}.get(space, 0)
+    if space == "global":
+        return _resolve_global(runner, space, [lane], [address], bytes_, stores)[0]
+    if space == "param" and stores:
+        raise Fault("read_only", lane, address, bytes_)
+    memory, start = {"shared": (runner.cta.shared, SHARED_START), "local": (runner.warp.local[lane], 0),
+                     "param": (runner.run.params, 0)}[space]
+    offset = address - window - start
+    if offset < 0 or offset + bytes_ > len(memory):
+        raise Fault("bounds", lane, address, bytes_)
+    return _Place(memory, offset)
+
+
+def _count(runner, spaces: set[str], lanes: list[int], places: list[_Place], addresses: list[int], bytes_: int) -> None:
+    counters, pc = runner.run.counters, runner.pc
+    segments = {id(p.segment) for p in places}
+    if len(spaces) > 1 or (spaces <= {"global"}) or (spaces == {"const"} and len(segments) > 1):
+        counters.global_requests[pc] += 1
+        counters.global_sectors[pc] += len({a >> 5 for a in addresses}) * max(1, bytes_ // 32)
+    elif spaces == {"shared"}:
+        counters.shared_conflicts[pc] += _extra_wavefronts(lanes, addresses, bytes_)
+
+
+def _extra_wavefronts(lanes: list[int], addresses: list[int], bytes_: int) -> int:
+    unit = min(max(bytes_, 4), 16)
+    per_phase, extra = 128 // unit, 0
+    phases: dict[int, dict[int, set[int]]] = {}
+    for lane, address in zip(lanes, addresses, strict=True):
+        word = address // unit
+        phases.setdefault(lane // per_phase, {}).setdefault(word % per_phase, set()).add(word)
+    for columns in phases.values():
+        extra += max(map(len, columns.values())) - 1
+    return extra
+
+
+def _load(runner, action: act.Load, mask: int, places: list[_Place]) -> None:
+    for k, register in enumerate(action.data):
+        values = [p.get(k * action.size, action.size) for p in places]
+        if action.signed:
+            bits = 8 * action.size
+            values = [v - (1 << bits) if v >> (bits - 1) else v for v in values]
+        execute.write(runner, register, mask, values)
+
+
+def _store(runner, action: act.Store, mask: int, places: list[_Place]) -> None:
+    columns = [execute.read(runner, value, mask) for value in action.data]
+    for place, values in zip(places, zip(*columns, strict=True), strict=True):
+        for k, value in enumerate(values):
+            place.put(k * action.size, action.size, value)
+
+
+def _atomic(runner, action: act.Atomic, lanes: list[int], addresses: list[int], places: list[_Place], spaces: set[str]) -> None:
+    for lane, address, place in zip(lanes, addresses, places, strict=True):
+        one = 1 << lane
+        ftz = spaces == {"global"} or (len(spaces) > 1 and space_of(address) != "shared")
+        for k, source in enumerate(action.source):
+            cut = (1 << 8 * action.size) - 1
+            old = place.get(k * action.size, action.size)
+            value = execute.read(runner, source, one)[0] & cut
+            new = execute.read(runner, action.new[k], one)[0] & cut if action.new else 0
+            place.put(k * action.size, action.size, apply(action, old, value, new, ftz=ftz))
+            execute.write(runner, action.data[k], one, [old])

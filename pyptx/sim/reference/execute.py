@@ -1,0 +1,107 @@
+"""Actions of one instruction on the lanes of a mask: values, moves, memory."""
+
+from __future__ import annotations
+
+from pyptx.sim import actions as act
+from pyptx.sim.decode.types import width
+from pyptx.sim.means import Leaf
+from pyptx.sim.memory import CONST_WINDOW
+from pyptx.sim.reference import access
+from pyptx.sim.reference.alu import evaluate
+from pyptx.sim.reference.bits import signed
+from pyptx.sim.reference.state import lanes_of
+from pyptx.sim.special import CTA_ROWS
+from pyptx.sim.special import value as special_value
+
+__all__ = ["execute", "read", "write"]
+
+
+def read(runner, value: act.Value, mask: int) -> list[int]:
+    """The bits of a value in each lane of the mask."""
+    match value:
+        case act.Reg(index):
+            row = runner.warp.registers[index]
+            return [row[i] for i in lanes_of(mask)]
+        case act.Const(bits):
+            return [bits] * mask.bit_count()
+        case act.Special(name):
+            if name in CTA_ROWS:
+                return [runner.cta.specials[name]] * mask.bit_count()
+            key = name, runner.warp.index
+            if key not in runner.run.place_specials:
+                runner.run.place_specials[key] = [int(v) for v in special_value(name, runner.run.plan, runner.warp.index)]
+            row = runner.run.place_specials[key]
+            return [row[i] for i in lanes_of(mask)]
+
+
+def write(runner, register: act.Reg | None, mask: int, values: list[int]) -> None:
+    """Write bits to a register, cut to its width."""
+    if register is None:
+        return
+    row, cut = runner.warp.registers[register.index], (1 << register.width) - 1
+    for lane, value in zip(lanes_of(mask), values, strict=True):
+        row[lane] = value & cut
+
+
+def execute(runner, action: act.Action, mask: int) -> None:
+    """Run an action that neither branches nor waits."""
+    match action:
+        case act.Compute(assignments):
+            results = [(r, _fitted(r, e, evaluate(e, lambda leaf: _leaf(runner, leaf, mask)))) for r, e in assignments if r is not None]
+            for register, values in results:
+                write(runner, register, mask, values)
+        case act.Move():
+            _move(runner, action, mask)
+        case act.Load() | act.Store() | act.Atomic():
+            access.run(runner, action, mask)
+        case act.Clock(data, shift):
+            write(runner, data, mask, [runner.warp.issued >> shift] * mask.bit_count())
+        case act.ActiveMask(data):
+            write(runner, data, mask, [mask] * mask.bit_count())
+        case act.IsSpace(data, address, space):
+            values = read(runner, address, mask)
+            write(runner, data, mask, [int(_space(v) == space) for v in values])
+        case act.Nop():
+            pass
+        case _:
+            raise NotImplementedError(type(action).__name__)
+
+
+def _space(address: int) -> str:
+    space = access.space_of(address)
+    return "const" if space == "global" and 0 <= address - CONST_WINDOW < 1 << 32 else space
+
+
+def _leaf(runner, leaf: Leaf, mask: int) -> list[int]:
+    """A source seen as its type: its low bits."""
+    bits = width(leaf.type)
+    cut = (1 << bits) - 1
+    values = [v & cut for v in read(runner, leaf.value, mask)]
+    return [v ^ 1 for v in values] if leaf.negated else values
+
+
+def _fitted(register: act.Reg, expression, values: list[int]) -> list[int]:
+    """Results in the width of the register: by sign for signed types."""
+    type_name = expression.type if isinstance(expression, Leaf) else expression.result
+    bits = width(type_name)
+    if type_name[0] == "s" and register.width > bits:
+        return [signed(v, bits) for v in values]
+    return values
+
+
+def _move(runner, action: act.Move, mask: int) -> None:
+    data, source = action.data, action.source
+    if len(source) == 1 and len(data) > 1:
+        pitch = source[0].width // len(data)
+        values = read(runner, source[0], mask)
+        for k, register in enumerate(data):
+            write(runner, register, mask, [v >> k * pitch & (1 << pitch) - 1 for v in values])
+    elif len(data) == 1:
+        pitch = data[0].width // len(source)
+        columns = [read(runner, v, mask) for v in source]
+        write(runner, data[0], mask, [sum((part & (1 << pitch) - 1) << k * pitch for k, part in enumerate(parts))
+                                      for parts in zip(*columns, strict=True)])
+    else:
+        for register, value in zip(data, source, strict=True):
+            if register is not None:
+                write(runner, register, mask, read(runner, value, mask))

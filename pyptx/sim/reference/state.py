@@ -1,0 +1,121 @@
+"""State of a run: warps with their groups of lanes, CTAs with their shared memory and barriers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pyptx.sim.counters import Counters
+from pyptx.sim.memory import Segment
+from pyptx.sim.plan import Plan
+from pyptx.sim.program import Program
+
+__all__ = ["ALL", "Barrier", "Cta", "Fault", "Group", "Join", "Run", "Warp", "lanes_of"]
+
+ALL = 0xFFFFFFFF
+READY, AT_BARRIER, PARKED = "ready", "barrier", "parked"
+
+
+class Fault(Exception):
+    """A lane did what traps: kind, lane, address, extra as in core.h."""
+
+    def __init__(self, kind: str, lane: int, address: int = 0, extra: int = 0):
+        super().__init__(kind)
+        self.kind, self.lane, self.address, self.extra = kind, lane, address, extra
+
+
+def lanes_of(mask: int) -> list[int]:
+    """Lane numbers of a mask, ascending."""
+    return [i for i in range(32) if mask >> i & 1]
+
+
+@dataclass(eq=False, slots=True)
+class Join:
+    """Where lanes meet again: `expected` of them, `arrived` so far."""
+
+    pc: int
+    expected: int
+    parent: Join | None
+    arrived: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Lanes of a warp at one place."""
+
+    pc: int
+    mask: int
+    join: Join | None
+    state: str = READY
+    barrier: int = 0
+
+
+@dataclass(eq=False)
+class Warp:
+    index: int
+    live: int
+    registers: list[list[int]]
+    local: list[bytearray]
+    groups: list[Group | None] = field(default_factory=lambda: [None] * 32)
+    joins: list[Join] = field(default_factory=list)
+    current: int = 0
+    issued: int = 0
+
+    def spawn(self, group: Group) -> None:
+        """Put a group into the first free place."""
+        self.groups[self.groups.index(None)] = group
+
+    def next_group(self) -> bool:
+        """Make the next ready group current, the present one considered last."""
+        for k in range(1, 33):
+            g = (self.current + k) % 32
+            group = self.groups[g]
+            if group is not None and group.state == READY:
+                self.current = g
+                return True
+        return False
+
+    def join_at(self, pc: int | None, mask: int, parent: Join | None) -> Join | None:
+        if pc is None or (parent is not None and parent.pc == pc):
+            return parent
+        join = Join(pc, mask, parent)
+        self.joins.append(join)
+        return join
+
+
+@dataclass(eq=False)
+class Barrier:
+    """A CTA barrier in one phase; it counts warps."""
+
+    count: int = 0
+    used: bool = False
+    arrived: int = 0
+    popc: int = 0
+    all: bool = True
+    any: bool = False
+    partial: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Cta:
+    id: int
+    shared: bytearray
+    warps: list[Warp]
+    left: int
+    specials: dict[str, int]
+    next: int = 0
+    barriers: list[Barrier] = field(default_factory=lambda: [Barrier() for _ in range(16)])
+
+
+@dataclass(eq=False)
+class Run:
+    """What the warps of a launch share."""
+
+    program: Program
+    plan: Plan
+    params: bytes
+    segments: list[Segment]
+    counters: Counters
+    steps: int = 0
+    place_specials: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)

@@ -1,0 +1,58 @@
+"""Special registers: what the lanes of each warp of a CTA read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyptx.sim.plan import Plan
+
+__all__ = ["CTA_ROWS", "known", "value"]
+
+# Rows the core fills for each CTA, in this order (core/schedule.c).
+CTA_ROWS = tuple(f"%{kind}.{axis}" for kind in ("ctaid", "clusterid", "cluster_ctaid") for axis in "xyz") + ("%cluster_ctarank",)
+
+_LANES = np.arange(32, dtype=np.uint64)
+_MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) - 1, "%lanemask_lt": lambda i: (1 << i) - 1,
+          "%lanemask_ge": lambda i: 0xFFFFFFFF << i & 0xFFFFFFFF, "%lanemask_gt": lambda i: 0xFFFFFFFE << i & 0xFFFFFFFF}
+_GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
+_ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin", "%is_explicit_cluster",
+                   *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)), *(f"%envreg{k}" for k in range(32))])
+
+
+def known(name: str) -> bool:
+    """Whether the special register is simulated."""
+    return name in CTA_ROWS or value(name, _ANY, 0) is not None
+
+
+def value(name: str, plan: Plan, warp: int) -> np.ndarray | None:
+    """The 32 lanes' values of a register that is the same in every CTA; None for all others."""
+    base, _, axis = name.partition(".")
+    if name in _MASKS:
+        return np.array([_MASKS[name](i) for i in range(32)], np.uint64)
+    if axis == "w" and (base == "%tid" or base == "%ctaid" or base in _GRID):
+        return _all(0 if base in ("%tid", "%ctaid") else 1 if base != "%ntid" else 0)
+    if base == "%tid" and axis:
+        thread = warp * 32 + _LANES
+        x, y = plan.block[0], plan.block[1]
+        return {"x": thread % x, "y": thread // x % y, "z": thread // (x * y)}[axis]
+    if base in _GRID and axis in ("x", "y", "z"):
+        k = "xyz".index(axis)
+        sizes = {"%ntid": plan.block, "%nctaid": plan.grid, "%cluster_nctaid": plan.cluster,
+                 "%nclusterid": tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))}[base]
+        return _all(sizes[k])
+    single = {"%laneid": None, "%warpid": warp, "%nwarpid": 64, "%nsmid": 1, "%total_smem_size": plan.shared_bytes,
+              "%cluster_nctarank": plan.cluster[0] * plan.cluster[1] * plan.cluster[2],
+              "%dynamic_smem_size": plan.dynamic_bytes, "%aggr_smem_size": plan.shared_end, "%reserved_smem_offset_end": 0x400,
+              "%reserved_smem_offset_cap": 0x400}
+    if name == "%laneid":
+        return _LANES.copy()
+    if name in single:
+        return _all(single[name])
+    return _all(0) if name in _ZERO else None
+
+
+def _all(number: int) -> np.ndarray:
+    return np.full(32, number, np.uint64)
+
+
+_ANY = Plan((1, 1, 1), (32, 1, 1), (1, 1, 1), 0, 0, 1, 1, 1, 1)
