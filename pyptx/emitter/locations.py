@@ -7,8 +7,6 @@ from pyptx.emitter.printer import Emitted
 
 __all__ = ["with_locations"]
 
-_NOT_CODE = (".", "{", "}", "//")
-
 
 def with_locations(emitted: Emitted) -> Emitted:
     """The text with a `.loc` in front of every instruction that comes from another place than the one before.
@@ -22,7 +20,7 @@ def with_locations(emitted: Emitted) -> Emitted:
     last: tuple | None = None
     for text, place in zip(emitted.text.splitlines(), emitted.places, strict=True):
         code = text.strip()
-        if place is not None and code and not code.startswith(_NOT_CODE) and not code.endswith(":"):
+        if place is not None and code.endswith(";") and not code.startswith("."):
             directives = [_loc(p, files, labels) for p in reversed(place.stack)]
             if directives != last:
                 lines += [(f"\t{d}", place) for d in directives]
