@@ -140,7 +140,7 @@ def test_view_refuses_another_kind_of_file(capsys, one: Path, tmp_path: Path):
 def test_a_refused_instruction_is_reported_at_its_line(capsys, two: Path):
     status, _, err = run(capsys, "sass", f"{two}:wrong")
     assert status == 1
-    assert f"{two}:22: " in err
+    assert f"{two}:20: " in err
     assert "'.f33'" in err
 
 
