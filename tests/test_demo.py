@@ -25,7 +25,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_prints_what_both_kernels_cost(shown):
     _, text = shown
-    assert re.search(r"rms_norm \S sgemm ", text), text
+    assert re.search(r"rms_norm \S\s+sgemm ", text), text
     for name in demo.ROWS:
         (line,) = (line for line in text.splitlines() if name in line)
         assert len(re.findall(r"\d[\d.e%+-]*", line.replace(name, ""))) == 2, line
