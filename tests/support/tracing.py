@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import ndiff
 from textwrap import dedent
 
 from pyptx._trace import DYNAMIC_SMEM, TraceContext, run, trace_scope
@@ -56,7 +57,7 @@ def written(body: Callable[[], object], version: tuple[int, int] = _VERSION, **o
 
 def _statements(text: str) -> Iterator[str]:
     for line in text.split("\n{\n", 1)[1].rsplit("\n}", 1)[0].splitlines():
-        if line.strip() and not line.startswith(("\t.reg", "\t.shared")):
+        if line.strip() and not line.startswith(("\t.reg", "\t.shared")):      # those of the function itself
             yield line.strip()
 
 
@@ -69,8 +70,8 @@ class Case:
 
     def check(self) -> None:
         """The last lines written are the expected ones."""
-        found = written(self.body, self.version)
-        assert found[-len(self.lines):] == list(self.lines)
+        found = written(self.body, self.version)[-len(self.lines):]
+        assert found == list(self.lines), "\n" + "\n".join(ndiff(list(self.lines), found))
 
     def __str__(self) -> str:
         return self.body.__name__
