@@ -40,4 +40,5 @@ def test_a_helper_is_inlined_at_its_call():
     text = twice.compile(lineinfo=True).ptx
     helper, call = doubled.__code__.co_firstlineno + 1, twice._fn.__code__.co_firstlineno + 5
     assert f'.file 1 "{__file__}"' in text
-    assert f".loc 1 {call} 5\n\t.loc 1 {helper} 5, function_name $L__info_string0, inlined_at 1 {call} 5\n\tadd.f32" in text
+    call_then_helper = f".loc 1 {call} 5\n\t.loc 1 {helper} 5, function_name $L__info_string0, inlined_at 1 {call} 5"
+    assert call_then_helper + "\n\tadd.f32" in text

@@ -13,8 +13,8 @@ from pyptx.errors import CompileError, LaunchError
 from pyptx.types import b64, f32, u32
 
 
-@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], raw_params=[("f32", "factor"), ("u32", "N")],
-        grid=lambda N: -(-N // 64), block=(64, 1, 1))
+@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
+        raw_params=[("f32", "factor"), ("u32", "N")], grid=lambda N: -(-N // 64), block=(64, 1, 1))
 def scale(x, y):
     """y = factor * x, any N."""
     source, target = ptx.global_ptrs(x, y)
