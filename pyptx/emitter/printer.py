@@ -28,6 +28,7 @@ from pyptx.ir.nodes import (
     RegDecl,
     RegisterOperand,
     Section,
+    SectionData,
     Statement,
     VarDecl,
 )
@@ -95,6 +96,7 @@ class _Printer:
     def body(self, nodes: tuple[Statement, ...], indent: str) -> None:
         """Statements one after the other; `indent` is for those that have no formatting."""
         parts, owners, templates = self.parts, self.owners, self._templates
+        shared: dict[int, str] = {}
         previous: Statement | None = None
         joined = False                                      # the declaration before is continued by this one
         for index, node in enumerate(nodes):
@@ -117,6 +119,15 @@ class _Printer:
                 else:
                     parts.append(template % (guard.register, node.opcode + "".join(node.modifiers), *texts))
                 owners.append(node.place)
+            elif type(node) in _SHARED:                     # lines that are the same are one node
+                text = shared.get(id(node))
+                if text is None:
+                    before = len(parts)
+                    self._other(node, indent)
+                    shared[id(node)] = parts[before] if len(parts) > before else ""
+                elif text:
+                    parts.append(text)
+                    owners.append(None)
             elif type(node) in _JOINABLE:
                 joined = self._declaration(node, indent, joined, nodes[index + 1] if index + 1 < len(nodes) else None)
             else:
@@ -150,8 +161,8 @@ class _Printer:
         formatting = given or _line(indent)
         match node:
             case Label(name, place=place):
-                text = weave((Piece("name", name), Piece(":", ":", "")), formatting.layout)
-                self._put((_before(given, given.indent) if given else "") + text + _after(formatting), place)
+                gap = formatting.layout[0][1] if formatting.layout else ""
+                self._put((_before(given, given.indent) if given else "") + name + gap + ":" + _after(formatting), place)
             case BlankLine():
                 self._put(formatting.indent + formatting.newline if given else "\n")
             case Comment(text):
@@ -212,6 +223,7 @@ class _Printer:
 _LINE = FormattingInfo()
 _FUNCTION = FormattingInfo(blank_lines_before=1)
 _CANONICAL = BlankLine()
+_SHARED = (BlankLine, SectionData)
 _JOINABLE = (RegDecl, VarDecl, PragmaDirective)
 
 

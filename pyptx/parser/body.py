@@ -10,7 +10,7 @@ from pyptx.ir.nodes import BlankLine, Block, Comment, IntrinsicScope, RawLine, S
 from pyptx.parser.cursor import MAX_DEPTH, Cursor, Source
 from pyptx.parser.errors import LexError, ParseError
 from pyptx.parser.operands import compressed
-from pyptx.parser.quick import LINE, instruction_reader
+from pyptx.parser.quick import LINE, MARK, instruction_reader, mark_reader
 from pyptx.parser.statements import TRAIL, statement
 
 __all__ = ["Reader", "plain"]
@@ -27,6 +27,8 @@ class Reader:
         self.source, self.recover = source, recover
         self.diagnostics: list[Diagnostic] = []
         self._instruction = instruction_reader(source)
+        self._mark = mark_reader(source)
+        self._blank: dict[int, BlankLine] = {}
 
     # statements -----------------------------------------------------------------------------------------------------
 
@@ -36,12 +38,20 @@ class Reader:
         Blocks are kept on a stack of our own: how deep they may nest is our limit, not Python's.
         """
         text, match_line, instruction = self.source.text, LINE.match, self._instruction
+        match_mark, mark = MARK.match, self._mark
         nodes: list[Statement] = []
         outer: list[tuple[list[Statement], str, list[tuple[str, str]]]] = []
         while True:
             match = match_line(text, at)
             if match is not None:
                 node = instruction(match)
+                if node is not None:
+                    nodes.append(node)
+                    at = match.end()
+                    continue
+            match = match_mark(text, at)
+            if match is not None:
+                node = mark(match)
                 if node is not None:
                     nodes.append(node)
                     at = match.end()
@@ -110,7 +120,11 @@ class Reader:
         if block_comment is not None:
             formatting, end = self.finish(blank, [], end)
             return Comment(block_comment, formatting=formatting), end
-        return BlankLine(formatting=self.source.formatting(blank, "", newline or "")), end
+        formatting = self.source.formatting(blank, "", newline or "")
+        node = self._blank.get(id(formatting))
+        if node is None:
+            node = self._blank[id(formatting)] = BlankLine(formatting=formatting)
+        return node, end
 
     # errors ---------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from pyptx.parser.cursor import Cursor
 from pyptx.parser.declarations import LINKING
 from pyptx.parser.errors import ParseError
 from pyptx.parser.operands import compressed
+from pyptx.parser.quick import DATA, data_reader
 from pyptx.parser.statements import function_head, section_data, section_name, statement
 
 __all__ = ["read_module"]
@@ -195,7 +196,13 @@ def _section(reader: Reader, c: Cursor) -> tuple[Section, int]:
     layout.append(("{", c.gap))
     at = reader.opened(c.end, layout)
     text, body = reader.source.text, []
+    match_data, data = DATA.match, data_reader(reader.source)
     while True:
+        match = match_data(text, at)
+        if match is not None:
+            body.append(data(match))
+            at = match.end()
+            continue
         found = reader.trivia(at)
         if found is not None:
             node, at = found

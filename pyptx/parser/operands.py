@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from pyptx.ir.formatting import Layout, collapsed, tight
 from pyptx.ir.nodes import (
@@ -100,6 +101,11 @@ def operand(c: Cursor, *, call: bool = False) -> Operand:
 
 def compressed(layout: list[tuple[str, str]]) -> Layout:
     """The layout with one entry for all pieces of a list that have the same gap."""
+    return _compressed(tuple(layout)) if len(layout) < 64 else _compressed.__wrapped__(tuple(layout))
+
+
+@lru_cache(4096)
+def _compressed(layout: Layout) -> Layout:
     stems: dict[str, set[str]] = {}
     for role, gap in layout:
         stem = role.rstrip("0123456789")
@@ -107,7 +113,7 @@ def compressed(layout: list[tuple[str, str]]) -> Layout:
             stems.setdefault(stem, set()).add(gap)
     uniform = {stem: gaps.pop() for stem, gaps in stems.items() if len(gaps) == 1}
     if not uniform:
-        return tuple(layout)
+        return layout
     kept = [(role, gap) for role, gap in layout if role[0] == "=" or role.rstrip("0123456789") not in uniform]
     return (*kept, *uniform.items())
 

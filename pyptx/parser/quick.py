@@ -1,6 +1,6 @@
-"""The common line, one instruction, read with one regular expression.
+"""The common lines read with one regular expression each: an instruction, a label, `.loc`, data of a section.
 
-Whatever this does not recognise goes to `statements.statement`, which reads everything and explains what is wrong.
+Whatever these do not recognise goes to `statements.statement`, which reads everything and explains what is wrong.
 Both give the same nodes.
 """
 
@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pyptx.ir.nodes import Instruction, Operand, Predicate
+from pyptx.ir.nodes import Instruction, Label, Loc, Operand, Predicate, SectionData
 from pyptx.parser.cursor import Source
 from pyptx.parser.lexer import NAME
 from pyptx.parser.operands import short_operand
 
-__all__ = ["LINE", "instruction_reader"]
+__all__ = ["DATA", "LINE", "MARK", "data_reader", "instruction_reader", "mark_reader"]
 
 LINE = re.compile(
     rf"([ \t]*+)(?:@(!?)(%[\w$]++|{NAME})([ \t]++))?+([a-z]\w*+(?:\.\w++(?:::\w++)*+)*+)"
     r"(?:([ \t]++)([^;\n/\"#(]++))?+;([ \t\r]*+(?://[^\n]*+)?+)(\n|\Z)", re.ASCII)
+MARK = re.compile(
+    rf"([ \t]*+)(?:({NAME}):|\.loc([ \t]++)([0-9]++)([ \t]++)([0-9]++)([ \t]++)([0-9]++))([ \t\r]*+(?://[^\n]*+)?+)"
+    r"\n(?!\s*+(?:[,/#]|\.(?:call|branch)))", re.ASCII)
+DATA = re.compile(
+    r"([ \t]*+)\.(b8|b16|b32|b64)([ \t]++)([\w$]++|\.\w++)([ \t\r]*+(?://[^\n]*+)?+)\n(?=[ \t]*+[.}\w$])", re.ASCII)
 _PIECE = re.compile(r"(?:[^,{}\[\]]++|\{[^{}]*+\}|\[[^\[\]]*+\])++")
 
 
@@ -74,5 +79,39 @@ def instruction_reader(source: Source) -> Callable[[re.Match], Instruction | Non
             layout = layouts[style] = tuple((role, given) for role, given in (
                 ("op", guard_gap), ("first", gap), ("item", separator if gap else None)) if given is not None)
         return Instruction(word[0], word[1], operands, guard, formatting(indent, trailing, newline, layout))
+
+    return read
+
+
+def mark_reader(source: Source) -> Callable[[re.Match], Label | Loc | None]:
+    """A function from a match of `MARK` to its label or location."""
+    formatting = source.formatting
+    colon = ((":", ""),)
+
+    def read(match: re.Match) -> Label | Loc | None:
+        indent, name, *numbers, trailing = match.groups()
+        if name is not None:
+            return Label(name, formatting(indent, trailing, "\n", colon))
+        blanks, words = numbers[::2], numbers[1::2]
+        where = [int(word) for word in words]
+        if list(map(str, where)) != words:
+            return None
+        return Loc(*where, None, None,
+                   formatting(indent, trailing, "\n", tuple(zip(("file", "line", "column"), blanks, strict=True))))
+
+    return read
+
+
+def data_reader(source: Source) -> Callable[[re.Match], SectionData]:
+    """A function from a match of `DATA` to its data; lines that are the same are one node."""
+    known: dict[str, SectionData] = {}
+
+    def read(match: re.Match) -> SectionData:
+        node = known.get(match[0])
+        if node is None:
+            indent, kind, gap, value, trailing = match.groups()
+            node = known[match[0]] = SectionData(
+                kind, (value,), source.formatting(indent, trailing, "\n", (("v", gap),)))
+        return node
 
     return read

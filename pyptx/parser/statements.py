@@ -112,10 +112,12 @@ def _instruction(c: Cursor, indent: str, layout: list[tuple[str, str]]) -> tuple
         c.fail("expected an instruction after the guard")
     opcode = c.take()
     modifiers: list[str] = []
+    blanks: list[tuple[str, str]] = []
     while c.kind == "directive":
-        if c.gap:
-            layout.append((f"mod{len(modifiers)}", c.gap))
+        blanks.append((f"mod{len(modifiers)}", c.gap))
         modifiers.append(c.take())
+    if any(gap for _, gap in blanks):
+        layout += blanks
     operands = []
     if c.word != ";":
         while True:
@@ -123,8 +125,7 @@ def _instruction(c: Cursor, indent: str, layout: list[tuple[str, str]]) -> tuple
             operands.append(operand(c, call=opcode == "call"))
             if c.word != ",":
                 break
-            if c.gap:
-                layout.append((f",{len(operands)}", c.gap))
+            layout.append((f",{len(operands)}", c.gap))
             c.advance()
     gap = c.close(";", "or ',' after an operand" if operands else "after the instruction")
     if gap:
