@@ -21,7 +21,9 @@ FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px
 CODE = ("font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
         "white-space:pre")
 EDGE = "var(--jp-border-color2,#c8ccd1)"
-CELL = f"text-align:left;vertical-align:top;padding:0 12px 0 0;border:0;{INK};{CODE}"
+CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"      # Jupyter has others
+NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowrap;line-height:1.5"
+PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")   # of linked.css
 BAR = 12                                                # characters of the longest bar
 
 
@@ -29,12 +31,16 @@ def html(view, limit: int = 400) -> str:
     """The view with at most `limit` PTX and `limit` SASS lines; what is left out is counted."""
     budget = _Budget(limit)
     most = max(view.python.sass, default=0)
-    body = "".join(_line(view, line, budget, most) for line in outline(view))
+    body, seen = [], 0                                  # colours go round as in the live view: one for each linked line
+    for line in outline(view):
+        linked = line.python >= 0 and view.python.ptx[line.python] > 0
+        body.append(_line(view, line, budget, most, PALETTE[seen % len(PALETTE)] if linked else "transparent"))
+        seen += linked
     left = [f"{count} more {name} lines"
             for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
     more = f'<div style="{SOFT};padding:6px 0">{" and ".join(left)} not shown here.</div>' if left else ""
     return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-            f'{_header(view)}{body}{more}</div>')
+            f'{_header(view)}{"".join(body)}{more}</div>')
 
 
 class _Budget:
@@ -70,21 +76,20 @@ def _header(view) -> str:
     return "".join(parts)
 
 
-def _line(view, line: Line, budget: _Budget, most: int) -> str:
-    heading = ""
+def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
+    heading, edge = "", f"border-left:4px solid {colour}"
     if line.section is not None:
         section = view.python.sections[line.section]
         heading = (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
                    f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
-    if not line.ptx:
-        below = view.python.ptx[line.python]
-        text = _summary(view, line, most) if below else _code(view, line.python)
-        return f'{heading}<div style="{SOFT};{CODE};padding-left:14px">{text}</div>'
     rows = "".join(_rows(view, line, budget))
-    table = (f'<table style="border-collapse:collapse;margin:2px 0 6px 24px;{INK}"><tbody>{rows}</tbody></table>'
-             if rows else f'<div style="{SOFT};margin-left:24px">not shown here</div>')
+    if not rows:
+        bare = line.python >= 0 and not view.python.ptx[line.python]
+        text = _code(view, line.python) if bare else _summary(view, line, most)
+        return f'{heading}<div style="{SOFT};{CODE};{edge};padding-left:20px">{text}</div>'
+    table = f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK};{CODE}"><tbody>{rows}</tbody></table>'
     summary = f'<summary style="{INK};{CODE};cursor:pointer">{_summary(view, line, most)}</summary>'
-    return f"{heading}<details>{summary}{table}</details>"
+    return f'{heading}<details style="{edge};padding-left:6px">{summary}{table}</details>'
 
 
 def _summary(view, line: Line, most: int) -> str:
@@ -114,14 +119,15 @@ def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
             if not budget.take_ptx():
                 budget.sass_left += len(sass_rows)
                 continue
-            ptx = f"PTX {row + 1}  {escape(view.ptx.text[row].strip())}"
+            number, ptx = f"PTX {row + 1}", escape(view.ptx.text[row].strip())
             if callers := callers_text(view, row):
                 ptx += f'  <span style="{SOFT}">({callers})</span>'
         else:
-            ptx = ""
+            number = ptx = ""
         shown = sass_rows[:budget.take_sass(len(sass_rows))]
         cells = "<br>".join(escape(_sass(view.sass, sass)) for sass in shown) or "&nbsp;"
-        yield f'<tr style="{INK}"><td style="{CELL}">{ptx}</td><td style="{CELL}">{cells}</td></tr>'
+        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:22em">{ptx}</td>'
+               f'<td style="{CELL}">{cells}</td></tr>')
 
 
 def _sass(sass, row: int) -> str:

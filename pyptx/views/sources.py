@@ -112,13 +112,13 @@ def _named(file: str) -> str | None:
 
 def _spans(places: Iterable[Place | None]) -> list[_Span]:
     """One span for each function, widened to every line a place names."""
-    found: dict[CodeType, _Span] = {}
+    found: dict[int, _Span] = {}            # by identity: code objects of two files can be equal
     for place in places:
         for here in place.stack if place else ():
-            span = found.get(here.code)
+            span = found.get(id(here.code))
             if span is None:
                 first, last = _extent(here.code, here.line)
-                span = found[here.code] = _Span(here.file, here.function, "helper", first, last)
+                span = found[id(here.code)] = _Span(here.file, here.function, "helper", first, last)
             if here.caller is None:
                 span.role = "kernel"
             span.first, span.last = min(span.first, here.line), max(span.last, here.line)

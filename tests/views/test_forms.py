@@ -73,7 +73,7 @@ def test_html_escapes_what_the_author_wrote(view):
 
 def test_html_tells_everything_without_styles(view):
     text = "".join(Elements(view.html()).words)
-    for part in ("Cell In[3], kernel saxpy", "index = emit(4)", "4 PTX, 4 SASS, 3 live", "PTX 23  mad.lo.s32",
+    for part in ("Cell In[3], kernel saxpy", "index = emit(4)", "4 PTX, 4 SASS, 3 live", "PTX 23mad.lo.s32",
                  "0040  0----- R- W- Y S05  live   3  IMAD R7, R7, UR4, R0", "Added by ptxas (3 SASS)"):
         assert part in text
 

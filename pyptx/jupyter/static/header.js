@@ -4,11 +4,11 @@ import { h } from "./dom.js";
 
 const size = bytes => (bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(4))} KiB`);
 
-/** (label, value, note) of what an entry uses. */
+/** [label, value, note, action] of what an entry uses; the action "peak" goes to the most live registers. */
 export function facts(entry) {
   const spills = entry.spill_stores + entry.spill_loads;
   const found = [
-    ["registers", String(entry.registers), entry.live ? `${entry.live} live at most` : ""],
+    ["registers", String(entry.registers), entry.live ? `${entry.live} live at most` : "", entry.live ? "peak" : ""],
     ["spills", spills ? size(spills) : "none", spills ? `${size(entry.spill_stores)} stored, ${size(entry.spill_loads)} loaded` : ""],
     ["shared memory", size(entry.shared_bytes), ""],
     ["SASS instructions", String(entry.count), ""],
@@ -26,15 +26,23 @@ export function facts(entry) {
 export function header(data, show) {
   const entry = one => h("div.pyptx-entry", {},
     data.entries.length > 1 ? h("b.pyptx-entry-name", {}, one.name) : null,
-    h("dl.pyptx-facts", {}, ...facts(one).map(([label, value, note]) =>
+    h("dl.pyptx-facts", {}, ...facts(one).map(([label, value, note, action]) =>
       h(`div.pyptx-fact${label === "spills" && value !== "none" ? ".pyptx-bad" : ""}`, {}, h("dt", {}, label),
-        h("dd", {}, h("b", {}, value), note ? h("small", {}, note) : null)))),
+        h("dd", {}, h("b", {}, value),
+          action ? h("button.pyptx-peak", { type: "button", title: "Go to the first SASS line with that many", onclick: () => show("sass", peak(data, one)) }, note)
+                 : note ? h("small", {}, note) : null)))),
     mix(one));
   return h("header.pyptx-header", {},
     h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`)),
     ...data.entries.map(entry), data.notes.length ? h("ul.pyptx-notes", {}, ...data.notes.map(note => h("li", {},
       h("b", {}, note.severity), note.ptx >= 0 ? h("button.pyptx-button", { type: "button", onclick: () => show("ptx", note.ptx) }, `PTX ${note.ptx + 1}`) : null,
       ` ${note.message}`))) : null);
+}
+
+/** First SASS row of an entry at which most general registers are live. */
+function peak(data, { start, count, live }) {
+  const at = data.sass.live.slice(start, start + count).indexOf(live);
+  return start + Math.max(0, at);
 }
 
 /** Instructions by kind of work: a bar each, with its number. */
