@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline
+from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline, share_text
 
 __all__ = ["html"]
 
@@ -100,10 +100,9 @@ def _summary(view, line: Line, most: int) -> str:
             return f"Added by ptxas ({len(line.ptx[0][1])} SASS)"
     python, row = view.python, line.python
     filled = -(-BAR * python.sass[row] // most) if most else 0
-    live = f", {python.live[row]} live" if python.live[row] else ""
     return (f'{_code(view, row)}  <span style="{SOFT}"><span style="color:var(--jp-brand-color1,#0b62b0);'
             f'background:var(--jp-layout-color1,#fff)">{"▪" * filled}</span> '
-            f'{python.ptx[row]} PTX, {python.sass[row]} SASS{live}</span>')
+            f'{share_text(view, row)}</span>')
 
 
 def _code(view, row: int) -> str:

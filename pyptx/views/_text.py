@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline
+from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline, share_text
 
 __all__ = ["text"]
 
@@ -52,8 +52,7 @@ def _python(view, line: Line) -> Iterator[str]:
             yield ""
             yield "Added by ptxas"
         case row:
-            count = (f"  [{python.ptx[row]} PTX, {python.sass[row]} SASS"
-                     + (f", {python.live[row]} live" if python.live[row] else "") + "]") if python.ptx[row] else ""
+            count = f"  [{share_text(view, row)}]" if python.ptx[row] else ""
             yield f"{python.line[row]:>5} | {python.text[row]}{count}".rstrip()
 
 

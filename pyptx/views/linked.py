@@ -118,20 +118,24 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
         if row >= 0:
             ptx_sass[row] += 1
             ptx_live[row] = max(ptx_live[row], live)
-    python_ptx, python_sass, python_live = ([0] * len(python.text) for _ in range(3))
+    counted = by_ptx_line(counters, compiled.module, ptx_text)
+    issued = counted.get("issues", ())
+    folded = {"ptx": [0] * len(python.text), "sass": [0] * len(python.text), "live": [0] * len(python.text)}
+    if issued:
+        folded["issues"] = [0] * len(python.text)
     order = tuple(stacks)
     for row, number in enumerate(stack):
         for line in order[number] if number >= 0 else ():
-            python_ptx[line] += 1
-            python_sass[line] += ptx_sass[row]
-            python_live[line] = max(python_live[line], ptx_live[row])
+            folded["ptx"][line] += 1
+            folded["sass"][line] += ptx_sass[row]
+            folded["live"][line] = max(folded["live"][line], ptx_live[row])
+            if issued:
+                folded["issues"][line] += max(0, issued[row])
     return LinkedView(
         title=title or compiled.name, target=compiled.target, ptx_version=_version(compiled.module),
         entries=_entries(compiled, sass, block, dynamic_shared_bytes),
-        python=PythonPane(python.sections, python.text, python.line,
-                          tuple(python_ptx), tuple(python_sass), tuple(python_live)),
-        ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live),
-                    by_ptx_line(counters, compiled.module, ptx_text)),
+        python=PythonPane(python.sections, python.text, python.line, **{k: tuple(v) for k, v in folded.items()}),
+        ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live), counted),
         sass=sass, stacks=order, panes=tuple(panes), help=_help(compiled.module),
         notes=tuple(Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
                     for d in compiled.warnings))

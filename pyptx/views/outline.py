@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "mix_text", "outline", "size_text"]
+__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "mix_text", "outline", "share_text",
+           "size_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,19 @@ def mix_text(entry) -> str:
 def size_text(size: int) -> str:
     """Bytes for people: "0 B", "1.5 KiB"."""
     return f"{size} B" if size < 1024 else f"{size / 1024:g} KiB"
+
+
+def share_text(view, python: int) -> str:
+    """ "4 PTX, 4 SASS, 3 live, 12.5 % issued": what a Python line and the helpers it calls became."""
+    pane = view.python
+    parts = [f"{pane.ptx[python]} PTX", f"{pane.sass[python]} SASS"]
+    if pane.live[python]:
+        parts.append(f"{pane.live[python]} live")
+    if pane.issues and pane.issues[python]:
+        total = sum(max(0, number) for number in view.ptx.counters["issues"])
+        percent = 100 * pane.issues[python] / total
+        parts.append(f"{percent:.1f} % issued" if percent >= 0.05 else "under 0.1 % issued")
+    return ", ".join(parts)
 
 
 def callers_text(view, ptx: int) -> str:

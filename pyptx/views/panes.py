@@ -21,6 +21,7 @@ class PythonPane:
     ptx: tuple[int, ...]                # PTX lines
     sass: tuple[int, ...]               # SASS instructions
     live: tuple[int, ...]               # most general registers live at any of them
+    issues: tuple[int, ...] = ()        # warp instructions issued in the simulated launch; empty: nothing was counted
 
 
 @dataclass(frozen=True, slots=True)

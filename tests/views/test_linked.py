@@ -144,6 +144,8 @@ def test_counters_are_laid_beside_ptx_lines():
     column[31] = 640
     view = linked(saxpy(), counters={"issues": column})
     assert view.ptx.counters["issues"][31] == 640
+    assert view.python.issues[python_row(view, 15)] == sum(view.python.issues) == 640
+    assert "1 PTX, 2 SASS, 5 live, 100.0 % issued" in view.text()
     with pytest.raises(ValueError, match="counters of {'issues': 3} lines, but the PTX has 36"):
         linked(saxpy(), counters={"issues": [1, 2, 3]})
 

@@ -6,6 +6,7 @@ const mask = (bits, length) => (bits ? Array.from({ length }, (_, bit) => (bits 
 const largest = list => list.reduce((most, number) => Math.max(most, number), 1);
 const short = number => (number < 0 ? "" : number < 100000 ? String(number) : number < 1e8 ? `${(number / 1e6).toPrecision(3)}M`
                                                                                             : `${(number / 1e9).toPrecision(3)}G`);
+const percent = (part, whole) => (part > 0 ? (part < whole / 2000 ? "<0.1%" : `${(100 * part / whole).toFixed(1)}%`) : "");
 const COUNTERS = {
   issues: ["issues", "Warp instructions issued in the simulated launch"],
   lanes: ["lanes", "Active lanes, summed over the issues"],
@@ -28,8 +29,12 @@ export function columnsOf(data) {
     return { key: name, label, title: `${title} (simulated)`, width: 6, shown: name === "issues",
              value: row => (column[row] > 0 ? short(column[row]) : ""), share: row => Math.max(0, column[row]) / top };
   };
+  const issued = (ptx.counters.issues ?? []).reduce((sum, number) => sum + Math.max(0, number), 0);
+  const issues = { key: "issues", label: "issues", title: "Share of the warp instructions issued in the simulated launch", width: 6, shown: true,
+                   value: row => percent(python.issues[row], issued), share: row => python.issues[row] / issued };
   return {
     python: [
+      ...(issued ? [issues] : []),
       { key: "sass", label: "SASS", title: "SASS instructions of this line and of the helpers it calls", width: digits(python.sass, 4), shown: true,
         value: row => some(python.sass[row]), share: row => python.sass[row] / most.python },
       { key: "live", label: "live", title: "Most general registers live at any of them", width: 4, shown: true,

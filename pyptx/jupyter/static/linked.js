@@ -235,7 +235,9 @@ class LinkedView {
   listen() {
     this.root.addEventListener("keydown", event => this.key(event));
     this.root.addEventListener("copy", event => this.copy(event));
-    this.root.addEventListener("contextmenu", event => event.stopPropagation());
+    this.root.addEventListener("pointerdown", event => {
+      for (const menu of this.root.querySelectorAll(".pyptx-menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+    });
   }
 
   key(event) {
