@@ -40,7 +40,7 @@ op("pmevent", "Trigger performance monitor events.", "miscellaneous-instructions
    form("pmevent.mask  n", n="imm in 1..65535", needs="ptx_30"), effect="control")
 
 op("setmaxnreg", "Change the registers of the warpgroup.", "miscellaneous-instructions-setmaxnreg",
-   form("setmaxnreg.dir.sync.aligned.u32  n", dir=".inc .dec", n="imm in 24..256*8", effect="control",
+   form("setmaxnreg.action.sync.aligned.u32  n", action=".inc .dec", n="imm in 24..256*8", effect="control",
         needs="100f* 110f* 120f* 90a ptx_80"))
 
 op("griddepcontrol", "Control dependent grids.", "parallel-synchronization-and-communication-instructions-griddepcontrol",

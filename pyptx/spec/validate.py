@@ -56,7 +56,7 @@ def validate_instruction(inst: Instruction,
         specs = (found,) if isinstance(found, InstructionSpec) else tuple(found)
     if not specs:
         return [ValidationIssue(inst, f"Unknown opcode {inst.opcode!r}", "warning")]
-    messages = min((_against(inst, spec) for spec in specs), key=len)
+    messages = min((_against(inst, spec) for spec in specs), key=lambda found: (len(found), _misspelled(found)))
     return [ValidationIssue(inst, message) for message in messages]
 
 
@@ -73,6 +73,11 @@ def validate_or_raise(inst: Instruction) -> list[ValidationIssue]:
     for issue in issues:
         warnings.warn(f"{inst.mnemonic}: {issue.message}", UnvalidatedInstructionWarning, stacklevel=2)
     return issues
+
+
+def _misspelled(messages: list[str]) -> int:
+    """Of two spellings with as many faults, the one whose modifiers fit is meant."""
+    return sum(message.startswith("Unrecognized") for message in messages)
 
 
 def _against(inst: Instruction, spec: InstructionSpec) -> list[str]:
