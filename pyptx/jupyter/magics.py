@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -91,7 +91,7 @@ class PtxMagics(Magics):
             raised = CellSyntaxError(f"{error.msg} ({_shown(shell, file)}, line {error.lineno})")
             lines = shell.SyntaxTB.structured_traceback(type(error), error, [])
             raise _rendered(raised, lines) from None
-        before = dict(shell.user_ns)
+        before, bound = dict(shell.user_ns), list(_bound(tree.body))
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         try:
             exec(shell.compile(tree, file, "exec"), shell.user_ns)
@@ -101,9 +101,9 @@ class PtxMagics(Magics):
             raise
         if value is not None and not source.rstrip().endswith(";"):
             display(value)
-        namespace = shell.user_ns
-        return {name: value for name, value in namespace.items()
-                if isinstance(value, Kernel) and before.get(name) is not value and not name.startswith("_")}
+        new = (name for name, value in shell.user_ns.items() if before.get(name) is not value)
+        names = [name for name in dict.fromkeys((*bound, *new)) if not name.startswith("_")]
+        return {name: value for name in names if isinstance(value := shell.user_ns.get(name), Kernel)}
 
     def _source(self, cell: str) -> tuple[str, str]:
         """The file name that stands for the cell and its code with the notebook's line numbers.
@@ -178,6 +178,22 @@ class PtxMagics(Magics):
 def known_archs() -> list[str]:
     """Targets the assembler takes."""
     return [target.name for target in targets.ALL if target.number >= 75]
+
+
+def _bound(statements: Sequence[ast.AST]) -> Iterator[str]:
+    """Names that statements bind in the namespace they run in, in order of text; not those inside functions."""
+    for node in statements:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Lambda():
+                pass
+            case _:
+                yield from _bound(list(ast.iter_child_nodes(node)))
 
 
 def _takes(kernel: Kernel) -> set[str]:

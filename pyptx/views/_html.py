@@ -125,7 +125,7 @@ def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
             number = ptx = ""
         shown = sass_rows[:budget.take_sass(len(sass_rows))]
         cells = "<br>".join(escape(_sass(view.sass, sass)) for sass in shown) or "&nbsp;"
-        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:22em">{ptx}</td>'
+        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:17em">{ptx}</td>'
                f'<td style="{CELL}">{cells}</td></tr>')
 
 

@@ -78,6 +78,14 @@ def test_a_second_run_shows_only_what_the_cell_defines(run):
     assert ran.outputs == []
 
 
+def test_a_kernel_that_the_cell_imports_or_renames_is_shown_each_time(run, shell):
+    run(GOOD)
+    for _ in range(2):
+        assert run("%%ptxkernel -p N=128\nother = double\n").result.title == "double"
+    assert run("%%ptxkernel -p N=128\nif True:\n    again, x = double, 1\n").error is None
+    assert "defines no kernel" in str(run("%%ptxkernel\ndef f():\n    double = 1\n").error)
+
+
 def test_the_last_expression_is_shown_as_in_any_cell(run):
     ran = run(GOOD + "6 * 7\n")
     assert [output.data["text/plain"] for output in ran.outputs[:1]] == ["42"]

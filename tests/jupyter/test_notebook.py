@@ -8,6 +8,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbconvert import HTMLExporter
 from support.cells import GOOD, with_line_9
 from support.processes import PACKAGE_PARENT
 
@@ -39,6 +40,9 @@ def test_the_outputs_of_good_and_failing_cells(execute):
     view = LinkedView.from_json(output.data[MIME])
     assert {section.file for section in view.python.sections} == {"Cell In[2]"}
     assert "ipykernel" not in str(output.data), "no path of this machine"
+
+    page, _ = HTMLExporter(theme="dark").from_notebook_node(notebook)
+    assert "Cell In[2], kernel <b>double</b>" in page, "nbconvert takes the static HTML"
 
     [output] = refused
     assert output.ename == "CompileError"
