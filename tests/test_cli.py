@@ -223,3 +223,46 @@ def test_lab_passes_further_arguments_on(monkeypatch: pytest.MonkeyPatch, tmp_pa
     ((command, options),) = called
     assert command[1:] == ["-m", "jupyterlab", "--no-browser", "--port", "9000"]
     assert options["cwd"] == (tmp_path / "mine").resolve()
+
+
+def test_doctor_names_what_it_found(capsys):
+    status, out, err = run(capsys, "doctor")
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert list(lines) == ["pyptx", "Python", "system", "ptxas", "nvdisasm", "cuobjdump", "nvJitLink", "simulator",
+                           "GPU", "cache"]
+    assert lines["ptxas"].startswith("13.")
+    assert (status, err) == (0, "")
+    assert lines["simulator"].startswith("compiled core (")
+
+
+def test_doctor_says_what_is_missing(tmp_path: Path):
+    done = python("-m", "pyptx", "doctor", env={"PYPTX_PTXAS": str(tmp_path / "none")})
+    assert done.returncode == 1
+    assert "\nptxas      not usable (assembles PTX)\n" in done.stdout
+    assert f"PYPTX_PTXAS={tmp_path / 'none'} names no file" in done.stderr
+
+
+def test_a_missing_tool_is_one_clear_error(one: Path, tmp_path: Path):
+    done = python("-m", "pyptx", "sass", str(one), "-p", "N=64", env={"PYPTX_PTXAS": str(tmp_path / "none")})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"pyptx: PYPTX_PTXAS={tmp_path / 'none'} names no file")
+    assert "Traceback" not in done.stderr
+
+
+def test_cache_shows_and_clears_what_was_assembled(one: Path, tmp_path: Path):
+    own = {"PYPTX_CACHE_DIR": str(tmp_path / "kept")}
+    assert python("-m", "pyptx", "cache", env=own).stdout == f"{tmp_path / 'kept'}: 0 B of at most 1.0 GiB\n"
+    assert python("-m", "pyptx", "sass", str(one), "-p", "N=64", env=own).returncode == 0
+    assert "KiB of at most" in python("-m", "pyptx", "cache", env=own).stdout
+    cleared = python("-m", "pyptx", "cache", "clear", env=own).stdout
+    assert cleared.startswith("removed ") and "KiB from" in cleared
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_output_that_nobody_reads_ends_quietly(one: Path):
+    import subprocess
+    command = f"'{sys.executable}' -m pyptx sass '{one}' -p N=64 | head -1"
+    from support.processes import variables
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], env=variables(), text=True, capture_output=True)
+    assert done.stdout.startswith("// double: ")
+    assert done.stderr == ""

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from support.processes import python
 
+from pyptx import use
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -75,3 +77,41 @@ def test_sgemm_refuses_what_its_tiling_does_not_cover(sgemm, shape, tiling, mess
     m, n, k = shape
     with pytest.raises(ValueError, match=message):
         sgemm.sgemm(np.ones((m, k), np.float32), np.ones((k, n), np.float32), **tiling)
+
+
+def test_every_machine_instruction_of_both_examples_is_owned(rms_norm, sgemm):
+    for compiled in (rms_norm.rms_norm.compile(M=512, N=1024), sgemm.sgemm.compile(M=256, N=256, K=256)):
+        owners = [compiled.lines.owner(index) for index in range(len(compiled.sass))]
+        written = [owner for owner in owners if not owner.added_by_ptxas]
+        assert len(written) > 0.8 * len(compiled.sass)
+        files = {Path(owner.place.file) for owner in written}
+        assert files == {EXAMPLES / f"{compiled.name}.py"}
+        text = compiled.ptx.splitlines()
+        assert all(text[owner.ptx_line - 1].endswith(";") for owner in written)
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "sgemm"])
+def test_the_core_and_the_reference_give_the_same_bits_and_counts(rms_norm, sgemm, name: str):
+    random = np.random.default_rng(1)
+    if name == "rms_norm":
+        kernel, shapes = rms_norm.rms_norm, [(2, 1100), (1100,)]
+    else:
+        kernel, shapes = sgemm.sgemm, [(64, 32), (32, 64)]
+    arrays = [random.standard_normal(shape, dtype=np.float32) for shape in shapes]
+    results, counts = [], []
+    for engine in ("core", "reference"):
+        with use("sim", engine=engine):
+            results.append(kernel(*arrays))
+        counts.append(kernel.last_run.counters)
+    np.testing.assert_array_equal(results[0].view(np.uint32), results[1].view(np.uint32))
+    assert counts[0] == counts[1]
+    assert counts[0].warp_instructions > 0
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a", "sm_120a"])
+def test_both_examples_assemble_for_every_generation_without_spills(rms_norm, sgemm, arch: str):
+    for compiled in (rms_norm.rms_norm.compile(arch=arch, M=512, N=1024),
+                     sgemm.sgemm.compile(arch=arch, M=256, N=256, K=256)):
+        used = compiled.resources[compiled.name]
+        assert used.spill_stores == used.spill_loads == 0
+        assert 16 <= used.registers <= 64

@@ -3,9 +3,10 @@
     python tests/benchmarks/trace_speed.py
 
 Each kernel writes n instructions of the kinds that kernels are made of, through `ptx.inst` and through operators; one
-is the f32 matrix product of examples/sgemm.py. `trace` is the time of the Python function with its tree, `text` that of
-printing it. The time for each instruction should not grow with n: tracing is linear. NumPy's line is `a + b` on two
-arrays of 32 numbers, the cheapest thing an interpreter of warps could do instead.
+is the f32 matrix product of examples/sgemm.py. `trace` is the time of the Python function with its tree, `version` that
+of finding the PTX version it needs, `text` that of printing it. The time for each instruction should not grow with n:
+tracing is linear. NumPy's line is `a + b` on two arrays of 32 numbers, the cheapest thing an interpreter of warps could
+do instead.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyptx import kernel, ptx, reg
+from pyptx import kernel, ptx, reg, validate
 from pyptx.emitter import emit_lines
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
@@ -74,9 +75,10 @@ def report(name: str, make: Callable[[], Kernel], **params: int) -> None:
     """Print the costs of one kernel; a new Kernel for every run, since a traced one is kept."""
     module = make().module(**params)
     n = count(module)
-    text = least(lambda: emit_lines(module))
-    trace = least(lambda: make().module(**params)) - least(make) - text
-    print(f"{name:24} {n:7} instructions   trace {trace / n * 1e6:6.2f} us   text {text / n * 1e6:6.2f} us")
+    text, version = least(lambda: emit_lines(module)), least(lambda: validate.required_version(module))
+    trace = least(lambda: make().module(**params)) - least(make) - text - version
+    costs = {"trace": trace, "version": version, "text": text}
+    print(f"{name:24} {n:7} instructions   " + "   ".join(f"{what} {s / n * 1e6:6.2f} us" for what, s in costs.items()))
 
 
 def main() -> None:
