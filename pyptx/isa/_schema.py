@@ -6,7 +6,8 @@
 
 Cells of a form, all but the syntax by keyword:
 
-    <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"
+    <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"; a gate that is wider
+                      than the form's own needs starts with "=": ".b32@=sm_20,ptx_23"
     <word>="..."      what an optional literal word needs: ftz="sm_90 ptx_78", L2_cache_hint="sm_80 ptx_74"
     <operand>="..."   what the operand is (below); a gate on an optional operand: "u32@sm_90,ptx_78"
     needs             targets and version of the form: "sm_90 ptx_78", "100f* 110f* 90a"; alternatives with "|"
@@ -434,7 +435,7 @@ def merged(rows: list[Op]) -> Op:
 def combined_needs(form_: Form, choices: Mapping[str, str | None], present: frozenset[str] = frozenset()) -> tuple[Needs, ...]:
     """What a form needs with these choices and these optional operands: alternatives.
 
-    A gate that is wider than the form replaces the form's own value, every other one narrows it.
+    A gate with "=" replaces the form's own value, every other one narrows it.
     """
     gates = [slot.gates[choice] for name, slot in form_.slots.items()
              if (choice := choices.get(name)) is not None and choice in slot.gates]
@@ -456,16 +457,16 @@ def _holds(condition: str, choices: Mapping[str, str | None]) -> bool:
 def _combine(base: Needs, gates: list[Needs]) -> Needs:
     targets, ptx, texts = base.targets, base.ptx, [base.text]
     for gate in gates:
-        if gate.targets is not None and targets is not None and gate.targets > targets:
-            targets = gate.targets
-        if gate.ptx != ANYWHERE.ptx and gate.ptx < base.ptx:
-            ptx = min(ptx, gate.ptx)
+        if gate.instead:
+            targets = targets if gate.targets is None else gate.targets
+            ptx = ptx if gate.ptx == ANYWHERE.ptx else gate.ptx
     for gate in gates:
-        if gate.targets is not None and (targets is None or not gate.targets >= targets):
-            targets = gate.targets if targets is None else targets & gate.targets
-        if gate.ptx > base.ptx:
-            ptx = max(ptx, gate.ptx)
         texts.append(gate.text)
+        if gate.instead:
+            continue
+        if gate.targets is not None:
+            targets = gate.targets if targets is None else targets & gate.targets
+        ptx = max(ptx, gate.ptx)
     return Needs(" ".join(filter(None, texts)), targets, ptx)
 
 

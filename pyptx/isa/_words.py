@@ -20,17 +20,25 @@ WIDE32 = ".b32 .u32 .s32 .f32"
 V24 = ".v2 .v4"
 V248 = ".v2 .v4 .v8"
 _SHARED = ".shared .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78"
-ANY_SPACE = ".const .global .local " + _SHARED
+LOAD_SPACE = ".const .global .local .param .param::entry@ptx_83 " + _SHARED
 STORE_SPACE = ".global .local " + _SHARED
 STRONG_SPACE = ".global " + _SHARED
+VOLATILE_SPACE = ".global .local@ptx_91 " + _SHARED
 SHARED = _SHARED
+ADDRESSED = ".const .global@=ptx_23 .local@=ptx_23 .shared@=ptx_23 .shared::cta@ptx_78 .shared::cluster@sm_90,ptx_78 " \
+            ".param@sm_70,ptx_77 .param::entry@sm_70,ptx_83"
+COLLECTOR_A = ".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"
+COLLECTOR_B = " ".join(f".collector::b{i}::{use}" for i in range(4) for use in ("fill", "use", "lastuse", "discard"))
 CTA_SHARED = ".shared .shared::cta@ptx_78"
 SCOPE = ".cta .cluster@sm_90,ptx_78 .gpu .sys"
-EVICT = ".L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate"
-EVICT_74 = " ".join(word + "@sm_70,ptx_74" for word in EVICT.split())
+EVICT = " ".join(f".L1::{e}@sm_70,ptx_74" for e in
+                 ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate"))
 L2_EVICT = ".L2::evict_normal .L2::evict_first .L2::evict_last"
-PREFETCH = ".L2::64B .L2::128B .L2::256B"
-PREFETCH_75 = ".L2::64B@sm_75,ptx_74 .L2::128B@sm_75,ptx_74 .L2::256B@sm_80,ptx_74"
+PREFETCH = ".L2::64B@sm_75,ptx_74 .L2::128B@sm_75,ptx_74 .L2::256B@sm_80,ptx_74"
+SCOPE_128 = ".cta .cluster@sm_90,ptx_78 .gpu .sys@ptx_84"
+HINT = "L2_cache_hint prefetch"                     # slots, of which one must be there
+ANY_HINT = "evict L2_cache_hint prefetch"
+STORE_HINT = "evict L2_cache_hint"
 CLAMP = ".trap .clamp .zero"
 
 WGMMA_N = " ".join(f".{n}" for n in range(8, 257, 8))

@@ -1,7 +1,7 @@
 """cp.async: copies of 4 to 16 bytes."""
 
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import CTA_SHARED
+from pyptx.isa._words import CTA_SHARED, PREFETCH
 
 op = Family(__name__)
 
@@ -18,9 +18,8 @@ op("cp.async", "Copy from global to shared memory asynchronously.", "data-moveme
         size="imm in 16", needs="sm_80 ptx_75"),
    form("cp.async.commit_group"),
    form("cp.async.wait_group  n", n="imm"),
-   form("cp.async.wait_all"), space=".shared .shared::cta",
-   prefetch=".L2::64B@ptx_74 .L2::128B@ptx_74 .L2::256B@ptx_74", size="imm in 4/8/16", needs="sm_80 ptx_70",
-   effect="async", ign="pred-imm")
+   form("cp.async.wait_all"), space=".shared .shared::cta", prefetch=PREFETCH, size="imm in 4/8/16",
+   needs="sm_80 ptx_70", effect="async", ign="pred-imm")
 
 op("cp.async.mbarrier.arrive", "Arrive on an mbarrier when this thread's cp.async are done.", "data-movement-and-conversion-instructions-cp-async-mbarrier-arrive",
    form("cp.async.mbarrier.arrive{.noinc}{.space}.b64  [mb]", space=CTA_SHARED, effect="async",

@@ -1,6 +1,7 @@
 """Bulk copies."""
 
 from pyptx.isa._schema import Family, form
+from pyptx.isa._words import SCOPE
 
 op = Family(__name__)
 
@@ -34,8 +35,7 @@ op("cp.async.bulk", "Copy bytes in bulk asynchronously.", "data-movement-and-con
    form("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.rnd  [d], [a], sz, [mb]",
         rnd=".mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000 .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80 .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff",
         needs="107f* ptx_94"),
-   form("cp.async.bulk.commit_group"), sz="u32 in *16", mask="u16", needs="sm_90 ptx_80", effect="async",
-   scope=".cta .cluster .gpu .sys")
+   form("cp.async.bulk.commit_group"), sz="u32 in *16", mask="u16", needs="sm_90 ptx_80", effect="async", scope=SCOPE)
 
 op("cp.async.bulk.prefetch", "Prefetch in bulk to L2.", "data-movement-and-conversion-instructions-cp-async-bulk-prefetch",
    form("cp.async.bulk.prefetch.L2.global{.L2::cache_hint}  [a], sz{, cp if .L2::cache_hint}", cp="u64",
@@ -47,8 +47,8 @@ op("multimem.cp.async.bulk", "Copy in bulk to all replicas asynchronously.", "da
    form("multimem.cp.async.bulk.global.shared::cta.bulk_group  [d], [a], sz", needs="sm_90 ptx_91"),
    form("multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask  [d], [a], sz, bm", bm="u16",
         needs="sm_100 ptx_91"),
-   form("multimem.cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group.b128  [d], [a], sz",
-        scope=".cta .cluster .gpu .sys", needs="sm_90 ptx_93"), sz="u32 in *16", effect="async")
+   form("multimem.cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group.b128  [d], [a], sz", scope=SCOPE,
+        needs="sm_90 ptx_93"), sz="u32 in *16", effect="async")
 
 op("cp.async.bulk.wait_group", "Wait for bulk groups.", "data-movement-and-conversion-instructions-cp-async-bulk-wait-group",
    form("cp.async.bulk.wait_group{.read}  n", n="imm", effect="async", needs="sm_90 ptx_80"))

@@ -50,6 +50,6 @@ op("cvt", "Convert between types.", "data-movement-and-conversion-instructions-c
 op("cvt.pack", "Convert two integers with saturation and pack them.", "data-movement-and-conversion-instructions-cvt-pack",
    form("cvt.pack.sat.ctype.s32  d, a, b", ctype=".u16 .s16", d="b32", means="d = pack_sat(a, b)",
         regs={"d": ">=int32", "a": "memory", "b": "memory"}, needs="sm_72 ptx_65"),
-   form("cvt.pack.sat.ctype.s32.b32  d, a, b, c", ctype=".u2 .s2 .u4 .s4 .u8@sm_72 .s8@sm_72", a="s32", b="s32",
+   form("cvt.pack.sat.ctype.s32.b32  d, a, b, c", ctype=".u2 .s2 .u4 .s4 .u8@=sm_72 .s8@=sm_72", a="s32", b="s32",
         c="b32", means="d = pack_sat(a, b, c)", regs={"d": ">=int32", "a": "memory", "b": "memory", "c": "memory"},
         needs="sm_75 ptx_65"))

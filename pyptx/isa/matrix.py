@@ -6,18 +6,18 @@ from pyptx.isa._words import CTA_SHARED
 op = Family(__name__)
 
 op("ldmatrix", "Load matrices from shared memory.", "warp-level-matrix-instructions-ldmatrix",
-   form("ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  {r*num}, [p]", space=CTA_SHARED, needs="sm_75 ptx_65"),
+   form("ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  {r*num}, [p]", needs="sm_75 ptx_65"),
    form("ldmatrix.sync.aligned.m16n16.num.trans{.space}.b8  {r*2*num}, [p]", num=".x1 .x2"),
    form("ldmatrix.sync.aligned.m8n16.num{.space}.b8x16.fmt  {r*num}, [p]"),
    form("ldmatrix.sync.aligned.m16n16.num.trans{.space}.b8x16.fmt  {r*2*num}, [p]", num=".x1 .x2"),
    form("ldmatrix.sync.aligned.m8n16.num{.space}.s8.s4  {r*num}, [p]", needs="100f* 110f* 120f* 90a ptx_94"),
-   num=".x1 .x2 .x4", space=".shared .shared::cta", r="b32", needs="100f* 110f* 120f* ptx_86", effect="load:shared",
+   num=".x1 .x2 .x4", space=CTA_SHARED, r="b32", needs="100f* 110f* 120f* ptx_86", effect="load:shared",
    fmt=".b6x16_p32 .b4x16_p64")
 
 op("stmatrix", "Store matrices to shared memory.", "warp-level-matrix-instructions-stmatrix",
    form("stmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  [p], {r*num}", needs="sm_90 ptx_78"),
    form("stmatrix.sync.aligned.m16n8.num.trans{.space}.b8  [p], {r*num}", needs="100f* 110f* 120f* ptx_86"),
-   num=".x1 .x2 .x4", space=".shared .shared::cta", r="b32", effect="store:shared")
+   num=".x1 .x2 .x4", space=CTA_SHARED, r="b32", effect="store:shared")
 
 op("movmatrix", "Transpose a matrix across the warp.", "warp-level-matrix-instructions-movmatrix",
    form("movmatrix.sync.aligned.m8n8.trans.b16  d, a", d="b32", a="b32", effect="warp", needs="sm_75 ptx_78"))

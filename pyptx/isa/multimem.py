@@ -1,7 +1,7 @@
 """Accesses to all replicas of a multimem address."""
 
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL, SCALAR
+from pyptx.isa._words import BOOL, SCALAR, SCOPE
 
 op = Family(__name__)
 
@@ -31,8 +31,8 @@ op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduc
    form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]", type=".e4m3x4 .e5m2x4", d="b32",
         needs="100f* 110f* 120a 121a ptx_86"),
    form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8", type=".e4m3x2 .e5m2x2",
-        d="b16", needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .acquire", scope=".cta .cluster .gpu .sys",
-   op=".min .max .add", type=".f16x2 .bf16x2", needs="sm_90 ptx_81", effect="load:global", vec=".v2 .v4")
+        d="b16", needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .acquire", scope=SCOPE, op=".min .max .add",
+   type=".f16x2 .bf16x2", needs="sm_90 ptx_81", effect="load:global", vec=".v2 .v4")
 
 op("multimem.st", "Store to all replicas of a multimem address.", "data-movement-and-conversion-instructions-multimem",
    form("multimem.st.sem.scope{.global}.type  [a], b",
@@ -45,9 +45,8 @@ op("multimem.st", "Store to all replicas of a multimem address.", "data-movement
    form("multimem.st{.weak}{.global}.vec.type  [a], {b*vec}", vec=".v2 .v4 .v8", type=".f16 .bf16",
         regs={"b": {"any": "f16"}}),
    form("multimem.st{.weak}{.global}.vec.type  [a], {b*vec}", type=".e4m3x4 .e5m2x4 .e4m3x2 .e5m2x2", b="type+imm",
-        regs={"b": "any"}, needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .release",
-   scope=".cta .cluster .gpu .sys", type=".f16x2 .bf16x2 .f32", needs="sm_90 ptx_81", effect="store:global",
-   vec=".v2 .v4")
+        regs={"b": "any"}, needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .release", scope=SCOPE,
+   type=".f16x2 .bf16x2 .f32", needs="sm_90 ptx_81", effect="store:global", vec=".v2 .v4")
 
 op("multimem.red", "Reduce into all replicas of a multimem address.", "data-movement-and-conversion-instructions-multimem",
    form("multimem.red.sem.scope{.global}.op.type  [a], b"),
@@ -63,8 +62,8 @@ op("multimem.red", "Reduce into all replicas of a multimem address.", "data-move
    form("multimem.red{.global}.add.vec.type  [a], {b*vec}", type=".f16x2 .bf16x2 .f32", b="type-imm",
         regs={"b": {"any": "f32"}}),
    form("multimem.red{.global}.add.vec.type  [a], {b*vec}", vec=".v2 .v4 .v8", type=".f16 .bf16",
-        regs={"b": {"any": "f16"}}), sem=".relaxed .release", scope=".cta .cluster .gpu .sys", op=".min .max .add",
-   type=".u32 .s32 .u64", needs="sm_90 ptx_81", effect="reduce:global", vec=".v2 .v4")
+        regs={"b": {"any": "f16"}}), sem=".relaxed .release", scope=SCOPE, op=".min .max .add", type=".u32 .s32 .u64",
+   needs="sm_90 ptx_81", effect="reduce:global", vec=".v2 .v4")
 
 op("multimem.st.async", "Store to all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem",
    form("multimem.st.async.release.scope{.global}.type  [a], b", scope=".gpu .sys", type=SCALAR,

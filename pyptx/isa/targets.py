@@ -152,11 +152,13 @@ class Needs:
         text: as in the table, e.g. "sm_90 ptx_78", "100f* 110f*".
         targets: names of the targets that have it; None for every one.
         ptx: the first version.
+        instead: it replaces what the form says, being wider.
     """
 
     text: str
     targets: frozenset[str] | None
     ptx: tuple[int, int]
+    instead: bool = False
 
     def on(self, target: Target) -> bool:
         return self.targets is None or _canonical(target) in self.targets
@@ -192,13 +194,14 @@ def needs(text: str) -> Needs:
     """
     names: set[str] | None = None
     ptx = (2, 0)
-    for word in text.split():
+    instead = text.startswith("=")
+    for word in text.removeprefix("=").split():
         if word.startswith("ptx_"):
             ptx = int(word[4:-1]), int(word[-1])
             continue
         names = set() if names is None else names
         names |= _targets(word)
-    return Needs(text, None if names is None else frozenset(names), ptx)
+    return Needs(text, None if names is None else frozenset(names), ptx, instead)
 
 
 def _targets(word: str) -> set[str]:

@@ -1,7 +1,7 @@
 """tcgen05.mma: matrix multiply into tensor memory."""
 
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import GROUP
+from pyptx.isa._words import COLLECTOR_A, COLLECTOR_B, GROUP
 
 op = Family(__name__)
 
@@ -35,28 +35,23 @@ op("tcgen05.mma", "Matrix multiply-accumulate into tensor memory.", "tcgen05-ins
    form("tcgen05.mma.group.kind  [d], ad, bd, id, {dm*4}, en, si", group=".cta_group::1",
         kind=".kind::f16 .kind::tf32", needs="100f* ptx_86"),
    form("tcgen05.mma.group.kind::mxf8f6f4.block_scale{.scale_vec}{.collector}  [d], ad, bd, id, [sa], [sb], en",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        collector=COLLECTOR_A),
    form("tcgen05.mma.group.kind::mxf8f6f4.block_scale{.scale_vec}{.collector}  [d], [at], bd, id, [sa], [sb], en",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        collector=COLLECTOR_A),
    form("tcgen05.mma.group.kind::mxf4.block_scale{.scale_vec}{.collector}  [d], ad, bd, id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X@100a,103a,107a,110a .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        scale_vec=".scale_vec::2X@100a,103a,107a,110a .block32@ptx_88", collector=COLLECTOR_A),
    form("tcgen05.mma.group.kind::mxf4.block_scale{.scale_vec}{.collector}  [d], [at], bd, id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X@100a,103a,107a,110a .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        scale_vec=".scale_vec::2X@100a,103a,107a,110a .block32@ptx_88", collector=COLLECTOR_A),
    form("tcgen05.mma.group.kind::mxf4nvf4.block_scale.scale_vec{.collector}  [d], ad, bd, id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X .scale_vec::4X .block16@100f*,110f*,ptx_88 .block32@100f*,110f*,ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
-        needs="100a 103a 107a 110a ptx_87"),
+        scale_vec=".scale_vec::2X .scale_vec::4X .block16@=100f*,110f*,ptx_88 .block32@=100f*,110f*,ptx_88",
+        collector=COLLECTOR_A, needs="100a 103a 107a 110a ptx_87"),
    form("tcgen05.mma.group.kind::mxf4nvf4.block_scale.scale_vec{.collector}  [d], [at], bd, id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X .scale_vec::4X .block16@100f*,110f*,ptx_88 .block32@100f*,110f*,ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
-        needs="100a 103a 107a 110a ptx_87"),
+        scale_vec=".scale_vec::2X .scale_vec::4X .block16@=100f*,110f*,ptx_88 .block32@=100f*,110f*,ptx_88",
+        collector=COLLECTOR_A, needs="100a 103a 107a 110a ptx_87"),
    form("tcgen05.mma.group.kind.collector  [d], [at], bd, id, en",
-        kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
-   group=GROUP, d="addrb32", ad="u64", bd="u64", id="u32", dm="b32", en="!pred", needs="100f* 110f* ptx_86",
-   work="2*m*n*k flop", effect="async:mma", at="addrb32", si="imm in 0..15", op=".fill .use .lastuse .discard",
+        kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a", collector=COLLECTOR_A), group=GROUP,
+   d="addrb32", ad="u64", bd="u64", id="u32", dm="b32", en="!pred", needs="100f* 110f* ptx_86", work="2*m*n*k flop",
+   effect="async:mma", at="addrb32", si="imm in 0..15", op=".fill .use .lastuse .discard",
    bop=".fill .use .lastuse .discard", lt="addrb32", sa="addrb32", sb="addrb32",
    scale_vec=".scale_vec::1X@100a,103a,107a,110a .block32@ptx_88")
 
@@ -71,35 +66,27 @@ op("tcgen05.mma.sp", "Sparse matrix multiply-accumulate into tensor memory.", "t
    form("tcgen05.mma.sp.group.kind.collector::a::<op>  [d], ad, bd, [mt], id, en",
         kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a", op=".fill .use .lastuse .discard"),
    form("tcgen05.mma.sp.group.kind::mxf8f6f4.block_scale{.scale_vec}{.collector}  "
-        "[d], ad, bd, [mt], id, [sa], [sb], en",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        "[d], ad, bd, [mt], id, [sa], [sb], en", collector=COLLECTOR_A),
    form("tcgen05.mma.sp.group.kind::mxf8f6f4.block_scale{.scale_vec}{.collector}  "
-        "[d], [at], bd, [mt], id, [sa], [sb], en",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard"),
+        "[d], [at], bd, [mt], id, [sa], [sb], en", collector=COLLECTOR_A),
    form("tcgen05.mma.sp.group.kind::mxf4.block_scale{.scale_vec}{.collector}  "
-        "[d], ad, bd, [mt], id, [sa], [sb], en", scale_vec=".scale_vec::2X .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
+        "[d], ad, bd, [mt], id, [sa], [sb], en", scale_vec=".scale_vec::2X .block32@ptx_88", collector=COLLECTOR_A,
         needs="100a 103a 107a 110a ptx_86"),
    form("tcgen05.mma.sp.group.kind::mxf4.block_scale{.scale_vec}{.collector}  "
         "[d], [at], bd, [mt], id, [sa], [sb], en", scale_vec=".scale_vec::2X .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
-        needs="100a 103a 107a 110a ptx_86"),
+        collector=COLLECTOR_A, needs="100a 103a 107a 110a ptx_86"),
    form("tcgen05.mma.sp.group.kind::mxf4nvf4.block_scale.scale_vec{.collector}  "
         "[d], ad, bd, [mt], id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X .scale_vec::4X .block16@ptx_88 .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
+        scale_vec=".scale_vec::2X .scale_vec::4X .block16@ptx_88 .block32@ptx_88", collector=COLLECTOR_A,
         needs="100a 103a 107a 110a ptx_87"),
    form("tcgen05.mma.sp.group.kind::mxf4nvf4.block_scale.scale_vec{.collector}  "
         "[d], [at], bd, [mt], id, [sa], [sb], en",
-        scale_vec=".scale_vec::2X .scale_vec::4X .block16@ptx_88 .block32@ptx_88",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
+        scale_vec=".scale_vec::2X .scale_vec::4X .block16@ptx_88 .block32@ptx_88", collector=COLLECTOR_A,
         needs="100a 103a 107a 110a ptx_87"),
    form("tcgen05.mma.sp.group.kind{.collector}  [d], ad, bd, [mt], id, en, si", kind=".kind::f16 .kind::tf32",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
-        needs="100f* ptx_86"),
+        collector=COLLECTOR_A, needs="100f* ptx_86"),
    form("tcgen05.mma.sp.group.kind{.collector}  [d], [at], bd, [mt], id, en, si", kind=".kind::f16 .kind::tf32",
-        collector=".collector::a::fill .collector::a::use .collector::a::lastuse .collector::a::discard",
-        needs="100f* ptx_86"),
+        collector=COLLECTOR_A, needs="100f* ptx_86"),
    form("tcgen05.mma.sp.group.kind.ashift{.collector}  [d], [at], bd, [mt], id, en",
         kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a",
         collector=".collector::a::lastuse .collector::a::discard"), group=GROUP, d="addrb32", ad="u64", bd="u64",
@@ -113,9 +100,8 @@ op("tcgen05.mma.ws", "Weight-stationary matrix multiply-accumulate into tensor m
    form("tcgen05.mma.ws.cta_group::1.kind{.collector}  [d], [at], bd, id, en{, zm}",
         kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a", at="addrb32"),
    form("tcgen05.mma.ws.cta_group::1.kind::ti16{.collector}  [d], ad, bd, id, en{, zm}", needs="107f* ptx_94"),
-   collector=".collector::b0::fill .collector::b0::use .collector::b0::lastuse .collector::b0::discard .collector::b1::fill .collector::b1::use .collector::b1::lastuse .collector::b1::discard .collector::b2::fill .collector::b2::use .collector::b2::lastuse .collector::b2::discard .collector::b3::fill .collector::b3::use .collector::b3::lastuse .collector::b3::discard",
-   d="addrb32", ad="u64", bd="u64", id="u32", en="!pred", zm="u64", needs="100f* 110f* ptx_86", work="2*m*n*k flop",
-   effect="async:mma")
+   collector=COLLECTOR_B, d="addrb32", ad="u64", bd="u64", id="u32", en="!pred", zm="u64", needs="100f* 110f* ptx_86",
+   work="2*m*n*k flop", effect="async:mma")
 
 op("tcgen05.mma.ws.sp", "Sparse weight-stationary matrix multiply-accumulate into tensor memory.", "tcgen05-instructions-tcgen05-mma-ws-sp",
    form("tcgen05.mma.ws.sp.cta_group::1.kind{.collector}  [d], ad, bd, [mt], id, en{, zm}",
@@ -123,7 +109,6 @@ op("tcgen05.mma.ws.sp", "Sparse weight-stationary matrix multiply-accumulate int
    form("tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.collector}  [d], ad, bd, [mt], id, en{, zm}",
         needs="107f* ptx_94"),
    form("tcgen05.mma.ws.sp.cta_group::1.kind{.collector}  [d], [at], bd, [mt], id, en{, zm}",
-        kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a", at="addrb32"),
-   collector=".collector::b0::fill .collector::b0::use .collector::b0::lastuse .collector::b0::discard .collector::b1::fill .collector::b1::use .collector::b1::lastuse .collector::b1::discard .collector::b2::fill .collector::b2::use .collector::b2::lastuse .collector::b2::discard .collector::b3::fill .collector::b3::use .collector::b3::lastuse .collector::b3::discard",
+        kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a", at="addrb32"), collector=COLLECTOR_B,
    d="addrb32", ad="u64", bd="u64", mt="addrb32", id="u32", en="!pred", zm="u64", needs="100f* 110f* ptx_86",
    work="2*m*n*k flop", effect="async:mma")

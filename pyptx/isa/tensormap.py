@@ -1,6 +1,7 @@
 """Tensor maps."""
 
 from pyptx.isa._schema import Family, form
+from pyptx.isa._words import SCOPE
 
 op = Family(__name__)
 
@@ -18,4 +19,4 @@ op("tensormap.replace", "Change a field of a tensor map.", "data-movement-and-co
 
 op("tensormap.cp_fenceproxy", "Copy a tensor map and make it visible to the tensormap proxy.", "data-movement-and-conversion-instructions-tensormap-cp-fenceproxy",
    form("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  "
-        "[d], [a], size", scope=".cta .cluster .gpu .sys", size="imm in 128", effect="async", needs="sm_90 ptx_83"))
+        "[d], [a], size", scope=SCOPE, size="imm in 128", effect="async", needs="sm_90 ptx_83"))

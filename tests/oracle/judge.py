@@ -16,7 +16,6 @@ __all__ = ["HEADER", "Ptxas", "find_ptxas"]
 
 DECLARED = ("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64", "pred")
 _ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
-_LATE = ".visible .func"
 
 HEADER = """.global .align 128 .b8 sym_global[1024];
 .const .align 128 .b8 sym_const[64];
@@ -56,21 +55,19 @@ class Ptxas:
             target: e.g. "sm_90a".    option: a second word of `.target`.    registers: more declarations.
         """
         verdicts = [""] * len(statements)
-        todo = list(range(len(statements)))
-        while todo:
-            found, stopped = self._run([statements[i] for i in todo], target, version, option, registers)
+        start = 0
+        while start < len(statements):
+            found, finished = self._run(statements[start:], target, version, option, registers)
             for line, message in found.items():
-                verdicts[todo[line]] = verdicts[todo[line]] or message
-            if stopped is None:
+                verdicts[start + line] = message
+            if finished:
                 break
-            verdicts[todo[stopped]] = verdicts[todo[stopped]] or "ptxas stopped here"
-            todo = todo[:stopped] + todo[stopped + 1:] if not found.keys() - {stopped} else \
-                [i for n, i in enumerate(todo) if n != stopped]
+            start += max(found) + 1                             # ptxas gave up behind its last message
         return verdicts
 
     def _run(self, statements: list[str], target: str, version: tuple[int, int], option: str,
-             registers: str) -> tuple[dict[int, str], int | None]:
-        """Errors by statement, and the statement whose syntax made ptxas give up."""
+             registers: str) -> tuple[dict[int, str], bool]:
+        """Errors by statement, and whether ptxas read to the end: a wrong statement stands there."""
         head = f".version {version[0]}.{version[1]}\n.target {target}{', ' + option if option else ''}\n.address_size 64\n" + HEADER
         if option:
             head += ".global .texref tex0; .global .samplerref smp0;\n"
@@ -78,7 +75,7 @@ class Ptxas:
         head += ".visible .entry k(.param .align 128 .b8 p0[256]) {\n" + _BODY + registers + "\n"
         head += "".join(f".reg .{kind} %{kind}_<260>;\n" for kind in kinds)
         first = head.count("\n") + 1
-        text = head + "\n".join(statements) + "\nL0:\nL1:\nret;\n}\n"
+        text = head + "\n".join(statements) + "\nno_instruction;\nL0:\nL1:\nret;\n}\n"
         source = self.folder / f"judge{self.runs}.ptx"
         source.write_text(text)
         self.runs += 1
@@ -87,17 +84,15 @@ class Ptxas:
         done = subprocess.run([self.path, f"-arch={arch}", source, "-o", "/dev/null"], capture_output=True, text=True, timeout=300)
         source.unlink()
         found: dict[int, str] = {}
-        stopped = None
         for match in _ERROR.finditer(done.stdout + done.stderr):
             line, message = int(match[1]) - first, match[2]
-            if not 0 <= line < len(statements):
+            if not 0 <= line <= len(statements):
                 raise AssertionError(f"ptxas refuses the frame: {match[0]}")
             found.setdefault(line, message)
-            if "Parsing error" in message or "syntax error" in message.lower():
-                stopped = line
-        if done.returncode and not found:
+        finished = found.pop(len(statements), None) is not None
+        if not finished and not found:
             raise AssertionError(f"ptxas failed without naming a statement: {done.stderr[-500:]}")
-        return found, stopped
+        return found, finished
 
 
 def _number(target: str) -> int:
