@@ -86,15 +86,20 @@ class _Printer:
         self._header(target, ", ".join(target.targets), words)
         number = str(size.size)
         self._header(size, number, [Piece("kind", ".address_size"), Piece("number", number, " ", "int")])
-        self.body(module.directives, "")
+        self.body(module.directives, "", closed=False)
 
     def _header(self, node, value: str, words: list[Piece]) -> None:
         formatting = node.formatting or _LINE
         if dict(formatting.layout).get("=omit") != value:
             self._put(_before(formatting, formatting.indent) + weave(words, formatting.layout) + _after(formatting))
 
-    def body(self, nodes: tuple[Statement, ...], indent: str) -> None:
-        """Statements one after the other; `indent` is for those that have no formatting."""
+    def body(self, nodes: tuple[Statement, ...], indent: str, *, closed: bool = True) -> None:
+        """Statements one after the other.
+
+        Args:
+            indent: for those that have no formatting.
+            closed: something follows, which a comment at the end must not swallow.
+        """
         parts, owners, templates = self.parts, self.owners, self._templates
         shared: dict[int, str] = {}
         previous: Statement | None = None
@@ -133,7 +138,7 @@ class _Printer:
             else:
                 self._other(node, indent)
             previous = node
-        if previous is not None and parts[-1][-1] != "\n" and _open_comment(previous):
+        if closed and previous is not None and parts[-1][-1] != "\n" and _open_comment(previous):
             self._put("\n")
 
     def _fresh_line(self, previous: Statement | None, node: Statement) -> None:
@@ -162,7 +167,8 @@ class _Printer:
         match node:
             case Label(name, place=place):
                 gap = formatting.layout[0][1] if formatting.layout else ""
-                self._put((_before(given, given.indent) if given else "") + name + gap + ":" + _after(formatting), place)
+                before = _before(given, given.indent) if given else ""
+                self._put(before + name + gap + ":" + _after(formatting), place)
             case BlankLine():
                 self._put(formatting.indent + formatting.newline if given else "\n")
             case Comment(text):

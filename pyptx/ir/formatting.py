@@ -90,9 +90,13 @@ _RUN = re.compile(GAP + "++")
 _MODULO = re.compile(rf"%{GAP}")
 
 
+_SIGN = re.compile(r"[-+~!] (?=[0-9.])")
+
+
 def collapsed(text: str) -> str:
-    """The text with every run of blanks and comments as one space."""
-    return _RUN.sub(" ", text)
+    """The text with every run of blanks and comments as one space, and none behind a sign it starts with."""
+    text = _RUN.sub(" ", text)
+    return text[0] + text[2:] if _SIGN.match(text) else text
 
 
 def tight(text: str) -> str:

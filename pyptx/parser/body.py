@@ -162,6 +162,8 @@ class Reader:
         line = text.rfind("\n", start, at) + 1
         if line > start and not text[line:at].strip() and text[start:line].strip():
             end = line                                      # the statement before has no semicolon
+        elif text[at:at + 1] == "{" and text[start:at].lstrip().startswith("@"):
+            end = at                                        # a guard in front of a block
         else:
             stop = text.find("\n", at)
             stop = len(text) if stop < 0 else stop + 1

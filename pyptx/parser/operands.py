@@ -229,17 +229,20 @@ def _elements(c: Cursor, closing: str, *, fields: bool = False) -> tuple[tuple[O
 
 def _parenthesized(c: Cursor, call: bool) -> Operand:
     start = c.start
+    refused = None
     if not call and c.trials < 8:                           # each trial may read on to the end of the statement
         try:
             node = _constant(c)
-        except ParseError:
-            c.trials += 1
-            c.seek(start)
-        else:
             if not _is_list(node.text):
                 return node
-            c.seek(start)
-    elements, layout = _elements(c, ")")
+        except ParseError as error:
+            c.trials += 1
+            refused = error
+        c.seek(start)
+    try:
+        elements, layout = _elements(c, ")")
+    except ParseError as error:
+        raise refused if refused is not None and refused.offset >= error.offset else error from None
     return _fitted(ParenthesizedOperand(elements), layout, start, c)
 
 

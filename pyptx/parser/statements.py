@@ -119,6 +119,8 @@ def _instruction(c: Cursor, indent: str, layout: list[tuple[str, str]]) -> tuple
     if any(gap for _, gap in blanks):
         layout += blanks
     operands = []
+    if c.kind == "end" or c.word == "}":
+        c.fail("expected ';' after the instruction")
     if c.word != ";":
         while True:
             layout.append((f"item{len(operands)}" if operands else "first", c.gap))

@@ -1,0 +1,49 @@
+"""The flat tokens of a text."""
+
+import pytest
+
+from pyptx.parser import LexError, tokenize
+from pyptx.parser.tokens import TokenKind
+
+
+def kinds(text: str) -> list[str]:
+    return [token.kind.name for token in tokenize(text)]
+
+
+def test_joining_the_tokens_gives_the_text_back():
+    text = "\tadd.s32 \t%r1, %r2, -0x10; // sum\r\n/* two\nlines */ }\n  "
+    assert "".join(token.leading_whitespace + token.text for token in tokenize(text)) == text
+
+
+def test_lines_and_columns_count_from_one():
+    tokens = tokenize("a\n /* x\n y */ b")
+    assert [(t.text, t.line, t.col) for t in tokens if t.kind is TokenKind.IDENTIFIER] == [("a", 1, 1), ("b", 3, 7)]
+
+
+@pytest.mark.parametrize("text", ["1e10", "1.", ".5", "1.5e-3", "0f3F800000", "0d3FF0000000000000"])
+def test_every_float_is_one_token(text: str):
+    assert kinds(text) == ["FLOAT", "EOF"]
+
+
+@pytest.mark.parametrize("text", ["0", "017", "0xFFU", "0X1f", "0b101", "255U"])
+def test_every_integer_is_one_token(text: str):
+    assert kinds(text) == ["INTEGER", "EOF"]
+
+
+def test_directives_take_their_colons_and_registers_their_selector():
+    assert [t.text for t in tokenize("ld.shared::cta.2d %v.x")][:-1] == ["ld", ".shared::cta", ".2d", "%v.x"]
+
+
+def test_marks_have_kinds_of_their_own():
+    assert kinds("{}()[],;:@!+-|<> =*/~&^?<<") == [
+        "LBRACE", "RBRACE", "LPAREN", "RPAREN", "LBRACKET", "RBRACKET", "COMMA", "SEMICOLON", "COLON", "AT", "BANG",
+        "PLUS", "MINUS", "PIPE", "LESS", "GREATER", "EQUALS", "STAR", "SLASH", "TILDE", "AMPERSAND", "CARET",
+        "QUESTION", "OPERATOR", "EOF"]
+
+
+@pytest.mark.parametrize("text, column, message", [
+    ("add §", 5, "'§'"), ("a \0", 3, "does not occur"), ('.file "x', 7, "no end on its line"), ("ret; /* x", 6, "'*/'")])
+def test_what_is_no_token_is_refused_where_it_stands(text: str, column: int, message: str):
+    with pytest.raises(LexError, match="1:") as refused:
+        tokenize(text)
+    assert refused.value.col == column and message in str(refused.value)
