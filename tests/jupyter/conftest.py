@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 from selenium import webdriver
 from selenium.webdriver import ActionChains
+from traitlets.config import Config
 
 
 class Ran:
@@ -31,8 +32,7 @@ class Ran:
 def shell(tmp_path, monkeypatch) -> Iterator[InteractiveShell]:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance(colors="nocolor", history_length=0)
-    shell.history_manager.enabled = False
+    shell = InteractiveShell.instance(colors="nocolor", config=Config(HistoryManager={"enabled": False}))
     shell.run_line_magic("load_ext", "pyptx")
     yield shell
     shell.run_line_magic("unload_ext", "pyptx")
