@@ -11,6 +11,7 @@ from pyptx.sim.program import Program
 __all__ = ["Plan"]
 
 WARP_QUANTUM = 1024             # warp-instructions before the next warp has its turn
+SPINNING_QUANTUM = 256          # and when threads may wait for each other through memory
 CTA_QUANTUM = 1 << 20           # before the next CTA has, when CTAs cannot wait for each other
 POLLING_QUANTUM = 8192          # and when they may
 RESIDENT = 1024                 # CTAs that run at the same time at most
@@ -30,6 +31,7 @@ class Plan:
     cta_quantum: int
     warp_quantum: int
     resident: int
+    yields: bool                        # lanes that wait for others of their warp go on when these take long
     max_steps: int
 
     @classmethod
@@ -62,7 +64,8 @@ class Plan:
         state = static + dynamic_bytes + (threads + 31) // 32 * 128 * (len(names.registers) + names.local_bytes // 4 + 16)
         resident = max(1, min(RESIDENT, RESIDENT_BYTES // state)) if polls else 1
         return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls else CTA_QUANTUM,
-                   WARP_QUANTUM, resident, max_steps if max_steps is not None else (1 << 63) - 1)
+                   SPINNING_QUANTUM if program.spins else WARP_QUANTUM, resident, program.spins,
+                   max_steps if max_steps is not None else (1 << 63) - 1)
 
     @property
     def ctas(self) -> int:

@@ -57,13 +57,15 @@ class Program:
         return frozenset(live_at_entry(self.actions, self.guarded, reads, writes))
 
     @cached_property
+    def spins(self) -> bool:
+        """Whether threads may wait for each other through memory: atomics, volatile or ordered loads."""
+        return any(map(_waits, self.actions, self.instructions))
+
+    @cached_property
     def polls(self) -> bool:
-        """Whether CTAs may wait for each other through memory: atomics, volatile or ordered accesses."""
-        def ordered(action, instruction):
-            if isinstance(action, Atomic):
-                return action.address.space in ("generic", "global")
-            return isinstance(action, Load) and bool({".volatile", ".relaxed", ".acquire"} & set(instruction.modifiers))
-        return any(map(ordered, self.actions, self.instructions))
+        """Whether CTAs may: the same in global memory."""
+        return any(_waits(action, instruction) and action.address.space in ("generic", "global")
+                   for action, instruction in zip(self.actions, self.instructions, strict=True))
 
     @cached_property
     def specials(self) -> tuple[str, ...]:
@@ -99,6 +101,11 @@ def load(module: Module, entry: str | None = None) -> Program:
         error.diagnostics = tuple(refused)
         raise error
     return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards))
+
+
+def _waits(action: Action, instruction: Instruction) -> bool:
+    ordered = {".volatile", ".relaxed", ".acquire"} & set(instruction.modifiers)
+    return isinstance(action, Atomic) or (isinstance(action, Load) and bool(ordered))
 
 
 def _entry(module: Module, name: str | None) -> Function:

@@ -55,4 +55,4 @@ def _all(number: int) -> np.ndarray:
     return np.full(32, number, np.uint64)
 
 
-_ANY = Plan((1, 1, 1), (32, 1, 1), (1, 1, 1), 0, 0, 1, 1, 1, 1)
+_ANY = Plan((1, 1, 1), (32, 1, 1), (1, 1, 1), 0, 0, 1, 1, 1, False, 1)

@@ -11,7 +11,8 @@ typedef struct {
     u64 addr[LANES] __attribute__((aligned(128)));
     u8 *host;                   // host + addr[lane] + lane * stride is the memory of a lane
     u64 lo, stride, window;
-    u32 space, bytes, kind, far;
+    u32 space, bytes, kind;
+    Pattern *pattern;
 } Access;
 
 int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes);          // 0: a fault was raised

@@ -104,9 +104,26 @@ def _load(e: Encoder, action: act.Load) -> None:
         size, count = 8, 2 * count
         if width != 128:
             raise SimulationError("128-bit data needs a .b128 register")
+    if action.address.space == "param" and action.address.base is None and width != 128 and _inside(e, action):
+        for k, register in enumerate(action.data):
+            if register is not None:
+                row = e.parameter(action.address.offset + k * size, size, action.signed, width)
+                e.emit("mov_64" if width == 64 else "mov_32", e.register(register), row)
+        if e.fresh:
+            e.emit("nop")
+        return
     cells = _address(e, action.address, size, count, width)
     cells["mod"] |= _SIGNED if action.signed else 0
+    if action.address.space == "shared" and action.address.base is None and size == 4 and width == 32 and count == 1 and None not in action.data:
+        e.emit("lds", e.register(action.data[0]), aux=e.operand_list(places), **cells)
+        return
     e.emit("ld", aux=e.operand_list(places), **cells)
+
+
+def _inside(e: Encoder, action: act.Load) -> bool:
+    """Whether a load of parameters is aligned and within them."""
+    params, at, bytes_ = e.program.names.params, action.address.offset, action.size * action.count
+    return at >= 0 and at % bytes_ == 0 and bool(params) and at + bytes_ <= params[-1].offset + params[-1].size
 
 
 def _row_of(e: Encoder, value: act.Value, width: int) -> int:

@@ -49,7 +49,8 @@ struct Op {
 
 enum { F_FULL = 1,              // writes a temporary: all lanes
        F_COUNT = 2,             // first operation of a PTX instruction
-       F_BRANCH = 4, F_EXIT = 8, F_SYNC = 16, F_BARRIER = 32, F_TRAP = 64, F_JUMP_TABLE = 128, F_SPECIAL = 252 };
+       F_BRANCH = 4, F_EXIT = 8, F_SYNC = 16, F_BARRIER = 32, F_TRAP = 64, F_JUMP_TABLE = 128, F_SPECIAL = 252,
+       F_GUARDED = 256 };      // it has a guard
 
 // How a floating-point operation rounds and clamps (Op.mod of float operations).
 enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
@@ -91,7 +92,7 @@ typedef struct Cta {
 typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;
 
 // What the last execution of a memory operation looked like, so that equal patterns are not analysed again.
-typedef struct { V32 delta; u32 mask, phase, extra, valid; u32 segment, pad[3]; } Pattern;
+typedef struct { V64 delta; u32 mask, phase, extra, valid, segment, kind, bytes; i64 lo, hi; u64 bits; } Pattern;
 
 enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
@@ -117,6 +118,7 @@ struct Ctx {
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
     u64 next_cta, last_cta;
     u32 current;
+    u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written
     u32 *zeros;
     char *consts, *place_sregs;

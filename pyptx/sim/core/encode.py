@@ -26,7 +26,7 @@ TEMPORARY_PREDICATES = 32
 class Flags:
     """Op.flags, as core.h has them."""
 
-    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE = (1 << k for k in range(8))
+    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED = (1 << k for k in range(9))
 
 
 @dataclass(eq=False)
@@ -38,6 +38,7 @@ class Encoded:
         constants: segment 1 as bytes.      reg_bytes: size of segment 0.
         zeros: (offset, bytes) pairs of registers that start as zero.
         place_rows: special registers of segment 3, in order.
+        param_rows: (place in the constants, offset in the parameters, size, signed, row bytes) of rows that hold a parameter.
     """
 
     ops: np.ndarray
@@ -46,6 +47,7 @@ class Encoded:
     reg_bytes: int
     zeros: np.ndarray
     place_rows: tuple[str, ...]
+    param_rows: tuple[tuple[int, int, int, bool, int], ...]
 
 
 @dataclass(eq=False)
@@ -66,6 +68,7 @@ class Encoder:
         self.constant_bytes[0:4] = b"\xff\xff\xff\xff"
         self.true, self.false = 0 | CONSTANTS, 4 | CONSTANTS
         self.place_rows: dict[str, int] = {}
+        self.parameters: dict[tuple[int, int, bool, int], int] = {}
         self._place_registers()
         self.guard, self.flip, self.instr, self.fresh = self.true, 0, 0, True
 
@@ -95,7 +98,7 @@ class Encoder:
     def emit(self, name: str, d: int = NONE, a: int = 0, b: int = 0, c: int = 0, e: int = NONE, *, mod: int = 0, imm: int = 0,
              aux: int = 0, aux2: int = NONE, full: bool = False, flags: int = 0) -> int:
         """Add an operation; its number."""
-        flags |= (Flags.FULL if full else 0) | (Flags.COUNT if self.fresh else 0)
+        flags |= (Flags.FULL if full else 0) | (Flags.COUNT if self.fresh else 0) | (0 if self.guard == self.true else Flags.GUARDED)
         self.fresh = False
         self.rows.append((0, d, a, b, c, e, self.guard, self.flip, self.instr, self.codes[name], flags, mod,
                           imm & 0xFFFFFFFF_FFFFFFFF, aux, aux2))
@@ -140,6 +143,14 @@ class Encoder:
             case Special(name):
                 return self.special(name)
 
+    def parameter(self, offset: int, size: int, signed: bool, width: int) -> int:
+        """A row that holds a parameter, extended to a register of a width; filled at launch."""
+        key = offset, size, signed, width
+        if key not in self.parameters:
+            self.parameters[key] = len(self.constant_bytes) | CONSTANTS
+            self.constant_bytes += bytes(ROW if width <= 32 else 2 * ROW)
+        return self.parameters[key]
+
     def special(self, name: str) -> int:
         if name in CTA_ROWS:
             return CTA_ROWS.index(name) * ROW | PER_CTA
@@ -165,4 +176,6 @@ class Encoder:
             width = self.program.names.registers[index].width
             zeros += [self.offsets[index], 4 if width == 1 else ROW * max(1, width // 32)]
         return Encoded(ops, np.array(self.pool or [0], np.uint32), np.frombuffer(bytes(self.constant_bytes), np.uint8),
-                       self.highest, np.array(zeros or [0], np.uint32), tuple(self.place_rows))
+                       self.highest, np.array(zeros or [0], np.uint32), tuple(self.place_rows),
+                       tuple((place & ~3, offset, size, signed, width // 8) for (offset, size, signed, width), place
+                             in self.parameters.items()))

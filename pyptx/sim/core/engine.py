@@ -28,7 +28,7 @@ _STATES = ("ready", "barrier", "parked")
 
 _SCALARS = ("nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes zero_count "
             "shared_window local_window const_window param_window max_steps cta_quantum warp_quantum first_cta last_cta "
-            "max_resident").split()
+            "max_resident yields").split()
 _POINTERS = ("ops pool segments param zeros consts place_sregs issues lanes divergent conflicts requests sectors").split()
 
 
@@ -85,9 +85,10 @@ class _Part:
         self.table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                               np.uint64)
         self.places = _place_rows(code, plan)
+        self.constants = _constants(code, params)
         c = self.counters
         arrays = {"ops": self.ops, "pool": code.pool, "segments": self.table, "param": self.param, "zeros": code.zeros,
-                  "consts": code.constants, "place_sregs": self.places, "issues": c.issues, "lanes": c.lanes,
+                  "consts": self.constants, "place_sregs": self.places, "issues": c.issues, "lanes": c.lanes,
                   "divergent": c.branches_divergent, "conflicts": c.shared_conflicts, "requests": c.global_requests,
                   "sectors": c.global_sectors}
         undefined = 2 * len(program.undefined)
@@ -98,7 +99,7 @@ class _Part:
                    "zero_count": undefined, "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
                    "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
                    "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "first_cta": first, "last_cta": last,
-                   "max_resident": plan.resident}
+                   "max_resident": plan.resident, "yields": plan.yields}
         triple = ctypes.c_uint64 * 3
         self.launch = _Launch(**{n: a.ctypes.data for n, a in arrays.items()}, **scalars, grid=triple(*plan.grid),
                               block=triple(*plan.block), cluster=triple(*plan.cluster))
@@ -140,6 +141,18 @@ class _Part:
                     groups.append(faults.Group(w, mask, int(self.ops[op]["instr"]), _STATES[state], barrier, arrived, expected,
                                                live))
         return groups
+
+
+def _constants(code: Encoded, params: bytes) -> np.ndarray:
+    """Segment 1 with the parameters of this launch in their rows."""
+    if not code.param_rows:
+        return code.constants
+    constants = code.constants.copy()
+    for place, offset, size, signed, width in code.param_rows:
+        value = int.from_bytes(params[offset:offset + size], "little", signed=signed) & ((1 << 8 * width) - 1)
+        row = max(width, 4)
+        constants[place:place + 32 * row] = np.frombuffer(value.to_bytes(row, "little") * 32, np.uint8)
+    return constants
 
 
 def _place_rows(code: Encoded, plan: Plan) -> np.ndarray:

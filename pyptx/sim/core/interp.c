@@ -52,6 +52,17 @@ static void settle_joins(Warp *w) {
     }
 }
 
+// A group has run for long while others wait for it at its meeting point; perhaps it waits for them (a lock): let
+// them go on alone.
+static void yield_join(Warp *w, Group *g) {
+    if (g->join < 0 || !w->j[g->join].arrived) return;
+    Join *j = &w->j[g->join];
+    u32 waiting = j->arrived;
+    j->expected &= ~waiting;
+    j->arrived = 0;
+    spawn(w, j->pc, waiting, j->parent);
+}
+
 static void exit_lanes(Ctx *x, Warp *w, u32 m) {
     w->live &= ~m;
     for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;
@@ -114,21 +125,22 @@ resume:;
             meet = g->join >= 0 ? w->j[g->join].pc : NONE;
         }
         const Op *o = &ops[pc];
-        u32 m = active & (PRED(x, o->guard) ^ o->guard_flip);
-        if (o->flags & F_COUNT) {
+        u32 m = active, flags = o->flags;
+        if (flags & F_GUARDED) m &= PRED(x, o->guard) ^ o->guard_flip;
+        if (flags & F_COUNT) {
             if (UNLIKELY(left == 0)) { g->pc = pc; goto out_of_time; }
             left--;
-            if (!(o->flags & F_SYNC)) count(x, o, m);
+            if (!(flags & F_SYNC)) count(x, o, m);
         }
-        if (LIKELY(!(o->flags & F_SPECIAL))) {
+        if (LIKELY(!(flags & F_SPECIAL))) {
             x->pc = pc;
-            o->fn(x, o, o->flags & F_FULL ? ALL : m);
+            o->fn(x, o, flags & F_FULL ? ALL : m);
             if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
             pc++;
             continue;
         }
         x->pc = pc;
-        switch (o->flags & F_SPECIAL) {
+        switch (flags & F_SPECIAL) {
         case F_BRANCH: {
             u32 stay = active & ~m;
             if (!stay) { pc = o->aux; continue; }
@@ -226,6 +238,7 @@ switch_group:
     if (next_group(w)) goto resume;
     goto out;
 out_of_time:
+    if (x->yields) yield_join(w, g);
     next_group(w);
 out:
     w->issued += quantum - left;

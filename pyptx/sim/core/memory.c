@@ -23,19 +23,24 @@ static void addresses(Ctx *x, const Op *o, u64 *out) {
     else *(V64 *)out = __builtin_convertvector(ROW(V32, x, o->a) + (u32)o->imm, V64);
 }
 
-// Bytes from the lowest to the end of the highest active address, all in one window?
-static inline void span(const u64 *addr, u32 m, u64 *lo, u64 *hi, u64 *bits) {
-    V64 a = *(const V64 *)addr;
-    if (m == ALL) {
-        *lo = __builtin_reduce_min(a);
-        *hi = __builtin_reduce_max(a);
-        *bits = __builtin_reduce_or(a);
-        return;
+// The shape of an access relative to its first lane, remembered from the last execution of the operation: where its
+// lowest and highest lanes lie, whether it is contiguous or uniform.
+static void shape(Pattern *p, V64 delta, u32 m, u32 bytes) {
+    i64 lo = 0, hi = 0;
+    u64 bits = 0;
+    for (u32 i = 0; i < LANES; i++) {
+        i64 d = (i64)delta[i];
+        lo = d < lo ? d : lo;
+        hi = d > hi ? d : hi;
+        bits |= (u64)d;
     }
-    S64 k = expand64(m);
-    *lo = __builtin_reduce_min(k ? a : (V64)~(u64)0);
-    *hi = __builtin_reduce_max(a & (V64)k);
-    *bits = __builtin_reduce_or(a & (V64)k);
+    p->delta = delta; p->mask = m; p->bytes = bytes; p->phase = NONE; p->lo = lo; p->hi = hi; p->bits = bits; p->valid = 1;
+    p->kind = SCATTERED;
+    if (m == ALL) {
+        V64 step = __builtin_convertvector(iota32() * bytes, V64);
+        if (__builtin_reduce_or(delta ^ step) == 0) p->kind = CONTIGUOUS;
+        else if (bits == 0) p->kind = UNIFORM;
+    }
 }
 
 static u32 lane_where(const u64 *addr, u32 m, u64 start, u64 bytes, u64 need) {
@@ -53,18 +58,23 @@ static u32 space_of(Ctx *x, u64 va) {
 
 int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     u32 bytes = (1u << (o->mod & 15)) * (o->mod >> 4 & 15), space = o->mod >> 12 & 15;
-    u64 lo, hi, bits;
     addresses(x, o, t->addr);
-    span(t->addr, m, &lo, &hi, &bits);
+    Pattern *p = t->pattern = &x->pattern[x->pc];
+    u64 base = t->addr[__builtin_ctz(m)];
+    V64 delta = *(V64 *)t->addr - base;
+    if (m != ALL) delta &= (V64)expand64(m);
+    if (UNLIKELY(!p->valid || p->mask != m || p->bytes != bytes || __builtin_reduce_or(p->delta ^ delta))) shape(p, delta, m, bytes);
+    u64 lo = base + (u64)p->lo, hi = base + (u64)p->hi;
     t->bytes = bytes;
+    t->kind = p->kind;
     t->window = 0;
-    if (UNLIKELY(bits & (bytes - 1))) {
+    if (UNLIKELY((base | p->bits) & (bytes - 1))) {
         for (u32 i = 0; i < LANES; i++)
             if (m >> i & 1 && t->addr[i] & (bytes - 1)) { raise_fault(x, FAULT_ALIGN, i, t->addr[i], bytes); return 0; }
     }
     if (space == GENERIC) {
         space = space_of(x, lo);
-        if (UNLIKELY(space_of(x, hi) != space)) { t->space = MIXED; t->far = 0; return 1; }
+        if (UNLIKELY(space_of(x, hi) != space)) { t->space = MIXED; return 1; }
         t->window = space == SHARED ? x->shared_window : space == LOCAL ? x->local_window : space == PARAM ? x->param_window : 0;
     }
     t->space = space;
@@ -98,7 +108,6 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
         if (UNLIKELY(writes && s->read_only)) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo - shift, bytes); return 0; }
         t->host = s->host - s->va;
         t->lo = lo;
-        t->far = hi - lo > 0xffffffffu;
         t->stride = 0;
         return 1;
     }
@@ -110,7 +119,6 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     }
     t->host = host - start;
     t->lo = lo;
-    t->far = 0;
     t->stride = space == LOCAL ? x->local_bytes : 0;
     return 1;
 }
@@ -173,41 +181,40 @@ static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
     return n * per;
 }
 
-// Count the access, remembering the last pattern of this operation.
+// Count what the access costs.
 void account(Ctx *x, const Op *o, u32 m, Access *t) {
-    u32 first = (u32)__builtin_ctz(m);
-    t->kind = SCATTERED;
-    if (t->space == MIXED || t->far) {
+    if (t->space == MIXED) {
         x->requests[o->instr]++;
         x->sectors[o->instr] += sectors(t->addr, m, t->bytes);
         return;
     }
     if (t->space != SHARED && t->space != GLOBAL) return;
-    Pattern *p = &x->pattern[x->pc];
-    u64 base = t->addr[first];
-    V32 delta = __builtin_convertvector(*(V64 *)t->addr - base, V32);
-    if (m != ALL) delta &= (V32)expand32(m);
-    u32 phase = (u32)base & 127;
-    if (!(p->valid && p->mask == m && p->phase == phase && __builtin_reduce_or(p->delta ^ delta) == 0)) {
-        p->delta = delta; p->mask = m; p->phase = phase; p->valid = 1;
+    Pattern *p = t->pattern;
+    u32 phase = (u32)t->addr[__builtin_ctz(m)] & 127;
+    if (UNLIKELY(p->phase != phase)) {
+        p->phase = phase;
         p->extra = t->space == SHARED ? wavefronts(t->addr, m, t->bytes) : sectors(t->addr, m, t->bytes);
-        t->kind = SCATTERED;
-        if (m == ALL) {
-            V32 step = iota32() * t->bytes;
-            if (__builtin_reduce_or(delta ^ step) == 0) t->kind = CONTIGUOUS;
-            else if (__builtin_reduce_or(delta) == 0) t->kind = UNIFORM;
-        }
-        p->pad[0] = t->kind;
     }
-    t->kind = p->pad[0];
     if (t->space == SHARED) x->conflicts[o->instr] += p->extra;
     else { x->requests[o->instr]++; x->sectors[o->instr] += p->extra; }
 }
 
 static inline u64 fetch(const u8 *p, u32 size) {
-    u64 v = 0;
-    memcpy(&v, p, size);
-    return v;
+    u64 v8; u32 v4; u16 v2;
+    switch (size) {
+    case 8: memcpy(&v8, p, 8); return v8;
+    case 4: memcpy(&v4, p, 4); return v4;
+    case 2: memcpy(&v2, p, 2); return v2;
+    default: return *p;
+    }
+}
+static inline void deposit(u8 *p, u64 v, u32 size) {
+    switch (size) {
+    case 8: memcpy(p, &v, 8); break;
+    case 4: memcpy(p, &v, 4); break;
+    case 2: memcpy(p, &v, 2); break;
+    default: *p = (u8)v;
+    }
 }
 static inline u64 extend(u64 v, u32 size, u32 sign, u32 width) {
     if (sign && size < 8) {
@@ -217,19 +224,30 @@ static inline u64 extend(u64 v, u32 size, u32 sign, u32 width) {
     return width >= 8 ? v : v & (((u64)1 << 8 * width) - 1);
 }
 
-// Four consecutive words of each lane into four registers.
+typedef u32 Q __attribute__((ext_vector_type(4), aligned(4)));
+#define TRANSPOSE(a, b, c, d) \
+    Q ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5); \
+    Q AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7); \
+    Q p = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), q = __builtin_shufflevector(ab, cd, 2, 3, 6, 7); \
+    Q r = __builtin_shufflevector(AB, CD, 0, 1, 4, 5), s = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+
+// Four consecutive words of each lane into four registers, and back.
 static inline void load_4x32(Ctx *x, const u32 *operands, const u8 *base, const u64 *addr) {
     u32 *d0 = (u32 *)R(x, operands[0]), *d1 = (u32 *)R(x, operands[1]), *d2 = (u32 *)R(x, operands[2]), *d3 = (u32 *)R(x, operands[3]);
-    typedef u32 Q __attribute__((ext_vector_type(4), aligned(4)));
     for (int i = 0; i < LANES; i += 4) {
         Q a = *(const Q *)(base + addr[i]), b = *(const Q *)(base + addr[i + 1]);
         Q c = *(const Q *)(base + addr[i + 2]), d = *(const Q *)(base + addr[i + 3]);
-        Q ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-        Q AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-        *(Q *)(d0 + i) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-        *(Q *)(d1 + i) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        *(Q *)(d2 + i) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-        *(Q *)(d3 + i) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+        TRANSPOSE(a, b, c, d)
+        *(Q *)(d0 + i) = p; *(Q *)(d1 + i) = q; *(Q *)(d2 + i) = r; *(Q *)(d3 + i) = s;
+    }
+}
+static inline void store_4x32(Ctx *x, const u32 *operands, u8 *base, const u64 *addr) {
+    const u32 *d0 = (u32 *)R(x, operands[0]), *d1 = (u32 *)R(x, operands[1]), *d2 = (u32 *)R(x, operands[2]), *d3 = (u32 *)R(x, operands[3]);
+    for (int i = 0; i < LANES; i += 4) {
+        Q a = *(const Q *)(d0 + i), b = *(const Q *)(d1 + i), c = *(const Q *)(d2 + i), d = *(const Q *)(d3 + i);
+        TRANSPOSE(a, b, c, d)
+        *(Q *)(base + addr[i]) = p; *(Q *)(base + addr[i + 1]) = q;
+        *(Q *)(base + addr[i + 2]) = r; *(Q *)(base + addr[i + 3]) = s;
     }
 }
 
@@ -241,6 +259,17 @@ static u64 get_lane(Ctx *x, u32 a, u32 width, u32 lane) {
     return width == 8 ? ((u64 *)R(x, a))[lane] : ((u32 *)R(x, a))[lane];
 }
 
+static void f_ld(Ctx *x, const Op *o, u32 m);
+
+// One word at a fixed place of shared memory, for all lanes.
+static void f_lds(Ctx *x, const Op *o, u32 m) {
+    u64 at = o->imm - x->smem_start;
+    if (!m || at > x->smem_bytes || x->smem_bytes - at < 4 || at & 3) { f_ld(x, o, m); return; }
+    u32 v;
+    memcpy(&v, x->cta->smem + at, 4);
+    put32(x, o->d, (V32)v, m);
+}
+
 static void f_ld(Ctx *x, const Op *o, u32 m) {
     Access t;
     if (!m || !resolve(x, o, m, &t, 0)) return;
@@ -248,7 +277,6 @@ static void f_ld(Ctx *x, const Op *o, u32 m) {
     account(x, o, m, &t);
     u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, sign = o->mod & A_SIGNED, width = 1u << (o->mod >> 9 & 7);
     const u32 *data = x->pool + o->aux;
-    if (t.space == PARAM && m == ALL) t.kind = UNIFORM;
     if (LIKELY(size == 4 && width <= 4 && t.space != MIXED && !t.stride)) {
         const u8 *base = t.host;
         if (t.kind == UNIFORM) {
@@ -290,6 +318,7 @@ static void f_st(Ctx *x, const Op *o, u32 m) {
             for (u32 k = m; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); memcpy(t.host + t.addr[i], &d[i], 4); }
             return;
         }
+        if (m == ALL && count == 4) { store_4x32(x, data, t.host, t.addr); return; }
         for (u32 k = m; k; k &= k - 1) {
             u32 i = (u32)__builtin_ctz(k);
             for (u32 c = 0; c < count; c++) memcpy(t.host + t.addr[i] + 4 * c, (u32 *)R(x, data[c]) + i, 4);
@@ -300,7 +329,7 @@ static void f_st(Ctx *x, const Op *o, u32 m) {
         u32 i = (u32)__builtin_ctz(k);
         u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 1) : t.host + t.addr[i] + i * t.stride;
         if (!p) return;
-        for (u32 c = 0; c < count; c++) { u64 v = get_lane(x, data[c], width, i); memcpy(p + c * size, &v, size); }
+        for (u32 c = 0; c < count; c++) deposit(p + c * size, get_lane(x, data[c], width, i), size);
     }
 }
 
@@ -317,4 +346,4 @@ static void f_isspacep(Ctx *x, const Op *o, u32 m) {
 }
 
 #define E(n) {#n, f_##n}
-const Entry memory_ops[] = {E(ld), E(st), E(isspacep), {0, 0}};
+const Entry memory_ops[] = {E(ld), E(lds), E(st), E(isspacep), {0, 0}};

@@ -3,23 +3,23 @@
 
 // shfl.sync: mod 0 up, 1 down, 2 bfly, 3 idx; c is the segment operand, e the membermask, aux2 the predicate (or NONE).
 static void f_shfl(Ctx *x, const Op *o, u32 m) {
-    V32 a = ROW(V32, x, o->a), B = ROW(V32, x, o->b), C = ROW(V32, x, o->c), r;
-    u32 in[LANES], ok = 0;
-    memcpy(in, &a, sizeof in);
-    for (i32 i = 0; i < LANES; i++) {
-        i32 b = B[i] & 31, c = C[i] & 31, seg = C[i] >> 8 & 31, hi = (i & seg) | (c & ~seg), lo = i & seg, j, inside;
-        switch (o->mod) {
-        case 0: j = i - b; inside = j >= hi; break;
-        case 1: j = i + b; inside = j <= hi; break;
-        case 2: j = i ^ b; inside = j <= hi; break;
-        default: j = lo | (b & ~seg); inside = j <= hi;
-        }
-        if (!inside) j = i;
-        ok |= (u32)inside << i;
-        r[i] = m >> (j & 31) & 1 ? in[j & 31] : 0;
+    V32 lane = iota32(), b = ROW(V32, x, o->b) & 31, C = ROW(V32, x, o->c), c = C & 31, seg = C >> 8 & 31;
+    S32 j, inside, top = (S32)((lane & seg) | (c & ~seg));
+    switch (o->mod) {
+    case 0: j = (S32)(lane - b); inside = j >= top; break;
+    case 1: j = (S32)(lane + b); inside = j <= top; break;
+    case 2: j = (S32)(lane ^ b); inside = j <= top; break;
+    default: j = (S32)((lane & seg) | (b & ~seg)); inside = j <= top;
     }
+    V32 from = (inside ? (V32)j : lane) & 31, a = ROW(V32, x, o->a), r;
+    u32 in[LANES], at[LANES], out[LANES];
+    memcpy(in, &a, sizeof in);
+    memcpy(at, &from, sizeof at);
+    for (u32 i = 0; i < LANES; i++) out[i] = in[at[i]];
+    memcpy(&r, out, sizeof r);
+    if (m != ALL) r = ((V32)m >> from & 1) != 0 ? r : (V32)0;
     put32(x, o->d, r, m);
-    if (o->aux2 != NONE) put_pred(x, o->aux2, ok, m);
+    if (o->aux2 != NONE) put_pred(x, o->aux2, bits32(inside), m);
 }
 
 // vote.sync: a is the predicate (xor imm), mod 0 all, 1 any, 2 uni, 3 ballot.

@@ -31,6 +31,8 @@ class WarpRunner:
                 self._run_group()
                 if self.left < 0:
                     self.left = 0
+                    if self.run.plan.yields:
+                        self._yield_join(warp.groups[warp.current])
                     warp.next_group()
                     break
                 if not warp.next_group():
@@ -145,6 +147,14 @@ class WarpRunner:
             for target, lanes in places[1:]:
                 self.warp.spawn(Group(target, lanes, group.join))
         group.pc, group.mask = places[0]
+
+    def _yield_join(self, group: Group) -> None:
+        """The group has run for long while others wait for it: let them go on alone, it may wait for them."""
+        join = group.join
+        if join is not None and join.arrived:
+            waiting, join.arrived = join.arrived, 0
+            join.expected &= ~waiting
+            self.warp.spawn(Group(join.pc, waiting, join.parent))
 
     def _exit(self, group: Group, mask: int) -> bool:
         """Lanes leave; whether the group is gone."""
