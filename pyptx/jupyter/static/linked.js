@@ -67,8 +67,13 @@ class LinkedView {
     const { data } = this, columns = columnsOf(data), widths = numberWidth(data), colour = colours(data, this.index);
     const full = this.names.reduce((sum, name) => sum + data[name].text.length, 0) <= ALL;
     this.columns = columns;
-    if (width < 1250) columns.sass.forEach(column => { if (["read", "write", "wait"].includes(column.key)) column.shown = false; });
-    if (width < 900) columns.ptx.forEach(column => { if (column.key === "sass") column.shown = false; });
+    const leave = (name, ...keys) => columns[name].forEach(column => { if (keys.includes(column.key)) column.shown = false; });
+    if (width < 1250) {                                             // room for the code; the reader can bring them back
+      leave("sass", "read", "write", "wait");
+      leave("ptx", "sass");
+      if (data.python.issues.length) leave("python", "sass");
+    }
+    if (width < 900) leave("ptx", "issues");
     this.panes = {};
     this.grid = h("div.pyptx-panes");
     this.names.forEach((name, place) => {
