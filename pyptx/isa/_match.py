@@ -98,7 +98,9 @@ def _index(op: Op) -> _Index:
 
 def _order(word: str) -> str:
     """Words of one class keep their order."""
-    return "type" if word in _types.TYPE_WORDS else "space" if word in _types.ORDERED_SPACES else ""
+    if word in _types.TYPE_WORDS:
+        return "type"
+    return "space" if word in _types.ORDERED_SPACES else "layout" if word in (".row", ".col") else ""
 
 
 def _assignments(places: tuple[_Place, ...], words: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
@@ -150,6 +152,7 @@ def _fixed_first(opcode: str, words: tuple[str, ...], used: tuple[int, ...]) -> 
 @lru_cache(maxsize=65536)
 def forms_of(op: Op, words: tuple[str, ...]) -> tuple[Match, ...]:
     """The forms of `op` that a mnemonic with these modifiers is."""
+    words = _once(words)
     index = _index(op)
     found = []
     for i in index.candidates(words):
@@ -164,6 +167,16 @@ def forms_of(op: Op, words: tuple[str, ...]) -> tuple[Match, ...]:
                     found.append(Match(form, choices))
                 break
     return tuple(found)
+
+
+_REPEATABLE = frozenset({".sat", ".satfinite", ".sync", ".cc", ".approx", ".relu", ".NaN", ".shiftamt", ".uni"})
+
+
+def _once(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Without the repetitions ptxas overlooks."""
+    if len(set(words)) == len(words):
+        return words
+    return tuple(word for i, word in enumerate(words) if word not in _REPEATABLE or word not in words[:i])
 
 
 def _partial(op: Op, words: tuple[str, ...]) -> Iterator[tuple[Form, tuple[_Place, ...], tuple[int, ...]]]:

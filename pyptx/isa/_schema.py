@@ -94,9 +94,8 @@ class Operand:
 
     def rule_for(self, type_name: str) -> str:
         """The register rule when the operand has this type."""
-        if isinstance(self.rule, str):
-            return self.rule or _types.default_rule(type_name)
-        return self.rule.get(type_name) or _types.default_rule(type_name)
+        rule = self.rule if isinstance(self.rule, str) else self.rule.get(type_name)
+        return rule or _types.default_rule(type_name, self.type == type_name)
 
 
 class Form:

@@ -27,7 +27,7 @@ WIDTHS = {"pred": 1, **{f"{k}{n}": n for k in "bus" for n in (8, 16, 32, 64)}, "
           "b1": 1, "b2": 2, "b8x16": 128, "b6x16_p32": 96, "b4x16_p64": 64}
 DECLARABLE = {"b8": 8, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "s8": 8, "s16": 16,
               "s32": 32, "s64": 64, "f16": 16, "f16x2": 32, "f32": 32, "f64": 64, "pred": 1}
-TYPE_WORDS = frozenset("." + name for name in WIDTHS) | {".texref", ".samplerref", ".surfref"}
+TYPE_WORDS = frozenset("." + name for name in WIDTHS if name != "b1024") | {".texref", ".samplerref", ".surfref"}
 ORDERED_SPACES = frozenset({".global", ".shared", ".shared::cta", ".shared::cluster"})
 
 _ADDRESS_TYPES = {"addr": 64, "addr32": 32}
@@ -39,17 +39,21 @@ def width(type_name: str) -> int:
 
 
 @cache
-def default_rule(type_name: str) -> str:
-    """The rule of an operand whose row says nothing: what most rows measured."""
+def default_rule(type_name: str, fixed: bool = False) -> str:
+    """The rule of an operand whose row says nothing: what most rows measured.
+
+    Args:
+        fixed: the operand has this type whatever the mnemonic says: a size, a mask, a shift count.
+    """
     if type_name == "pred":
         return "{pred}"
     if type_name in ("f16", "f32", "f64"):
         return "float"
     if type_name[0] in "us" and type_name[1:].isdigit():
-        return "int+h2"
+        return "int" if fixed else "int+h2"
     if type_name[0] == "b" and type_name[1:].isdigit():
         return "any+h2"
-    return "bits+h2"
+    return "bits+h2" if type_name in ("f16x2", "u16x2", "s16x2", "u8x4", "s8x4") else "bits"
 
 
 PROFILES = {

@@ -12,7 +12,7 @@ op("createpolicy.range", "Make a cache policy for an address range.", "data-move
 op("createpolicy.fractional", "Make a cache policy for a fraction of accesses.", "data-movement-and-conversion-instructions-createpolicy",
    form("createpolicy.fractional.primary{.secondary}.b64  d{, fraction}",
         primary=".L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged",
-        secondary=".L2::evict_first .L2::evict_unchanged", d="u64", fraction="imm", needs="sm_80 ptx_74"))
+        secondary=".L2::evict_first .L2::evict_unchanged", d="u64", fraction="imm in float", needs="sm_80 ptx_74"))
 
 op("createpolicy.cvt", "Make a cache policy from a CUDA access property.", "data-movement-and-conversion-instructions-createpolicy",
    form("createpolicy.cvt.L2.b64  d, a", d="u64", a="u64", needs="sm_80 ptx_74"))

@@ -6,16 +6,16 @@ from pyptx.isa._words import BITS
 op = Family(__name__)
 
 op("and", "Bitwise and.", "logic-and-shift-instructions-and",
-   form("and.type  d, a, b", type=".pred .b16 .b32 .b64", means="d = a & b"))
+   form("and.type  d, a, b", type=".pred .b16 .b32 .b64", a="!type", b="!type", means="d = a & b"))
 
 op("or", "Bitwise or.", "logic-and-shift-instructions-or",
-   form("or.type  d, a, b", type=".pred .b16 .b32 .b64", means="d = a | b"))
+   form("or.type  d, a, b", type=".pred .b16 .b32 .b64", a="!type", b="!type", means="d = a | b"))
 
 op("xor", "Bitwise exclusive or.", "logic-and-shift-instructions-xor",
-   form("xor.type  d, a, b", type=".pred .b16 .b32 .b64", means="d = a ^ b"))
+   form("xor.type  d, a, b", type=".pred .b16 .b32 .b64", a="!type", b="!type", means="d = a ^ b"))
 
 op("not", "Bitwise complement.", "logic-and-shift-instructions-not",
-   form("not.type  d, a", type=".pred .b16 .b32 .b64", means="d = ~a"))
+   form("not.type  d, a", type=".pred .b16 .b32 .b64", a="!type", means="d = ~a"))
 
 op("cnot", "Logical negation: 1 for zero, else 0.", "logic-and-shift-instructions-cnot",
    form("cnot.type  d, a", type=BITS, means="d = cnot(a)"))

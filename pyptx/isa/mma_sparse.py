@@ -15,7 +15,7 @@ op("mma.sp", "Sparse matrix multiply-accumulate of a warp.", "warp-level-matrix-
         sp=".sp .sp::ordered_metadata@ptx_85", d="b32", c="b32", f="imm in 0..1",
         regs={"*": "fragment", "e": "any32"}),
    form("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32  {d*4}, {a*4}, {b*4}, {c*4}, e, f",
-        sp=".sp .sp::ordered_metadata@ptx_85", f="imm in 0..1",
+        sp=".sp .sp::ordered_metadata@ptx_85", f="imm in 0..3",
         regs={"*": "fragment", "d": "any32", "c": "any32", "e": "any32"}),
    form("mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32  {d*4}, {a*2}, {b*2}, {c*4}, e, f",
         sp=".sp .sp::ordered_metadata@ptx_85", e="b32", f="imm in 0..3", regs={"d": "any32", "c": "any32"}),

@@ -160,7 +160,7 @@ def _accepted(match: Match, leaves: tuple[Leaf, ...]) -> _Plan:
             type_ = "u64" if type_ == "addr" else "u32"
         types[leaf.name] = type_
     values = tuple((leaf.name, form.operands[leaf.name].values) for leaf in leaves
-                   if form.operands[leaf.name].values and "int" in leaf.tokens)
+                   if form.operands[leaf.name].values not in ("", "float") and "int" in leaf.tokens)
     simple = tuple((leaf.name, leaf.path[0]) for leaf in leaves if len(leaf.path) == 1)
     nested = tuple((leaf.name, leaf.path) for leaf in leaves if len(leaf.path) > 1)
     return _Plan(form, choices, types, simple, nested, values, None)
@@ -237,14 +237,15 @@ def _fit_vector(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) 
     if len(tok) - 1 != form.count(operand, choices):
         return None
     written = operand.role == "write"
+    register = any(inner in REGISTER_TYPES for inner in tok[1:])
     for inner in tok[1:]:
-        if not (_fits(operand, inner, form, choices) or (written and inner == "_")):
+        if not (_fits(operand, inner, form, choices) or (inner == "_" if written else register and inner == "int")):
             return None
     return [Leaf(operand.name, path, tok[1:])]
 
 
 def _fit_address(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) -> list[Leaf] | None:
-    if len(tok) - 1 != len(part.parts):
+    if len(tok) - 1 != len(part.parts) or (form.operands[part.parts[0].name].kind != "address" and tok[1] == "int"):
         return None
     leaves = [Leaf(part.parts[0].name, path, (tok[1],))]
     for i, (element, inner) in enumerate(zip(part.parts[1:], tok[2:], strict=True), 1):
@@ -262,7 +263,7 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
         predicate = form.type_of(operand, choices) == "pred"
         if tok.__class__ is tuple:
             if tok[0] == "!":
-                return operand.negatable and tok[1] in ("pred", "?")
+                return operand.negatable and predicate and tok[1] in ("pred", "?")
             if tok[0] == ".":
                 return tok[2] in operand.selectors if operand.selectors else tok[2] in "xyzwrgba"
             return tok[0] == "{" and len(tok) == 2 and form.effect.startswith(("load", "store")) and _fits(operand, tok[1], form, choices)
@@ -276,7 +277,7 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
             return operand.special
         return operand.imm and tok in ("int", "float", "hex")
     if kind == "imm":
-        return tok in ("int", "float", "hex")
+        return tok == "int" if operand.values != "float" else tok in ("float", "hex")
     if kind == "special":
         return tok == "%"
     return tok == "name"

@@ -190,6 +190,8 @@ def operand_words(operand: Operand, match: Match) -> str:
     if operand.kind in _KIND_WORDS:
         return _KIND_WORDS[operand.kind]
     if operand.kind == "imm":
+        if operand.values == "float":
+            return "a float"
         return "a number" + (f", {range_words(operand.values)}" if operand.values else "")
     type_name = match.form.type_of(operand, match.choices)
     words = "a predicate" if type_name == "pred" else f"a .{type_name} register"
@@ -204,6 +206,7 @@ def operand_words(operand: Operand, match: Match) -> str:
 
 _FLOAT_TYPES = frozenset({"f16", "f32", "f64", "bf16", "tf32", "f16x2", "bf16x2", "f32x2"})
 _ADDRESS_64, _ADDRESS_32 = frozenset({"b64", "u64", "s64"}), frozenset({"b32", "u32", "s32"})
+_ADDRESS_SMALL = frozenset({"b16", "u16", "s16", "b8", "u8", "s8"})         # ptxas takes them, zero-extended
 
 
 def type_problem(match: Match, leaves: tuple) -> Problem | None:
@@ -211,10 +214,29 @@ def type_problem(match: Match, leaves: tuple) -> Problem | None:
     form = match.form
     for leaf in leaves:
         operand = form.operands[leaf.name]
+        untyped = operand.kind == "vector" and any(tok.__class__ is str and tok[0] == "b" for tok in leaf.tokens)
         for n, tok in enumerate(leaf.tokens):
-            problem = _leaf_problem(match, operand, tok)
+            problem = _leaf_problem(match, operand, tok, untyped)
+            if problem is None and n and operand.kind == "vector":
+                problem = _mixed_problem(operand, leaf.tokens[:n], tok)
             if problem is not None:
                 return Problem(problem, f"the form is {form.syntax}", _leaf_text(leaf.path, n, len(leaf.tokens)))
+    return None
+
+
+def _kind(register_type: str) -> str:
+    return {"u": "int", "s": "int", "b": ""}.get(register_type[0], register_type)
+
+
+def _mixed_problem(operand: Operand, before: tuple, tok) -> str | None:
+    """Elements of a vector must be registers of one width, and of one kind: b goes with every other."""
+    if tok.__class__ is tuple or tok not in _types.DECLARABLE:
+        return None
+    for other in before:
+        if other.__class__ is tuple or other not in _types.DECLARABLE:
+            continue
+        if _types.DECLARABLE[other] != _types.DECLARABLE[tok] or (_kind(other) and _kind(tok) and _kind(other) != _kind(tok)):
+            return f"a vector holds registers of one type; {{operand}} is .{tok}, another of {operand.name} is .{other}"
     return None
 
 
@@ -231,7 +253,8 @@ def _leaf_text(path: tuple, n: int, count: int) -> Callable[[Instruction], str]:
     return text
 
 
-def _leaf_problem(match: Match, operand: Operand, tok) -> str | None:
+def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | None:
+    """`untyped`: the register is in a vector with bN registers, which make ptxas take the whole vector as bits."""
     if tok.__class__ is tuple:
         if tok[0] in ("(", "["):
             return None
@@ -246,7 +269,7 @@ def _leaf_problem(match: Match, operand: Operand, tok) -> str | None:
     if tok in ("int", "float", "hex"):
         return _number_problem(match, operand, type_name, tok)
     allowed = _types.registers_of(operand.rule_for(type_name), type_name)
-    if tok not in allowed:
+    if tok not in allowed and not (untyped and any(_types.DECLARABLE[tok] == _types.DECLARABLE[t] and t[0] == "b" for t in allowed)):
         return f"{operand.name} is .{type_name}, which takes {either_of('.' + t for t in _ordered(allowed))} registers; " \
                f"{{operand}} is .{tok}"
     return None
@@ -259,13 +282,13 @@ def _ordered(types: Iterable[str]) -> list[str]:
 def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) -> str | None:
     if type_name == "pred":
         return None if tok == "int" else "{operand} cannot stand for a predicate; expected 0 or 1"
-    if not _types.takes_number(type_name) and not operand.imm_forced:
+    if not _types.takes_number(type_name) and not operand.imm_forced and operand.kind != "vector":
         return f"{operand.name} is .{type_name}, for which no number may stand; expected a register"
     if type_name in _FLOAT_TYPES:
         return "{operand} is an integer, " + f"{operand.name} is .{type_name}; write {{operand}}.0" if tok == "int" else None
     if tok == "int":
         return None
-    if tok == "hex" and type_name in ("b32", "b64") and match.form.op.opcode in ("mov", "st"):
+    if tok == "hex" and type_name in ("b32", "b64"):
         return None
     return f"{{operand}} is a float, {operand.name} is .{type_name}; expected an integer"
 
@@ -273,8 +296,11 @@ def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) ->
 def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> str | None:
     if tok == "bad offset":
         return "an address is [register+number]; add registers with add"
-    if tok in ("name", "int"):
+    if tok == "name":
         return None
+    if tok in ("int", "float", "hex"):
+        local = tok == "int" and choices.get("space") == "local"
+        return None if local else "{operand} is no address; a number may be one in local memory only"
     wanted = _address_registers(form, choices, operand)
     if tok in wanted:
         return None
@@ -296,4 +322,4 @@ def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset
                       and s.startswith((*_NARROW, "global"))), "")
         if not space.startswith(_NARROW):
             return _ADDRESS_64
-    return _ADDRESS_64 | _ADDRESS_32
+    return _ADDRESS_64 | _ADDRESS_32 | _ADDRESS_SMALL

@@ -163,7 +163,7 @@ def _operand(example: Example, name: str, index: int) -> str:
     if operand.kind == "special":
         return "%tid"
     if operand.kind == "imm":
-        return "0.5" if name == "fraction" else str(a_value(operand.values))
+        return "0.5" if operand.values == "float" else str(a_value(operand.values))
     if operand.kind == "address":
         if example.choices.get("space", "") in ("param", "param::entry") and form.effect.startswith("load"):
             return "p0"

@@ -60,7 +60,7 @@ _REGISTER = re.compile(r"%([a-z]+\d*(?:x2)?)_(\d+)")
 
 
 def _other_register(words, rest, known, rng):
-    found = list(_REGISTER.finditer(rest))
+    found = [m for m in _REGISTER.finditer(rest) if rest[m.start() - 1:m.start()] != "["]      # address widths are judged later
     if found:
         one = rng.choice(found)
         kind = rng.choice(sorted(_types.DECLARABLE))
