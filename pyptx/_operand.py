@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import struct
 from operator import index
+from typing import get_args
 
 from pyptx.ir.nodes import (
     AddressOperand,
     ImmediateOperand,
     LabelOperand,
-    NegatedOperand,
     Operand,
     ParenthesizedOperand,
-    PipeOperand,
     RegisterOperand,
     VectorOperand,
 )
 
 __all__ = ["address", "float_literal", "operand", "shifted"]
 
-_NODES = (RegisterOperand, LabelOperand, ImmediateOperand, VectorOperand, ParenthesizedOperand, AddressOperand,
-          NegatedOperand, PipeOperand)
+_NODES = get_args(Operand)
 
 
 def operand(value: object, float_bits: int = 32) -> Operand:

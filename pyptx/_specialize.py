@@ -121,7 +121,7 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
                          hint="take offsets into the extern array, or drop extern_smem")
     entry = Function(True, name, _params(signature, specs, options, ctx), None, ctx.body(), LinkingDirective.VISIBLE,
                      options.directives, place=Place(function.__code__, 0))
-    module = Module(Version(*default_version), Target((arch,)), AddressSize(64), (*ctx.module_lines, *_extern(options, ctx), entry))
+    module = Module(Version(*default_version), Target((arch,)), AddressSize(64), (*ctx.module_files, *_extern(options, ctx), entry))
     if version is None:
         needed = max(default_version, validate.required_version(module))
         module = replace(module, version=Version(*needed))

@@ -17,12 +17,12 @@ from pyptx._operand import operand
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
     Block,
+    File,
     Instruction,
     IntrinsicScope,
     Label,
     Operand,
     Predicate,
-    RawLine,
     RegDecl,
     Statement,
     VarDecl,
@@ -59,7 +59,7 @@ class TraceContext:
         self._decls: list[RegDecl] = []
         self._local_decls: list[list[Statement]] = []   # statement lists of open `ptx.scope()` blocks
         self.faults: list[TraceError] = []              # found where nothing could be raised
-        self.module_lines: list[RawLine] = []           # directives that stand in front of the entry
+        self.module_files: list[File] = []              # `.file` directives, which stand in front of the entry
         self._types: dict[str, str] = {}                # register, or base of several -> declared type
         self._predicates = 0
         self._labels = 0

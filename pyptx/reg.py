@@ -8,7 +8,7 @@ from pyptx._loc import user_place
 from pyptx._operand import float_literal
 from pyptx._trace import emit, get_ctx
 from pyptx.errors import ShapeError, TraceError
-from pyptx.ir.nodes import AddressOperand, NegatedOperand, PipeOperand, RegisterOperand, VectorOperand
+from pyptx.ir.nodes import AddressOperand, LabelOperand, NegatedOperand, PipeOperand, RegisterOperand, VectorOperand
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]
@@ -23,6 +23,11 @@ _FAMILY = {"b8": "%ab", "b16": "%ah", "b32": "%ar", "b64": "%ad", "b128": "%aq",
 _FLOATS = ("f32", "f64")
 
 
+def _node(name: str) -> RegisterOperand | LabelOperand:
+    """A register in the tree. Without a percent sign it reads as a name, as it does for the parser."""
+    return RegisterOperand(name) if name[:1] == "%" else LabelOperand(name)
+
+
 class Reg:
     """One register of the kernel being traced: a name and a type. Operators on it write instructions."""
 
@@ -30,9 +35,9 @@ class Reg:
 
     def __init__(self, name: str, dtype: PtxType):
         self.name, self.dtype = name, dtype
-        self.node = RegisterOperand(name)               # as the tree holds it
+        self.node = _node(name)                         # as the tree holds it
 
-    def __ptx_operand__(self) -> RegisterOperand:
+    def __ptx_operand__(self) -> RegisterOperand | LabelOperand:
         return self.node
 
     def __ptx_address__(self) -> AddressOperand:
@@ -149,7 +154,7 @@ class NegPred:
         return self.reg.name
 
     def __ptx_operand__(self) -> NegatedOperand:
-        return NegatedOperand(RegisterOperand(self.reg.name))
+        return NegatedOperand(self.reg.node)
 
     def __invert__(self) -> Reg:
         return self.reg
@@ -169,7 +174,7 @@ class PipeRef:
         self.left, self.right = left, right
 
     def __ptx_operand__(self) -> PipeOperand:
-        return PipeOperand(RegisterOperand(self.left.name), RegisterOperand(self.right.name))
+        return PipeOperand(self.left.node, self.right.node)
 
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
@@ -210,7 +215,7 @@ class RegArray:
         return f"RegArray({self.base}<{self.count}>, {self.dtype})"
 
     def __ptx_operand__(self) -> VectorOperand:
-        return VectorOperand(tuple(RegisterOperand(f"{self.base}{i}") for i in range(self.count)))
+        return VectorOperand(tuple(_node(f"{self.base}{i}") for i in range(self.count)))
 
     def regs(self) -> list[Reg]:
         return [Reg(f"{self.base}{i}", self.dtype) for i in range(self.count)]

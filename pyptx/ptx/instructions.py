@@ -57,7 +57,7 @@ class _Chain:
         return first if isinstance(first, Reg) else None
 
     def __dir__(self) -> list[str]:
-        return [python_word(word) for word in isa.complete(self._opcode, self._modifiers)]
+        return [python_word(word.removeprefix(".")) for word in isa.complete(self._opcode, self._modifiers)]
 
     def __repr__(self) -> str:
         return f"ptx.inst.{self._opcode}{''.join(self._modifiers)}"

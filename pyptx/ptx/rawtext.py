@@ -8,7 +8,7 @@ from pyptx import parser
 from pyptx._loc import Place, user_place
 from pyptx._trace import get_ctx
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import Block, IntrinsicScope, RawLine, Statement
+from pyptx.ir.nodes import Block, File, IntrinsicScope, Loc, Statement
 
 __all__ = ["file_", "loc", "raw"]
 
@@ -40,10 +40,9 @@ def _placed(statement: Statement, place: Place) -> Statement:
 
 def loc(file: int, line: int, col: int = 0) -> None:
     """Say that the following instructions stem from a line of a source file: `.loc file line col`."""
-    get_ctx().append(RawLine(f"\t.loc {file} {line} {col}"))
+    get_ctx().append(Loc(file, line, col, place=user_place()))
 
 
 def file_(idx: int, name: str) -> None:
     """Name source file `idx` of `loc`: `.file idx "name"`, in front of the kernel."""
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    get_ctx().module_lines.append(RawLine(f'.file {idx} "{quoted}"'))
+    get_ctx().module_files.append(File(idx, name, place=user_place()))

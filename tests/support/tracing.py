@@ -46,7 +46,7 @@ def module_of(traces: dict[str, TraceContext], target: str, version: tuple[int, 
                         LinkingDirective.VISIBLE) for name, ctx in traces.items()]
     dynamic = any(ctx.uses_dynamic_smem for ctx in traces.values())
     extern = [VarDecl(StateSpace.SHARED, ScalarType.B8, DYNAMIC_SMEM, 0, 128, None, LinkingDirective.EXTERN)] * dynamic
-    lines = [line for ctx in traces.values() for line in ctx.module_lines]
+    lines = [line for ctx in traces.values() for line in ctx.module_files]
     return Module(Version(*version), Target((target,)), AddressSize(64), (*lines, *extern, *entries))
 
 

@@ -1,0 +1,75 @@
+"""What the tracer builds is a value: equal where the PTX is equal, wherever it was written."""
+
+import dataclasses
+import pickle
+
+import pytest
+from support.tracing import module_of, trace
+
+from pyptx import ptx, reg, smem
+from pyptx.emitter import emit
+from pyptx.ir.nodes import Block, ImmediateOperand, Instruction, IntrinsicScope, RegisterOperand
+from pyptx.ir.normalize import diff_modules, normalize_module
+from pyptx.ir.visit import instructions, statements
+from pyptx.parser import parse
+from pyptx.types import bf16, f32, u32
+
+
+def kernel_body(count: int = 2):
+    """One of everything that nests."""
+    bars, tile = smem.mbarrier(2), smem.alloc(bf16, (64, 64))
+    n = reg.from_(ptx.special.tid.x(), u32)
+
+    @ptx.intrinsic
+    def load(row):
+        ptx.cp.async_bulk.tensor_2d(dst=tile, src=reg.scalar(reg.u64), coord=(0, row), mbar=bars[0])
+
+    with ptx.if_(n == 0):
+        for _ in range(count):
+            load(n)
+    with ptx.else_(), ptx.scope():
+        reg.scalar(f32, 1.0)
+    for _ in ptx.range_(0, n):
+        ptx.cluster.arrive_remote(bars[1], 0)
+    ptx.raw("// by hand\nL: @%p0 bra L;")
+
+
+def traced(count: int = 2):
+    return module_of({"k": trace(lambda: kernel_body(count))}, "sm_90a")
+
+
+def test_traces_of_the_same_kernel_are_equal_values():
+    assert traced() == traced() and hash(traced()) == hash(traced())
+    assert traced() != traced(3)
+
+
+def test_the_text_of_a_trace_reads_back_and_prints_again():
+    text = emit(traced())
+    assert emit(parse(text)) == text and text.endswith("\n")
+
+
+def test_the_text_of_a_trace_says_what_the_tree_says():
+    module = traced()
+    assert diff_modules(parse(emit(module)), normalize_module(module)) == []
+    assert diff_modules(traced(), traced(3))
+
+
+def test_nested_instructions_are_counted_once_in_order_of_text():
+    (function,) = traced().entries
+    found = list(instructions(function))
+    text = [line.strip() for line in emit(traced()).splitlines()]
+    where = [next(i for i, line in enumerate(text) if line.startswith(("@", inst.mnemonic)) and inst.mnemonic in line)
+             for inst in found]
+    assert len(found) == sum(line.endswith(";") and not line.startswith(".") for line in text)
+    assert where[0] < where[-1]
+    kinds = {type(s) for s in statements(function.body)}
+    assert {Block, IntrinsicScope, Instruction} <= kinds
+
+
+def test_a_node_is_frozen_and_its_place_takes_no_part_in_equality():
+    a, b = Instruction("ret"), Instruction("ret", (), (), None, None, trace(ptx.ret).statements[0].place)
+    assert a == b and hash(a) == hash(b) and b.place is not None
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        a.opcode = "exit"
+    assert pickle.loads(pickle.dumps(a)) == a
+    assert RegisterOperand("1") != ImmediateOperand("1")
