@@ -6,6 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -52,7 +53,7 @@ class Kernel:
         self._options = KernelOptions(tuple((t, n) for t, n in raw_params or ()), extern, directives, smem)
         self._raw = {n: parse_raw_param(t, n) for t, n in self._options.raw_params}
         self._cache: dict[tuple, Specialization] = {}
-        self.last_run: LaunchResult | None = None
+        self._last_run: tuple[Specialization | None, LaunchResult | None] = (None, None)
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
         if specs > tensors:
             raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
@@ -102,6 +103,11 @@ class Kernel:
         """Parameters of the entry, in ABI order, for the default template values."""
         return self._specialize({}).entry.params
 
+    @property
+    def last_run(self) -> LaunchResult | None:
+        """What the last call or launch gave; None before the first."""
+        return self._last_run[1]
+
     def __repr__(self) -> str:
         return f"<pyptx kernel {self.name}, {self.arch}>"
 
@@ -147,12 +153,17 @@ class Kernel:
         """The machine code as text, one instruction a line with its address."""
         return "\n".join(f"/*{line.address:04x}*/ {line.text}" for line in self.compile(**params).sass) + "\n"
 
-    def view(self, **options: Any) -> Any:
-        """The linked Python | PTX | SASS view of `compile(**options)`."""
-        return import_module("pyptx.views").linked(self.compile(**options), counters=self._counters_of_last_run())
+    def view(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
+             lineinfo: bool = False, **params: Any) -> Any:
+        """The linked Python | PTX | SASS view; arguments as for compile.
 
-    def _counters_of_last_run(self) -> Any:
-        return self.last_run.counters if self.last_run else None
+        When the last run was of the same variant, its counters stand beside the lines.
+        """
+        special = self._specialize(params, arch, version)
+        last, result = self._last_run
+        return import_module("pyptx.views").linked(
+            self._compile(special, tuple(options), lineinfo), counters=result.counters if last is special else None,
+            block=self._block, dynamic_shared_bytes=max(self.smem, special.dynamic_bytes))
 
     # running ----------------------------------------------------------------------------------------------------------
 
@@ -182,8 +193,8 @@ class Kernel:
         outputs = self._outputs(runtime, env, out, inputs)
         special = self._specialize({**params, **env})
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        self.last_run = self._run(runtime, special, self._resolve_grid(env, template), self._block, args, outputs,
-                                  self._cluster, self.smem, options())
+        self._run(runtime, special, self._resolve_grid(env, template), self._block, args, outputs, self._cluster,
+                  self.smem, options())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
@@ -207,9 +218,8 @@ class Kernel:
         for i, array in enumerate(arrays):
             runtime.check_array(array, f"{self.name}: array {i}")
         clusters = dim3(cluster, "cluster") if cluster is not None else self._cluster
-        self.last_run = self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args,
-                                  arrays, clusters, max(smem_bytes, self.smem), {**options(), **others})
-        return self.last_run
+        return self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args, arrays,
+                         clusters, max(smem_bytes, self.smem), {**options(), **others})
 
     def _run(self, runtime: Runtime, special: Specialization, grid, block, args: Sequence[Any], outputs: Sequence[Any],
              cluster, smem_bytes: int, settings: Mapping[str, Any]) -> LaunchResult:
@@ -218,7 +228,9 @@ class Kernel:
         if runtime.name not in special.programs:
             special.programs[runtime.name] = runtime.load(special.module, self.name)
         result = runtime.launch(special.programs[runtime.name], plan, args, settings)
-        return LaunchResult(result.backend, result.seconds, result.counters, result.findings, tuple(outputs))
+        result = replace(result, outputs=tuple(outputs))
+        self._last_run = special, result
+        return result
 
     # binding ----------------------------------------------------------------------------------------------------------
 
