@@ -11,7 +11,7 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_MODULES = {"reg", "smem", "ptx", "types", "specs", "isa", "ir", "sim", "views", "errors"}
+_MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", "views", "errors"}
 _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "Compiled": "compiled",

@@ -60,6 +60,7 @@ class TraceContext:
         self._local_decls: list[list[Statement]] = []   # statement lists of open `ptx.scope()` blocks
         self.faults: list[TraceError] = []              # found where nothing could be raised
         self.module_files: list[File] = []              # `.file` directives, which stand in front of the entry
+        self.variables: set[str] = set()                # names that var_decls and raw text declare
         self._types: dict[str, str] = {}                # register, or base of several -> declared type
         self._predicates = 0
         self._labels = 0
@@ -89,10 +90,10 @@ class TraceContext:
 
     # declarations ---------------------------------------------------------------------------------------------------
 
-    def declare(self, dtype: PtxType, name: str, count: int | None = None) -> None:
+    def declare(self, dtype: PtxType, name: str, count: int | None = None, place: Place | None = None) -> None:
         """Declare a register, or `count` of them; at function level, or inside the innermost `ptx.scope()`."""
-        self._types[name] = dtype.register
-        declaration = RegDecl(_SCALARS[dtype.register], name, count, place=user_place())
+        type_ = self._types[name] = dtype.register
+        declaration = RegDecl(_SCALARS[type_], name, count, None, place or user_place())
         (self._local_decls[-1] if self._local_decls else self._decls).append(declaration)
 
     def declare_first(self, dtype: PtxType, name: str) -> None:
@@ -102,12 +103,14 @@ class TraceContext:
 
     def declare_variable(self, space: StateSpace, dtype: PtxType, name: str, *, size: int | None = None,
                          align: int | None = None, linking: LinkingDirective | None = None) -> None:
+        self.variables.add(name)
         self.var_decls.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking,
                                       place=user_place()))
 
-    def note_types(self, statements: Iterable[Statement]) -> None:
-        """Learn the register types that a piece of PTX declares by itself."""
+    def note_declarations(self, statements: Iterable[Statement]) -> None:
+        """Learn what a piece of PTX declares by itself: register types, and names of variables."""
         self._types.update((s.name, s.type.value) for s in statements if isinstance(s, RegDecl))
+        self.variables.update(s.name for s in statements if isinstance(s, VarDecl))
 
     def type_of(self, name: str) -> str | None:
         """The declared type of a register; None when nothing declares it here."""
@@ -143,9 +146,9 @@ class TraceContext:
         self.append(Label(name, place=user_place()))
 
     def emit(self, opcode: str, modifiers: tuple[str, ...], operands: tuple[Operand, ...],
-             predicate: Predicate | None = None) -> Instruction:
-        """Append one instruction written at the user's current line. Operands are nodes."""
-        instruction = Instruction(opcode, modifiers, operands, predicate, None, user_place())
+             predicate: Predicate | None = None, place: Place | None = None) -> Instruction:
+        """Append one instruction written at `place`, the user's current line unless told. Operands are nodes."""
+        instruction = Instruction(opcode, modifiers, operands, predicate, None, place or user_place())
         self.statements.append(instruction)
         return instruction
 

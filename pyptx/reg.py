@@ -6,9 +6,17 @@ from collections.abc import Iterator
 
 from pyptx._loc import user_place
 from pyptx._operand import float_literal
-from pyptx._trace import emit, get_ctx
+from pyptx._trace import emit, get_ctx, words
 from pyptx.errors import ShapeError, TraceError
-from pyptx.ir.nodes import AddressOperand, LabelOperand, NegatedOperand, PipeOperand, RegisterOperand, VectorOperand
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    LabelOperand,
+    NegatedOperand,
+    PipeOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]
@@ -371,12 +379,34 @@ def _widened(register: Reg) -> Reg:
     return wide
 
 
+_SPELLED: dict[tuple[str, str, str], tuple[str, tuple[str, ...]]] = {}     # operators that need no conversion
+
+
 def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = None) -> Reg:
     """Write `left op right`; the spelling by type is the contract's table (section 7.2)."""
+    kind = right.__class__
+    key = (op, left.dtype.name, "int" if kind is int else right.dtype.name if kind is Reg else "")
+    spelled = _SPELLED.get(key)
+    if spelled is None:
+        return _converted(op, left, right, destination, key)
+    ctx, place = get_ctx(), user_place()
+    result = destination
+    if result is None:
+        prefix = _PREFIX[key[1]]
+        result = Reg(f"{prefix}{ctx.next_index(prefix)}", left.dtype)
+        ctx.declare(left.dtype, result.name, None, place)
+    node = ImmediateOperand(str(right)) if kind is int else right.node
+    ctx.emit(*spelled, (result.node, left.node, node), None, place)
+    return result
+
+
+def _converted(op: str, left: Reg, right: object, destination: Reg | None, key: tuple[str, str, str]) -> Reg:
+    """`_arithmetic` where something must be checked or converted; spellings that need neither are kept for it."""
     symbol = _SYMBOL[op]
     _require_number(left, symbol, floats=op in ("add", "sub", "mul", "truediv", "max", "min"))
     if not left.dtype.is_float and op == "truediv":
-        raise TypeError(f"operator / is not defined on {left.dtype} registers ({left.name}); // is the integer division")
+        raise TypeError(f"operator / is not defined on {left.dtype} registers ({left.name}); // is the integer "
+                        "division")
     if isinstance(right, Reg):
         _require_number(right, symbol)
         if right.dtype.is_float != left.dtype.is_float:
@@ -397,7 +427,10 @@ def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = Non
         right = _widened(right)
     if op in ("shl", "shr") and isinstance(right, Reg) and right.dtype.bits == 64:
         raise TypeError(f"the shift amount {right!r} must be a 32-bit register")
-    emit(*_spelling(op, left.dtype, immediate=not isinstance(right, Reg)), result, left, right)
+    opcode, modifiers = _spelling(op, left.dtype, immediate=not isinstance(right, Reg))
+    emit(opcode, modifiers, result, left, right)
+    if key[1:] == (left.dtype.name, "int" if right.__class__ is int else getattr(right, "dtype", pred).name):
+        _SPELLED[key] = opcode, words(modifiers)
     return result
 
 

@@ -263,12 +263,11 @@ def _reserve(dtype: PtxType, elements: int, size_bytes: int, align: int, name: s
 # access -----------------------------------------------------------------------------------------------------------
 
 def base(name: str | None = None) -> Reg:
-    """The shared address of a symbol in a new register: `name`, else the kernel's extern array."""
+    """The shared address of a symbol in a new register: `name`, else the kernel's extern array, else `smem`."""
     ctx = get_ctx()
-    symbol = name or ctx.extern_smem_name
-    declared = {variable.name for variable in ctx.var_decls} | {ctx.extern_smem_name}
-    if symbol is None or symbol not in declared:
-        raise TraceError(f"no shared variable {symbol or 'smem'!r} is declared", at=user_place(),
+    symbol = name or ctx.extern_smem_name or "smem"
+    if symbol not in ctx.variables and symbol != ctx.extern_smem_name:
+        raise TraceError(f"no shared variable {symbol!r} is declared", at=user_place(),
                          hint="decorate with @kernel(extern_smem=True), or allocate with smem.alloc(..., name=...)")
     start = reg.scalar(u32)
     emit("mov", "u32", start, symbol)

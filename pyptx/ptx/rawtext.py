@@ -24,7 +24,7 @@ def raw(text: str) -> None:
     except parser.ParseError as refused:
         raise TraceError(f"ptx.raw, line {refused.line}, column {refused.col}: {refused.message}", at=place,
                          hint=refused.hint) from None
-    ctx.note_types(found)
+    ctx.note_declarations(found)
     for statement in found:
         ctx.append(_placed(statement, place))
 
