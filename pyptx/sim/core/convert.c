@@ -131,6 +131,7 @@ static inline u64 convert(u64 bits, u32 from, u32 to, u32 mod, int to_integral) 
         v = copysign(r, v);
     }
     if (mod & M_SAT) v = clamp01(v, mod);
+    if ((from == T_F16 || from == T_BF16) && to == T_F64 && v != v) return mod & M_SAT ? 0 : 0x7fffffffe0000000ull;    // by way of f32
     if (from == T_F64 && to == T_F32 && v != v && !(mod & M_SAT)) return (bits >> 32 & 0x80000000) | 0x7fc00000 | (bits >> 29 & 0x3fffff);
     u64 r = round_double(v, to, mod);
     if ((mod & M_FTZ) && to == T_F32 && (r & 0x7f800000) == 0) r &= 0x80000000;

@@ -12,7 +12,7 @@ from functools import cache
 
 from pyptx.isa.means import meaning
 from pyptx.sim.actions import Compute, Const
-from pyptx.sim.decode.convert import conversion
+from pyptx.sim.decode.convert import conversion, lane_of
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
 from pyptx.sim.means import Apply, Leaf, Node
 from pyptx.sim.operands import Operands
@@ -21,6 +21,7 @@ __all__ = ["compute"]
 
 _ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rm", "rp": "rp", "rna": "rna", "rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 _PLAIN = frozenset("ftz sat relu satfinite pzo shiftamt".split())
+_ARITHMETIC = frozenset(("f16", "bf16", "f32", "f64"))
 _INTEGER_SETS = {"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6, "lo": 1, "ls": 3, "hi": 4, "hs": 6}
 _FLOAT_SETS = {"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6, "equ": 10, "neu": 13, "ltu": 9, "leu": 11, "gtu": 12,
                "geu": 14, "num": 7, "nan": 8}
@@ -116,7 +117,7 @@ class _Reader:
         count = lanes_of(type_name)
         if lane is None or count == 1:
             return node
-        return Apply("lane", (node,), f"b{width(type_name)}", element(type_name), number=lane)
+        return lane_of(node, lane)
 
     def type_of(self, tree: ast.expr, lane: int | None) -> str | None:
         """The type an expression computes in; None for a number."""
@@ -136,6 +137,8 @@ class _Reader:
         """Values in one type: the widest float when formats mix, else that of the first that has one."""
         types = [t for t in (self.type_of(tree, lane) for tree in trees) if t is not None]
         type_name = next((t for t in ("f64", "f32") if t in types), types[0]) if types else "u32"
+        if lanes_of(type_name) > 1 or is_float(type_name) and type_name not in _ARITHMETIC:
+            raise Unknown(type_name)
         return [self.cast(tree, lane, type_name) for tree in trees], type_name
 
     def cast(self, tree: ast.expr, lane: int | None, type_name: str) -> Node:
@@ -202,7 +205,7 @@ class _Reader:
         if name in ("low", "high"):
             return self.leaf(arguments[0].id, int(name == "high"))
         if name.startswith("bool_"):
-            a, b = (self.node(x, None, "pred") for x in arguments)
+            a, b = (self.node(x, lane, "pred") for x in arguments)
             return Apply.of(name.removeprefix("bool_"), a, b, type="pred")
         if name == "select":
             condition = self.node(arguments[0], None, "pred")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
 from pyptx.sim.means import Apply, Leaf, Node
 
-__all__ = ["conversion"]
+__all__ = ["conversion", "lane_of"]
 
 
 def conversion(sources: list[Node], target: str, flags: frozenset[str]) -> Node:
@@ -24,9 +24,14 @@ def conversion(sources: list[Node], target: str, flags: frozenset[str]) -> Node:
         return Apply.of("join", low, high, type=f"u{lane_bits}", result=f"b{width(target)}")
     [source] = sources
     packed = _type(source)
-    lanes = [one(Apply("lane", (source,), f"b{width(packed)}", element(packed), number=k), element(packed), inner, flags)
-             for k in range(lanes_of(packed))]
+    lanes = [one(lane_of(source, k), element(packed), inner, flags) for k in range(lanes_of(packed))]
     return Apply.of("join", *lanes, type=f"u{lane_bits}", result=f"b{width(target)}")
+
+
+def lane_of(leaf: Leaf, lane: int) -> Apply:
+    """One lane of a packed source."""
+    bits = f"b{width(leaf.type)}"
+    return Apply("lane", (Leaf(leaf.value, bits),), bits, element(leaf.type), number=lane)
 
 
 def one(node: Node, source: str, target: str, flags: frozenset[str]) -> Node:

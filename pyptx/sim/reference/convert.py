@@ -44,9 +44,11 @@ def convert(node: Apply, bits: int) -> int:
 
 
 def _wide_nan(bits: int, source: str) -> int:
-    """A NaN as f64: its payload, quiet."""
+    """A NaN as f64: its payload, quiet; that of 16-bit formats comes by way of f32 and so is the canonical one."""
     if source == "f64":
         return bits | 1 << 51
+    if source in ("f16", "bf16"):
+        return 0x7FFFFFFF_E0000000
     f = fp.FORMATS[source]
     return (1 << 63 if bits & f.sign else 0) | 0x7FF8 << 48 | (bits & ((1 << f.mantissa) - 1)) << (52 - f.mantissa)
 
