@@ -61,13 +61,13 @@ def test_nested_branches_with_early_exits():
 def test_a_jump_table_sends_each_lane_its_own_way():
     module = entry(PROLOGUE + """
     and.b32 %r3, %r1, 3
-    T: .branchtargets L0, L1, L2, L1;
+    T:.branchtargets L0, L1, L2, L1;
     brx.idx %r3, T;
     L0: mov.u32 %r2, 100; bra END
     L1: mov.u32 %r2, 101; bra END
     L2: mov.u32 %r2, 102
     END:
-    """.replace("T: .branch", "T:.branch") + EPILOGUE, "u64 out")
+    """ + EPILOGUE, "u64 out")
     out = np.zeros(32, np.uint32)
     run_both(module, 1, 32, (out,))
     assert (out == np.array([100, 101, 102, 101] * 8)).all()

@@ -97,6 +97,7 @@ static int run_cta(Ctx *x, Cta *c, u64 quantum) {
         used += n;
         x->steps += n;
         if (x->status != RUNNING) return 0;
+        if (x->steps > x->max_steps) { x->status = STEPS; return 0; }
         idle = n ? 0 : idle + 1;
         c->next = c->next + 1 == c->nwarps ? 0 : c->next + 1;
         if (idle > c->nwarps) { x->status = DEADLOCK; return 0; }
@@ -132,7 +133,6 @@ u32 core_run(Ctx *x, u64 budget) {
         Cta *c = x->ctas[x->current];
         int done = run_cta(x, c, x->cta_quantum);
         if (x->status != RUNNING) break;
-        if (x->steps > x->max_steps) { x->status = STEPS; break; }
         if (!done) { x->current++; continue; }
         if (x->spare) free_cta(c); else x->spare = c;
         if (x->next_cta < x->last_cta) {

@@ -33,8 +33,6 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
                 current = 0
         cta = resident[current]
         done = _run_cta(state, cta)
-        if state.steps > plan.max_steps:
-            raise faults.too_long(program, plan, cta.id, _groups(cta))
         if not done:
             current += 1
         elif started < plan.ctas:
@@ -84,6 +82,8 @@ def _run_cta(run_: Run, cta: Cta) -> bool:
                 raise faults.fault(fault.kind, where, runner.pc, fault.address, fault.extra, run_.segments) from None
         used += n
         run_.steps += n
+        if run_.steps > plan.max_steps:
+            raise faults.too_long(run_.program, plan, cta.id, _groups(cta))
         idle = 0 if n else idle + 1
         cta.next = 0 if cta.next + 1 == len(cta.warps) else cta.next + 1
         if idle > len(cta.warps):
