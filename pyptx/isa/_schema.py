@@ -38,7 +38,8 @@ from dataclasses import dataclass, field
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa._syntax import Item, Part, Word, read_mnemonic, read_operands
-from pyptx.isa.targets import ANYWHERE, Needs, Target, needs as read_needs
+from pyptx.isa.targets import ANYWHERE, Needs, Target
+from pyptx.isa.targets import needs as read_needs
 
 __all__ = ["Family", "Form", "Op", "Operand", "Slot", "TableError", "allowed", "combined_needs", "form",
            "merged"]
@@ -285,9 +286,9 @@ class _Operands:
         if self.writes is not None:
             written = name in self.writes
         else:
-            written = position == 0 and inside in ("", "vector") and what not in _KINDS and what != "imm" or \
+            written = (position == 0 and inside in ("", "vector") and what not in _KINDS and what != "imm") or \
                 (second and position == 0)
-        common = {"optional": item.optional or second and self.form.items[position].part.optional, "condition": item.condition,
+        common = {"optional": item.optional or (second and self.form.items[position].part.optional), "condition": item.condition,
                   "gate": read_needs(gate.replace(",", " ")) if gate else ANYWHERE, "values": values or ""}
         if inside == "list":
             return Operand(name, "", "read", "list", **common)

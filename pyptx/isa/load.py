@@ -1,8 +1,23 @@
 """Loads."""
 
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import (ANY_HINT, EVICT, HINT, IN_V4, L2_EVICT, LOAD_SPACE, PREFETCH, SCALAR, SCOPE, SCOPE_128,
-                              STRONG_SPACE, V24, VOLATILE_SPACE, WIDE32, WIDE64)
+from pyptx.isa._words import (
+                              ANY_HINT,
+                              EVICT,
+                              HINT,
+                              IN_V4,
+                              L2_EVICT,
+                              LOAD_SPACE,
+                              PREFETCH,
+                              SCALAR,
+                              SCOPE,
+                              SCOPE_128,
+                              STRONG_SPACE,
+                              V24,
+                              VOLATILE_SPACE,
+                              WIDE32,
+                              WIDE64,
+)
 
 op = Family(__name__)
 

@@ -1,8 +1,21 @@
 """Stores."""
 
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import (EVICT, IN_V4, L2_EVICT, SCALAR, SCOPE, SCOPE_128, STORE_HINT, STORE_SPACE, STRONG_SPACE,
-                              V24, VOLATILE_SPACE, WIDE32, WIDE64)
+from pyptx.isa._words import (
+                              EVICT,
+                              IN_V4,
+                              L2_EVICT,
+                              SCALAR,
+                              SCOPE,
+                              SCOPE_128,
+                              STORE_HINT,
+                              STORE_SPACE,
+                              STRONG_SPACE,
+                              V24,
+                              VOLATILE_SPACE,
+                              WIDE32,
+                              WIDE64,
+)
 
 op = Family(__name__)
 

@@ -168,7 +168,7 @@ class Needs:
         """The target part in ptxas' words: "sm_90 or higher", "sm_100f, sm_100a or ..."."""
         if self.targets is None:
             return "any target"
-        plain = sorted((parse(t) for t in self.targets if t[-1] not in "af"))
+        plain = sorted(parse(t) for t in self.targets if t[-1] not in "af")
         if plain and all(t.name in self.targets for t in ALL if not t.suffix and t.number >= plain[0].number):
             extra = sorted(parse(t) for t in self.targets if parse(t).number < plain[0].number)
             return " or ".join([*(t.name for t in extra), f"{plain[0].name} or higher"])

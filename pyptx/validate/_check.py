@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyptx.errors import Diagnostic, FormError
-from pyptx.ir.nodes import (AddressOperand, Block, Function, ImmediateOperand, Instruction, IntrinsicScope, Label, LabelOperand,
-                            Module, RegDecl, RegisterOperand, VarDecl)
+from pyptx.ir.nodes import (
+    Block,
+    Function,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    LabelOperand,
+    Module,
+    RegDecl,
+    RegisterOperand,
+)
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target

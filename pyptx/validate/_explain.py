@@ -132,8 +132,8 @@ def operand_text(operand: object) -> str:
 
 def _active(match: Match) -> list:
     present = {"." + word for word in match.choices.values() if word} | {w.text for w in match.form.words}
-    return [item for item in match.form.items if not item.condition or item.condition in present and
-            _is_present(match, item.condition)]
+    return [item for item in match.form.items if not item.condition or (item.condition in present and
+            _is_present(match, item.condition))]
 
 
 def _is_present(match: Match, condition: str) -> bool:

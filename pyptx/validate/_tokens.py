@@ -16,8 +16,17 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, LabelOperand, NegatedOperand, Operand, ParenthesizedOperand,
-                            PipeOperand, RegisterOperand, VectorOperand)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    LabelOperand,
+    NegatedOperand,
+    Operand,
+    ParenthesizedOperand,
+    PipeOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 from pyptx.isa import registers
 
 __all__ = ["REGISTER_TYPES", "TypeOf", "address_parts", "integer", "token"]

@@ -91,8 +91,16 @@ class Ptxas:
             found.setdefault(line, message)
         finished = found.pop(len(statements), None) is not None
         if not finished and not found:
-            raise AssertionError(f"ptxas failed without naming a statement: {done.stderr[-500:]}")
+            return self._halved(statements, target, version, option, registers)
         return found, finished
+
+    def _halved(self, statements: list[str], *frame) -> tuple[dict[int, str], bool]:
+        """Some mutations make ptxas crash; find them."""
+        if len(statements) == 1:
+            return {0: "ptxas crashed"}, False
+        middle = len(statements) // 2
+        verdicts = [*self.judge(statements[:middle], *frame), *self.judge(statements[middle:], *frame)]
+        return {i: verdict for i, verdict in enumerate(verdicts) if verdict}, True
 
 
 def _number(target: str) -> int:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import re
 
-from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, Instruction, LabelOperand, NegatedOperand, Operand,
-                            ParenthesizedOperand, PipeOperand, RegisterOperand, VectorOperand)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    Instruction,
+    LabelOperand,
+    NegatedOperand,
+    Operand,
+    ParenthesizedOperand,
+    PipeOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 
 __all__ = ["instruction", "type_of"]
 
