@@ -154,7 +154,8 @@ class _Printer:
         layout = dict(formatting.layout)
         more = "=more" in layout and _continues(node, following)
         if "=continues" in layout and not joined:
-            self._fresh_line(None, _CANONICAL)
+            if self.parts and self.parts[-1][-1] != "\n":
+                self._put("\n")
             formatting = FormattingInfo(indent, formatting.trailing, newline=formatting.newline or "\n")
         text = weave(pieces(node, layout, continues=joined, more=more), formatting.layout)
         after = _after(formatting) if more or "=more" not in layout else "\n"
@@ -180,14 +181,12 @@ class _Printer:
                 self._function(node)
             case Block(body, place=place):
                 self._put(_before(formatting, formatting.indent) + "{" + _opened(formatting), place)
-                self.body(body, indent + "\t")
-                self._close(formatting, indent, place)
+                self._inside(body, indent + "\t", formatting, indent, place)
             case Section(name, body, place=place):
                 head = (Piece("kind", ".section"), Piece("name", name), Piece("{", "{", "\n" + indent))
                 self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
                           place)
-                self.body(body, "")
-                self._close(formatting, indent, place)
+                self._inside(body, "", formatting, indent, place)
             case IntrinsicScope():
                 self._scope(node, formatting, indent)
             case _:
@@ -206,13 +205,13 @@ class _Printer:
             self._put(head + _after(formatting), place)
             return
         self._put(head + _opened(formatting), place)
-        self.body(node.body, "\t")
-        self._close(formatting, "", place)
+        self._inside(node.body, "\t", formatting, "", place)
 
-    def _close(self, formatting: FormattingInfo, indent: str, place: Place | None) -> None:
-        """The brace that ends a body."""
-        layout = dict(formatting.layout)
-        close = layout.get("=close", indent)
+    def _inside(self, body: tuple[Statement, ...], indent: str, formatting: FormattingInfo, close_indent: str,
+                place: Place | None) -> None:
+        """A body and the brace that ends it."""
+        close = dict(formatting.layout).get("=close", close_indent)
+        self.body(body, indent, closed=close is not None)
         if close is not None:                               # None: recovery found the end of the text instead
             self._put(close + "}" + _after(formatting), place)
 
@@ -228,7 +227,6 @@ class _Printer:
 
 _LINE = FormattingInfo()
 _FUNCTION = FormattingInfo(blank_lines_before=1)
-_CANONICAL = BlankLine()
 _SHARED = (BlankLine, SectionData)
 _JOINABLE = (RegDecl, VarDecl, PragmaDirective)
 

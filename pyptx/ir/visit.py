@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pyptx.ir.nodes import (AddressOperand, Block, Function, ImmediateOperand, Instruction, IntrinsicScope, LabelOperand,
-                            NegatedOperand, Operand, ParenthesizedOperand, PipeOperand, RegisterOperand, Statement,
-                            VectorOperand)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    Block,
+    Function,
+    ImmediateOperand,
+    Instruction,
+    IntrinsicScope,
+    LabelOperand,
+    NegatedOperand,
+    Operand,
+    ParenthesizedOperand,
+    PipeOperand,
+    RegisterOperand,
+    Statement,
+    VectorOperand,
+)
 
 __all__ = ["instructions", "leaves", "statements"]
 

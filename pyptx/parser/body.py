@@ -201,7 +201,7 @@ def _scoped(nodes: list[Statement]) -> tuple[Statement, ...]:
         stack[-1][1].append(node)
     while len(stack) > 1:                                   # a beginning without an end is a comment
         opening, inside = stack.pop()
-        stack[-1][1] += [opening, *inside]
+        stack[-1][1].extend([opening, *inside])
     return tuple(stack[0][1])
 
 

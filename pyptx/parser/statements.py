@@ -352,8 +352,10 @@ def section_data(c: Cursor) -> tuple[list[SectionData | Label], int]:
         role = f"v{len(values)}"
         layout.append((role, c.gap))
         start = c.start
-        if c.kind == "directive":
+        if c.kind == "directive":                           # a section, perhaps with an offset
             c.advance()
+            if c.word in ("+", "-"):
+                expression(c)
         else:
             expression(c)
         values.append(symbol_value(c, role, layout, start))

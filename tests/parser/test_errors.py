@@ -56,7 +56,8 @@ def test_a_wrong_statement(body: str, where: str, message: str):
 @pytest.mark.parametrize("text, message", [
     (".entry", "the name of a function"), (".entry f(.param .u32 a, ) { }", "expected a parameter"),
     (".entry f() { ret;", "expected '}' at the end of f"), (".entry f() { { ret; }", "expected '}'"),
-    ("}", "found '}'"), ("add.s32 a, b, c;", "expected a directive"), (".func f() x", "expected '{', ';' or a directive"),
+    ("}", "found '}'"), ("add.s32 a, b, c;", "expected a directive"),
+    (".func f() x", "expected '{', ';' or a directive"),
     ('.global .b8 s[] = "abc";', "expected an operand"), (".visible 3", "after .visible"),
     (".section .s { 3 }", "expected data"),
 ])

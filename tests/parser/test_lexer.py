@@ -42,7 +42,8 @@ def test_marks_have_kinds_of_their_own():
 
 
 @pytest.mark.parametrize("text, column, message", [
-    ("add §", 5, "'§'"), ("a \0", 3, "does not occur"), ('.file "x', 7, "no end on its line"), ("ret; /* x", 6, "'*/'")])
+    ("add §", 5, "'§'"), ("a \0", 3, "does not occur"), ('.file "x', 7, "no end on its line"),
+    ("ret; /* x", 6, "'*/'")])
 def test_what_is_no_token_is_refused_where_it_stands(text: str, column: int, message: str):
     with pytest.raises(LexError, match="1:") as refused:
         tokenize(text)
