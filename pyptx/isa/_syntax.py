@@ -60,7 +60,7 @@ class Item:
     condition: str = ""
 
 
-_MNEMONIC = re.compile(r"\{((?:\.[^.{}]+)+)\}|\.([^.{}]+)")
+_MNEMONIC = re.compile(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
 _GLUED = re.compile(r"(.*)<(\w+)>(.*)")
 
 

@@ -1,0 +1,202 @@
+"""The table agrees with itself."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from pyptx import isa
+from pyptx.errors import TableError
+from pyptx.isa import generate, means
+from pyptx.isa._match import _places
+from pyptx.isa._schema import Family, form
+from pyptx.isa._syntax import Part
+
+FORMS = [f for op in isa.OPS.values() for f in op.forms]
+
+
+def one(syntax: str, **cells) -> isa.Form:
+    op = Family("test")
+    op(syntax.split(".")[0].split("{")[0].split(" ")[0], "Test.", "test", form(syntax, **cells))
+    return next(iter(op.ops.values())).forms[0]
+
+
+# rows -----------------------------------------------------------------------------------------------------------------
+
+def test_a_syntax_line_says_what_the_manual_says():
+    row = one("add{.rnd}{.ftz}.f32  d, a, b", rnd=".rn .rz@sm_90")
+    assert [s.name for s in row.slots.values()] == ["rnd", "ftz"]
+    assert row.slots["rnd"].gates["rz"].words == "sm_90 or higher"
+    assert {o.name: (o.role, o.type) for o in row.operands.values()} == \
+        {"d": ("write", "f32"), "a": ("read", "f32"), "b": ("read", "f32")}
+
+
+def test_vectors_addresses_pairs_and_conditions_are_read():
+    row = one("op.m64n<n>k16.f32  {d*n/2}, [tm, {c*3}], p{|q}, {x, y}{, cp if .L2::hint}{, k}", n=".8 .16", c="s32", x="u16", y="u16",
+              cp="u64", k="imm in 0..3")
+    assert row.count(row.operands["d"], {"n": "16"}) == 8
+    assert (row.operands["tm"].kind, row.operands["c"].kind, row.operands["c"].count) == ("address", "vector", "3")
+    assert row.operands["cp"].condition == ".L2::hint"
+    assert row.operands["k"].optional and row.operands["k"].values == "0..3"
+
+
+@pytest.mark.parametrize(("syntax", "cells", "says"), [
+    ("add.f32  d, a", {"rdn": ".rn"}, "name no slot or operand"),
+    ("add.f32  d, a", {"sink": "x"}, "are no operands"),
+    ("add.f32  d, a", {"regs": {"x": "any"}}, "name no operand"),
+    ("add.f32  d, a", {"a": "f33"}, "is no type and no slot"),
+    ("add  d, a", {}, "has no type"),
+    ("add.type  d, a", {"type": ".f32 f64"}, "has no dot"),
+    ("add.f32  d, [a", {}, "expected"),
+    ("add.f32 .x  d", {}, "cannot read"),
+])
+def test_a_wrong_row_is_refused(syntax, cells, says):
+    with pytest.raises(TableError, match=says):
+        one(syntax, **cells)
+
+
+def test_a_default_no_form_uses_is_refused():
+    op = Family("test")
+    op("add", "Add.", "add", form("add.f32  d, a"), rnd=".rn")
+    with pytest.raises(TableError, match="of any form"):
+        _ = op.ops["add"].forms
+
+
+def test_the_table_is_whole():
+    assert len(FORMS) > 950
+    assert all(f.op.summary.endswith(".") and f.op.section for f in FORMS)
+    assert all(set(f.operands) >= set(f.some) - set(f.slots) for f in FORMS)
+
+
+# one form for each mnemonic and operand shape ---------------------------------------------------------------------------
+
+def mnemonics(row: isa.Form, limit: int, rng: random.Random) -> Iterator[tuple[str, ...]]:
+    places = [([()] if p.optional else []) + [(word,) for word in p.choices] for p in _places(row)]
+    size = 1
+    for words in places:
+        size *= len(words)
+    picked = itertools.product(*places) if size <= limit else (tuple(rng.choice(p) for p in places) for _ in range(limit))
+    for words in picked:
+        yield tuple(itertools.chain.from_iterable(words))
+
+
+def shape(part: Part, match: isa.Match) -> object:
+    row = match.form
+    if part.kind == "operand":
+        operand = row.operands[part.name]
+        if operand.kind in ("register", "vector"):
+            return row.type_of(operand, match.choices) == "pred", bool(operand.selectors)
+        return operand.kind
+    if part.kind == "literal":
+        return part.name
+    if part.kind == "vector":
+        return "{", row.count(row.operands[part.parts[0].name], match.choices) if part.count else len(part.parts)
+    if part.kind == "address":
+        return "[", tuple(shape(p, match) for p in part.parts[1:]), part.suffix
+    return part.kind
+
+
+def shapes(match: isa.Match) -> set[tuple]:
+    """Every operand shape of a form, as tuples."""
+    there = {"." + word for word in match.choices.values() if word} | {w.text for w in match.form.words if not w.optional}
+    found: set[tuple] = {()}
+    for item in match.form.items:
+        if item.condition and item.condition not in there:
+            continue
+        options = [(shape(item.part, match),)]
+        if item.part.kind == "pair" and item.part.optional:
+            options.append((shape(item.part.parts[0], match),))
+        if item.optional and not item.condition:
+            options.append(())
+        found = {before + option for before in found for option in options}
+    return found
+
+
+def test_a_mnemonic_with_its_operand_shape_is_exactly_one_form():
+    rng = random.Random(1)
+    shared, none = set(), set()
+    for row in FORMS:
+        for words in mnemonics(row, 120, rng):
+            matches = isa.match(row.op.opcode, words)
+            if row not in [m.form for m in matches] and not row.some:
+                repeated = len({w.slot for w in row.words if w.slot}) < sum(1 for w in row.words if w.slot)
+                paired = len({w.pair for w in row.words if w.optional}) < sum(1 for w in row.words if w.optional)
+                if not (repeated or paired):
+                    none.add((row.syntax, words))
+            for a, b in itertools.combinations(matches, 2):
+                if shapes(a) & shapes(b):
+                    shared.add((a.form.syntax, b.form.syntax, words))
+    assert shared == set()
+    assert none == set()
+
+
+# means ------------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("row", [f for f in FORMS if f.means], ids=lambda f: f.syntax)
+def test_means_uses_the_vocabulary_and_the_operands(row):
+    choices = [dict(zip(row.slots, picked, strict=True)) for picked in itertools.product(
+        *[([None] if s.optional else []) + list(s.choices) if f"{{{s.name}}}" in row.means else [None if s.optional else s.choices[0]]
+          for s in row.slots.values()])]
+    for chosen in choices:
+        text = means.meaning(row, chosen)
+        assert set(means.calls(text)) <= means.PRIMITIVES.keys(), text
+        assert means.names(text) <= row.operands.keys(), text
+        written = {o.name for o in row.operands.values() if o.role == "write"}
+        assert {part.split("=")[0].strip() for part in text.split(";")} <= written, text
+
+
+def test_every_pure_form_has_a_meaning_or_is_named_here():
+    handled = {"isspacep", "cvta", "mapa", "getctarank", "createpolicy", "clusterlaunchcontrol", "txq", "suq", "istypep",
+               "tensormap", "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg2", "vshl", "vshr", "vmad", "vset"}
+    without = {f.op.opcode for f in FORMS if f.effect == "pure" and not f.means}
+    assert {name.rstrip("24") for name in without} - {name.rstrip("24") for name in handled} == set()
+
+
+# files and lookups ------------------------------------------------------------------------------------------------------
+
+def test_isa_json_is_current():
+    assert generate.PATH.read_text(encoding="utf-8") == generate.text(), "stale; run: python -m pyptx.isa.generate"
+
+
+def test_the_table_imports_the_standard_library_only():
+    code = "import sys, pyptx.isa; print(*{m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=generate.PATH.parents[2])
+    assert set(done.stdout.split()) <= {"pyptx", "__main__", "sitecustomize", "_distutils_hack", "__mp_main__", "pyximport"}
+
+
+def test_modifiers_match_in_any_order_but_types_and_fixed_words():
+    assert isa.match("add", (".f32", ".ftz", ".rn"))[0].choices == {"rnd": "rn", "ftz": "ftz", "sat": None}
+    assert isa.match("cvt", (".rn", ".f32", ".f64"))[0].form is not isa.match("cvt", (".rn", ".f64", ".u32"))[0].form
+    assert not isa.match("cp", (".bulk", ".async", ".commit_group"))
+    assert isa.match("cp", (".async", ".bulk", ".commit_group"))
+    assert not isa.match("add", (".rn", ".rn", ".f32"))
+    assert isa.match("add", (".sat", ".sat", ".f32"))
+    assert isa.match("nothing", ()) == ()
+
+
+def test_match_takes_multi_word_modifiers():
+    assert isa.match("min", (".xorsign", ".abs", ".f32"))
+    assert not isa.match("min", (".xorsign", ".f32"))
+    assert isa.match("fence", (".proxy", ".async", ".shared::cta"))
+
+
+def test_completion_follows_the_manual():
+    assert isa.complete("add", (".rn", ".ftz")) == [".sat", ".f32", ".f32x2", ".f16", ".f16x2"]
+    assert ".async" in isa.complete("cp")
+    assert isa.complete("nothing") == []
+    for row in FORMS:
+        for words in mnemonics(row, 1, random.Random(2)):
+            for end in range(len(words)):
+                assert words[end] in isa.complete(row.op.opcode, words[:end]) or words[end] in words[:end], (row, words)
+
+
+def test_hover_shows_syntax_summary_and_needs():
+    text = isa.hover("cp.async.bulk.tensor")
+    assert "TMA" in text and "[sm_90 ptx_80]" in text
+    assert isa.hover("add.rn.f32").splitlines()[1].strip().startswith("add{.rnd}{.ftz}{.sat}.f32  d, a, b")
+    assert isa.hover("nothing") == ""
