@@ -42,7 +42,7 @@ def layout(function: Function) -> tuple[ParamSlot, ...]:
 
 
 def _slot(param: Param, offset: int) -> ParamSlot:
-    item = _WIDTH[param.type.value]
+    item = _WIDTH[param.type.value] * (param.vector or 1)
     alignment = max(param.alignment or 1, item)
     size = item if param.array_size is None else item * param.array_size
     return ParamSlot(param.name, param.type.value, -(-offset // alignment) * alignment, size, param.array_size is not None)

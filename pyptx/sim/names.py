@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import struct
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pyptx.errors import SimulationError
-from pyptx.ir.nodes import Block, Function, Instruction, IntrinsicScope, Label, Module, RegDecl, VarDecl
-from pyptx.ir.types import LinkingDirective
+from pyptx.ir.nodes import (Block, BranchTargets, Function, ImmediateOperand, Instruction, IntrinsicScope, Label, LabelOperand,
+                            Module, RegDecl, RegisterOperand, VarDecl, VectorOperand)
 from pyptx.sim.actions import Reg
 from pyptx.sim.args import layout, size_of
 from pyptx.sim.literals import bits_of
@@ -134,6 +133,8 @@ class Names:
                     self.instructions.append((statement, scope))
                 case Label(name):
                     scope.labels[name] = len(self.instructions)
+                case RegDecl(vector=int()):
+                    raise SimulationError(f"vector register {statement.name} is not simulated", at=statement.place)
                 case RegDecl(type_, name, None):
                     scope.add(name, type_.value)
                 case RegDecl(type_, name, count):
@@ -144,58 +145,73 @@ class Names:
                     self._walk(inner, Scope(scope, names=self))
                 case IntrinsicScope(body=inner):
                     self._walk(inner, scope)
-                case _:
-                    text = getattr(statement, "text", "")
-                    found = re.fullmatch(r"\s*([\w$%]+)\s*:\s*\.branchtargets\s+([^;]+);\s*", text)
-                    if found:
-                        scope.tables[found[1]] = tuple(t.strip() for t in found[2].split(","))
+                case BranchTargets(name, labels):
+                    scope.tables[name] = labels
 
     def _variable(self, declaration: VarDecl, scope: Scope) -> None:
         space = _SPACES.get(declaration.state_space.value, declaration.state_space.value)
-        item = size_of(declaration.type.value)
+        name, *sizes = re.findall(r"[^\[\]]+", declaration.name)
+        item = size_of(declaration.type.value) * (declaration.vector or 1)
         unsized = declaration.array_size == 0
         count = 1 if declaration.array_size is None else declaration.array_size
-        if unsized and declaration.initializer:
-            count = declaration.initializer.count(",") + 1
-        size, alignment = item * count, max(declaration.alignment or 1, item)
-        variable = Variable(declaration.name, space, size)
-        scope.variables[declaration.name] = variable
+        if unsized:
+            count = len(_elements(declaration.initializer))
+        for size in sizes:
+            count *= int(size)
+        variable = Variable(name, space, item * count)
+        alignment = max(declaration.alignment or 1, item if item in (1, 2, 4, 8, 16, 32) else 1)
+        scope.variables[name] = variable
         if space == "shared":
-            if unsized and declaration.linking is LinkingDirective.EXTERN or unsized:
-                self.shared_bytes = -(-self.shared_bytes // max(alignment, 16)) * max(alignment, 16)
+            if unsized:
+                alignment = max(alignment, 16)
+                self.shared_bytes = _aligned(self.shared_bytes, alignment)
                 self.dynamic.append(variable)
                 return
-            self.shared_bytes = -(-self.shared_bytes // alignment) * alignment
-            variable.address = SHARED_START + self.shared_bytes
-            self.shared_bytes += size
+            variable.address = SHARED_START + _aligned(self.shared_bytes, alignment)
+            self.shared_bytes = variable.address - SHARED_START + variable.size
         elif space == "local":
-            self.local_bytes = -(-self.local_bytes // alignment) * alignment
-            variable.address = self.local_bytes
-            self.local_bytes += size
+            variable.address = _aligned(self.local_bytes, alignment)
+            self.local_bytes = variable.address + variable.size
         elif space == "const":
-            start = -(-len(self.const_bytes) // alignment) * alignment
-            self.const_bytes.extend(bytes(start + size - len(self.const_bytes)))
-            variable.address = start
+            variable.address = _aligned(len(self.const_bytes), alignment)
+            self.const_bytes.extend(bytes(variable.address + variable.size - len(self.const_bytes)))
             self._initializers.append((variable, declaration, scope))
         elif space == "global":
-            variable.buffer = Buffer(np.zeros(size, np.uint8), declaration.name)
+            variable.buffer = Buffer(np.zeros(variable.size, np.uint8), name)
             self._initializers.append((variable, declaration, scope))
 
     def _initialize(self, variable: Variable, declaration: VarDecl, scope: Scope) -> None:
-        if not declaration.initializer:
-            return
-        item = size_of(declaration.type.value)
-        words = [w for w in re.split(r"[\s{},=]+", declaration.initializer) if w]
-        data = bytearray()
-        for word in words:
-            if scope.find("variables", word) is not None or "generic(" in word:
-                raise SimulationError(f"variable {variable.name}: an initializer that names another variable is not simulated",
-                                      at=declaration.place)
-            data += struct.pack("<Q", bits_of(word, declaration.type.value, 8 * item))[:item]
+        data, item = bytearray(), size_of(declaration.type.value)
+        for element in _elements(declaration.initializer):
+            match element:
+                case ImmediateOperand(text):
+                    bits = bits_of(text, declaration.type.value, 8 * item)
+                case LabelOperand(name) | RegisterOperand(name) if (other := scope.find("variables", name)) is not None:
+                    bits = other.address
+                case _:
+                    raise SimulationError(f"variable {variable.name}: the initializer {element} is not simulated",
+                                          at=declaration.place)
+            data += bits.to_bytes(16, "little")[:item]
         if len(data) > variable.size:
-            raise SimulationError(f"variable {variable.name}: initializer has {len(data)} bytes for {variable.size}",
+            raise SimulationError(f"variable {variable.name}: its initializer has {len(data)} bytes for {variable.size}",
                                   at=declaration.place)
         if variable.space == "const":
             self.const_bytes[variable.address:variable.address + len(data)] = data
         else:
             variable.buffer.array[:len(data)] = np.frombuffer(bytes(data), np.uint8)
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+def _elements(initializer) -> list:
+    """The elements of an initializer, those of nested braces one after the other."""
+    match initializer:
+        case None:
+            return []
+        case VectorOperand(elements):
+            return [inner for element in elements for inner in _elements(element)]
+        case str(text):
+            return [ImmediateOperand(word) for word in re.split(r"[\s{},=]+", text) if word]
+    return [initializer]

@@ -45,8 +45,8 @@ def statement(text: str) -> ir.Statement:
         size = None if found[6] is None else int(found[6] or 0)
         return ir.VarDecl(StateSpace(found[2]), ScalarType(found[4]), found[5], size, int(found[3]) if found[3] else None, found[7],
                           LinkingDirective.EXTERN if found[1] else None)
-    if ".branchtargets" in text:
-        return ir.RawLine(text + ";")
+    if found := re.fullmatch(r"(\w+):\s*\.branchtargets\s+(.*)", text):
+        return ir.BranchTargets(found[1], tuple(t.strip() for t in found[2].split(",")))
     found = re.fullmatch(r"(?:@(!?)([%\w]+)\s+)?(\w+)([.\w:]*)\s*(.*)", text, re.S)
     modifiers = tuple("." + m for m in found[4].split(".")[1:])
     operands = tuple(map(_operand, _split(found[5])))
