@@ -10,7 +10,26 @@ from support.tracing import Cases, accept, module_of, trace, written
 from pyptx import ptx, reg, types
 from pyptx._operand import float_literal
 from pyptx.errors import ShapeError, TraceError
-from pyptx.types import PtxType, b16, b32, b64, bf16, e4m3, f16, f32, f64, from_name, pred, s16, s32, s64, tf32, u16, u32, u64
+from pyptx.types import (
+    PtxType,
+    b16,
+    b32,
+    b64,
+    bf16,
+    e4m3,
+    f16,
+    f32,
+    f64,
+    from_name,
+    pred,
+    s16,
+    s32,
+    s64,
+    tf32,
+    u16,
+    u32,
+    u64,
+)
 
 writes = Cases()
 
@@ -125,8 +144,7 @@ def operators_of_floats():
 """)
 def comparisons():
     n = reg.scalar(b32)
-    ptx.special.tid.x() < 32
-    n != 4
+    _ = ptx.special.tid.x() < 32, n != 4
     keep = reg.scalar(b64) >= 4
     ptx.selp(u32, n, 1, 0, keep)
 
@@ -149,7 +167,8 @@ def declarations(body):
 
 def test_names_follow_the_type():
     assert declarations(lambda: [reg.scalar(t) for t in (pred, b16, u32, s64, f16, bf16, f32, tf32, f64, e4m3)]) == [
-        "pred %p<1>", "b16 %rs0", "u32 %r0", "s64 %rd0", "f16 %h0", "b16 %h1", "f32 %f0", "b32 %f1", "f64 %fd0", "b8 %b0"]
+        "pred %p<1>", "b16 %rs0", "u32 %r0", "s64 %rd0", "f16 %h0", "b16 %h1", "f32 %f0", "b32 %f1", "f64 %fd0",
+        "b8 %b0"]
 
 
 def test_types_that_ptxas_cannot_declare_get_the_type_of_their_bits():
@@ -175,7 +194,8 @@ def test_arrays_take_the_bare_prefix_first():
 
 def test_automatic_names_are_a_family_of_their_own():
     def body():
-        assert [reg.alloc(t).name for t in (f32, f32, u32, s32, b64, pred)] == ["%af0", "%af1", "%au0", "%as0", "%ad0", "%ap0"]
+        names = [reg.alloc(t).name for t in (f32, f32, u32, s32, b64, pred)]
+        assert names == ["%af0", "%af1", "%au0", "%as0", "%ad0", "%ap0"]
         assert reg.alloc_array(f32, 4)[3].name == "%afarr0_3"
         assert reg.scalar(f32).name == "%f0"
     trace(body)
@@ -252,10 +272,13 @@ def test_a_register_has_no_value_while_tracing(use):
 
 @pytest.mark.parametrize(("use", "message"), [
     (lambda: reg.scalar(u16) + 1, "not defined on u16"), (lambda: reg.scalar(f16) + 1.0, "not defined on f16"),
-    (lambda: reg.scalar(u32) + 1.5, "cannot be combined with a u32"), (lambda: reg.scalar(f32) & 1, "not defined on f32"),
-    (lambda: reg.scalar(u32) / 2, "// is the integer division"), (lambda: reg.scalar(f32) + reg.scalar(u32), "convert one"),
+    (lambda: reg.scalar(u32) + 1.5, "cannot be combined with a u32"),
+    (lambda: reg.scalar(f32) & 1, "not defined on f32"),
+    (lambda: reg.scalar(u32) / 2, "// is the integer division"),
+    (lambda: reg.scalar(f32) + reg.scalar(u32), "convert one"),
     (lambda: reg.scalar(u32) + object(), "unsupported operand"), (lambda: reg.scalar(s16).max(1), "not defined on s16"),
-    (lambda: reg.scalar(u64) << reg.scalar(u64), "shift amount"), (lambda: reg.scalar(f16, 1.5), "cannot initialise a f16"),
+    (lambda: reg.scalar(u64) << reg.scalar(u64), "shift amount"),
+    (lambda: reg.scalar(f16, 1.5), "cannot initialise a f16"),
     (lambda: ~reg.scalar(f32), "not defined on f32"),
 ])
 def test_operators_that_would_write_nonsense_are_refused(use, message):

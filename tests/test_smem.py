@@ -150,7 +150,8 @@ def test_dynamic_handles_are_addressed_with_their_offset_everywhere():
         tile[1, 2]
     lines = written(body, force_dynamic_smem=True)
     assert lines == [
-        "ld.shared.f32 %f0, [dyn_smem+512];", "ld.shared.f32 %f1, [dyn_smem+644];", "ld.shared.b64 %rd0, [dyn_smem+776];",
+        "ld.shared.f32 %f0, [dyn_smem+512];", "ld.shared.f32 %f1, [dyn_smem+644];",
+        "ld.shared.b64 %rd0, [dyn_smem+776];",
         "mov.b32 %r0, dyn_smem+512;", "mov.b32 %r1, dyn_smem+512;",
         "mov.u32 %r2, 34;", "shl.b32 %r3, %r2, 2;", "mov.b32 %r4, dyn_smem;", "add.u32 %r4, %r4, %r3;",
         "add.u32 %r4, %r4, 512;", "ld.shared.f32 %f2, [%r4];"]

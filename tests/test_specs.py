@@ -51,7 +51,8 @@ def test_shapes_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize(("dtype", "name", "fits"), [
-    (f32, "float32", True), (f32, "float16", False), (u32, "int32", True), (b32, "float32", True), (s32, "float32", False),
+    (f32, "float32", True), (f32, "float16", False), (u32, "int32", True), (b32, "float32", True),
+    (s32, "float32", False),
     (bf16, "bfloat16", True), (bf16, "float16", False), (e4m3, "float8_e4m3fn", True), (e4m3, "float8_e5m2", False),
 ])
 def test_dtypes_of_equal_width_and_kind_are_taken(dtype, name, fits):
@@ -96,7 +97,8 @@ def instruction(text: str, *operands) -> Instruction:
     (instruction("add.f32", R, R, R, R), ["Too many operands"]),
     (instruction("mbarrier.arrive.expect_tx.shared::cta.b64", A), ["Too few operands"]),
     (instruction("add.f99", R, R, R), ["Unrecognized modifier '.f99'", "'type'"]),
-    (instruction("wgmma.mma_async.sync.aligned.m64n999k16.f32.bf16.bf16", *[R] * 8), ["Unrecognized modifier", "m64n999k16"]),
+    (instruction("wgmma.mma_async.sync.aligned.m64n999k16.f32.bf16.bf16", *[R] * 8),
+     ["Unrecognized modifier", "m64n999k16"]),
 ], ids=lambda value: getattr(value, "mnemonic", None))
 def test_the_spelling_of_an_instruction(inst, fragments):
     issues = spec.validate_instruction(inst)
@@ -126,7 +128,8 @@ def test_every_spelling_comes_from_the_table():
 
 def test_a_registered_spelling_is_known(monkeypatch):
     monkeypatch.setattr("pyptx.spec.ptx._OVERLOADS", {})
-    own = spec.InstructionSpec("frobnicate", (spec.ModifierGroup("speed", (".fast", ".slow")),), "a", 1, 1, "Frobnicate.")
+    speed = spec.ModifierGroup("speed", (".fast", ".slow"))
+    own = spec.InstructionSpec("frobnicate", (speed,), "a", 1, 1, "Frobnicate.")
     spec.register_overload(own)
     assert spec.get_specs("frobnicate") == (own,) and "frobnicate" in spec.INSTRUCTIONS
     assert spec.validate_instruction(instruction("frobnicate.slow", R)) == []

@@ -14,7 +14,14 @@ from pyptx import kernel, ptx, reg, smem
 from pyptx._operand import address, operand, shifted
 from pyptx._trace import get_ctx, in_trace, run, trace_scope
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import AddressOperand, ImmediateOperand, LabelOperand, NegatedOperand, RegisterOperand, VectorOperand
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    LabelOperand,
+    NegatedOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 from pyptx.tensor import TensorSpec
 from pyptx.types import b32, f32, f64, pred, u32, u64
 
@@ -22,7 +29,8 @@ from pyptx.types import b32, f32, f64, pred, u32, u64
 
 
 @pytest.mark.parametrize(("value", "node"), [
-    (7, ImmediateOperand("7")), (-1, ImmediateOperand("-1")), (True, ImmediateOperand("1")), (False, ImmediateOperand("0")),
+    (7, ImmediateOperand("7")), (-1, ImmediateOperand("-1")), (True, ImmediateOperand("1")),
+    (False, ImmediateOperand("0")),
     (np.int64(9), ImmediateOperand("9")), (1.0, ImmediateOperand("0f3F800000")), ("0x10", ImmediateOperand("0x10")),
     ("-4", ImmediateOperand("-4")), ("done", LabelOperand("done")), ("%tid.x", RegisterOperand("%tid.x")),
     ([1, "%r0"], VectorOperand((ImmediateOperand("1"), RegisterOperand("%r0")))),
@@ -44,11 +52,13 @@ def test_floats_are_exact_in_the_width_of_the_instruction():
         ptx.inst.mov.f32(reg.scalar(f32), 0.1)
         ptx.inst.mov.f64(reg.scalar(f64), 0.1)
         ptx.inst.mov.f32(reg.scalar(f32), float("nan"))
-    assert written(body) == ["mov.f32 %f0, 0f3DCCCCCD;", "mov.f64 %fd0, 0d3FB999999999999A;", "mov.f32 %f1, 0f7FC00000;"]
+    assert written(body) == ["mov.f32 %f0, 0f3DCCCCCD;", "mov.f64 %fd0, 0d3FB999999999999A;",
+                             "mov.f32 %f1, 0f7FC00000;"]
 
 
 @pytest.mark.parametrize(("offset", "text"), [
-    (None, None), (0, None), (4, "4"), (-4, "-4"), ("%r1", "%r1"), ("+8", "8"), (", {0, 1}", ", {0, 1}"), ("sym", "sym"),
+    (None, None), (0, None), (4, "4"), (-4, "-4"), ("%r1", "%r1"), ("+8", "8"), (", {0, 1}", ", {0, 1}"),
+    ("sym", "sym"),
 ])
 def test_offsets_of_an_address(offset, text):
     assert address("%rd0", offset) == AddressOperand("%rd0", text)
@@ -244,7 +254,7 @@ def test_special_registers_come_from_the_table():
             reg.from_(register, register.dtype)
         assert special.clock64().dtype == u64 and ptx.sreg("%warpid").name == "%warpid"
         with pytest.raises(AttributeError, match="no special register %tidy"):
-            special.tidy
+            _ = special.tidy
     accept(module_of({"k": trace(body)}, "sm_90"))
 
 

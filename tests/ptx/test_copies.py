@@ -92,7 +92,7 @@ TILE = "shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     cp.async.bulk.tensor.3d.{TILE}.multicast::cluster [smem_0], [%rd0, {{0, 0, 0}}], [mbar_0], %rs0;
     cp.async.bulk.tensor.4d.{TILE}.multicast::cluster.L2::cache_hint [smem_0], [%rd0, {{0, 0, 0, 0}}], [mbar_0], %rs0, %rd1;
     cp.async.bulk.tensor.5d.{TILE} [smem_0], [%rd0, {{0, 0, 0, 0, 0}}], [mbar_0];
-""")
+""")  # noqa: E501
 def boxes_by_name():
     target, at, bar = smem.alloc(f32, 64), a_map(), smem.mbarrier(1)[0]
     policy, mask = reg.scalar(b64, 0), reg.scalar(b16, 1)
@@ -123,7 +123,7 @@ def columns_of_an_image():
 @writes("""
     cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [smem_0], [%rd0, {0, 1, 2, 3, 4}], [mbar_0];
     cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd0, {0, 1, 2, 3, 4}], [smem_0];
-""", "sm_100a")
+""", "sm_100a")  # noqa: E501
 def four_rows_from_anywhere():
     target, at, bar = smem.alloc(f32, 64), a_map(), smem.mbarrier(1)[0]
     ptx.cp.async_bulk.tensor.gather4_2d(target, at, (0, 1, 2, 3, 4), mbar=bar)
@@ -190,7 +190,9 @@ def in_dynamic_memory(call):
 
 
 def test_dynamic_handles_become_registers_before_the_copy():
-    lines = in_dynamic_memory(lambda tile, bars: ptx.cp.async_bulk.tensor_1d(dst=tile[1], src="m", coord=(0,), mbar=bars[1]))
+    def copy(tile, bars):
+        ptx.cp.async_bulk.tensor_1d(dst=tile[1], src="m", coord=(0,), mbar=bars[1])
+    lines = in_dynamic_memory(copy)
     assert lines == [
         "mov.b32 %r0, dyn_smem;", f"add.s32 %r1, %r0, {60 * 1024 + 8192};",
         "mov.b32 %r2, dyn_smem;", f"add.s32 %r3, %r2, {60 * 1024 + 16384 + 8};",
@@ -217,9 +219,11 @@ BOX = dict(dst="s", src="m", mbar="b")
     (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, 0), cta_group=3), ValueError, "cta_group=3; expected 1 or 2"),
     (lambda: ptx.cp.async_bulk.tensor_2d(dst="s", src="m", coord=(0, 0)), ValueError, "needs mbar="),
     (lambda: ptx.cp.async_bulk.tensor.scatter4_2d("m", "s", (0,) * 5, mbar="b"), ValueError, "is a store"),
-    (lambda: ptx.cp.async_bulk.tensor.im2col_4d("s", "m", (0,) * 4, [0], mbar="b"), ValueError, "takes 2 offsets, got 1"),
+    (lambda: ptx.cp.async_bulk.tensor.im2col_4d("s", "m", (0,) * 4, [0], mbar="b"), ValueError,
+     "takes 2 offsets, got 1"),
     (lambda: ptx.tma.load_3d("s", "m", mbar="b"), TypeError, "row= and col=, or coords="),
-    (lambda: ptx.tma.load_3d_multicast("s", "m", 0, 0, "b", 1, issuer=0, pred=reg.scalar(u32) == 0), ValueError, "not both"),
+    (lambda: ptx.tma.load_3d_multicast("s", "m", 0, 0, "b", 1, issuer=0, pred=reg.scalar(u32) == 0), ValueError,
+     "not both"),
 ])
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):

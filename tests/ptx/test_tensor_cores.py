@@ -55,14 +55,16 @@ def wgmma_of_descriptors():
 def wgmma_of_tiles():
     d = reg.wgmma_frag(m=64, n=8, dtype=f32)
     a, b = smem.wgmma_tile(f16, (64, 64)), smem.wgmma_tile(f16, (8, 64))
-    ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=d, a=a, b=b, scale_b=-1, a_k_offset=32)
+    ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=d, a=a, b=b, scale_b=-1,
+                        a_k_offset=32)
 
 
 @writes("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, -1, 1;")
 def wgmma_tf32_has_no_transposition():
     d, keep = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(pred_type)
     a, b = descriptors()
-    ptx.wgmma.mma_async(shape=(64, 8, 8), dtype_d=f32, dtype_a=tf32, dtype_b=tf32, d=d, a=a, b=b, scale_d=keep, scale_a=-1)
+    ptx.wgmma.mma_async(shape=(64, 8, 8), dtype_d=f32, dtype_a=tf32, dtype_b=tf32, d=d, a=a, b=b, scale_d=keep,
+                        scale_a=-1)
 
 
 @writes("wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1;")
@@ -81,7 +83,7 @@ def wgmma_integers_have_no_scales():
 
 @writes("""
     @%p0 wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %p0, 1, 1, 1;
-""")
+""")  # noqa: E501
 def wgmma_of_a_fragment():
     d, keep, fragment = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(pred_type), reg.array(b32, 4)
     _, b = descriptors()
@@ -109,7 +111,7 @@ def descriptors_of_an_address():
 
 @writes("""
     mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%rarr0_0, %rarr0_1}, {%f0, %f1, %f2, %f3};
-""", "sm_80")
+""", "sm_80")  # noqa: E501
 def mma_of_a_warp():
     a, b, c = reg.array(b32, 4), reg.array(b32, 2), reg.array(f32, 4)
     ptx.mma.sync(shape=(16, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, dtype_c=f32, d=c, a=a, b=list(b), c=c)
@@ -183,7 +185,7 @@ def test_the_assembler_takes_all_of_it():
 
 
 def test_the_assembler_takes_wgmma_of_every_layout():
-    """Each swizzle, K-major and MN-major, tiles of several rows of 128 bytes, static and dynamic, one stage of several."""
+    """Each swizzle, K-major and MN-major, tiles of several rows of 128 bytes, static and dynamic."""
     def body():
         d = reg.wgmma_frag(m=64, n=64, dtype=f32)
         for k, major in product((8, 16, 32, 64, 128), ("K", "MN")):
@@ -238,7 +240,8 @@ def test_what_a_type_does_not_have_is_refused(changes, message):
     def body():
         d = reg.wgmma_frag(m=64, n=8, dtype=f32)
         a, b = descriptors()
-        ptx.wgmma.mma_async(**{**dict(shape=(64, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b), **changes})
+        plain = dict(shape=(64, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b)
+        ptx.wgmma.mma_async(**{**plain, **changes})
     with pytest.raises(ShapeError, match=re.escape(message)):
         trace(body)
 
@@ -253,9 +256,12 @@ def test_a_shape_that_does_not_exist_is_refused_by_name():
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=8, stride_byte_offset=0), ShapeError, "a multiple of 16"),
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, swizzle=4), ShapeError, "swizzle=4"),
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, base_offset=8), ShapeError, "base_"),
+    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=8, stride_byte_offset=0), ShapeError,
+     "a multiple of 16"),
+    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, swizzle=4), ShapeError,
+     "swizzle=4"),
+    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, base_offset=8), ShapeError,
+     "base_offset=8"),
     (lambda: ptx.wgmma.auto_descriptor("s", dtype=bf16, shape=(64, 64), major="M"), ShapeError, "'K' or 'MN'"),
     (lambda: ptx.mma.sync(shape=(16, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, dtype_c=f32, d=[], a=[], b=[], c=[],
                           b_layout="rows"), ShapeError, "b_layout='rows'"),
@@ -264,8 +270,8 @@ def test_a_shape_that_does_not_exist_is_refused_by_name():
                                             row_stride=64), ShapeError, "a multiple of 8"),
     (lambda: ptx.stmatrix_x4_trans_f32_bf16(frag=reg.array(f32, 8), smem_base=reg.scalar(u32), lane=reg.scalar(u32),
                                             row_stride=64, tmp_pack=[]), ShapeError, "tmp_pack holds 0"),
-    (lambda: ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=[], a=smem.alloc(f16, (64, 64)),
-                                 b=reg.scalar(u64)), TypeError, "smem.wgmma_tile"),
+    (lambda: ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=[], b=reg.scalar(u64),
+                                 a=smem.alloc(f16, (64, 64))), TypeError, "smem.wgmma_tile"),
 ])
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
