@@ -65,7 +65,8 @@ class TraceContext:
         self._predicates = 0
         self._labels = 0
         self._regions = 0
-        self._region: tuple[int, ...] = ()
+        self._region: tuple[int, ...] = ()              # those open now, outermost first
+        self._joins = 0
 
     def fail(self, message: str, place: Place | None, hint: str | None = None) -> None:
         """Note a fault that cannot be raised where it is found; the trace ends with it."""
@@ -176,14 +177,18 @@ class TraceContext:
         finally:
             self._region = outer
 
+    def join(self) -> None:
+        """From here on code may come from anywhere: a label that the user's jumps may name."""
+        self._joins += 1
+
     @property
     def here(self) -> tuple[int, ...]:
-        """The regions that are open now, outermost first."""
-        return self._region
+        """Where in the kernel's flow of control this is, for `still_holds`."""
+        return self._joins, *self._region
 
     def still_holds(self, computed_in: tuple[int, ...]) -> bool:
         """Whether a register that was set while `here` was `computed_in` is set on every path to this point."""
-        return self._region[:len(computed_in)] == computed_in
+        return self.here[:len(computed_in)] == computed_in
 
     @contextmanager
     def block(self) -> Iterator[None]:

@@ -40,7 +40,7 @@ def emit_strictly(opcode: str, modifiers: str | Sequence[str], operands: Sequenc
         PtxValidationError: strict mode, and no form fits.
     """
     chain = words(modifiers if isinstance(modifiers, str) else ".".join(modifiers))
-    bits = 64 if chain and chain[-1] == ".f64" else 32
+    bits = 64 if chain and chain[-1] in (".f64", ".b64") else 32
     nodes = tuple([operand(o, bits) for o in operands])
     ctx = get_ctx()
     instruction = Instruction(opcode, chain, nodes, None if pred is None else guard(pred), None, user_place())

@@ -19,7 +19,9 @@ __all__ = ["bra", "else_", "if_", "kloop", "label", "loop", "pragma", "range_", 
 
 def label(name: str) -> None:
     """Place a label."""
-    get_ctx().place_label(name)
+    ctx = get_ctx()
+    ctx.place_label(name)
+    ctx.join()
 
 
 def bra(label: str, *, pred: Reg | NegPred | None = None) -> None:

@@ -34,7 +34,7 @@ class _Chain:
 
     def __init__(self, opcode: str, modifiers: tuple[str, ...]):
         self._opcode, self._modifiers = opcode, modifiers
-        self._float_bits = 64 if modifiers and modifiers[-1] == ".f64" else 32
+        self._float_bits = 64 if modifiers and modifiers[-1] in (".f64", ".b64") else 32
 
     def __getattr__(self, name: str) -> _Chain:
         if name.startswith("__") and name.endswith("__"):

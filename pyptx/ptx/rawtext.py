@@ -8,7 +8,8 @@ from pyptx import parser
 from pyptx._loc import Place, user_place
 from pyptx._trace import get_ctx
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import Block, File, IntrinsicScope, Loc, Statement
+from pyptx.ir.nodes import Block, File, IntrinsicScope, Label, Loc, Statement
+from pyptx.ir.visit import statements
 
 __all__ = ["file_", "loc", "raw"]
 
@@ -25,6 +26,8 @@ def raw(text: str) -> None:
         raise TraceError(f"ptx.raw, line {refused.line}, column {refused.col}: {refused.message}", at=place,
                          hint=refused.hint) from None
     ctx.note_declarations(found)
+    if any(isinstance(s, Label) for s in statements(found)):
+        ctx.join()
     for statement in found:
         ctx.append(_placed(statement, place))
 

@@ -56,7 +56,7 @@ def mma_async(*, shape: tuple[int, int, int], dtype_d: PtxType, dtype_a: PtxType
         shape: (m, n, k) in elements: m is 64, k is 32 bytes.
         d: the accumulator, m*n/128 registers (half of it for f16).
         a, b: a descriptor in a u64 register, or a `smem.wgmma_tile`; a may be a fragment in registers.
-        scale_d: a predicate, or a number known now: 0 starts a new sum.
+        scale_d: a predicate, a 32-bit register, or a number known now: 0 starts a new sum.
         scale_a, scale_b: 1, or -1 to negate (float types).
         trans_a, trans_b: 1 for an MN-major operand in shared memory (f16 and bf16 only).
         a_k_offset, b_k_offset: bytes added to the start of a tile; a descriptor register is used as it is.
@@ -105,11 +105,14 @@ def _descriptor(value: object, byte_offset: int, what: str) -> Reg:
                            addr_byte_offset=byte_offset)
 
 
-def _accumulate(scale_d: Reg | bool | int) -> Reg:
+def _accumulate(scale_d: Reg | NegPred | bool | int) -> Reg | NegPred:
     """The predicate that keeps what D holds."""
-    if isinstance(scale_d, Reg):
+    if isinstance(scale_d, NegPred) or (isinstance(scale_d, Reg) and scale_d.dtype == pred_type):
         return scale_d
-    number, keep = reg.scalar(u32), reg.scalar(pred_type)
-    emit("mov", "u32", number, int(bool(scale_d)))
+    if isinstance(scale_d, Reg):
+        number, keep = scale_d, reg.scalar(pred_type)
+    else:
+        number, keep = reg.scalar(u32), reg.scalar(pred_type)
+        emit("mov", "u32", number, int(bool(scale_d)))
     emit("setp", "ne.b32", keep, number, 0)
     return keep

@@ -430,6 +430,20 @@ def test_the_address_of_a_stage_is_computed_again_where_the_first_may_be_skipped
     assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
 
 
+@pytest.mark.parametrize("place", [lambda: ptx.label("late"), lambda: ptx.raw("late:")])
+def test_the_address_of_a_stage_is_computed_again_behind_a_label_of_the_user(place):
+    def body():
+        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(u32)
+        one = stages[stage]
+        ptx.bra("late", pred=stage == 0)
+        smem.load(f32, one)
+        place()
+        smem.load(f32, one)
+        with ptx.loop("again", pred=reg.scalar(pred_type)):
+            smem.load(f32, one)
+    assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
+
+
 def test_the_address_of_a_stage_computed_in_a_scope_is_not_used_outside():
     def body():
         stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(b32)

@@ -67,6 +67,20 @@ def wgmma_tf32_has_no_transposition():
                         scale_a=-1)
 
 
+@writes("""
+    setp.ne.b32 %p0, %r0, 0;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1, 0, 0;
+    mov.u32 %r1, 1;
+    setp.ne.b32 %p1, %r1, 0;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p1, 1, 1, 0, 0;
+""")
+def wgmma_accumulates_where_a_number_is_not_zero():
+    d, number = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(u32)
+    a, b = descriptors()
+    for scale_d in (number, 1):
+        ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b, scale_d=scale_d)
+
+
 @writes("wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1;")
 def wgmma_fp8_has_no_transposition():
     d, keep = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(pred_type)
