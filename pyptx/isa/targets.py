@@ -15,7 +15,7 @@ __all__ = ["ALL", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", 
 LATEST_PTX = (9, 5)
 
 _FIRST = {                                      # target -> the first .version that names it
-    "20": "2.0", "21": "2.0", "30": "3.0", "32": "4.0", "35": "3.1", "37": "4.1", "50": "4.0", "52": "4.1", "53": "4.2",
+    "10": "1.0", "11": "1.0", "12": "1.2", "13": "1.2", "20": "2.0", "21": "2.0", "30": "3.0", "32": "4.0", "35": "3.1", "37": "4.1", "50": "4.0", "52": "4.1", "53": "4.2",
     "60": "5.0", "61": "5.0", "62": "5.0", "70": "6.0", "72": "6.1", "75": "6.3", "80": "7.0", "86": "7.1", "87": "7.4",
     "88": "9.0", "89": "7.8", "90": "7.8", "90a": "8.0", "100": "8.6", "100a": "8.6", "100f": "8.8", "103": "8.8",
     "103a": "8.8", "103f": "8.8", "107": "9.4", "107a": "9.4", "107f": "9.4", "110": "9.0", "110a": "9.0", "110f": "9.0",
@@ -180,7 +180,7 @@ def _canonical(target: Target) -> str:
     return f"sm_{target.number}{target.suffix}"
 
 
-ANYWHERE = Needs("", None, (2, 0))
+ANYWHERE = Needs("", None, (1, 0))
 
 
 @cache
@@ -193,7 +193,7 @@ def needs(text: str) -> Needs:
         ValueError: a word that is none of these.
     """
     names: set[str] | None = None
-    ptx = (2, 0)
+    ptx = (1, 0)
     instead = text.startswith("=")
     for word in text.removeprefix("=").split():
         if word.startswith("ptx_"):

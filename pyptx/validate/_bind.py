@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pyptx import isa
 from pyptx.errors import FormError
-from pyptx.ir.nodes import AddressOperand, Instruction, Operand, PipeOperand
-from pyptx.isa import Form, Match, _types
+from pyptx.ir.nodes import Instruction
+from pyptx.ir.operands import AddressOperand, Operand
+from pyptx.isa import Form, Match
 from pyptx.isa._syntax import Part
 from pyptx.validate import _explain
 from pyptx.validate._tokens import REGISTER_TYPES, TypeOf, address_parts, integer, token
@@ -264,9 +265,12 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
         if tok.__class__ is tuple:
             if tok[0] == "!":
                 return operand.negatable and predicate and tok[1] in ("pred", "?")
+            if tok[0] == "-":
+                return form.op.opcode == "vmad" and operand.role == "read"
             if tok[0] == ".":
                 return tok[2] in operand.selectors if operand.selectors else tok[2] in "xyzwrgba"
-            return tok[0] == "{" and len(tok) == 2 and form.effect.startswith(("load", "store")) and _fits(operand, tok[1], form, choices)
+            return tok[0] == "{" and len(tok) == 2 and form.effect.startswith(("load", "store")) and \
+                _fits(operand, tok[1], form, choices)
         if operand.selectors:
             return False
         if tok in REGISTER_TYPES:
@@ -280,14 +284,4 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
         return tok == "int" if operand.values != "float" else tok in ("float", "hex")
     if kind == "special":
         return tok == "%"
-    return tok == "name"
-
-
-def pair_of(operand: Operand) -> tuple[Operand, ...]:
-    """Both halves of `d|p`, or the operand alone."""
-    return (operand.left, operand.right) if isinstance(operand, PipeOperand) else (operand,)
-
-
-def register_types(form: Form, name: str, type_name: str) -> frozenset[str]:
-    """Register types an operand takes when it has this type."""
-    return _types.registers_of(form.operands[name].rule_for(type_name), type_name)
+    return tok in ("name", ("[", "name"))

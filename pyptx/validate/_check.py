@@ -35,13 +35,14 @@ class Scope:
 
     def declare(self, node: RegDecl) -> None:
         self.known.clear()
+        type_name = f"v{node.vector}.{node.type.value}" if node.vector else node.type.value
         if node.count is None:
-            self.types[node.name] = node.type.value
+            self.types[node.name] = type_name
         else:
-            self.families[node.name] = (node.type.value, node.count)
+            self.families[node.name] = (type_name, node.count)
 
     def type_of(self, name: str) -> str | None:
-        """The type of a register, None when nothing of that name is one."""
+        """The type of a register, "v4.f32" for a vector one, None when nothing of that name is a register."""
         try:
             return self.known[name]
         except KeyError:

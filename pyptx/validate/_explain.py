@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from pyptx import isa
 from pyptx.ir.nodes import Instruction
+from pyptx.ir.operands import operand_text
 from pyptx.isa import Form, Match, Operand, _match, _types
 
 __all__ = ["Problem", "either_of", "no_form", "range_words", "type_problem"]
@@ -112,22 +113,6 @@ def _operand_at(at: int) -> Callable[[Instruction], str]:
     def text(instruction: Instruction) -> str:
         return operand_text(instruction.operands[at])
     return text
-
-
-def operand_text(operand: object) -> str:
-    """An operand as PTX text."""
-    for field in ("name", "text"):
-        if hasattr(operand, field):
-            return getattr(operand, field)
-    if hasattr(operand, "base"):
-        offset = operand.offset or ""
-        return f"[{operand.base}{'' if offset[:1] in ('', ',') else '+'}{offset}]"
-    if hasattr(operand, "left"):
-        return f"{operand_text(operand.left)}|{operand_text(operand.right)}"
-    if hasattr(operand, "operand"):
-        return f"!{operand_text(operand.operand)}"
-    opening, closing = ("{", "}") if type(operand).__name__ == "VectorOperand" else ("(", ")")
-    return opening + ", ".join(map(operand_text, operand.elements)) + closing
 
 
 def _active(match: Match) -> list:

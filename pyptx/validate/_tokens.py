@@ -8,6 +8,7 @@ A token is
     ("{", token, ...)             a brace vector                   ("|", token, token)   a pair
     ("[", token, ...)             an address: base, then what follows the commas
     ("(", n)                      a call list                      "bad offset"   in an address
+    ("-", token)                  the negated source of a video instruction
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from pyptx.ir.nodes import (
+from pyptx.ir.operands import (
     AddressOperand,
     ImmediateOperand,
     LabelOperand,
     NegatedOperand,
+    NegativeOperand,
     Operand,
     ParenthesizedOperand,
     PipeOperand,
     RegisterOperand,
+    SubscriptOperand,
     VectorOperand,
 )
 from pyptx.isa import registers
@@ -44,7 +47,7 @@ def token(operand: Operand, type_of: TypeOf):
     """The token of an operand."""
     kind = type(operand)
     if kind is RegisterOperand:
-        return type_of(operand.name) or _unknown(operand.name, type_of, "?")
+        return _declared(type_of(operand.name)) or _unknown(operand.name, type_of, "?")
     if kind is ImmediateOperand:
         return literal(operand.text)
     if kind is AddressOperand:
@@ -52,16 +55,27 @@ def token(operand: Operand, type_of: TypeOf):
             return ("[", _base(operand.base, type_of))
         return _offset_token(operand, type_of)
     if kind is LabelOperand:
-        return type_of(operand.name) or _unknown(operand.name, type_of, "name")
+        return _declared(type_of(operand.name)) or _unknown(operand.name, type_of, "name")
     if kind is VectorOperand:
         return ("{", *[token(element, type_of) for element in operand.elements])
     if kind is PipeOperand:
         return ("|", token(operand.left, type_of), token(operand.right, type_of))
     if kind is NegatedOperand:
         return ("!", token(operand.operand, type_of))
+    if kind is NegativeOperand:
+        return ("-", token(operand.operand, type_of))
     if kind is ParenthesizedOperand:
         return ("(", len(operand.elements))
-    raise TypeError(f"{operand!r} is no operand of the tree")
+    if kind is SubscriptOperand:
+        return ("[", "name")
+    raise TypeError(f"{operand!r} is no operand of an instruction")
+
+
+def _declared(type_name: str | None):
+    """A vector register, of type "v4.f32", is like its elements in braces."""
+    if type_name is None or type_name[0] != "v":
+        return type_name
+    return ("{", *[type_name[3:]] * int(type_name[1]))
 
 
 def _unknown(name: str, type_of: TypeOf, otherwise: str):
@@ -75,7 +89,7 @@ def _unknown(name: str, type_of: TypeOf, otherwise: str):
     if dot and _SELECTOR.fullmatch(suffix):
         type_name = type_of(base)
         if type_name is not None:
-            return (".", type_name, suffix)
+            return (".", type_name.rpartition(".")[2], suffix)
     return otherwise
 
 
@@ -130,8 +144,8 @@ def literal(text: str) -> str:
         return "hex"
     if _FLOAT.fullmatch(text):
         return "float"
-    names = [name for name in _SYMBOLIC.findall(re.sub(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b", "", text)) if name != "WARP_SZ"]
-    return "name" if names else "int"
+    symbols = _SYMBOLIC.findall(re.sub(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b", "", text))
+    return "name" if any(name != "WARP_SZ" for name in symbols) else "int"
 
 
 @lru_cache(maxsize=8192)

@@ -165,8 +165,9 @@ def _operand(example: Example, name: str, index: int) -> str:
     if operand.kind == "imm":
         return "0.5" if operand.values == "float" else str(a_value(operand.values))
     if operand.kind == "address":
-        if example.choices.get("space", "") in ("param", "param::entry") and form.effect.startswith("load"):
-            return "p0"
+        space = example.choices.get("space") or ""
+        if space.startswith("param") and form.effect.startswith(("load", "store")):
+            return "xa" if form.effect.startswith("store") else "xr" if space == "param::func" else "p0"
         kind = {"addr": "u64", "addr32": "u32", "addrb32": "b32"}[operand.type]
         return f"%{kind}_{1 + index}"
     type_name = form.type_of(operand, example.choices)
