@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from difflib import ndiff
 from textwrap import dedent
 
+from pyptx import validate
 from pyptx._trace import DYNAMIC_SMEM, TraceContext, run, trace_scope
 from pyptx.emitter import emit
 from pyptx.ir.nodes import AddressSize, Function, Module, Param, Target, VarDecl, Version
@@ -103,5 +104,7 @@ class Cases:
 
 
 def accept(module: Module) -> None:
-    """Assemble a module; the assembler's messages are the failure."""
+    """Hold a module against the table and the assembler; what either refuses is the failure."""
+    refused = [str(d) for d in validate.check(module) if d.severity == "error"]
+    assert not refused, "\n".join(refused)
     assemble(emit(module), target=module.target.targets[0])
