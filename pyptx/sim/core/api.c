@@ -61,6 +61,8 @@ Ctx *core_open(const Launch *l) {
     for (u64 k = 0; k < l->nops; k++) {
         Op *o = &l->ops[k];
         o->fn = o->flags & (F_BRANCH | F_EXIT | F_BARRIER | F_TRAP | F_JUMP_TABLE) ? 0 : handlers[o->code];
+        if (o->mod || (o->d | o->a | o->b | o->c) & 3) continue;
+        for (const Quick *q = quick_ops; q->fn; q++) if (o->fn == q->fn) o->fn = q->quick;
     }
     x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->zeros = l->zeros;
     x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;

@@ -26,6 +26,7 @@ static void release(Ctx *x, Cta *cta, u32 id) {
     }
     memcpy(x->base, keep, sizeof keep);
     reset(bar);
+    cta->barriers &= ~(1u << id);
 }
 
 static void recheck(Ctx *x, Cta *cta, u32 id) {
@@ -43,14 +44,14 @@ static void recheck(Ctx *x, Cta *cta, u32 id) {
 
 // After lanes of a warp exited.
 void recheck_barriers(Ctx *x, Cta *cta) {
-    for (u32 id = 0; id < 16; id++) recheck(x, cta, id);
+    for (u32 id = 0; id < 16; id++) if (cta->barriers >> id & 1) recheck(x, cta, id);
 }
 
 void arrive_barrier(Ctx *x, const Op *o, u32 m) {
     u32 lane = (u32)__builtin_ctz(m), id = ((u32 *)R(x, o->a))[lane], count = o->b == NONE ? 0 : ((u32 *)R(x, o->b))[lane];
     if (id > 15) { raise_fault(x, FAULT_BARRIER_ID, lane, id, 0); return; }
     Barrier *bar = &x->cta->bar[id];
-    if (!bar->used) { reset(bar); bar->used = 1; bar->count = count; }
+    if (!bar->used) { reset(bar); bar->used = 1; bar->count = count; x->cta->barriers |= 1u << id; }
     if (bar->count != count || count % 32 || (o->b != NONE && !count)) { raise_fault(x, FAULT_BARRIER_COUNT, lane, id, (u64)bar->count << 32 | count); return; }
     if (o->mod >= 2) {
         u32 yes = (PRED(x, o->c) ^ (u32)o->imm) & m;

@@ -64,7 +64,7 @@ typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; } Join;
 typedef struct {
     char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
     u8 *local;                  // [lane][local_bytes]
-    u32 live, index, cur, finished;
+    u32 live, index, cur, joins; // joins: how many are in use
     u64 issued;
     Group g[LANES];
     Join j[LANES + 1];
@@ -82,6 +82,7 @@ typedef struct Cta {
     u64 id;
     u32 nwarps, left;           // warps, warps with live lanes
     u32 next;                   // warp whose turn it is
+    u32 barriers;               // barriers somebody has come to, a bit each
     u8 *smem;
     char *sregs, *memory;
     Warp *warps;
@@ -130,6 +131,8 @@ struct Ctx {
 };
 
 typedef struct { const char *name; Handler fn; } Entry;
+typedef struct { Handler fn, quick; } Quick;                             // quick: mod is 0 and all operands are registers
+extern const Quick quick_ops[];
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
     atomic_ops[], warp_ops[], control_ops[];
 

@@ -10,6 +10,7 @@ static u32 free_group(Warp *w) {
 static i32 free_join(Warp *w) {
     i32 j = 0;
     while (w->j[j].used) j++;
+    w->joins++;
     return j;
 }
 
@@ -37,14 +38,15 @@ static void spawn(Warp *w, u32 pc, u32 mask, i32 join) {
 
 // Joins that are complete because lanes exited.
 static void settle_joins(Warp *w) {
-    for (int again = 1; again;) {
+    for (int again = w->joins != 0; again;) {
         again = 0;
         for (u32 k = 0; k <= LANES; k++) {
             Join *j = &w->j[k];
             if (!j->used) continue;
-            if (!j->expected) { j->used = 0; continue; }
+            if (!j->expected) { j->used = 0; w->joins--; continue; }
             if (j->arrived == j->expected) {
                 j->used = 0;
+                w->joins--;
                 spawn(w, j->pc, j->arrived, j->parent);
                 again = 1;
             }
@@ -65,7 +67,7 @@ static void yield_join(Warp *w, Group *g) {
 
 static void exit_lanes(Ctx *x, Warp *w, u32 m) {
     w->live &= ~m;
-    for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;
+    if (w->joins) for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;
 }
 
 static void count(Ctx *x, const Op *o, u32 m) {
@@ -120,6 +122,7 @@ resume:;
             j->arrived |= active;
             if (j->arrived != j->expected) { g->state = FREE; goto switch_group; }
             j->used = 0;
+            w->joins--;
             active = g->mask = j->arrived;
             g->join = j->parent;
             meet = g->join >= 0 ? w->j[g->join].pc : NONE;
@@ -189,11 +192,17 @@ resume:;
             settle_joins(w);
             recheck_parked(x, w);
             if (!w->live) x->cta->left--;
-            recheck_barriers(x, x->cta);
+            if (x->cta->barriers) recheck_barriers(x, x->cta);
             if (!active) goto switch_group;
             pc++;
             continue;
         case F_SYNC:
+            if (LIKELY(m == ALL && (o->e & 3) == 1 && *(u32 *)R(x, o->e) == ALL)) {          // everybody is here
+                count(x, o, m);
+                if (o->fn) o->fn(x, o, m);
+                pc++;
+                continue;
+            }
             if (!m) { count(x, o, 0); pc++; continue; }
             if (m != active) {                                          // the others go on and meet again behind it
                 i32 j = join_at(w, pc + 1, active, g->join);

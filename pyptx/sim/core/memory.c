@@ -190,7 +190,7 @@ void account(Ctx *x, const Op *o, u32 m, Access *t) {
     }
     if (t->space != SHARED && t->space != GLOBAL) return;
     Pattern *p = t->pattern;
-    u32 phase = (u32)t->addr[__builtin_ctz(m)] & 127;
+    u32 base = (u32)t->addr[__builtin_ctz(m)], phase = t->space == GLOBAL ? base & 31 : base & 3;   // else only banks rotate
     if (UNLIKELY(p->phase != phase)) {
         p->phase = phase;
         p->extra = t->space == SHARED ? wavefronts(t->addr, m, t->bytes) : sectors(t->addr, m, t->bytes);

@@ -66,7 +66,7 @@ static void fill_sregs(Ctx *x, Cta *c) {
 void start_cta(Ctx *x, Cta *c, u64 id) {
     u32 threads = x->block[0] * x->block[1] * x->block[2];
     c->id = id;
-    c->next = 0;
+    c->next = c->barriers = 0;
     c->left = x->nwarps;
     memset(c->bar, 0, sizeof c->bar);
     memset(c->smem, 0, x->smem_bytes);
@@ -78,7 +78,8 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->cur = 0;
         p->issued = 0;
         for (u32 g = 0; g < LANES; g++) p->g[g].state = FREE;
-        for (u32 j = 0; j <= LANES; j++) p->j[j].used = 0;
+        if (p->joins) for (u32 j = 0; j <= LANES; j++) p->j[j].used = 0;
+        p->joins = 0;
         p->g[0] = (Group){0, live, -1, READY, 0};
         for (u32 k = 0; k < x->zero_count; k += 2) memset(p->regs + x->zeros[k], 0, x->zeros[k + 1]);
         if (x->local_bytes) memset(p->local, 0, x->local_bytes * LANES);
