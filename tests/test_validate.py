@@ -6,9 +6,26 @@ import pytest
 
 from pyptx import validate
 from pyptx.errors import FormError
-from pyptx.ir.nodes import (AddressOperand, AddressSize, Block, Function, ImmediateOperand, Instruction, Label, LabelOperand,
-                            Module, NegatedOperand, Operand, PipeOperand, Predicate, RegDecl, RegisterOperand, Target,
-                            VectorOperand, Version)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    AddressSize,
+    Block,
+    Function,
+    ImmediateOperand,
+    Instruction,
+    Label,
+    LabelOperand,
+    Module,
+    NegatedOperand,
+    Operand,
+    PipeOperand,
+    Predicate,
+    RegDecl,
+    RegisterOperand,
+    Target,
+    VectorOperand,
+    Version,
+)
 from pyptx.ir.types import ScalarType
 
 TYPES = {"%f": "f32", "%d": "f64", "%r": "b32", "%u": "u32", "%rd": "u64", "%p": "pred", "%h": "b16", "plain": "u32"}
@@ -61,7 +78,8 @@ def test_vectors_pairs_negations_and_tensor_addresses_are_taken_apart():
     assert bound("ld.global.v4.f32", ["%f"] * 4, "[%rd+16]")["d"] == VectorOperand((RegisterOperand("%f"),) * 4)
     found = bound("setp.lt.and.s32", "%p|%p", "%r", "3", "!%p")
     assert found["q"] == RegisterOperand("%p") and found["c"] == NegatedOperand(RegisterOperand("%p"))
-    tma = bound("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", "[%u]", "[%rd, {%r, %r}]", "[%u]")
+    tma = bound("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", "[%u]",
+                "[%rd, {%r, %r}]", "[%u]")
     assert tma["c"] == VectorOperand((RegisterOperand("%r"), RegisterOperand("%r")))
     assert tma["tm"].base == "%rd" and tma.types["c"] == "s32"
 
@@ -113,7 +131,8 @@ def test_an_error_says_what_was_refused_and_what_would_do(mnemonic, operands, sa
 
 def module(*body: object, target: str = "sm_90a", version: tuple[int, int] = (8, 5)) -> Module:
     declared = tuple(RegDecl(ScalarType(t), n) for n, t in TYPES.items())
-    return Module(Version(*version), Target((target,)), AddressSize(64), (Function(True, "k", body=(*declared, *body)),))
+    return Module(Version(*version), Target((target,)), AddressSize(64), (Function(True, "k", body=(*declared,
+                                                                                                    *body)),))
 
 
 def messages(*body: object, **options) -> list[str]:
@@ -160,5 +179,6 @@ def test_counted_registers_are_declared_up_to_their_count():
 
 def test_required_version_is_what_the_instructions_need():
     assert validate.required_version(module(ins("add.f32", "%f", "%f", "%f"))) == (8, 0)
-    assert validate.required_version(module(ins("mbarrier.try_wait.parity.relaxed.cta.b64", "%p", "[%rd]", "0"))) == (8, 6)
+    assert validate.required_version(module(ins("mbarrier.try_wait.parity.relaxed.cta.b64", "%p", "[%rd]",
+                                                "0"))) == (8, 6)
     assert validate.required_version(module(ins("add.f32", "%f"), target="sm_80")) == (7, 0)

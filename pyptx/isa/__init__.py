@@ -15,10 +15,12 @@ from pyptx.isa import means, registers, targets
 from pyptx.isa._match import Match, following, forms_of
 from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, merged
 
-__all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableError", "complete", "hover", "match", "means",
+__all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableError", "complete", "hover", "match",
+           "means",
            "registers", "targets"]
 
-FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small", "address",
+FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
+            "address",
             "load", "store", "cache", "stack", "atomic", "reduction", "multimem", "warp", "barrier", "fence", "mbarrier",
             "async_copy", "bulk_copy", "bulk_reduce", "tensor_copy", "tensormap", "matrix", "mma", "mma_sparse", "wmma", "wgmma",
             "tcgen05", "tcgen05_mma", "control", "cluster", "fabric", "texture", "surface", "video")
@@ -66,7 +68,8 @@ def hover(mnemonic: str) -> str:
     lines = [f"{mnemonic}: {' '.join(dict.fromkeys(row.summary for row in rows))}"]
     for form in forms[:12]:
         need = " | ".join(filter(None, (n.text for n in form.needs)))
-        lines.append("    " + form.syntax + (f"    [{need}]" if need else "") + (f"    {form.means}" if form.means else ""))
+        parts = (form.syntax, f"[{need}]" if need else "", form.means)
+        lines.append("    " + "    ".join(filter(None, parts)))
     if len(forms) > 12:
         lines.append(f"    ... and {len(forms) - 12} more forms")
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Which forms a mnemonic is, and what may follow one that is not finished.
 
-ptxas knows an instruction by its fixed opcode words, which come first and in order, and a bag of modifiers in any order;
+ptxas knows an instruction by its fixed opcode words, which come first and in order, and a bag of modifiers in any
+order;
 only types and state spaces keep their order among themselves.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pyptx.isa import _types
-from pyptx.isa._schema import Form, Op
+from pyptx.isa._schema import Form, Op, slot_name
 
 __all__ = ["FIXED", "Match", "following", "forms_of", "missing"]
 
@@ -64,7 +65,7 @@ def _places(form: Form) -> tuple[_Place, ...]:
             spelled = {f".{word.before}{choice}{word.after}": choice for choice in slot.choices}
             found.append(_Place(spelled, word.slot, word.optional, word.pair))
         else:
-            name = next((n for n, s in form.slots.items() if s.choices == (word.text[1:],)), None) if word.optional else None
+            name = slot_name(word.text) if word.optional else None
             found.append(_Place({word.text: word.text[1:]}, name, word.optional, word.pair))
     return tuple(found)
 
@@ -107,7 +108,8 @@ def _assignments(places: tuple[_Place, ...], words: tuple[str, ...]) -> Iterator
     """Ways to put the words into places, each place once, types and spaces in order: the place of each word."""
     count = len(places)
 
-    def extend(i: int, used: tuple[int, ...], last: dict[str, int], chosen: dict[str, str]) -> Iterator[tuple[int, ...]]:
+    def extend(i: int, used: tuple[int, ...], last: dict[str, int], chosen: dict[str, str]) -> Iterator[tuple[int,
+                                                                                                              ...]]:
         if i == len(words):
             yield used
             return

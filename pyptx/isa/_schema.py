@@ -6,25 +6,32 @@
 
 Cells of a form, all but the syntax by keyword:
 
-    <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"; a gate that is wider
+    <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"; a gate
+                      that is wider
                       than the form's own needs starts with "=": ".b32@=sm_20,ptx_23"
     <word>="..."      what an optional literal word needs: ftz="sm_90 ptx_78", L2_cache_hint="sm_80 ptx_74"
     <operand>="..."   what the operand is (below); a gate on an optional operand: "u32@sm_90,ptx_78"
     needs             targets and version of the form: "sm_90 ptx_78", "100f* 110f* 90a"; alternatives with "|"
-    effect            "pure", "load", "store", "atomic", "sync", "async", "control", "warp" ..., with a state space behind a colon
+    effect            "pure", "load", "store", "atomic", "sync", "async", "control", "warp" ..., with a state space
+                      behind a colon
     means             what it computes, in the vocabulary of `isa.means`; empty when the simulator has a handler
     work              "1 flop", "2*m*n*k flop"
     rw                names of written operands where the first is not the (only) one: "d m", "" for none
-    regs              {operand: rule} where `_types.default_rule` does not hold; a rule may be {rule: "types it is for"} or one of
+    regs              {operand: rule} where `_types.default_rule` does not hold; a rule may be {rule: "types it is
+                      for"} or one of
                       the profiles in `_types`; "*" and a bare profile are for all operands
     sink              names of written operands that may be "_"
     some              names of slots of which at least one is there
     when              {"atype != btype": needs}: extra needs of a combination
 
-What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand there),
-"-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 4/8/16", "in *16" (a multiple). "imm in 0..3" is
-never a register. "!pred" may be negated. Kinds that are no value: "label", "symbol" (its address), "function", "special".
-Default type: the slot `<name>type`, for a written operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and
+What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand
+there),
+"-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 4/8/16", "in *16" (a multiple). "imm in
+0..3" is
+never a register. "!pred" may be negated. Kinds that are no value: "label", "symbol" (its address), "function",
+"special".
+Default type: the slot `<name>type`, for a written operand `dtype`, then `type`, then the last type word of the
+mnemonic; `p` and
 `q` are predicates. A source may be a number unless it is packed, in a vector or the base of an address.
 Lines are read when the op is first used; a wrong one raises TableError.
 """
@@ -61,7 +68,8 @@ class Operand:
 
     Attributes:
         name: as in the syntax line.
-        type: a type, "addr" (64 bits, 32 in shared memory), "addr32", "addrb32", or an expression over type slots; "" for what has none.
+        type: a type, "addr" (64 bits, 32 in shared memory), "addr32", "addrb32", or an expression over type slots; ""
+            for what has none.
         role: "write" | "read" | "readwrite" | "imm".
         kind: "register" | "vector" | "address" | "imm" | "label" | "symbol" | "function" | "special" | "list".
         count: elements of a vector, an expression over slots; "" for scalars.
@@ -109,7 +117,7 @@ class Form:
         effect, means, work: cells.
     """
 
-    __slots__ = ("_cells", "_words_of", "effect", "items", "means", "needs", "op", "operands", "slots", "some", "syntax",
+    __slots__ = ("_cells", "effect", "items", "means", "needs", "op", "operands", "slots", "some", "syntax",
                  "when", "words", "work")
 
     def __init__(self, syntax: str, cells: dict):
@@ -211,7 +219,8 @@ def read(form_: Form, op_: Op) -> set[str]:
         if wrong:
             raise TableError(f"{form_.syntax!r}: {cell} names {sorted(wrong)}, which are no operands of this line")
     regs = form_._cells.get("regs", ())
-    wrong = (set() if isinstance(regs, str) else set(regs) - form_.operands.keys() - {"*"}) or set(form_.some) - form_.slots.keys()
+    wrong = set() if isinstance(regs, str) else set(regs) - form_.operands.keys() - {"*"}
+    wrong |= set(form_.some) - form_.slots.keys()
     if wrong:
         raise TableError(f"{form_.syntax!r}: {sorted(wrong)} name no operand or slot of this line")
     return used
@@ -252,14 +261,16 @@ class _Operands:
         self.regs = cells.get("regs", {})
         self.sinks = cells.get("sink", "").split()
         self.writes = cells["rw"].split() if "rw" in cells else None
-        self.types = [w.text[1:] for w in form_.words if w.slot is None and w.text in _types.TYPE_WORDS and w.text != ".pred"]
+        self.types = [w.text[1:] for w in form_.words
+                      if w.slot is None and w.text in _types.TYPE_WORDS and w.text != ".pred"]
 
     def read(self) -> dict[str, Operand]:
         for position, item in enumerate(self.form.items):
             self.part(item.part, position, item)
         return self.result
 
-    def part(self, part: Part, position: int, item: Item, *, inside: str = "", second: bool = False, count: str = "") -> None:
+    def part(self, part: Part, position: int, item: Item, *, inside: str = "", second: bool = False,
+             count: str = "") -> None:
         if part.kind == "operand":
             if part.name not in self.result:
                 self.result[part.name] = self.operand(part, position, item, inside, second, count)
@@ -269,7 +280,8 @@ class _Operands:
                           count=part.count or "1")
         elif part.kind == "address":
             for i, element in enumerate(part.parts):
-                self.part(element, position, item, inside="address" if i == 0 or element.kind != "operand" else "in address")
+                is_base = i == 0 or element.kind != "operand"
+                self.part(element, position, item, inside="address" if is_base else "in address")
         elif part.kind == "list":
             for element in part.parts:
                 self.part(element, position, item, inside="list")
@@ -288,8 +300,9 @@ class _Operands:
         else:
             written = (position == 0 and inside in ("", "vector") and what not in _KINDS and what != "imm") or \
                 (second and position == 0)
-        common = {"optional": item.optional or (second and self.form.items[position].part.optional), "condition": item.condition,
-                  "gate": read_needs(gate.replace(",", " ")) if gate else ANYWHERE, "values": values or ""}
+        common = {"optional": item.optional or (second and self.form.items[position].part.optional),
+                  "condition": item.condition, "gate": read_needs(gate.replace(",",
+                                                                               " ")) if gate else ANYWHERE, "values": values or ""}
         if inside == "list":
             return Operand(name, "", "read", "list", **common)
         if what == "imm":
@@ -305,7 +318,8 @@ class _Operands:
         if part.suffix:
             self.used.add(part.suffix)
             selectors, _ = _choices(self.cells[part.suffix])
-        return Operand(name, type_, "write" if written else "read", "vector" if "vector" in inside else "register", count=count,
+        return Operand(name, type_, "write" if written else "read", "vector" if "vector" in inside else "register",
+                       count=count,
                        rule=rule, imm=self.takes_number(name, type_, written, inside, imm), imm_forced=imm == "+imm",
                        sink=name in self.sinks,
                        negatable=bool(bang), special=self.form.op.opcode == "mov" and not written, selectors=selectors, **common)
@@ -350,7 +364,8 @@ class _Operands:
             return False
         if type_ in self.form.slots:
             return any(_types.takes_number(t) for t in self.form.slots[type_].choices)
-        if type_[0] == "b" and "fragment" in (self.regs, "" if isinstance(self.regs, str) else self.regs.get(name, self.regs.get("*"))):
+        profile = self.regs if isinstance(self.regs, str) else self.regs.get(name, self.regs.get("*"))
+        if type_[0] == "b" and profile == "fragment":
             return False
         return _types.takes_number(type_)
 
@@ -364,7 +379,8 @@ class Op:
     A row of a file is about one name, "cp.async.bulk"; `isa.OPS` holds all rows of an opcode word together.
 
     Attributes:
-        opcode: "add", "cp".    name: "add", "cp.async.bulk".    summary: one sentence.    section: anchor in the PTX manual.
+        opcode: "add", "cp".    name: "add", "cp.async.bulk".    summary: one sentence.    section: anchor in the PTX
+            manual.
         family: the file it is in.
     """
 
@@ -432,7 +448,8 @@ def merged(rows: list[Op]) -> Op:
     return Op(first.opcode, first.opcode, first.summary, first.section, first.family, (), rows=tuple(rows))
 
 
-def combined_needs(form_: Form, choices: Mapping[str, str | None], present: frozenset[str] = frozenset()) -> tuple[Needs, ...]:
+def combined_needs(form_: Form, choices: Mapping[str, str | None],
+                   present: frozenset[str] = frozenset()) -> tuple[Needs, ...]:
     """What a form needs with these choices and these optional operands: alternatives.
 
     A gate with "=" replaces the form's own value, every other one narrows it.

@@ -1,10 +1,14 @@
 """Reading a syntax line: `add{.rnd}{.ftz}.f32  d, a, b`, as the manual writes it.
 
-Mnemonic: `.word` must be there, `{.word}` may be. A word that names a cell of dotted choices is a slot, every other word is
+Mnemonic: `.word` must be there, `{.word}` may be. A word that names a cell of dotted choices is a slot, every other
+word is
 literal; `m64n<n>k16` has the slot `n` inside a word. A slot written twice has the same choice in both places.
-Operands: `d` a register (or number, name, as its type says), `[a]` an address, `[tm, {c*dim}]` a tensor address, `{d*4}` a
-brace vector (the count may be computed from slots: `{d*n/2}`), `d|p` a pair, `p{|q}` a pair whose second half may be absent,
-`{, c}` an operand that may be absent, `{, cp if .L2::cache_hint}` one that is there exactly when the modifier is, `(r)` a call
+Operands: `d` a register (or number, name, as its type says), `[a]` an address, `[tm, {c*dim}]` a tensor address,
+`{d*4}` a
+brace vector (the count may be computed from slots: `{d*n/2}`), `d|p` a pair, `p{|q}` a pair whose second half may be
+absent,
+`{, c}` an operand that may be absent, `{, cp if .L2::cache_hint}` one that is there exactly when the modifier is,
+`(r)` a call
 list, `a.sel` an operand with a selector, anything else literal.
 """
 

@@ -42,5 +42,6 @@ STORE_HINT = "evict L2_cache_hint"
 CLAMP = ".trap .clamp .zero"
 
 WGMMA_N = " ".join(f".{n}" for n in range(8, 257, 8))
-WGMMA_N_INT = " ".join(f".{n}" for n in (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256))
+WGMMA_N_INT = " ".join(f".{n}" for n in (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240,
+                                         256))
 GROUP = ".cta_group::1 .cta_group::2"

@@ -5,7 +5,8 @@ from pyptx.isa._words import ADDRESSED
 
 op = Family(__name__)
 
-op("isspacep", "Test whether a generic address is in a state space.", "data-movement-and-conversion-instructions-isspacep",
+op("isspacep", "Test whether a generic address is in a state space.",
+   "data-movement-and-conversion-instructions-isspacep",
    form("isspacep.space  p, a", space=ADDRESSED, a="u64", needs="ptx_31"))
 
 op("cvta", "Convert an address of a state space to generic.", "data-movement-and-conversion-instructions-cvta",

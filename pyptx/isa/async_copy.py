@@ -5,7 +5,8 @@ from pyptx.isa._words import CTA_SHARED, PREFETCH
 
 op = Family(__name__)
 
-op("cp.async", "Copy from global to shared memory asynchronously.", "data-movement-and-conversion-instructions-cp-async",
+op("cp.async", "Copy from global to shared memory asynchronously.",
+   "data-movement-and-conversion-instructions-cp-async",
    form("cp.async.ca.space.global{.L2::cache_hint}{.prefetch}  [d], [a], size{, cp if .L2::cache_hint}",
         L2_cache_hint="ptx_74", cp="u64"),
    form("cp.async.cg.space.global{.L2::cache_hint}{.prefetch}  [d], [a], size{, cp if .L2::cache_hint}",
@@ -21,6 +22,7 @@ op("cp.async", "Copy from global to shared memory asynchronously.", "data-moveme
    form("cp.async.wait_all"), space=".shared .shared::cta", prefetch=PREFETCH, size="imm in 4/8/16",
    needs="sm_80 ptx_70", effect="async", ign="pred-imm")
 
-op("cp.async.mbarrier.arrive", "Arrive on an mbarrier when this thread's cp.async are done.", "data-movement-and-conversion-instructions-cp-async-mbarrier-arrive",
+op("cp.async.mbarrier.arrive", "Arrive on an mbarrier when this thread's cp.async are done.",
+   "data-movement-and-conversion-instructions-cp-async-mbarrier-arrive",
    form("cp.async.mbarrier.arrive{.noinc}{.space}.b64  [mb]", space=CTA_SHARED, effect="async",
         needs="sm_80 ptx_70"))

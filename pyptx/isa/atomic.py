@@ -5,7 +5,8 @@ from pyptx.isa._words import SCOPE, SHARED, STRONG_SPACE
 
 op = Family(__name__)
 
-op("atom", "Read, modify and write atomically; returns the old value.", "parallel-synchronization-and-communication-instructions-atom",
+op("atom", "Read, modify and write atomically; returns the old value.",
+   "parallel-synchronization-and-communication-instructions-atom",
    form("atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type  d, [a], b{, cp if .L2::cache_hint}",
         sem=".relaxed@sm_70,ptx_60 .acquire@sm_70,ptx_60 .release@sm_70,ptx_60 .acq_rel@sm_70,ptx_60",
         scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=".global",
@@ -18,7 +19,8 @@ op("atom", "Read, modify and write atomically; returns the old value.", "paralle
         sem=".relaxed@sm_70,ptx_60 .acquire@sm_70,ptx_60 .release@sm_70,ptx_60 .acq_rel@sm_70,ptx_60",
         scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50",
         type=".u32 .s32 .u64 .f32 .f64@sm_60,ptx_50", sink="d"),
-   form("atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c", type=".b16 .b32@=sm_20,ptx_23 .b64@=sm_20,ptx_23", sink="d",
+   form("atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c", type=".b16 .b32@=sm_20,ptx_23 .b64@=sm_20,ptx_23",
+        sink="d",
         needs="sm_70 ptx_63"),
    form("atom{.sem}{.scope}{.space}.op.b128  d, [a], b{, c if .cas}", scope=".cta .cluster .gpu .sys@ptx_84",
         op=".cas .exch", b="b128+imm", sink="d", needs="sm_90 ptx_83"),

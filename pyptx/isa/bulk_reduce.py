@@ -5,7 +5,8 @@ from pyptx.isa._words import BOOL, SCOPE
 
 op = Family(__name__)
 
-op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.", "data-movement-and-conversion-instructions-cp-reduce-async-bulk",
+op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.",
+   "data-movement-and-conversion-instructions-cp-reduce-async-bulk",
    form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
         "[d], [a], sz, [mb]", type=".b32"),
    form("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type  "
@@ -29,7 +30,8 @@ op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.", "data-movement-and-
         needs="sm_90 ptx_93"), op=BOOL, type=".u32 .s32 .u64 .f32 .f64", sz="u32 in *16", needs="sm_90 ptx_80",
    effect="async")
 
-op("multimem.cp.reduce.async.bulk", "Reduce in bulk into all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem-cp-reduce-async-bulk",
+op("multimem.cp.reduce.async.bulk", "Reduce in bulk into all replicas asynchronously.",
+   "data-movement-and-conversion-instructions-multimem-cp-reduce-async-bulk",
    form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.op.type  [d], [a], sz", op=BOOL,
         type=".b32 .b64"),
    form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.op.type  [d], [a], sz", op=".min .max",

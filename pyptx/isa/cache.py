@@ -4,17 +4,20 @@ from pyptx.isa._schema import Family, form
 
 op = Family(__name__)
 
-op("createpolicy.range", "Make a cache policy for an address range.", "data-movement-and-conversion-instructions-createpolicy",
+op("createpolicy.range", "Make a cache policy for an address range.",
+   "data-movement-and-conversion-instructions-createpolicy",
    form("createpolicy.range{.global}.primary{.secondary}.b64  d, [a], psz, tsz",
         primary=".L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged",
         secondary=".L2::evict_first .L2::evict_unchanged", d="u64", psz="u32", tsz="u32", needs="sm_80 ptx_74"))
 
-op("createpolicy.fractional", "Make a cache policy for a fraction of accesses.", "data-movement-and-conversion-instructions-createpolicy",
+op("createpolicy.fractional", "Make a cache policy for a fraction of accesses.",
+   "data-movement-and-conversion-instructions-createpolicy",
    form("createpolicy.fractional.primary{.secondary}.b64  d{, fraction}",
         primary=".L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged",
         secondary=".L2::evict_first .L2::evict_unchanged", d="u64", fraction="imm in float", needs="sm_80 ptx_74"))
 
-op("createpolicy.cvt", "Make a cache policy from a CUDA access property.", "data-movement-and-conversion-instructions-createpolicy",
+op("createpolicy.cvt", "Make a cache policy from a CUDA access property.",
+   "data-movement-and-conversion-instructions-createpolicy",
    form("createpolicy.cvt.L2.b64  d, a", d="u64", a="u64", needs="sm_80 ptx_74"))
 
 op("prefetch", "Prefetch into a cache.", "data-movement-and-conversion-instructions-prefetch-prefetchu",
@@ -33,10 +36,12 @@ op("applypriority", "Change the cache priority of a range.", "data-movement-and-
 op("discard", "Drop cached data without writing it back.", "data-movement-and-conversion-instructions-discard",
    form("discard{.global}.L2  [a], size", size="imm in 128", effect="cache", needs="sm_80 ptx_74"))
 
-op("applypriority.async.bulk", "Change the cache priority of a range asynchronously.", "data-movement-and-conversion-instructions-applypriority",
+op("applypriority.async.bulk", "Change the cache priority of a range asynchronously.",
+   "data-movement-and-conversion-instructions-applypriority",
    form("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal  [a], sz", sz="u32 in *16", effect="async",
         needs="107f* ptx_94"))
 
-op("applypriority.async.bulk.tensor", "Change the cache priority of a tensor tile asynchronously.", "data-movement-and-conversion-instructions-applypriority",
+op("applypriority.async.bulk.tensor", "Change the cache priority of a tensor tile asynchronously.",
+   "data-movement-and-conversion-instructions-applypriority",
    form("applypriority.async.bulk.tensor.2d{.global}.bulk_group{.tile}.L2::evict_normal  [tm, {c*2}]", c="s32",
         effect="async", needs="107f* ptx_94"))

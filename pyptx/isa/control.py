@@ -43,5 +43,6 @@ op("setmaxnreg", "Change the registers of the warpgroup.", "miscellaneous-instru
    form("setmaxnreg.action.sync.aligned.u32  n", action=".inc .dec", n="imm in 24..256*8", effect="control",
         needs="100f* 110f* 120f* 90a ptx_80"))
 
-op("griddepcontrol", "Control dependent grids.", "parallel-synchronization-and-communication-instructions-griddepcontrol",
+op("griddepcontrol", "Control dependent grids.",
+   "parallel-synchronization-and-communication-instructions-griddepcontrol",
    form("griddepcontrol.what", what=".launch_dependents .wait", effect="control", needs="sm_90 ptx_78"))

@@ -47,7 +47,8 @@ op("cvt", "Convert between types.", "data-movement-and-conversion-instructions-c
    form("cvt.rnd.satfinite{.relu}.tf32.f32  d, a", rnd=".rn .rz", d="tf32", needs="sm_100 ptx_86"), dtype=INT8,
    atype=INT8, means="d = convert(a)", rnd=RND, type=".f16 .f64")
 
-op("cvt.pack", "Convert two integers with saturation and pack them.", "data-movement-and-conversion-instructions-cvt-pack",
+op("cvt.pack", "Convert two integers with saturation and pack them.",
+   "data-movement-and-conversion-instructions-cvt-pack",
    form("cvt.pack.sat.ctype.s32  d, a, b", ctype=".u16 .s16", d="b32", means="d = pack_sat(a, b)",
         regs={"d": ">=int32", "a": "memory", "b": "memory"}, needs="sm_72 ptx_65"),
    form("cvt.pack.sat.ctype.s32.b32  d, a, b, c", ctype=".u2 .s2 .u4 .s4 .u8@=sm_72 .s8@=sm_72", a="s32", b="s32",

@@ -8,7 +8,8 @@ op = Family(__name__)
 op("membar", "Order memory accesses, old spelling.", "parallel-synchronization-and-communication-instructions-membar",
    form("membar.level", level=".cta .gl .sys", effect="fence"))
 
-op("membar.proxy", "Order accesses through different proxies, old spelling.", "parallel-synchronization-and-communication-instructions-membar",
+op("membar.proxy", "Order accesses through different proxies, old spelling.",
+   "parallel-synchronization-and-communication-instructions-membar",
    form("membar.proxy.kind", kind=".alias .async@sm_90,ptx_80", effect="fence", needs="sm_60 ptx_75"))
 
 op("fence", "Order memory accesses.", "parallel-synchronization-and-communication-instructions-membar",
@@ -19,7 +20,8 @@ op("fence", "Order memory accesses.", "parallel-synchronization-and-communicatio
    form("fence.mbarrier_init.release.cluster", needs="sm_90 ptx_80"), scope=SCOPE, needs="sm_90 ptx_86",
    effect="fence")
 
-op("fence.proxy", "Order accesses through different proxies.", "parallel-synchronization-and-communication-instructions-membar",
+op("fence.proxy", "Order accesses through different proxies.",
+   "parallel-synchronization-and-communication-instructions-membar",
    form("fence.proxy.kind", kind=".alias .async@sm_90,ptx_80", needs="sm_70 ptx_75"),
    form("fence.proxy.async.space", space=".global .shared::cta .shared::cluster", needs="sm_90 ptx_80"),
    form("fence.proxy.tensormap::generic.release.scope"),

@@ -1,7 +1,8 @@
 """Write what editors need to know of the table: `python -m pyptx.isa.generate`.
 
 The file `isa.json` beside this module holds
-    opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text of each]}
+    opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text
+                 of each]}
     modifiers    every dotted word, with its dot
     types        type names
     registers    special register -> meaning

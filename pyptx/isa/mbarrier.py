@@ -10,24 +10,28 @@ op("mbarrier.init", "Initialise an mbarrier.", "parallel-synchronization-and-com
    form("mbarrier.init.layout::<layout>{.space}.b64  [a], n", layout=".v0 .v1", needs="sm_90 ptx_93"),
    space=CTA_SHARED, n="u32 in 1..1048575", effect="mbarrier:shared")
 
-op("mbarrier.inval", "Invalidate an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-inval",
+op("mbarrier.inval", "Invalidate an mbarrier.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-inval",
    form("mbarrier.inval{.space}.b64  [a]", space=CTA_SHARED, effect="mbarrier:shared", needs="sm_80 ptx_70"))
 
-op("mbarrier.expect_tx", "Expect more transaction bytes.", "parallel-synchronization-and-communication-instructions-mbarrier-expect-tx",
+op("mbarrier.expect_tx", "Expect more transaction bytes.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-expect-tx",
    form("mbarrier.expect_tx{.space}.b64  [a], n"),
    form("mbarrier.expect_tx.relaxed.scope{.space}.b64  [a], n"),
    form("mbarrier.expect_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask", mask="u32",
         needs="107f* ptx_94"), space=SHARED, n="u32", needs="sm_90 ptx_80", effect="mbarrier:shared",
    scope=".cta .cluster")
 
-op("mbarrier.complete_tx", "Complete transaction bytes.", "parallel-synchronization-and-communication-instructions-mbarrier-complete-tx",
+op("mbarrier.complete_tx", "Complete transaction bytes.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-complete-tx",
    form("mbarrier.complete_tx{.space}.b64  [a], n"),
    form("mbarrier.complete_tx.relaxed.scope{.space}.b64  [a], n"),
    form("mbarrier.complete_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask", mask="u32",
         needs="107f* ptx_94"), space=SHARED, n="u32", needs="sm_90 ptx_80", effect="mbarrier:shared",
    scope=".cta .cluster")
 
-op("mbarrier.arrive", "Arrive at an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-arrive",
+op("mbarrier.arrive", "Arrive at an mbarrier.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-arrive",
    form("mbarrier.op{.space}.b64  st, [a]", needs="sm_80 ptx_70"),
    form("mbarrier.op{.space}.b64  st, [a], n", needs="sm_90 ptx_78"),
    form("mbarrier.op.sem.scope{.space}.b64  st, [a]{, n}", sem=".release .relaxed@sm_90,ptx_86",
@@ -46,7 +50,8 @@ op("mbarrier.arrive", "Arrive at an mbarrier.", "parallel-synchronization-and-co
    st="u64", needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295", sem=".release .relaxed@ptx_86",
    scope=".cta .cluster")
 
-op("mbarrier.test_wait", "Test whether an mbarrier phase is over.", "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
+op("mbarrier.test_wait", "Test whether an mbarrier phase is over.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
    form("mbarrier.test_wait{.space}.b64  p, [a], st", needs="sm_80 ptx_70"),
    form("mbarrier.test_wait.sem.scope{.space}.b64  p, [a], st", needs="sm_80 ptx_80"),
    form("mbarrier.test_wait.parity{.space}.b64  p, [a], ph", needs="sm_80 ptx_71"),
@@ -59,7 +64,8 @@ op("mbarrier.test_wait", "Test whether an mbarrier phase is over.", "parallel-sy
    sem=".acquire .relaxed@sm_90,ptx_86", scope=".cta .cluster@sm_90", ph="u32 in 0/1", wait=".test_wait .try_wait",
    rp="pred", rv="u8")
 
-op("mbarrier.try_wait", "Wait for an mbarrier phase, for a bounded time.", "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
+op("mbarrier.try_wait", "Wait for an mbarrier phase, for a bounded time.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
    form("mbarrier.try_wait{.space}.b64  p, [a], st{, t}"),
    form("mbarrier.try_wait.sem.scope{.space}.b64  p, [a], st{, t}", needs="sm_90 ptx_80"),
    form("mbarrier.try_wait.parity{.space}.b64  p, [a], ph{, t}"),
@@ -67,11 +73,13 @@ op("mbarrier.try_wait", "Wait for an mbarrier phase, for a bounded time.", "para
    st="u64", t="u32", needs="sm_90 ptx_78", effect="mbarrier:shared", sem=".acquire .relaxed@ptx_86",
    scope=".cta .cluster", ph="u32 in 0/1")
 
-op("mbarrier.pending_count", "Pending count in an mbarrier state.", "parallel-synchronization-and-communication-instructions-mbarrier-pending-count",
+op("mbarrier.pending_count", "Pending count in an mbarrier state.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-pending-count",
    form("mbarrier.pending_count.b64  d, st", needs="sm_80 ptx_70"),
    form("mbarrier.pending_count.layout::v0.b64  d, st", needs="sm_90 ptx_93"), d="u32", st="u64",
    effect="mbarrier:shared")
 
-op("mbarrier.check_layout", "Test the layout of an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-check-layout",
+op("mbarrier.check_layout", "Test the layout of an mbarrier.",
+   "parallel-synchronization-and-communication-instructions-mbarrier-check-layout",
    form("mbarrier.check_layout.layout::<layout>{.shared::cta}.b64  p, [a]", layout=".v0 .v1",
         effect="mbarrier:shared", needs="sm_90 ptx_93"))

@@ -1,8 +1,10 @@
 """The vocabulary of the `means` cell: what a form computes, as a short expression.
 
 Grammar: `target = expression`, several separated by "; ", all right sides read before any left side is written. An
-expression is an operand name, an integer, a call, `!x` on predicates, or `-x ~x + - * / & | ^` with parentheses; `{slot}`
-is replaced by the choice of that slot (`None` when an optional slot is absent: `prmt_None`). `meaning(form, choices)` does it.
+expression is an operand name, an integer, a call, `!x` on predicates, or `-x ~x + - * / & | ^` with parentheses;
+`{slot}`
+is replaced by the choice of that slot (`None` when an optional slot is absent: `prmt_None`). `meaning(form, choices)`
+does it.
 
 Values have the type of their operand. A result has the type of the operand it is assigned to; sources of a narrower
 float type are widened exactly first, and the result of a wider float computation is rounded to the type of the target.
@@ -12,7 +14,8 @@ Modifiers of the mnemonic are not written here. They act on every form that has 
     .rn .rz .rm .rp     rounding of the one result; absent is .rn (and ptxas may then contract a * b + c)
     .rni .rzi .rmi .rpi rounding to an integral value
     .rna .rs            to nearest, ties away; stochastic with the bits given
-    .ftz                subnormal sources and results become zeros of the same sign (f32, f16; f64 only where it says so)
+    .ftz                subnormal sources and results become zeros of the same sign (f32, f16; f64 only where it says
+                        so)
     .sat                integers: clamp to the range of the type; floats: clamp to [0, 1] and NaN to +0
     .relu               negative results, -0 included, become +0, NaN the canonical NaN
     .satfinite          results beyond the range become the largest finite value, NaN the format's NaN or largest value
@@ -41,12 +44,15 @@ PRIMITIVES: dict[str, tuple[int | tuple[int, ...], str]] = {
     "mul24_lo": (2, "bits 31..0 of the 48-bit product of the low 24 bits"),
     "mul24_hi": (2, "bits 47..16 of the 48-bit product of the low 24 bits"),
     "clmul_lo": (2, "low half of the carry-less product"), "clmul_hi": (2, "high half of the carry-less product"),
-    "sad": (3, "c + |a - b|"), "rem": (2, "remainder, sign of a"), "abs": (1, "absolute value; the least integer stays"),
-    "popc": (1, "one bits"), "clz": (1, "leading zeros"), "bfind": (1, "position of the top non-sign bit, 0xffffffff if none"),
+    "sad": (3, "c + |a - b|"), "rem": (2, "remainder, sign of a"), "abs": (1,
+                                                                           "absolute value; the least integer stays"),
+    "popc": (1, "one bits"), "clz": (1, "leading zeros"), "bfind": (1,
+                                                                    "position of the top non-sign bit, 0xffffffff if none"),
     "brev": (1, "bits reversed"), "fns": (3, "n-th set bit of a mask from base; 0xffffffff if none"),
     "bfe": (3, "field of c bits at b (both mod 256), sign-extended for signed types"),
     "bfi": (4, "a inserted into b at c, d bits long (both mod 256)"),
-    "szext_clamp": (2, "extended from bit b - 1, b clamped to 32"), "szext_wrap": (2, "extended from bit b - 1, b mod 32"),
+    "szext_clamp": (2, "extended from bit b - 1, b clamped to 32"), "szext_wrap": (2,
+                                                                                   "extended from bit b - 1, b mod 32"),
     "bmsk_clamp": (2, "b ones from bit a, clamped"), "bmsk_wrap": (2, "b ones from bit a, both mod 32"),
     "dp4a": (3, "c + sum of 4 products of bytes; signs by atype, btype"),
     "dp2a_lo": (3, "c + a.h0 * b.b0 + a.h1 * b.b1"), "dp2a_hi": (3, "c + a.h0 * b.b2 + a.h1 * b.b3"),
@@ -68,8 +74,10 @@ PRIMITIVES: dict[str, tuple[int | tuple[int, ...], str]] = {
     # bits
     "cnot": (1, "a == 0"), "lop3": (4, "bit i of the table d, i = (a, b, c) bit by bit"),
     "shl": (2, "counts beyond the width give 0"), "shr": (2, "copies the sign for signed types; counts are clamped"),
-    **{f"funnel_{d}_{m}": (3, f"{'high' if d == 'l' else 'low'} word of b:a shifted {'left' if d == 'l' else 'right'} by c, "
-                              f"{'min(c, 32)' if m == 'clamp' else 'c mod 32'}") for d in "lr" for m in ("clamp", "wrap")},
+    **{f"funnel_{d}_{m}": (3,
+                           f"{'high' if d == 'l' else 'low'} word of b:a shifted {'left' if d == 'l' else 'right'} by c, "
+                              f"{'min(c, 32)' if m == 'clamp' else 'c mod 32'}") for d in "lr" for m in ("clamp",
+                                                                                                         "wrap")},
     **{f"prmt_{m}": (3, "bytes of b:a picked by c" + ("" if m == "None" else f", mode {m}")) for m in
        ("None", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")},
     # vectors and conversion
@@ -77,7 +85,8 @@ PRIMITIVES: dict[str, tuple[int | tuple[int, ...], str]] = {
     "convert": ((1, 2), "conversion; of two sources the first goes to the high lane"),
     "convert_rs": (3, "two sources, stochastic rounding with the bits of c"),
     "convert4_rs": (2, "brace vector of four, first in the top lane, stochastic rounding with the bits of b"),
-    "convert_scaled": ((2, 3), "conversion with ue8m0 scales (last): widening multiplies by the scale, narrowing divides first"),
+    "convert_scaled": ((2, 3),
+                       "conversion with ue8m0 scales (last): widening multiplies by the scale, narrowing divides first"),
     "pack_sat": ((2, 3), "a high, b low, each saturated to the type; a third source is shifted up behind them"),
 }
 __doc__ += "\n".join(f"    {name:16} {what}" for name, (_, what) in PRIMITIVES.items()) + "\n"

@@ -39,18 +39,22 @@ op("mma.sp", "Sparse matrix multiply-accumulate of a warp.", "warp-level-matrix-
         "{d*2}, {a*4}, {b*4}, {c*2}, e, f", atype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1",
         btype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1", d="b32", a="b32+imm", b="b32+imm", c="b32",
         regs={"*": "fragment", "a": "any32", "b": "any32", "e": "any32"}, needs="120f* ptx_87"),
-   form("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0  "
+   form("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32"
+        ".atype.btype.f32.ue8m0  "
         "{d*4}, {a*4}, {b*4}, {c*4}, e, f, sa, {ba, ta}, sb, {bb, tb}", atype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1",
         btype=".e4m3 .e5m2 .e3m2 .e2m3 .e2m1", d="f32", c="f32", ba="u16 in 0..3", bb="u16 in 0..3",
         regs={"*": "fragment", "e": "any32", "sa": "any32", "sb": "any32"}, needs="120f* ptx_87"),
-   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0  "
+   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32"
+        ".e2m1.e2m1.f32.ue8m0  "
         "{d*4}, {a*4}, {b*4}, {c*4}, e, f, sa, {ba, ta}, sb, {bb, tb}", d="f32", c="f32",
         regs={"*": "fragment", "e": "any32", "sa": "any32", "sb": "any32"}, needs="120a 121a ptx_87"),
-   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::<scale_vec>.f32.e2m1.e2m1.f32.stype  "
+   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale"
+        ".scale_vec::<scale_vec>.f32.e2m1.e2m1.f32.stype  "
         "{d*4}, {a*4}, {b*4}, {c*4}, e, f, sa, {ba, ta}, sb, {bb, tb}", scale_vec=".4X",
         stype=".ue4m3 .ue8m0@ptx_91", ba="u16 in 0", bb="u16 in 0",
         regs={"*": "fragment", "e": "any32", "sa": "any32", "sb": "any32"}, needs="120a 121a ptx_87"),
-   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0  "
+   form("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32"
+        ".e2m1.e2m1.f32.ue8m0  "
         "{d*4}, {a*4}, {b*4}, {c*4}, e, f, sa, {ba, ta}, sb, {bb, tb}", d="f32", c="f32",
         regs={"*": "fragment", "e": "any32", "sa": "any32", "sb": "any32"}, needs="120a 121a ptx_87"),
    form("mma.sp.sync.aligned.m16n8k32.row.col{.satfinite}.s32.atype.btype.s32  {d*4}, {a*2}, {b*2}, {c*4}, e, f",

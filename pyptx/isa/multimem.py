@@ -5,7 +5,8 @@ from pyptx.isa._words import BOOL, SCALAR, SCOPE
 
 op = Family(__name__)
 
-op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduce.", "data-movement-and-conversion-instructions-multimem",
+op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduce.",
+   "data-movement-and-conversion-instructions-multimem",
    form("multimem.ld_reduce.sem.scope{.global}.op.type  d, [a]", type=".u32 .s32 .u64"),
    form("multimem.ld_reduce.sem.scope{.global}.op.s64  d, [a]", op=".min .max"),
    form("multimem.ld_reduce.sem.scope{.global}.op.type  d, [a]", op=BOOL, type=".b32 .b64"),
@@ -48,7 +49,8 @@ op("multimem.st", "Store to all replicas of a multimem address.", "data-movement
         regs={"b": "any"}, needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .release", scope=SCOPE,
    type=".f16x2 .bf16x2 .f32", needs="sm_90 ptx_81", effect="store:global", vec=".v2 .v4")
 
-op("multimem.red", "Reduce into all replicas of a multimem address.", "data-movement-and-conversion-instructions-multimem",
+op("multimem.red", "Reduce into all replicas of a multimem address.",
+   "data-movement-and-conversion-instructions-multimem",
    form("multimem.red.sem.scope{.global}.op.type  [a], b"),
    form("multimem.red.sem.scope{.global}.op.s64  [a], b", op=".min .max"),
    form("multimem.red.sem.scope{.global}.op.type  [a], b", op=BOOL, type=".b32 .b64"),
@@ -67,9 +69,11 @@ op("multimem.red", "Reduce into all replicas of a multimem address.", "data-move
 
 op("multimem.st.async", "Store to all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem",
    form("multimem.st.async.release.scope{.global}.type  [a], b", scope=".gpu .sys", type=SCALAR,
-        regs={"b": {">=int": "b8 u8 u16 s8 s16 u32 s32", "{b16,b32,b64,u16,u32,u64,s16,s32,s64,f16}": "b16", "{b32,b64,u32,u64,s32,s64,f32}": "b32"}},
+        regs={"b": {">=int": "b8 u8 u16 s8 s16 u32 s32", "{b16,b32,b64,u16,u32,u64,s16,s32,s64,f16}": "b16",
+        "{b32,b64,u32,u64,s32,s64,f32}": "b32"}},
         effect="async", needs="sm_100 ptx_93"))
 
-op("multimem.red.async", "Reduce into all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem",
+op("multimem.red.async", "Reduce into all replicas asynchronously.",
+   "data-movement-and-conversion-instructions-multimem",
    form("multimem.red.async.release.scope{.global}.add.type  [a], b", scope=".gpu .sys", type=".u32 .s32 .u64",
         effect="async", needs="sm_100 ptx_93"))

@@ -32,7 +32,8 @@ op("red", "Modify memory atomically.", "parallel-synchronization-and-communicati
    scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
    op=".add .min .max", type=".b32 .b64@sm_32,ptx_40", cp="u64", effect="reduce:space", vec=".v2 .v4")
 
-op("red.async", "Modify memory atomically and asynchronously.", "parallel-synchronization-and-communication-instructions-red-async",
+op("red.async", "Modify memory atomically and asynchronously.",
+   "parallel-synchronization-and-communication-instructions-red-async",
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.u32  [a], b, [mb]",
         op=".inc .dec"),
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type  [a], b, [mb]",

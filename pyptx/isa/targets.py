@@ -70,7 +70,7 @@ def version(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A `.target`: its number, and its suffix: "" | "a" (only this chip) | "f" (this chip and later ones of the family)."""
+    """A `.target`: its number, and its suffix: "" | "a" (this chip only) | "f" (and later ones of the family)."""
 
     name: str
     number: int
@@ -126,7 +126,8 @@ def parse(name: str) -> Target:
         number = _RENAMED.get(found[1], found[1])
         if number + found[2] in _FIRST:
             return Target(name, int(number), found[2])
-    near = [f"sm_{known}" for known in _FIRST if found and known.startswith(found[1])] or [f"sm_{t}" for t in _FIRST if int(t.rstrip("af")) >= 75]
+    near = [f"sm_{known}" for known in _FIRST if found and known.startswith(found[1])]
+    near = near or [f"sm_{known}" for known in _FIRST if int(known.rstrip("af")) >= 75]
     raise ValueError(f"unknown target {name!r}; expected one of {', '.join(near)}")
 
 

@@ -14,7 +14,8 @@ op("tcgen05.dealloc", "Free tensor memory.", "tcgen05-instructions-tcgen05-deall
    form("tcgen05.dealloc{.exclusive}.group.sync.aligned.b32  t, n", exclusive="ptx_94", group=GROUP, t="u32",
         n="u32 in *32", rw="", effect="tmem", needs="100f* 110f* ptx_86"))
 
-op("tcgen05.relinquish_alloc_permit", "Give up the right to allocate tensor memory.", "tcgen05-instructions-tcgen05-relinquish-alloc-permit",
+op("tcgen05.relinquish_alloc_permit", "Give up the right to allocate tensor memory.",
+   "tcgen05-instructions-tcgen05-relinquish-alloc-permit",
    form("tcgen05.relinquish_alloc_permit.group.sync.aligned", group=GROUP, effect="tmem",
         needs="100f* 110f* ptx_86"))
 

@@ -94,7 +94,8 @@ op("tcgen05.mma.sp", "Sparse matrix multiply-accumulate into tensor memory.", "t
    at="addrb32", scale_vec=".scale_vec::1X@100a,103a,107a,110a .block32@ptx_88", sa="addrb32", sb="addrb32",
    si="imm in 0..15")
 
-op("tcgen05.mma.ws", "Weight-stationary matrix multiply-accumulate into tensor memory.", "tcgen05-instructions-tcgen05-mma-ws",
+op("tcgen05.mma.ws", "Weight-stationary matrix multiply-accumulate into tensor memory.",
+   "tcgen05-instructions-tcgen05-mma-ws",
    form("tcgen05.mma.ws.cta_group::1.kind{.collector}  [d], ad, bd, id, en{, zm}",
         kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a"),
    form("tcgen05.mma.ws.cta_group::1.kind{.collector}  [d], [at], bd, id, en{, zm}",
@@ -103,7 +104,8 @@ op("tcgen05.mma.ws", "Weight-stationary matrix multiply-accumulate into tensor m
    collector=COLLECTOR_B, d="addrb32", ad="u64", bd="u64", id="u32", en="!pred", zm="u64", needs="100f* 110f* ptx_86",
    work="2*m*n*k flop", effect="async:mma")
 
-op("tcgen05.mma.ws.sp", "Sparse weight-stationary matrix multiply-accumulate into tensor memory.", "tcgen05-instructions-tcgen05-mma-ws-sp",
+op("tcgen05.mma.ws.sp", "Sparse weight-stationary matrix multiply-accumulate into tensor memory.",
+   "tcgen05-instructions-tcgen05-mma-ws-sp",
    form("tcgen05.mma.ws.sp.cta_group::1.kind{.collector}  [d], ad, bd, [mt], id, en{, zm}",
         kind=".kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8@100a,110a"),
    form("tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.collector}  [d], ad, bd, [mt], id, en{, zm}",

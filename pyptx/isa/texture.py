@@ -50,7 +50,8 @@ op("tld4", "Gather one component of four texels.", "texture-instructions-tld4",
 
 op("txq", "Query a texture or sampler attribute.", "texture-instructions-txq",
    form("txq.query.b32  d, [t]",
-        query=".width .height .depth .channel_data_type .channel_order .normalized_coords .array_size@ptx_41 .num_mipmap_levels@ptx_41 .num_samples@sm_30,ptx_41",
+        query=".width .height .depth .channel_data_type .channel_order .normalized_coords .array_size@ptx_41 "
+        ".num_mipmap_levels@ptx_41 .num_samples@sm_30,ptx_41",
         t="u64", needs="ptx_31"),
    form("txq.query.b32  d, [smp]",
         query=".force_unnormalized_coords .filter_mode .addr_mode_0 .addr_mode_1 .addr_mode_2"))

@@ -168,9 +168,10 @@ def _accepted(match: Match, leaves: tuple[Leaf, ...]) -> _Plan:
 
 
 def align(match: Match, tokens: tuple) -> tuple[Leaf, ...] | None:
-    """The operands of a form laid over tokens by kind; None when they do not fit. Types are not looked at, but predicates."""
+    """The operands of a form laid over tokens by kind; None when they do not fit. Of types, only predicates count."""
     form, choices = match.form, match.choices
-    present = {"." + word for word in choices.values() if word} | {w.text for w in form.words if not w.optional and w.slot is None}
+    present = {"." + word for word in choices.values() if word}
+    present |= {w.text for w in form.words if not w.optional and w.slot is None}
     items = [item for item in form.items if not item.condition or item.condition in present]
     required = sum(1 for item in items if not item.optional or item.condition)
     if not required <= len(tokens) <= len(items):

@@ -81,7 +81,7 @@ def _function_scope(function: Function) -> Scope:
 
 
 def _walk_body(body: tuple, scope: Scope) -> Iterator[tuple[Instruction, Scope]]:
-    for node in body:                                           # ptxas wants a declaration before its use; helpers may declare late
+    for node in body:                           # ptxas wants a declaration before its use; helpers may declare late
         if isinstance(node, RegDecl):
             scope.declare(node)
         elif isinstance(node, IntrinsicScope):
@@ -120,7 +120,8 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
         found.append(Diagnostic("error", f".target {name} requires .version {_dotted(chip.first_ptx)} or later, "
                                          f"the module says {_dotted(version)}"))
     elif version > targets.LATEST_PTX:
-        found.append(Diagnostic("error", f".version {_dotted(version)} is unknown; expected {_dotted(targets.LATEST_PTX)} at most"))
+        found.append(Diagnostic("error", f".version {_dotted(version)} is unknown; expected "
+                                         f"{_dotted(targets.LATEST_PTX)} at most"))
     found += _labels(module)
     for instruction, scope in walk(module):
         try:
@@ -159,26 +160,28 @@ def needs_of(bound: Bound) -> tuple[Needs, ...]:
 
 
 def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[int, int]) -> Iterator[Diagnostic]:
-    alternatives = needs_of(bound)
+    alternatives, says = needs_of(bound), f"the module says {chip.name}"
     best = allowed(alternatives, chip)
     if best is None:
         wanted = " or ".join(n.words for n in alternatives)
-        yield _error(instruction, f"Feature '{instruction.mnemonic}' requires .target {wanted}; the module says {chip.name}")
+        yield _error(instruction, f"Feature '{instruction.mnemonic}' requires .target {wanted}; {says}")
     elif version < best.ptx:
-        yield _error(instruction, f"Feature '{instruction.mnemonic}' requires PTX ISA .version {_dotted(best.ptx)} or later; "
-                                  f"the module says {_dotted(version)}")
+        yield _error(instruction, _too_early(instruction.mnemonic, best.ptx, version))
     for name, operand in bound.operands.items():
         row = registers.lookup(operand.name) if isinstance(operand, RegisterOperand) else None
         if row is None or bound.form.operands[name].role == "write":
             continue
         if not row.needs.on(chip):
-            yield _error(instruction, f"Feature '{operand.name}' requires .target {row.needs.words}; the module says {chip.name}")
+            yield _error(instruction, f"Feature '{operand.name}' requires .target {row.needs.words}; {says}")
         elif version < row.needs.ptx:
-            yield _error(instruction, f"Feature '{operand.name}' requires PTX ISA .version {_dotted(row.needs.ptx)} or later; "
-                                      f"the module says {_dotted(version)}")
+            yield _error(instruction, _too_early(operand.name, row.needs.ptx, version))
         elif bound.types[name] and bound.types[name] not in row.types:
             yield _error(instruction, f"{operand.name} cannot be read as .{bound.types[name]}; expected "
                                       f"{' or '.join('.' + t for t in row.types)}")
+
+
+def _too_early(feature: str, wanted: tuple[int, int], version: tuple[int, int]) -> str:
+    return f"Feature '{feature}' requires PTX ISA .version {_dotted(wanted)} or later; the module says {_dotted(version)}"
 
 
 def required_version(module: Module) -> tuple[int, int]:

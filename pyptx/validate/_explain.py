@@ -99,13 +99,15 @@ def _operand_problem(matches: tuple[Match, ...], tokens: tuple) -> Problem:
     syntax = " or ".join(dict.fromkeys(match.form.syntax for match in matches))
     if len(tokens) not in counts:
         wanted = either_of(map(str, counts)).replace("'", "")
-        return Problem(f"takes {wanted} operand{'' if counts == [1] else 's'}, not {len(tokens)}", f"the form is {syntax}")
+        plural = "" if counts == [1] else "s"
+        return Problem(f"takes {wanted} operand{plural}, not {len(tokens)}", f"the form is {syntax}")
     usable = [match for match in matches if len(tokens) in _counts(match)]
     for match in usable:
         at = _first_misfit(match, tokens)
         if at is not None:
             wanted = " or ".join(dict.fromkeys(_item_words(m, at, tokens) for m in usable))
-            return Problem(f"{{operand}} cannot be operand {at + 1}; expected {wanted}", f"the form is {syntax}", _operand_at(at))
+            return Problem(f"{{operand}} cannot be operand {at + 1}; expected {wanted}", f"the form is {syntax}",
+                           _operand_at(at))
     return Problem("the operands fit no form", f"the form is {syntax}")
 
 
@@ -220,7 +222,8 @@ def _mixed_problem(operand: Operand, before: tuple, tok) -> str | None:
     for other in before:
         if other.__class__ is tuple or other not in _types.DECLARABLE:
             continue
-        if _types.DECLARABLE[other] != _types.DECLARABLE[tok] or (_kind(other) and _kind(tok) and _kind(other) != _kind(tok)):
+        kinds = {_kind(other), _kind(tok)} - {""}
+        if _types.DECLARABLE[other] != _types.DECLARABLE[tok] or len(kinds) > 1:
             return f"a vector holds registers of one type; {{operand}} is .{tok}, another of {operand.name} is .{other}"
     return None
 
@@ -254,9 +257,10 @@ def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | N
     if tok in ("int", "float", "hex"):
         return _number_problem(match, operand, type_name, tok)
     allowed = _types.registers_of(operand.rule_for(type_name), type_name)
-    if tok not in allowed and not (untyped and any(_types.DECLARABLE[tok] == _types.DECLARABLE[t] and t[0] == "b" for t in allowed)):
-        return f"{operand.name} is .{type_name}, which takes {either_of('.' + t for t in _ordered(allowed))} registers; " \
-               f"{{operand}} is .{tok}"
+    as_bits = untyped and any(t[0] == "b" and _types.DECLARABLE[tok] == _types.DECLARABLE[t] for t in allowed)
+    if tok not in allowed and not as_bits:
+        wanted = either_of("." + t for t in _ordered(allowed))
+        return f"{operand.name} is .{type_name}, which takes {wanted} registers; {{operand}} is .{tok}"
     return None
 
 
@@ -270,7 +274,9 @@ def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) ->
     if not _types.takes_number(type_name) and not operand.imm_forced and operand.kind != "vector":
         return f"{operand.name} is .{type_name}, for which no number may stand; expected a register"
     if type_name in _FLOAT_TYPES:
-        return "{operand} is an integer, " + f"{operand.name} is .{type_name}; write {{operand}}.0" if tok == "int" else None
+        if tok != "int":
+            return None
+        return f"{{operand}} is an integer, {operand.name} is .{type_name}; write {{operand}}.0"
     if tok == "int":
         return None
     if tok == "hex" and type_name in ("b32", "b64"):
@@ -303,8 +309,8 @@ def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset
     if operand.type == "addr32":
         return _ADDRESS_32 if form.op.name != "tcgen05.cp" else _ADDRESS_32 | _ADDRESS_64
     if form.effect.startswith(_PLAIN):
-        space = next((s for w in form.words if (s := choices.get(w.slot) if w.slot else w.text[1:] if not w.optional else None)
-                      and s.startswith((*_NARROW, "global"))), "")
+        words = (choices.get(w.slot) if w.slot else "" if w.optional else w.text[1:] for w in form.words)
+        space = next((word for word in words if word and word.startswith((*_NARROW, "global"))), "")
         if not space.startswith(_NARROW):
             return _ADDRESS_64
     return _ADDRESS_64 | _ADDRESS_32 | _ADDRESS_SMALL

@@ -37,7 +37,8 @@ def test_a_syntax_line_says_what_the_manual_says():
 
 
 def test_vectors_addresses_pairs_and_conditions_are_read():
-    row = one("op.m64n<n>k16.f32  {d*n/2}, [tm, {c*3}], p{|q}, {x, y}{, cp if .L2::hint}{, k}", n=".8 .16", c="s32", x="u16", y="u16",
+    row = one("op.m64n<n>k16.f32  {d*n/2}, [tm, {c*3}], p{|q}, {x, y}{, cp if .L2::hint}{, k}", n=".8 .16", c="s32",
+              x="u16", y="u16",
               cp="u64", k="imm in 0..3")
     assert row.count(row.operands["d"], {"n": "16"}) == 8
     assert (row.operands["tm"].kind, row.operands["c"].kind, row.operands["c"].count) == ("address", "vector", "3")
@@ -151,7 +152,8 @@ def test_means_uses_the_vocabulary_and_the_operands(row):
 
 
 def test_every_pure_form_has_a_meaning_or_is_named_here():
-    handled = {"isspacep", "cvta", "mapa", "getctarank", "createpolicy", "clusterlaunchcontrol", "txq", "suq", "istypep",
+    handled = {"isspacep", "cvta", "mapa", "getctarank", "createpolicy", "clusterlaunchcontrol", "txq", "suq",
+               "istypep",
                "tensormap", "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg2", "vshl", "vshr", "vmad", "vset"}
     without = {f.op.opcode for f in FORMS if f.effect == "pure" and not f.means}
     assert {name.rstrip("24") for name in without} - {name.rstrip("24") for name in handled} == set()
@@ -165,8 +167,10 @@ def test_isa_json_is_current():
 
 def test_the_table_imports_the_standard_library_only():
     code = "import sys, pyptx.isa; print(*{m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=generate.PATH.parents[2])
-    assert set(done.stdout.split()) <= {"pyptx", "__main__", "sitecustomize", "_distutils_hack", "__mp_main__", "pyximport"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          cwd=generate.PATH.parents[2])
+    assert set(done.stdout.split()) <= {"pyptx", "__main__", "sitecustomize", "_distutils_hack", "__mp_main__",
+                                        "pyximport"}
 
 
 def test_modifiers_match_in_any_order_but_types_and_fixed_words():

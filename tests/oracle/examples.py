@@ -154,7 +154,8 @@ def _operand(example: Example, name: str, index: int) -> str:
     form, operand = example.form, example.form.operands[name]
     if operand.kind == "label":
         proto = {(False, False): "pr0", (False, True): "pr1", (True, True): "pr2"}
-        return "ts0" if name == "targets" else proto["results" in form.operands, "params" in form.operands] if name == "proto" else "L0"
+        return "ts0" if name == "targets" else proto["results" in form.operands,
+                                                     "params" in form.operands] if name == "proto" else "L0"
     if operand.kind == "function":
         return "fn" + str(2 * ("results" in form.operands) + ("params" in form.operands))
     if operand.kind == "symbol":

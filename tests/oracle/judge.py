@@ -14,7 +14,8 @@ from pathlib import Path
 
 __all__ = ["HEADER", "Ptxas", "find_ptxas"]
 
-DECLARED = ("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64", "pred")
+DECLARED = ("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2",
+            "f32", "f64", "pred")
 _ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
 
 HEADER = """.global .align 128 .b8 sym_global[1024];
@@ -81,7 +82,8 @@ class Ptxas:
         self.runs += 1
         chip = target.replace("sm_101", "sm_110") if version >= (9, 0) else target
         arch = chip.replace("sm_", "compute_") if _number(target) >= 75 else "compute_75"
-        done = subprocess.run([self.path, f"-arch={arch}", source, "-o", "/dev/null"], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([self.path, f"-arch={arch}", source, "-o", "/dev/null"], capture_output=True, text=True,
+                              timeout=300)
         source.unlink()
         found: dict[int, str] = {}
         for match in _ERROR.finditer(done.stdout + done.stderr):

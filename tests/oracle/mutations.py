@@ -25,7 +25,8 @@ def mutations(text: str, form: Form, rng: random.Random, count: int) -> Iterator
     mnemonic, _, rest = text.rstrip(";").partition(" ")
     opcode, *words = mnemonic.split(".")
     known = words_of(isa.OPS[opcode]) or [".f32"]
-    makers = [_drop_word, _add_word, _replace_word, _swap_words, _other_register, _number, _drop_operand, _double_operand]
+    makers = [_drop_word, _add_word, _replace_word, _swap_words, _other_register, _number, _drop_operand,
+              _double_operand]
     for _ in range(count):
         maker = rng.choice(makers)
         new_words, new_rest = maker(list(words), rest, known, rng)
