@@ -62,6 +62,7 @@ class TraceContext:
         self.module_files: list[File] = []              # `.file` directives, which stand in front of the entry
         self.variables: set[str] = set()                # names that var_decls and raw text declare
         self._types: dict[str, str] = {}                # register, or base of several -> declared type
+        self._elements: dict[str, str] = {}             # register of several -> type, where it was asked for
         self._predicates = 0
         self._labels = 0
         self._regions = 0
@@ -94,6 +95,8 @@ class TraceContext:
     def declare(self, dtype: PtxType, name: str, count: int | None = None, place: Place | None = None) -> None:
         """Declare a register, or `count` of them; at function level, or inside the innermost `ptx.scope()`."""
         type_ = self._types[name] = dtype.register
+        if count is not None:
+            self._elements.clear()                      # a base may be declared again, in a scope
         declaration = RegDecl(_SCALARS[type_], name, count, None, place or user_place())
         (self._local_decls[-1] if self._local_decls else self._decls).append(declaration)
 
@@ -111,17 +114,21 @@ class TraceContext:
     def note_declarations(self, statements: Iterable[Statement]) -> None:
         """Learn what a piece of PTX declares by itself: register types, and names of variables."""
         self._types.update((s.name, s.type.value) for s in statements if isinstance(s, RegDecl))
+        self._elements.clear()
         self.variables.update(s.name for s in statements if isinstance(s, VarDecl))
 
     def type_of(self, name: str) -> str | None:
         """The declared type of a register; None when nothing declares it here."""
-        found = self._types.get(name)
+        found = self._types.get(name) or self._elements.get(name)
         if found is not None:
             return found
         base = name.rstrip("0123456789")
         if base == "%p":
-            return "pred"
-        return next((self._types[name[:i]] for i in range(len(base), len(name)) if name[:i] in self._types), None)
+            return self._types.get(base, "pred")        # the pool, unless somebody took its name
+        found = next((self._types[name[:i]] for i in range(len(base), len(name)) if name[:i] in self._types), None)
+        if found is not None:
+            self._elements[name] = found
+        return found
 
     @property
     def reg_decls(self) -> list[RegDecl]:

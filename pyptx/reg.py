@@ -193,10 +193,11 @@ class PipeRef:
 class RegArray:
     """`count` registers of one declaration: `.reg .f32 %f<64>;`."""
 
-    __slots__ = ("base", "count", "dtype")
+    __slots__ = ("_node", "base", "count", "dtype")
 
     def __init__(self, base: str, dtype: PtxType, count: int):
         self.base, self.dtype, self.count = base, dtype, count
+        self._node: VectorOperand | None = None
 
     def __len__(self) -> int:
         return self.count
@@ -223,7 +224,9 @@ class RegArray:
         return f"RegArray({self.base}<{self.count}>, {self.dtype})"
 
     def __ptx_operand__(self) -> VectorOperand:
-        return VectorOperand(tuple(_node(f"{self.base}{i}") for i in range(self.count)))
+        if self._node is None:                          # an accumulator is written many times
+            self._node = VectorOperand(tuple(_node(f"{self.base}{i}") for i in range(self.count)))
+        return self._node
 
     def regs(self) -> list[Reg]:
         return [Reg(f"{self.base}{i}", self.dtype) for i in range(self.count)]
