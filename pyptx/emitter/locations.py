@@ -18,7 +18,7 @@ def with_locations(emitted: Emitted) -> Emitted:
     labels: dict[str, str] = {}
     lines: list[tuple[str, Place | None]] = []
     last: tuple | None = None
-    for text, place in zip(emitted.text.splitlines(), emitted.places, strict=True):
+    for text, place in zip(emitted.text.removesuffix("\n").split("\n"), emitted.places, strict=True):
         code = text.strip()
         if place is not None and code.endswith(";") and not code.startswith("."):
             directives = [_loc(p, files, labels) for p in reversed(place.stack)]
@@ -63,4 +63,4 @@ def _debug_strings(labels: dict[str, str]):
 
 
 def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+    return name.replace('"', "'").replace("\n", " ")        # PTX texts know no escapes

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator
 from pyptx.ir.nodes import (
     AddressOperand,
     Block,
+    FieldOperand,
     Function,
     ImmediateOperand,
     Instruction,
     IntrinsicScope,
     LabelOperand,
     NegatedOperand,
+    NegativeOperand,
     Operand,
     ParenthesizedOperand,
     PipeOperand,
     RegisterOperand,
     Statement,
+    SubscriptOperand,
     VectorOperand,
 )
 
@@ -37,7 +40,8 @@ def instructions(function: Function) -> Iterator[Instruction]:
     return (s for s in statements(function.body) if isinstance(s, Instruction))
 
 
-def leaves(operand: Operand) -> Iterator[RegisterOperand | LabelOperand | ImmediateOperand | AddressOperand]:
+def leaves(operand: Operand) -> Iterator[
+        RegisterOperand | LabelOperand | ImmediateOperand | AddressOperand | SubscriptOperand]:
     """The operands inside an operand: elements of vectors, halves of pairs, what is negated."""
     match operand:
         case VectorOperand(elements) | ParenthesizedOperand(elements):
@@ -46,7 +50,7 @@ def leaves(operand: Operand) -> Iterator[RegisterOperand | LabelOperand | Immedi
         case PipeOperand(left, right):
             yield from leaves(left)
             yield from leaves(right)
-        case NegatedOperand(inner):
+        case NegatedOperand(inner) | NegativeOperand(inner) | FieldOperand(_, inner):
             yield from leaves(inner)
         case _:
             yield operand
