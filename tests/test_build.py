@@ -1,0 +1,43 @@
+"""The build hook: what goes into a wheel, with and without the compiled core. Needs an index for the build requirements."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.processes import variables
+
+pytestmark = pytest.mark.slow
+
+
+def build(checkout: Path, folder: Path, switch: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(checkout)]
+    return subprocess.run(command, env=variables({"PYPTX_BUILD_CORE": switch}), text=True, capture_output=True)
+
+
+@pytest.mark.parametrize("switch", ["0", "1"])
+def test_a_wheel_holds_package_notebooks_and_if_wanted_the_core(checkout: Path, tmp_path: Path, switch: str):
+    done = build(checkout, tmp_path, switch)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.name.startswith("pyptx_workbench-")
+    assert "pyptx/notebooks/01-first-kernel.ipynb" in names
+    assert "pyptx/jupyter/static/linked.js" in names
+    assert not any(name.startswith(("tests/", "examples/")) for name in names)
+    libraries = [name for name in names if name.startswith("pyptx/sim/core/pyptx_core-")]
+    if switch == "0":
+        assert libraries == []
+        assert wheel.name.endswith("-py3-none-any.whl")
+    else:
+        assert libraries
+        assert "-py3-none-" in wheel.name and not wheel.name.endswith("-any.whl")
+
+
+def test_another_value_of_the_switch_is_refused(checkout: Path, tmp_path: Path):
+    done = build(checkout, tmp_path, "maybe")
+    assert done.returncode != 0
+    assert "PYPTX_BUILD_CORE='maybe'; expected 0 (a pure-Python wheel) or 1 (the default)" in done.stdout + done.stderr
