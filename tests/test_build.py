@@ -1,4 +1,4 @@
-"""The build hook: what goes into a wheel, with and without the compiled core. Needs an index for the build requirements."""
+"""The build hook: what goes into a wheel, with and without the compiled core. Fetches the build requirements."""
 
 from __future__ import annotations
 
