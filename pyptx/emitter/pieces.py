@@ -155,20 +155,32 @@ def variable(node: VarDecl) -> str:
 
 
 def _prefix(space: str, alignment, attributes, vector, kind: str, layout: dict[str, str]) -> Iterator[Piece]:
-    """State space, alignment and attributes in the order they were written, then vector and type."""
+    """State space, alignment and attributes in the order they were written, then vector and type.
+
+    The order is a letter for each: space, align, attribute (t), and l for an alignment behind the type.
+    """
     present = "s" + ("t" if attributes else "") + ("a" if alignment is not None else "")
     order = layout.get("=order", "")
-    for part in order if sorted(order) == sorted(present) else present:
+    late = "l" in order and alignment is not None
+    if sorted(order.replace("l", "a")) != sorted(present):
+        order, late = present, False
+    for part in order:
         if part == "s":
             yield Piece("space", space)
         elif part == "a":
-            yield Piece("align", ".align")
-            yield Piece("alignment", str(alignment), " ", "int")
-        else:
+            yield from _alignment(alignment)
+        elif part == "t":
             yield from _attributes(attributes)
     if vector is not None:
         yield Piece("vector", f".v{vector}")
     yield Piece("type", kind)
+    if late:
+        yield from _alignment(alignment)
+
+
+def _alignment(alignment: int) -> Iterator[Piece]:
+    yield Piece("align", ".align")
+    yield Piece("alignment", str(alignment), " ", "int")
 
 
 def _attributes(attributes: tuple[Attribute, ...]) -> Iterator[Piece]:

@@ -61,11 +61,13 @@ class ParenthesizedOperand:
 class AddressOperand:
     """`[base+offset]`; `offset` is text without a leading plus, None when there is none.
 
-    Tensor addresses `[map, {c0, c1}]` keep everything after the base in `offset`, comma included.
+    Tensor addresses `[map, {c0, c1}]` keep everything after the base in `offset`, comma included. `suffix` is
+    `.unified` in `ld [a].unified`.
     """
 
     base: str
     offset: str | None = None
+    suffix: str = field(default="", kw_only=True)
     layout: Layout | None = field(**_SPELLING)
 
 
@@ -129,8 +131,9 @@ def operand_text(operand: Operand) -> str:
     if kind is AddressOperand:
         offset = operand.offset
         if offset is None:
-            return f"[{operand.base}]"
-        return f"[{operand.base}{'' if offset[:1] == ',' else '+'}{offset}]"    # ptxas takes [%rd1+-8], not [%rd1-8]
+            return f"[{operand.base}]{operand.suffix}"
+        plus = "" if offset[:1] == "," else "+"             # ptxas takes [%rd1+-8], not [%rd1-8]
+        return f"[{operand.base}{plus}{offset}]{operand.suffix}"
     if kind is VectorOperand:
         return "{" + ", ".join(map(operand_text, operand.elements)) + "}"
     if kind is ParenthesizedOperand:
@@ -165,6 +168,7 @@ def _pieces(operand: Operand, spelled: dict[str, str]) -> Iterator[Piece]:
                     yield Piece("+", "+", "", "optional" if offset[:1] == "-" else "")
                 yield Piece("tail", _either(offset, spelled.get("=tail")), "")
             yield Piece("]", "]", "")
+            yield Piece("suffix", operand.suffix, "")
         case SubscriptOperand(name, index):
             yield Piece("name", name)
             yield Piece("[", "[", "")

@@ -227,6 +227,10 @@ def _parameter(c: Cursor) -> Param:
         layout.append(("=order", order))
     vector = vector_width(c, layout)
     scalar = scalar_type(c, layout)
+    if c.word == ".align" and alignment is None:            # ptxas takes it here as well
+        layout += [("align", c.gap), ("=order", "sl")]
+        c.advance()
+        alignment = spelled_integer(c, "alignment", layout, "an alignment in bytes")
     pointed = pointer_alignment = None
     pointer = False
     if c.word == ".ptr":

@@ -286,7 +286,11 @@ def _address(c: Cursor) -> Operand:
         tail = _tail(c, tail_start, layout)
     layout.append(("]", c.expect("]", "at the end of the address")))
     c.depth -= 1
-    return _fitted(AddressOperand(base, tail), layout, start, c)
+    suffix = ""
+    if c.kind == "directive":                               # [a].unified
+        layout.append(("suffix", c.gap))
+        suffix = c.take()
+    return _fitted(AddressOperand(base, tail, suffix=suffix), layout, start, c)
 
 
 def _tail(c: Cursor, start: int, layout: list[tuple[str, str]]) -> str:

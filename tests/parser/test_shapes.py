@@ -72,6 +72,7 @@ def module(text: str):
     ("[ %rd0 + 4 ]", AddressOperand("%rd0", "4")), ("[%rd0+-4]", AddressOperand("%rd0", "-4")),
     ("[%rd0-4]", AddressOperand("%rd0", "-4")), ("[s+(4 * 2)]", AddressOperand("s", "(4*2)")),
     ("[s+16+4]", AddressOperand("s", "16+4")), ("[12]", AddressOperand("12")),
+    ("[a].unified", AddressOperand("a", suffix=".unified")),
     ("[%rd0 , {%r1,%r2}]", AddressOperand("%rd0", ", {%r1, %r2}")),
     ("[tex, smp, {%r1}]", AddressOperand("tex", ", smp, {%r1}")),
     ("a[4]", SubscriptOperand("a", "4")), ("(a, b)", ParenthesizedOperand((L("a"), L("b")))),
