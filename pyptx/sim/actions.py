@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Compute", "Const", "Elect", "Exit",
-           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "SYNCHRONIZING", "Shuffle", "Special", "Store", "Trap", "Value",
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Compute", "Const", "Elect",
+           "Exit",
+           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "SYNCHRONIZING", "Shuffle", "Special",
+           "Store", "Trap", "Value",
            "Vote", "WarpBarrier"]
 
 

@@ -14,7 +14,8 @@ from pyptx.sim.memory import Buffer, Segment, place_buffers
 
 __all__ = ["ParamSlot", "layout", "pack"]
 
-_WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
+_WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
+          "f32": 4,
           "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16}
 
 
@@ -45,7 +46,8 @@ def _slot(param: Param, offset: int) -> ParamSlot:
     item = _WIDTH[param.type.value] * (param.vector or 1)
     alignment = max(param.alignment or 1, item)
     size = item if param.array_size is None else item * param.array_size
-    return ParamSlot(param.name, param.type.value, -(-offset // alignment) * alignment, size, param.array_size is not None)
+    return ParamSlot(param.name, param.type.value, -(-offset // alignment) * alignment, size,
+                     param.array_size is not None)
 
 
 def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: Sequence[Buffer] = ()

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyptx.errors import SimulationError
-from pyptx.ir.nodes import AddressOperand, ImmediateOperand, Instruction, LabelOperand, NegatedOperand, RegisterOperand, VectorOperand
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    Instruction,
+    LabelOperand,
+    NegatedOperand,
+    RegisterOperand,
+    VectorOperand,
+)
 from pyptx.sim.actions import Load
 from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
@@ -95,7 +103,8 @@ def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
     return where
 
 
-def fault(kind: str, where: Where, instruction: int | None, address: int, extra: int, segments: list[Segment]) -> SimulationError:
+def fault(kind: str, where: Where, instruction: int | None, address: int, extra: int,
+          segments: list[Segment]) -> SimulationError:
     """The error for a fault of the core or the reference."""
     node = where.program.instructions[instruction]
     action = where.program.actions[instruction]
@@ -103,10 +112,12 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     hint = None
     if kind == "bounds":
         what = f"{verb} {extra} bytes at 0x{address:x}, outside every buffer"
-        if address < SHARED_START and getattr(action, "address", None) is not None and action.address.space in ("generic", "global"):
+        if address < SHARED_START and getattr(action, "address",
+                                              None) is not None and action.address.space in ("generic", "global"):
             what = f"{verb} {extra} bytes at 0x{address:x}, a null pointer"
             hint = "an argument is 0 or an address was not computed"
-        elif getattr(action, "address", None) is not None and action.address.space in ("shared", "local", "param", "const"):
+        elif getattr(action, "address", None) is not None and action.address.space in ("shared", "local", "param",
+            "const"):
             what = f"{verb} {extra} bytes at 0x{address:x} of {action.address.space} memory, outside of it"
             hint = _space_hint(action.address.space, address, where.plan, where.program)
         else:
@@ -115,7 +126,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         what = f"{verb} {extra} bytes at 0x{address:x}, which is not a multiple of {extra}"
         hint = _near(address, extra, segments, where.plan) if address >= 1 << 31 else None
     elif kind == "read_only":
-        what, hint = f"writes {extra} bytes at 0x{address:x}, which is read-only", _near(address, extra, segments, where.plan)
+        what, hint = f"writes {extra} bytes at 0x{address:x}, which is read-only", _near(address, extra, segments,
+            where.plan)
     elif kind == "trap":
         what = "executed trap"
     elif kind == "barrier_count":
@@ -167,9 +179,11 @@ def deadlock(program: Program, plan: Plan, cta: int, groups: list[Group]) -> Sim
 
 
 def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
-    lines = [f"gave up after max_steps={plan.max_steps} warp-instructions, in CTA {cta_name(plan, cta)}", *_lines(program, groups)]
+    lines = [f"gave up after max_steps={plan.max_steps} warp-instructions, in CTA {cta_name(plan, cta)}",
+             *_lines(program, groups)]
     first = program.instructions[groups[0].instruction] if groups else None
-    return SimulationError("\n".join(lines), at=first.place if first else None, hint="does a loop never end, or wait for another CTA?")
+    return SimulationError("\n".join(lines), at=first.place if first else None,
+                           hint="does a loop never end, or wait for another CTA?")
 
 
 def _lines(program: Program, groups: list[Group]) -> list[str]:

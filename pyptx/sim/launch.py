@@ -42,13 +42,15 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         smem_bytes: dynamic shared memory.
         engine: "core" (C), "reference" (Python), "auto": the core where it can be loaded.
         seed: reserved for random schedules; the order of execution is fixed.
-        threads: OS threads of the core that share the CTAs; None is 1, the deterministic order.
+        threads: OS threads of the core that share the CTAs; None is 1. More than 1 only when CTAs cannot depend on each
+            other: no atomics, no ordered accesses of global memory.
         max_steps: warp-instructions after which the run is given up.
     Raises:
         LaunchError: an argument or a size is wrong.
         SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
     """
-    plan = Plan.of(program, _triple("grid", grid), _triple("block", block), _triple("cluster", cluster), smem_bytes, max_steps)
+    plan = Plan.of(program, _triple("grid", grid), _triple("block", block), _triple("cluster", cluster), smem_bytes,
+                   max_steps)
     names = program.names
     block_of_params, segments = pack(program.entry.name, names.params, args, [v.buffer for v in names.globals])
     if names.const_bytes:

@@ -14,8 +14,10 @@ __all__ = ["bits_of", "integer"]
 _HEX_FLOAT = re.compile(r"0([fFdD])([0-9a-fA-F]+)")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.LShift: operator.lshift,
               ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-              ast.USub: operator.neg, ast.Invert: operator.invert, ast.UAdd: operator.pos, ast.Not: lambda a: int(not a),
-              ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+              ast.USub: operator.neg, ast.Invert: operator.invert, ast.UAdd: operator.pos,
+              ast.Not: lambda a: int(not a),
+              ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+              ast.Gt: operator.gt,
               ast.GtE: operator.ge}
 
 

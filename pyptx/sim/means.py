@@ -34,7 +34,8 @@ class Apply:
     number: int = 0                     # lop3's table, a comparison's set
 
     @classmethod
-    def of(cls, op: str, *args: Node, type: str, result: str = "", flags: frozenset[str] = frozenset(), number: int = 0) -> Apply:
+    def of(cls, op: str, *args: Node, type: str, result: str = "", flags: frozenset[str] = frozenset(),
+           number: int = 0) -> Apply:
         return cls(op, args, type, result or type, flags, number)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 
-__all__ = ["CONST_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment", "place_buffers",
+__all__ = ["CONST_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment",
+           "place_buffers",
            "space_window"]
 
 GLOBAL_START = 0x7000_0000_0000

@@ -8,8 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pyptx.errors import SimulationError
-from pyptx.ir.nodes import (Block, BranchTargets, Function, ImmediateOperand, Instruction, IntrinsicScope, Label, LabelOperand,
-                            Module, RegDecl, RegisterOperand, VarDecl, VectorOperand)
+from pyptx.ir.nodes import (
+    Block,
+    BranchTargets,
+    Function,
+    ImmediateOperand,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    LabelOperand,
+    Module,
+    RegDecl,
+    RegisterOperand,
+    VarDecl,
+    VectorOperand,
+)
 from pyptx.sim.actions import Reg
 from pyptx.sim.args import layout, size_of
 from pyptx.sim.literals import bits_of
@@ -61,7 +74,8 @@ class Scope:
     def _from_family(self, name: str) -> tuple[Reg, str] | None:
         for prefix, count, type_name in self.families:
             digits = name[len(prefix):]
-            if name.startswith(prefix) and digits.isdigit() and (digits == "0" or digits[0] != "0") and int(digits) < count:
+            if name.startswith(prefix) and digits.isdigit() and (digits == "0"
+                                                                 or digits[0] != "0") and int(digits) < count:
                 return self.add(name, type_name)
         return None
 

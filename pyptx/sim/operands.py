@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from pyptx.errors import SimulationError
-from pyptx.ir.nodes import (AddressOperand, ImmediateOperand, Instruction, LabelOperand, NegatedOperand, Operand,
-                            RegisterOperand, VectorOperand)
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    Instruction,
+    LabelOperand,
+    NegatedOperand,
+    Operand,
+    RegisterOperand,
+    VectorOperand,
+)
 from pyptx.sim.actions import Address, Const, Reg, Special, Value
 from pyptx.sim.literals import bits_of, integer
 from pyptx.sim.names import Scope, width_of

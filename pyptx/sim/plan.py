@@ -63,7 +63,8 @@ class Plan:
         polls = program.polls
         state = static + dynamic_bytes + (threads + 31) // 32 * 128 * (len(names.registers) + names.local_bytes // 4 + 16)
         resident = max(1, min(RESIDENT, RESIDENT_BYTES // state)) if polls else 1
-        return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls else CTA_QUANTUM,
+        return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls
+                   else CTA_QUANTUM,
                    SPINNING_QUANTUM if program.spins else WARP_QUANTUM, resident, program.spins,
                    max_steps if max_steps is not None else (1 << 63) - 1)
 

@@ -113,7 +113,8 @@ def _entry(module: Module, name: str | None) -> Function:
     if name is None and len(entries) == 1:
         return next(iter(entries.values()))
     if name not in entries:
-        raise SimulationError(f"the module has no entry {name!r}; it has {', '.join(entries) or 'none'}" if name is not None else
+        raise SimulationError(f"the module has no entry {name!r}; it has {', '.join(entries) or 'none'}"
+                              if name is not None else
                               f"the module has {len(entries)} entries ({', '.join(entries) or 'none'}); name one")
     return entries[name]
 

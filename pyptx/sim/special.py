@@ -9,14 +9,18 @@ from pyptx.sim.plan import Plan
 __all__ = ["CTA_ROWS", "known", "value"]
 
 # Rows the core fills for each CTA, in this order (core/schedule.c).
-CTA_ROWS = tuple(f"%{kind}.{axis}" for kind in ("ctaid", "clusterid", "cluster_ctaid") for axis in "xyz") + ("%cluster_ctarank",)
+CTA_ROWS = tuple(f"%{kind}.{axis}" for kind in ("ctaid", "clusterid", "cluster_ctaid")
+                 for axis in "xyz") + ("%cluster_ctarank",)
 
 _LANES = np.arange(32, dtype=np.uint64)
-_MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) - 1, "%lanemask_lt": lambda i: (1 << i) - 1,
-          "%lanemask_ge": lambda i: 0xFFFFFFFF << i & 0xFFFFFFFF, "%lanemask_gt": lambda i: 0xFFFFFFFE << i & 0xFFFFFFFF}
+_MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) - 1,
+          "%lanemask_lt": lambda i: (1 << i) - 1,
+          "%lanemask_ge": lambda i: 0xFFFFFFFF << i & 0xFFFFFFFF,
+          "%lanemask_gt": lambda i: 0xFFFFFFFE << i & 0xFFFFFFFF}
 _GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
 _ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin", "%is_explicit_cluster",
-                   *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)), *(f"%envreg{k}" for k in range(32))])
+                   *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)),
+                   *(f"%envreg{k}" for k in range(32))])
 
 
 def known(name: str) -> bool:
@@ -42,7 +46,8 @@ def value(name: str, plan: Plan, warp: int) -> np.ndarray | None:
         return _all(sizes[k])
     single = {"%laneid": None, "%warpid": warp, "%nwarpid": 64, "%nsmid": 1, "%total_smem_size": plan.shared_bytes,
               "%cluster_nctarank": plan.cluster[0] * plan.cluster[1] * plan.cluster[2],
-              "%dynamic_smem_size": plan.dynamic_bytes, "%aggr_smem_size": plan.shared_end, "%reserved_smem_offset_end": 0x400,
+              "%dynamic_smem_size": plan.dynamic_bytes, "%aggr_smem_size": plan.shared_end,
+              "%reserved_smem_offset_end": 0x400,
               "%reserved_smem_offset_cap": 0x400}
     if name == "%laneid":
         return _LANES.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from pyptx import sim
 
 __all__ = ["run_both"]

@@ -21,14 +21,16 @@ def run(op, target, values):
     bits = 8 * values.itemsize
     register = {16: "%h", 32: "%r", 64: "%rd"}[bits]
     body = (BODY.replace("SIZE", str(values.itemsize)).replace("BITS", str(bits)).replace("OP", op)
-            .replace("REG1", register + ("3" if bits == 16 else "9")).replace("REG2", register + ("2" if bits == 16 else "10")))
+            .replace("REG1", register + ("3" if bits == 16 else "9")).replace("REG2",
+                register + ("2" if bits == 16 else "10")))
     old = np.zeros_like(values)
     run_both(entry(body, "u64 target, u64 values, u64 old"), 2, 48, (target, values, old))
     return old
 
 
 @pytest.mark.parametrize(("op", "dtype", "fold"), [
-    ("add.u32", np.uint32, np.add), ("add.u64", np.uint64, np.add), ("min.s32", np.int32, np.minimum), ("max.u32", np.uint32, np.maximum),
+    ("add.u32", np.uint32, np.add), ("add.u64", np.uint64, np.add), ("min.s32", np.int32, np.minimum),
+    ("max.u32", np.uint32, np.maximum),
     ("max.s64", np.int64, np.maximum), ("and.b32", np.uint32, np.bitwise_and), ("or.b64", np.uint64, np.bitwise_or),
     ("xor.b32", np.uint32, np.bitwise_xor), ("add.f32", np.float32, np.add), ("add.f64", np.float64, np.add)])
 def test_read_modify_write(op, dtype, fold):

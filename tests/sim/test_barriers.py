@@ -52,7 +52,8 @@ def test_a_producer_arrives_and_a_consumer_waits():
 def test_a_barrier_can_reduce(mode, wanted):
     target = "%r2" if mode == "popc.u32" else "%p2"
     tail = "" if mode == "popc.u32" else "selp.u32 %r2, 1, 0, %p2;"
-    module = entry(PROLOGUE + f"setp.lt.u32 %p1, %r1, 10; bar.red.{mode} {target}, 0, %p1; {tail}" + EPILOGUE, "u64 out")
+    module = entry(PROLOGUE + f"setp.lt.u32 %p1, %r1, 10; bar.red.{mode} {target}, 0, %p1; {tail}" + EPILOGUE,
+                   "u64 out")
     out = np.zeros(96, np.uint32)
     run_both(module, 1, 96, (out,))
     assert (out == wanted).all()

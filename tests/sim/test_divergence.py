@@ -25,7 +25,8 @@ def test_both_sides_of_a_branch_run_and_meet_again():
     out = np.zeros(64, np.uint32)
     counters = run_both(module, 1, 64, (out,)).counters
     assert (out == np.where(np.arange(64) < 10, 11, 12)).all()
-    join = next(i for i, n in enumerate(sim.load(module).instructions) if n.opcode == "add" and n.modifiers == (".u32",))
+    join = next(i for i, n in enumerate(sim.load(module).instructions) if n.opcode == "add"
+                and n.modifiers == (".u32",))
     assert counters.issues[join] == 2 and counters.lanes[join] == 64            # whole warps again
     assert counters.branches_divergent.sum() == 1                               # only the first warp split
 

@@ -35,7 +35,8 @@ def test_a_store_before_the_buffer(engine):
 
 
 def test_an_access_over_the_end_says_what_is_left(engine):
-    text = fails(engine, "setp.eq.u32 %p1, %r1, 1; @%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f0}, [%rd1+112]", np.zeros(30, np.float32))
+    text = fails(engine, "setp.eq.u32 %p1, %r1, 1; @%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f0}, [%rd1+112]",
+                 np.zeros(30, np.float32))
     assert "hint: a[28], of which 8 bytes are left" in text
 
 
@@ -61,7 +62,8 @@ def test_read_only_arrays_are_not_written(engine):
 
 
 def test_trap(engine):
-    assert "thread (5, 0, 0) of CTA (0, 0, 0) (warp 0, lane 5) executed trap" in fails(engine, "setp.eq.u32 %p1, %r1, 5; @%p1 trap")
+    assert "thread (5, 0, 0) of CTA (0, 0, 0) (warp 0, lane 5) executed trap" in fails(engine,
+        "setp.eq.u32 %p1, %r1, 5; @%p1 trap")
 
 
 def test_a_loop_that_never_ends_is_given_up(engine):
@@ -96,7 +98,8 @@ def test_arguments_are_checked(engine, args, message):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"block": 2048}, "has 2048 threads; at most 1024"), ({"grid": 0}, "grid is 0"), ({"smem_bytes": 300000}, "at most 232448"),
+    ({"block": 2048}, "has 2048 threads; at most 1024"), ({"grid": 0}, "grid is 0"),
+    ({"smem_bytes": 300000}, "at most 232448"),
     ({"grid": (1, 2, 3, 4)}, "expected one to three sizes"), ({"cluster": 2}, "not a multiple of cluster")])
 def test_sizes_are_checked(engine, options, message):
     sizes = {"grid": 1, "block": 32} | options

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pyptx import sim
-
 from sim.text import entry
 
-ROWS = [line.split("\t") for line in (Path(__file__).parent / "data" / "folds.tsv").read_text().splitlines() if line[0] != "#"]
+from pyptx import sim
+
+ROWS = [line.split("\t") for line in (Path(__file__).parent / "data" / "folds.tsv").read_text().splitlines()
+        if line[0] != "#"]
 APPROXIMATE = ("ex2.", "lg2.", "sin.", "cos.", "rsqrt.approx", "rcp.approx", "sqrt.approx")
 WIDTH = {"f16": 16, "f32": 32, "f64": 64}
 

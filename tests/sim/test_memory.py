@@ -16,13 +16,15 @@ ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x
 
 
 def run(body, values, out, threads=32, declarations="", **options):
-    return run_both(entry(PROLOGUE + body + "\nret", "u64 in, u64 out", declarations=declarations), 1, threads, (values, out), **options)
+    return run_both(entry(PROLOGUE + body + "\nret", "u64 in, u64 out", declarations=declarations), 1, threads,
+                    (values, out), **options)
 
 
 def cost(result, opcode, modifiers=()):
     """Counters of the first instruction with an opcode and modifiers."""
     program = result[1]
-    index = next(i for i, n in enumerate(program.instructions) if n.opcode == opcode and set(modifiers) <= set(n.modifiers))
+    index = next(i for i, n in enumerate(program.instructions) if n.opcode == opcode
+                 and set(modifiers) <= set(n.modifiers))
     return result[0].counters.row(index)
 
 
@@ -43,14 +45,16 @@ def test_narrow_loads_are_extended_and_stores_are_cut(type_, dtype):
         assert (wide == values.astype(np.int64)).all()
 
 
-@pytest.mark.parametrize(("vector", "element"), [("v2", "b32"), ("v4", "b32"), ("v2", "b64"), ("v4", "b16"), ("v2", "b8"), ("v8", "b32")])
+@pytest.mark.parametrize(("vector", "element"), [("v2", "b32"), ("v4", "b32"), ("v2", "b64"), ("v4", "b16"),
+                                                 ("v2", "b8"), ("v8", "b32")])
 def test_vectors(vector, element):
     n, bits = int(vector[1]), int(element[1:])
     registers = ", ".join(f"%{'rd' if bits == 64 else 'r'}{8 + k}" for k in range(n))
     values = np.random.default_rng(0).integers(0, 256, 64 * n * bits // 8, np.uint8)
     out = np.zeros_like(values)
     run(f"""mul.wide.u32 %rd3, %r1, {n * bits // 8}; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3
-    ld.global.{vector}.{element} {{{registers}}}, [%rd1]; st.global.{vector}.{element} [%rd2], {{{registers}}}""", values, out, 64)
+    ld.global.{vector}.{element} {{{registers}}}, [%rd1]; st.global.{vector}.{element} [%rd2], {{{registers}}}""",
+    values, out, 64)
     assert (out == values).all()
 
 
@@ -137,10 +141,12 @@ def test_bank_conflicts_of_vectors_count_within_a_phase():
     assert cost((result, program), "st", (".shared",))["shared_conflicts"] == 4             # two passes for each quarter warp
 
 
-@pytest.mark.parametrize(("stride", "offset", "sectors"), [(4, 0, 4), (4, 4, 5), (8, 0, 8), (32, 0, 32), (0, 0, 1), (128, 0, 32)])
+@pytest.mark.parametrize(("stride", "offset", "sectors"), [(4, 0, 4), (4, 4, 5), (8, 0, 8), (32, 0, 32), (0, 0, 1),
+                                                           (128, 0, 32)])
 def test_sectors_of_a_request(stride, offset, sectors):
     program = sim.load(entry(PROLOGUE + f"""
-    mul.wide.u32 %rd3, %r1, {stride}; add.u64 %rd3, %rd3, %rd1; ld.global.u32 %r4, [%rd3+{offset}]; ret""", "u64 in, u64 out"))
+    mul.wide.u32 %rd3, %r1, {stride}; add.u64 %rd3, %rd3, %rd1; ld.global.u32 %r4, [%rd3+{offset}]; ret""",
+    "u64 in, u64 out"))
     row = cost((run_both(program, 1, 32, (np.zeros(2048, np.uint32), 0)), program), "ld", (".global",))
     assert (row["global_requests"], row["global_sectors"]) == (1, sectors)
 

@@ -29,7 +29,8 @@ def run(body, values=None, lanes=32, **options):
 @pytest.mark.parametrize(("mode", "b", "c", "source"), [
     ("up", 3, 0, lambda i: np.where(i >= 3, i - 3, i)), ("down", 4, 31, lambda i: np.where(i + 4 < 32, i + 4, i)),
     ("bfly", 5, 31, lambda i: i ^ 5), ("idx", 7, 31, lambda i: 0 * i + 7),
-    ("up", 2, 0x1800, lambda i: np.where(i % 8 >= 2, i - 2, i)), ("down", 3, 0x1807, lambda i: np.where(i % 8 + 3 < 8, i + 3, i)),
+    ("up", 2, 0x1800, lambda i: np.where(i % 8 >= 2, i - 2, i)),
+    ("down", 3, 0x1807, lambda i: np.where(i % 8 + 3 < 8, i + 3, i)),
     ("bfly", 1, 0x1C03, lambda i: i ^ 1), ("idx", 1, 0x1C03, lambda i: i // 4 * 4 + 1)])
 def test_shuffles_take_the_lane_the_manual_says(mode, b, c, source):
     values, out = run(f"shfl.sync.{mode}.b32 %r3, %r2, {b}, {c}, -1")
@@ -66,7 +67,8 @@ def test_match():
 
 
 @pytest.mark.parametrize(("op", "fold"), [("add.u32", np.add), ("and.b32", np.bitwise_and), ("or.b32", np.bitwise_or),
-                                          ("xor.b32", np.bitwise_xor), ("min.u32", np.minimum), ("max.u32", np.maximum)])
+                                          ("xor.b32", np.bitwise_xor), ("min.u32", np.minimum),
+                                          ("max.u32", np.maximum)])
 def test_redux(op, fold):
     values, out = run(f"redux.sync.{op} %r3, %r2, -1", np.random.default_rng(1).integers(0, 1 << 32, 32))
     assert (out == fold.reduce(values, dtype=np.uint32)).all()

@@ -43,7 +43,8 @@ def statement(text: str) -> ir.Statement:
     if found := re.fullmatch(r"(\.extern\s+)?\.(shared|local|const|global)(?:\s+\.align\s+(\d+))?\s+\.(\w+)\s+(\w+)"
                              r"(?:\[(\d*)\])?(?:\s*=\s*(.*))?", text):
         size = None if found[6] is None else int(found[6] or 0)
-        return ir.VarDecl(StateSpace(found[2]), ScalarType(found[4]), found[5], size, int(found[3]) if found[3] else None, found[7],
+        return ir.VarDecl(StateSpace(found[2]), ScalarType(found[4]), found[5], size, int(found[3]) if found[3]
+                          else None, found[7],
                           LinkingDirective.EXTERN if found[1] else None)
     if found := re.fullmatch(r"(\w+):\s*\.branchtargets\s+(.*)", text):
         return ir.BranchTargets(found[1], tuple(t.strip() for t in found[2].split(",")))
@@ -54,7 +55,8 @@ def statement(text: str) -> ir.Statement:
     return ir.Instruction(found[3], modifiers, operands, predicate)
 
 
-def entry(body: str, params: str = "", *, declarations: str = "", name: str = "test", target: str = "sm_100a") -> ir.Module:
+def entry(body: str, params: str = "", *, declarations: str = "", name: str = "test",
+          target: str = "sm_100a") -> ir.Module:
     """A module with one entry; `params` as "u64 x, f32 eps, b8[16] blob", one statement a line (or behind `;`)."""
     parsed = []
     for param in filter(None, map(str.strip, params.split(","))):

@@ -14,7 +14,8 @@ __all__ = ["encode"]
 _SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5}
 _SIGNED, _WIDE_ADDRESS, _ABSOLUTE = 1 << 8, 1 << 16, 1 << 17
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
-_REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3, ("max", "u32"): 4,
+_REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3,
+          ("max", "u32"): 4,
           ("and", "b32"): 5, ("or", "b32"): 6, ("xor", "b32"): 7, ("min", "f32"): 8, ("max", "f32"): 9}
 
 
@@ -99,7 +100,8 @@ def _load(e: Encoder, action: act.Load) -> None:
     if len(widths) > 1:
         raise SimulationError("destinations of different widths are not simulated by the core")
     width = widths.pop() if widths else 32
-    places = [p for r in action.data for p in (_halves(e.register(r), width) if r is not None else [NONE] * (1 + (width == 128)))]
+    places = [p for r in action.data for p in (_halves(e.register(r), width) if r is not None
+                                               else [NONE] * (1 + (width == 128)))]
     if size == 16:
         size, count = 8, 2 * count
         if width != 128:
@@ -173,7 +175,8 @@ def _atomic(e: Encoder, action: act.Atomic) -> None:
         type_code = FORMATS.index(action.type)
     code = _ATOMICS.index(action.operation) | type_code << 8 | action.packed << 16 | wide << 17
     width = 128 if wide else width
-    e.emit("atom", aux=e.operand_list([*targets, *sources, *new]), aux2=code, **_address(e, action.address, size, count, width))
+    e.emit("atom", aux=e.operand_list([*targets, *sources, *new]), aux2=code,
+           **_address(e, action.address, size, count, width))
 
 
 def _move(e: Encoder, action: act.Move) -> None:
@@ -292,7 +295,8 @@ def _shuffle(e: Encoder, action: act.Shuffle) -> None:
 
 def _vote(e: Encoder, action: act.Vote) -> None:
     e.emit("vote", e.register(action.data), _predicate(e, action.value), e=_row_of(e, action.members, 32),
-           mod=("all", "any", "uni", "ballot").index(action.mode), imm=NONE if action.negated else 0, flags=Flags.SYNC | Flags.COUNT)
+           mod=("all", "any", "uni", "ballot").index(action.mode), imm=NONE if action.negated else 0,
+           flags=Flags.SYNC | Flags.COUNT)
 
 
 def _match(e: Encoder, action: act.Match) -> None:
@@ -304,11 +308,13 @@ def _match(e: Encoder, action: act.Match) -> None:
 
 def _redux(e: Encoder, action: act.Redux) -> None:
     e.emit("redux", e.register(action.data), _row_of(e, action.value, 32), e=_row_of(e, action.members, 32),
-           mod=_REDUX[action.operation, action.type], imm=action.absolute + 2 * action.nan, flags=Flags.SYNC | Flags.COUNT)
+           mod=_REDUX[action.operation, action.type], imm=action.absolute + 2 * action.nan,
+           flags=Flags.SYNC | Flags.COUNT)
 
 
 def _elect(e: Encoder, action: act.Elect) -> None:
-    e.emit("elect", _optional(e, action.data), e=_row_of(e, action.members, 32), aux2=_optional(e, action.leader), flags=Flags.SYNC | Flags.COUNT)
+    e.emit("elect", _optional(e, action.data), e=_row_of(e, action.members, 32), aux2=_optional(e, action.leader),
+           flags=Flags.SYNC | Flags.COUNT)
 
 
 def _warp_barrier(e: Encoder, action: act.WarpBarrier) -> None:
@@ -319,7 +325,8 @@ def _barrier(e: Encoder, action: act.BarrierOp) -> None:
     count = NONE if action.count is None else _row_of(e, action.count, 32)
     value = e.true if action.value is None else _predicate(e, action.value)
     e.emit("nop", _optional(e, action.data), _row_of(e, action.barrier, 32), count, value,
-           mod=("sync", "arrive", "popc", "and", "or").index(action.mode), imm=NONE if action.negated else 0, flags=Flags.BARRIER)
+           mod=("sync", "arrive", "popc", "and", "or").index(action.mode), imm=NONE if action.negated else 0,
+           flags=Flags.BARRIER)
 
 
 def _branch(e: Encoder, action: act.Branch) -> None:
@@ -335,10 +342,12 @@ def _jump(e: Encoder, action: act.Jump) -> None:
 
 
 _ENCODERS = {
-    act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move, act.IsSpace: _is_space,
+    act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
+    act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,
     act.WarpBarrier: _warp_barrier, act.BarrierOp: _barrier, act.Branch: _branch, act.Jump: _jump,
     act.ActiveMask: lambda e, action: e.emit("activemask", e.register(action.data)),
-    act.Exit: lambda e, action: e.emit("nop", flags=Flags.EXIT), act.Trap: lambda e, action: e.emit("nop", flags=Flags.TRAP),
+    act.Exit: lambda e, action: e.emit("nop", flags=Flags.EXIT), act.Trap: lambda e,
+    action: e.emit("nop", flags=Flags.TRAP),
     act.Nop: lambda e, action: e.emit("nop"),
 }

@@ -16,7 +16,8 @@ from pyptx.sim.special import CTA_ROWS
 __all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags"]
 
 NONE = 0xFFFFFFFF
-OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "guard", "flip", "instr")), ("code", "<u2"),
+OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "guard", "flip", "instr")),
+               ("code", "<u2"),
                ("flags", "<u2"), ("mod", "<u4"), ("imm", "<u8"), ("aux", "<u4"), ("aux2", "<u4")])
 REGISTERS, CONSTANTS, PER_CTA, PER_PLACE = range(4)             # segments, the low two bits of an operand
 ROW = 128
@@ -95,10 +96,12 @@ class Encoder:
         self.top, self.predicates_used = self.temporaries, 0
         self.firsts.append(len(self.rows))
 
-    def emit(self, name: str, d: int = NONE, a: int = 0, b: int = 0, c: int = 0, e: int = NONE, *, mod: int = 0, imm: int = 0,
+    def emit(self, name: str, d: int = NONE, a: int = 0, b: int = 0, c: int = 0, e: int = NONE, *, mod: int = 0,
+             imm: int = 0,
              aux: int = 0, aux2: int = NONE, full: bool = False, flags: int = 0) -> int:
         """Add an operation; its number."""
-        flags |= (Flags.FULL if full else 0) | (Flags.COUNT if self.fresh else 0) | (0 if self.guard == self.true else Flags.GUARDED)
+        flags |= (Flags.FULL if full else 0) | (Flags.COUNT if self.fresh else 0) | (0 if self.guard == self.true
+            else Flags.GUARDED)
         self.fresh = False
         self.rows.append((0, d, a, b, c, e, self.guard, self.flip, self.instr, self.codes[name], flags, mod,
                           imm & 0xFFFFFFFF_FFFFFFFF, aux, aux2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +15,7 @@ from pyptx.sim.core.actions import encode
 from pyptx.sim.core.encode import Encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
-from pyptx.sim.memory import (CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment)
+from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
@@ -22,8 +23,10 @@ from pyptx.sim.special import value as special_value
 __all__ = ["encoded", "run"]
 
 SLICE = 20_000_000              # warp-instructions between two looks at signals
+CHUNKS = 4                      # ranges of CTAs a thread, so that none waits long for another
 RUNNING, DONE, FAULT, DEADLOCK, STEPS = range(5)
-_FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump", "memory", "space")
+_FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
+           "memory", "space")
 _STATES = ("ready", "barrier", "parked")
 
 _SCALARS = ("nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes zero_count "
@@ -59,50 +62,61 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and program.polls:
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order several threads "
                           "would not keep; pass threads=1")
-    share = min(threads, plan.ctas)
+    share = min(threads if threads == 1 else threads * CHUNKS, plan.ctas)
     bounds = [plan.ctas * k // share for k in range(share + 1)]
-    parts = [_Part(program, code, plan, params, segments, bounds[k], bounds[k + 1]) for k in range(share)]
+    job = _Job(program, code, plan, params, segments)
+    parts = [_Part(job, bounds[k], bounds[k + 1]) for k in range(share)]
     if share == 1:
         parts[0].run()
     else:
-        with ThreadPoolExecutor(share) as pool:
-            list(pool.map(_Part.run, parts))
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                list(pool.map(_Part.run, parts))
+            except BaseException:
+                job.stop.set()
+                raise
     total = parts[0].counters
     for part in parts[1:]:
         total += part.counters
     return total
 
 
+class _Job:
+    """What the parts of a launch share."""
+
+    def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment]):
+        self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
+        ordered = sorted(segments, key=lambda s: s.address)
+        places = _place_rows(code, plan)
+        table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
+                         np.uint64)
+        self.arrays = {"ops": code.ops, "pool": code.pool, "segments": table,
+                       "param": np.frombuffer(params or b"\0", np.uint8),
+                       "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places}
+        self.scalars = {
+            "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
+            "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
+            "smem_bytes": plan.shared_bytes,
+            "local_bytes": -(-program.names.local_bytes // 16) * 16, "reg_bytes": code.reg_bytes,
+            "zero_count": 2 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
+            "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
+            "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
+            "yields": plan.yields}
+
+
 class _Part:
     """A range of the grid's CTAs."""
 
-    def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment], first: int, last: int):
-        self.program, self.code, self.plan, self.segments = program, code, plan, segments
-        self.counters = Counters.zeros(len(program.instructions))
-        self.ops = code.ops.copy()
-        self.param = np.frombuffer(params or b"\0", np.uint8)
-        ordered = sorted(segments, key=lambda s: s.address)
-        self.table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
-                              np.uint64)
-        self.places = _place_rows(code, plan)
-        self.constants = _constants(code, params)
-        c = self.counters
-        arrays = {"ops": self.ops, "pool": code.pool, "segments": self.table, "param": self.param, "zeros": code.zeros,
-                  "consts": self.constants, "place_sregs": self.places, "issues": c.issues, "lanes": c.lanes,
-                  "divergent": c.branches_divergent, "conflicts": c.shared_conflicts, "requests": c.global_requests,
-                  "sectors": c.global_sectors}
-        undefined = 2 * len(program.undefined)
-        scalars = {"nops": len(self.ops), "const_bytes": len(code.constants), "place_sreg_bytes": self.places.shape[1] * 128,
-                   "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
-                   "smem_bytes": plan.shared_bytes, "local_bytes": -(-program.names.local_bytes // 16) * 16,
-                   "reg_bytes": code.reg_bytes,
-                   "zero_count": undefined, "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
-                   "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
-                   "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "first_cta": first, "last_cta": last,
-                   "max_resident": plan.resident, "yields": plan.yields}
+    def __init__(self, job: _Job, first: int, last: int):
+        self.job, self.program, self.plan = job, job.program, job.plan
+        self.counters = c = Counters.zeros(len(job.program.instructions))
+        own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
+               "requests": c.global_requests, "sectors": c.global_sectors}
         triple = ctypes.c_uint64 * 3
-        self.launch = _Launch(**{n: a.ctypes.data for n, a in arrays.items()}, **scalars, grid=triple(*plan.grid),
-                              block=triple(*plan.block), cluster=triple(*plan.cluster))
+        self.launch = _Launch(**{n: a.ctypes.data for n, a in (job.arrays | own).items()}, **job.scalars,
+                              first_cta=first,
+                              last_cta=last, grid=triple(*job.plan.grid), block=triple(*job.plan.block),
+                              cluster=triple(*job.plan.cluster))
 
     def run(self) -> None:
         library = core()
@@ -111,7 +125,8 @@ class _Part:
             raise SimulationError("out of memory for the simulated registers")
         try:
             while (status := library.core_run(context, SLICE)) == RUNNING:
-                pass
+                if self.job.stop.is_set():
+                    return
             if status != DONE:
                 raise self._error(library, context, status)
         finally:
@@ -121,12 +136,12 @@ class _Part:
         out = (ctypes.c_uint64 * 8)()
         library.core_fault(context, out)
         kind, lane, op, warp, _, cta, address, extra = out
-        instruction = int(self.ops[op]["instr"]) if op < len(self.ops) else None
+        instruction = int(self.job.code.ops[op]["instr"]) if op < len(self.job.code.ops) else None
         where = faults.Where(self.program, self.plan, cta, warp, lane)
         if status == FAULT:
             if _FAULTS[kind] == "memory":
                 return SimulationError("out of memory for the simulated CTAs")
-            return faults.fault(_FAULTS[kind], where, instruction, address, extra, self.segments)
+            return faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
         waiting = self._waiting(library, context)
         if status == DEADLOCK:
             return faults.deadlock(self.program, self.plan, cta, waiting)
@@ -138,7 +153,8 @@ class _Part:
             for g in range(32):
                 if library.core_group(context, w, g, out):
                     state, op, mask, barrier, arrived, expected, live = out
-                    groups.append(faults.Group(w, mask, int(self.ops[op]["instr"]), _STATES[state], barrier, arrived, expected,
+                    groups.append(faults.Group(w, mask, int(self.job.code.ops[op]["instr"]), _STATES[state], barrier,
+                                               arrived, expected,
                                                live))
         return groups
 

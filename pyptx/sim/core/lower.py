@@ -12,9 +12,11 @@ from pyptx.sim.means import Apply, Leaf, Node
 
 __all__ = ["MODIFIERS", "assign", "lower", "modifiers", "type_width"]
 
-FORMATS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e2m3",
+FORMATS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2",
+           "e2m3",
            "e3m2", "e2m1", "ue8m0")
-MODIFIERS = {"rz": 1, "rm": 2, "rp": 3, "rna": 4, "ftz": 8, "sat": 16, "relu": 32, "nan": 64, "xorsign": 128, "abs": 256,
+MODIFIERS = {"rz": 1, "rm": 2, "rp": 3, "rna": 4, "ftz": 8, "sat": 16, "relu": 32, "nan": 64, "xorsign": 128,
+             "abs": 256,
              "satfinite": 512}
 _WIDTHS = {"pred": 1, "tf32": 32, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8}
 _HALVES = frozenset(("f16", "bf16"))
@@ -42,7 +44,8 @@ def assign(e: Encoder, register: Reg, node: Node) -> None:
     """Write an expression to a register, in the lanes of the guard."""
     type_name, target = _result(node), e.register(register)
     width, row = register.width, _row_width(type_name)
-    if row == 1 or (row == 32 and (width == 32 or width < 32 and _zero_extended(type_name))) or (row == 64 and width == 64):
+    if row == 1 or (row == 32 and (width == 32 or (width < 32 and _zero_extended(type_name)))) or (row == 64
+        and width == 64):
         lower(e, node, target)
         return
     source = lower(e, node)
@@ -131,7 +134,8 @@ def _normal(e: Encoder, place: int, type_name: str, target: int | None) -> int:
 
 _SIGNLESS = frozenset(("add", "sub", "mul", "neg", "and", "or", "xor", "not", "brev", "popc", "clz", "shl"))
 _SIGNED = frozenset(("min", "max", "mulhi", "div", "rem", "shr", "abs", "bfe", "bfind", "szext"))
-_GROWS = frozenset(("add", "sub", "mul", "neg", "not", "div", "shl", "abs", "rem"))          # may leave a narrow type's range
+_GROWS = frozenset(("add", "sub", "mul", "neg", "not", "div", "shl", "abs",
+                    "rem"))          # may leave a narrow type's range
 _PRMT = ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 _NAMES = {"funnell": "shfl", "funnelr": "shfr"}
 
@@ -226,7 +230,8 @@ def clamp(e: Encoder, place: int, source: str, wanted: str, target: int | None) 
         return place if target is None else put(e, f"mov_{bits}", source, target, place)
     steps = [(f"max_{sign}{bits}", low)] * (low > have_low) + [(f"min_{sign}{bits}", high)] * (high < have_high)
     for k, (name, bound) in enumerate(steps):
-        place = put(e, name, source, target if k == len(steps) - 1 else None, place, e.constant(bound & ((1 << bits) - 1), bits))
+        place = put(e, name, source, target if k == len(steps) - 1 else None, place,
+                    e.constant(bound & ((1 << bits) - 1), bits))
     return place
 
 
@@ -236,7 +241,8 @@ def _range(type_name: str) -> tuple[int, int]:
 
 
 def _compare(e: Encoder, node: Apply, sign: str, bits: int, operands: list[int], target: int | None) -> int:
-    name, swap = {1: ("lt", False), 2: ("eq", False), 3: ("le", False), 4: ("lt", True), 5: ("ne", False), 6: ("le", True)}[node.number]
+    name, swap = {1: ("lt", False), 2: ("eq", False), 3: ("le", False), 4: ("lt", True), 5: ("ne", False),
+                  6: ("le", True)}[node.number]
     if swap:
         operands = operands[::-1]
     return put(e, f"{name}_{sign}{bits}" if name in ("lt", "le") else f"{name}_{bits}", "pred", target, *operands)
@@ -347,7 +353,8 @@ def _carry_out(e: Encoder, node: Apply, target: int | None) -> int:
     a, b, carry = (lower(e, x) for x in node.args)
     bits = 64 if type_width(node.type) == 64 else 32
     place = e.temporary(1) if target is None else target
-    e.emit(f"{'addc' if node.op == 'carry' else 'subc'}_{bits}", e.temporary(bits), a, b, carry, place, full=target is None)
+    e.emit(f"{'addc' if node.op == 'carry' else 'subc'}_{bits}", e.temporary(bits), a, b, carry, place,
+           full=target is None)
     return place
 
 

@@ -19,11 +19,13 @@ from pyptx.sim.operands import Operands
 
 __all__ = ["compute"]
 
-_ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rm", "rp": "rp", "rna": "rna", "rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+_ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rm", "rp": "rp", "rna": "rna", "rni": "rn", "rzi": "rz", "rmi": "rm",
+             "rpi": "rp"}
 _PLAIN = frozenset("ftz sat relu satfinite pzo shiftamt".split())
 _ARITHMETIC = frozenset(("f16", "bf16", "f32", "f64"))
 _INTEGER_SETS = {"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6, "lo": 1, "ls": 3, "hi": 4, "hs": 6}
-_FLOAT_SETS = {"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6, "equ": 10, "neu": 13, "ltu": 9, "leu": 11, "gtu": 12,
+_FLOAT_SETS = {"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6, "equ": 10, "neu": 13, "ltu": 9, "leu": 11,
+               "gtu": 12,
                "geu": 14, "num": 7, "nan": 8}
 _CLASSES = {"is_finite": 7, "is_infinite": 8, "is_number": 15, "is_notanumber": 16, "is_normal": 5, "is_subnormal": 2}
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.BitAnd: "and", ast.BitOr: "or",
@@ -137,7 +139,7 @@ class _Reader:
         """Values in one type: the widest float when formats mix, else that of the first that has one."""
         types = [t for t in (self.type_of(tree, lane) for tree in trees) if t is not None]
         type_name = next((t for t in ("f64", "f32") if t in types), types[0]) if types else "u32"
-        if lanes_of(type_name) > 1 or is_float(type_name) and type_name not in _ARITHMETIC:
+        if lanes_of(type_name) > 1 or (is_float(type_name) and type_name not in _ARITHMETIC):
             raise Unknown(type_name)
         return [self.cast(tree, lane, type_name) for tree in trees], type_name
 
@@ -219,7 +221,8 @@ class _Reader:
     def compare(self, name: str, arguments: list[ast.expr], lane: int | None) -> Node:
         values, type_name = self.same(arguments, lane)
         if is_float(type_name):
-            return Apply.of("cmp", *values, type=type_name, result="pred", flags=self.flags & {"ftz"}, number=_FLOAT_SETS[name])
+            return Apply.of("cmp", *values, type=type_name, result="pred", flags=self.flags & {"ftz"},
+                            number=_FLOAT_SETS[name])
         if name in ("lo", "ls", "hi", "hs") or type_name[0] == "b":
             type_name = "u" + type_name[1:]
         return Apply.of("cmp", *values, type=type_name, result="pred", number=_INTEGER_SETS[name])
@@ -246,7 +249,8 @@ class _Reader:
         pair = Apply.of("join", low, high, type=f"u{n}", result=f"b{2 * n}")
         if len(sources) == 2:
             return pair
-        return Apply.of("join", pair, Apply.of("resize", sources[2], type="u32", result="u16"), type="u16", result="b32")
+        return Apply.of("join", pair, Apply.of("resize", sources[2], type="u32", result="u16"), type="u16",
+                        result="b32")
 
 
 # calls ---------------------------------------------------------------------------------------------------------------------
@@ -345,17 +349,22 @@ def _either(f32: str, coarse: str):
 
 
 _CALLS = {
-    "mul_lo": _simple("mul"), "mul_hi": _simple("mulhi"), "mul_wide": _wide, "mul24_lo": _mul24(0), "mul24_hi": _mul24(16),
+    "mul_lo": _simple("mul"), "mul_hi": _simple("mulhi"), "mul_wide": _wide, "mul24_lo": _mul24(0),
+    "mul24_hi": _mul24(16),
     "clmul_lo": _simple("clmul"), "clmul_hi": _simple("clmul", "hi"), "sad": _sad, "rem": _simple("rem"),
     "abs": _simple("abs", keep=True), "popc": _simple("popc", result="u32"), "clz": _simple("clz", result="u32"),
-    "bfind": _first("bfind", result="u32", flagged=True), "brev": _simple("brev"), "fns": _first("fns"), "bfe": _first("bfe"),
-    "szext_clamp": _first("szext", "clamp"), "szext_wrap": _first("szext", "wrap"), "bmsk_clamp": _first("bmsk", "clamp"),
+    "bfind": _first("bfind", result="u32", flagged=True), "brev": _simple("brev"), "fns": _first("fns"),
+    "bfe": _first("bfe"),
+    "szext_clamp": _first("szext", "clamp"), "szext_wrap": _first("szext", "wrap"),
+    "bmsk_clamp": _first("bmsk", "clamp"),
     "bmsk_wrap": _first("bmsk", "wrap"), "dp4a": _dot("dp4a"), "dp2a_lo": _dot("dp2a"), "dp2a_hi": _dot("dp2a", "hi"),
     "bfi": _simple("bfi"), "fma": _simple("fma", keep=True), "min": _extremum("min"), "max": _extremum("max"),
     "copysign": _simple("copysign"), "rcp": _reciprocal, "sqrt": _simple("sqrt", keep=True),
-    "div_approx": _simple("divapprox", keep=True), "div_full": _simple("div", keep=True), "rcp_approx": _either("rcp", "rcpcoarse"),
+    "div_approx": _simple("divapprox", keep=True), "div_full": _simple("div", keep=True),
+    "rcp_approx": _either("rcp", "rcpcoarse"),
     "sqrt_approx": _simple("sqrt", keep=True), "rsqrt_approx": _either("rsqrt", "rsqrtcoarse"),
-    "sin_approx": _simple("sin", keep=True), "cos_approx": _simple("cos", keep=True), "lg2_approx": _simple("lg2", keep=True),
+    "sin_approx": _simple("sin", keep=True), "cos_approx": _simple("cos", keep=True),
+    "lg2_approx": _simple("lg2", keep=True),
     "ex2_approx": _simple("ex2", keep=True), "tanh_approx": _simple("tanh", keep=True), "cnot": _cnot, "lop3": _lop3,
     "shl": _first("shl"), "shr": _first("shr"), "funnel_l_clamp": _simple("funnell", "clamp"),
     "funnel_l_wrap": _simple("funnell", "wrap"), "funnel_r_clamp": _simple("funnelr", "clamp"),

@@ -35,9 +35,10 @@ def lane_of(leaf: Leaf, lane: int) -> Apply:
 
 
 def one(node: Node, source: str, target: str, flags: frozenset[str]) -> Node:
-    if not (is_float(source) or source[1:].isdigit()) or not (is_float(target) or target[1:].isdigit()) or "pzo" in flags:
+    if not (is_float(source) or source[1:].isdigit()) or not (is_float(target)
+                                                              or target[1:].isdigit()) or "pzo" in flags:
         raise Unknown(f"{source} to {target}")
-    if is_float(source) and not is_float(target) or not is_float(source) and is_float(target):
+    if (is_float(source) and not is_float(target)) or (not is_float(source) and is_float(target)):
         flags = flags - {"whole"}
     return Apply.of("cvt", node, type=source, result=target, flags=flags)
 

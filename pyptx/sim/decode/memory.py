@@ -11,7 +11,8 @@ from pyptx.sim.operands import Operands
 
 __all__ = ["space_of"]
 
-_SPACES = {".global": "global", ".shared": "shared", ".shared::cta": "shared", ".shared::cluster": "shared", ".local": "local",
+_SPACES = {".global": "global", ".shared": "shared", ".shared::cta": "shared", ".shared::cluster": "shared",
+           ".local": "local",
            ".const": "const", ".param": "param", ".param::entry": "param"}
 _UNSIMULATED = frozenset({".param::func", ".mmio"})
 

@@ -68,7 +68,8 @@ class _Place:
         self.memory[self.offset + at:self.offset + at + size] = data if self.segment is None else list(data)
 
 
-def _resolve(runner, space: str, spaces: set[str], lanes: list[int], addresses: list[int], bytes_: int, stores: bool) -> list[_Place]:
+def _resolve(runner, space: str, spaces: set[str], lanes: list[int], addresses: list[int], bytes_: int,
+             stores: bool) -> list[_Place]:
     """The memory of each lane; faults in the order the core finds them."""
     if len(spaces) == 1:
         [only] = spaces
@@ -76,10 +77,12 @@ def _resolve(runner, space: str, spaces: set[str], lanes: list[int], addresses: 
             raise Fault("read_only", lanes[0], min(addresses), bytes_)
         if only in ("global", "const"):
             return _resolve_global(runner, only, lanes, addresses, bytes_, stores)
-    return [_place(runner, space, lane, address, bytes_, stores) for lane, address in zip(lanes, addresses, strict=True)]
+    return [_place(runner, space, lane, address, bytes_, stores) for lane,
+            address in zip(lanes, addresses, strict=True)]
 
 
-def _resolve_global(runner, space: str, lanes: list[int], addresses: list[int], bytes_: int, stores: bool) -> list[_Place]:
+def _resolve_global(runner, space: str, lanes: list[int], addresses: list[int], bytes_: int,
+                    stores: bool) -> list[_Place]:
     shift = CONST_WINDOW if space == "const" else 0
     found = []
     for lane, address in zip(lanes, addresses, strict=True):
@@ -159,7 +162,8 @@ def _store(runner, action: act.Store, mask: int, places: list[_Place]) -> None:
             place.put(k * action.size, action.size, value)
 
 
-def _atomic(runner, action: act.Atomic, lanes: list[int], addresses: list[int], places: list[_Place], spaces: set[str]) -> None:
+def _atomic(runner, action: act.Atomic, lanes: list[int], addresses: list[int], places: list[_Place],
+            spaces: set[str]) -> None:
     for lane, address, place in zip(lanes, addresses, places, strict=True):
         one = 1 << lane
         ftz = spaces == {"global"} or (len(spaces) > 1 and space_of(address) != "shared")

@@ -6,7 +6,8 @@ from pyptx.sim.means import Apply
 
 __all__ = ["BITS", "signed", "width"]
 
-_WIDTHS = {"pred": 1, "b8": 8, "u8": 8, "s8": 8, "tf32": 32, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8,
+_WIDTHS = {"pred": 1, "b8": 8, "u8": 8, "s8": 8, "tf32": 32, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "e4m3": 8,
+           "e5m2": 8,
            "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8}
 
 
@@ -117,7 +118,8 @@ def _sign_or_zero_extend(node: Apply, a: int, bits: int) -> int:
     return signed(a, bits) & 0xFFFFFFFF if node.type[0] == "s" else a
 
 
-_PRMT = {"f4e": lambda n, i: n + i, "b4e": lambda n, i: (n - i) & 7, "rc8": lambda n, i: n, "ecl": lambda n, i: max(i, n),
+_PRMT = {"f4e": lambda n, i: n + i, "b4e": lambda n, i: (n - i) & 7, "rc8": lambda n, i: n, "ecl": lambda n,
+         i: max(i, n),
          "ecr": lambda n, i: min(i, n), "rc16": lambda n, i: (n & 1) * 2 + (i & 1)}
 
 
@@ -140,7 +142,8 @@ def _dot(a_bits: int, count: int):
         total = c
         for i in range(count):
             x, y = a >> a_bits * i & (1 << a_bits) - 1, b >> 8 * i & 255
-            total += (signed(x, a_bits) if "asigned" in node.flags else x) * (signed(y, 8) if "bsigned" in node.flags else y)
+            total += (signed(x, a_bits) if "asigned" in node.flags else x) * (signed(y, 8) if "bsigned" in node.flags
+                else y)
         return total & 0xFFFFFFFF
     return run
 
@@ -184,5 +187,6 @@ BITS = {
     "select": lambda node, c, a, b: a if c else b,
     "lane": _lane, "join": _join,
     "addc": lambda node, a, b, k: (a + b + k) & _mask(node), "subc": lambda node, a, b, k: (a - b - k) & _mask(node),
-    "carry": lambda node, a, b, k: int(a + b + k >> width(node.type)), "borrow": lambda node, a, b, k: int(a - b - k < 0),
+    "carry": lambda node, a, b, k: int(a + b + k >> width(node.type)), "borrow": lambda node, a, b,
+    k: int(a - b - k < 0),
 }

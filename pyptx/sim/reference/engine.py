@@ -19,7 +19,8 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
     """
-    state = Run(program, plan, params, sorted(segments, key=lambda s: s.address), Counters.zeros(len(program.instructions)))
+    state = Run(program, plan, params, sorted(segments, key=lambda s: s.address),
+                Counters.zeros(len(program.instructions)))
     resident: list[Cta] = []
     current = started = 0
     while True:
@@ -101,5 +102,6 @@ def _groups(cta: Cta) -> list[faults.Group]:
                 continue
             bar = cta.barriers[group.barrier]
             expected = -(-bar.count // 32) if bar.count else cta.left
-            found.append(faults.Group(warp.index, group.mask, group.pc, group.state, group.barrier, bar.arrived, expected, warp.live))
+            found.append(faults.Group(warp.index, group.mask, group.pc, group.state, group.barrier, bar.arrived,
+                                      expected, warp.live))
     return found

@@ -29,7 +29,8 @@ def read(runner, value: act.Value, mask: int) -> list[int]:
                 return [runner.cta.specials[name]] * mask.bit_count()
             key = name, runner.warp.index
             if key not in runner.run.place_specials:
-                runner.run.place_specials[key] = [int(v) for v in special_value(name, runner.run.plan, runner.warp.index)]
+                runner.run.place_specials[key] = [int(v) for v in special_value(name, runner.run.plan,
+                    runner.warp.index)]
             row = runner.run.place_specials[key]
             return [row[i] for i in lanes_of(mask)]
 
@@ -47,7 +48,8 @@ def execute(runner, action: act.Action, mask: int) -> None:
     """Run an action that neither branches nor waits."""
     match action:
         case act.Compute(assignments):
-            results = [(r, _fitted(r, e, evaluate(e, lambda leaf: _leaf(runner, leaf, mask)))) for r, e in assignments if r is not None]
+            results = [(r, _fitted(r, e, evaluate(e, lambda leaf: _leaf(runner, leaf, mask)))) for r, e in assignments
+                       if r is not None]
             for register, values in results:
                 write(runner, register, mask, values)
         case act.Move():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
-__all__ = ["FORMATS", "Format", "Number", "add", "classify", "compare", "divide", "from_float", "fused", "integral", "multiply",
+__all__ = ["FORMATS", "Format", "Number", "add", "classify", "compare", "divide", "from_float", "fused", "integral",
+           "multiply",
            "number", "root", "rounded", "to_float", "truncated"]
 
 
@@ -100,7 +101,8 @@ def rounded(x: Number, type_name: str, mode: str = "rn", *, satfinite: bool = Fa
     kept += bool(up)
     bits = kept if top < f.low else ((top - f.low) << f.mantissa) + kept
     if bits > f.largest:
-        down = satfinite or f.infinity is None or mode == "rz" or (mode == "rm" and not x.sign) or (mode == "rp" and x.sign)
+        down = satfinite or f.infinity is None or mode == "rz" or (mode == "rm" and not x.sign) or (mode == "rp"
+            and x.sign)
         bits = f.largest if down else f.infinity
     return sign | bits
 
@@ -191,7 +193,8 @@ def integral(a: Number, mode: str) -> Number:
     cut = -a.exponent
     kept, half = a.mantissa >> cut, a.mantissa >> (cut - 1) & 1
     rest = bool(a.mantissa & ((1 << (cut - 1)) - 1))
-    up = {"rn": half and (rest or kept & 1), "rz": False, "rm": a.sign and (half or rest), "rp": not a.sign and (half or rest)}[mode]
+    up = {"rn": half and (rest or kept & 1), "rz": False, "rm": a.sign and (half or rest), "rp": not a.sign
+          and (half or rest)}[mode]
     return Number("finite", a.sign, kept + bool(up), 0)
 
 

@@ -79,7 +79,8 @@ def _redux(runner, action: act.Redux, mask: int, lanes: list[int]) -> None:
         numbers = [signed(v, 32) for v in values] if action.type == "s32" else values
         result = numbers[0]
         for v in numbers[1:]:
-            result = {"add": lambda a, b: a + b, "min": min, "max": max, "and": lambda a, b: a & b, "or": lambda a, b: a | b,
+            result = {"add": lambda a, b: a + b, "min": min, "max": max, "and": lambda a, b: a & b, "or": lambda a,
+                      b: a | b,
                       "xor": lambda a, b: a ^ b}[action.operation](result, v)
         result &= 0xFFFFFFFF
     execute.write(runner, action.data, mask, [result] * len(lanes))
