@@ -13,15 +13,17 @@ from pyptx.ir.formatting import GAP
 from pyptx.parser.errors import LexError
 from pyptx.parser.tokens import Token, TokenKind
 
-__all__ = ["FLOAT", "INTEGER", "NAME", "REGISTER", "TOKEN", "LexError", "Token", "TokenKind", "tokenize", "what_is_bad"]
+__all__ = ["FLOAT", "INTEGER", "NAME", "QUALIFIERS", "REGISTER", "TOKEN", "LexError", "Token", "TokenKind", "tokenize",
+           "what_is_bad"]
 
 NAME = r"[A-Za-z_$][\w$]*+"
 REGISTER = r"%[\w$]++(?:\.[A-Za-z]\w*+)*+"
 FLOAT = (r"(?:0[fF][0-9a-fA-F]{8}(?![\w$])|0[dD][0-9a-fA-F]{16}(?![\w$])"
          r"|(?:[0-9]++\.[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+|[0-9]++[eE][+-]?[0-9]++)")
 INTEGER = r"(?:0[xX][0-9a-fA-F]++|0[bB][01]++|[0-9]++)U?"
+QUALIFIERS = r"(?:::\w++(?::[0-9]++)?+)*+"                   # .shared::cta, .sp::2:4
 _WORDS = (rf"(?P<register>{REGISTER})|(?P<identifier>{NAME})"
-          r"|(?P<directive>\.[A-Za-z_][\w$]*+(?:::\w++)*+|(?<=[\w$])\.[0-9]\w*+(?:::\w++)*+)"
+          rf"|(?P<directive>\.[A-Za-z_][\w$]*+{QUALIFIERS}|(?<=[\w$])\.[0-9]\w*+{QUALIFIERS})"
           rf"|(?P<float>{FLOAT})|(?P<integer>{INTEGER})|(?P<string>\"[^\"\n]*+\")"
           r"|(?P<operator><<|>>|<=|>=|==|!=|&&|\|\|)")
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from pyptx.ir.nodes import Instruction, Label, Loc, Operand, Predicate, SectionData
 from pyptx.parser.cursor import Source
-from pyptx.parser.lexer import NAME
+from pyptx.parser.lexer import NAME, QUALIFIERS
 from pyptx.parser.operands import short_operand
 
 __all__ = ["DATA", "LINE", "MARK", "data_reader", "instruction_reader", "mark_reader"]
 
 LINE = re.compile(
-    rf"([ \t]*+)(?:@(!?)(%[\w$]++|{NAME})([ \t]++))?+([a-z]\w*+(?:\.\w++(?:::\w++)*+)*+)"
+    rf"([ \t]*+)(?:@(!?)(%[\w$]++|{NAME})([ \t]++))?+([a-z]\w*+(?:\.\w++{QUALIFIERS})*+)"
     r"(?:([ \t]++)([^;\n/\"#(]++))?+;([ \t\r]*+(?://[^\n]*+)?+)(\n|\Z)", re.ASCII)
 MARK = re.compile(
     rf"([ \t]*+)(?:({NAME}):|\.loc([ \t]++)([0-9]++)([ \t]++)([0-9]++)([ \t]++)([0-9]++))([ \t\r]*+(?://[^\n]*+)?+)"

@@ -32,6 +32,7 @@ def test_every_integer_is_one_token(text: str):
 
 def test_directives_take_their_colons_and_registers_their_selector():
     assert [t.text for t in tokenize("ld.shared::cta.2d %v.x")][:-1] == ["ld", ".shared::cta", ".2d", "%v.x"]
+    assert [t.text for t in tokenize("ld.sp::2:4.f32")][:-1] == ["ld", ".sp::2:4", ".f32"]
 
 
 def test_marks_have_kinds_of_their_own():
