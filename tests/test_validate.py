@@ -64,7 +64,7 @@ def refused(mnemonic: str, *operands: object) -> FormError:
     return caught.value
 
 
-# bind -------------------------------------------------------------------------------------------------------------------
+# bind -------------------------------------------------------------------------------------------------------------
 
 def test_bind_names_the_form_its_choices_operands_and_types():
     found = bound("mul.wide.s32", "%rd", "%r", "7")
@@ -127,12 +127,12 @@ def test_an_error_says_what_was_refused_and_what_would_do(mnemonic, operands, sa
     assert hint is None or hint in (error.hint or "")
 
 
-# check ------------------------------------------------------------------------------------------------------------------
+# check ------------------------------------------------------------------------------------------------------------
 
 def module(*body: object, target: str = "sm_90a", version: tuple[int, int] = (8, 5)) -> Module:
     declared = tuple(RegDecl(ScalarType(t), n) for n, t in TYPES.items())
-    return Module(Version(*version), Target((target,)), AddressSize(64), (Function(True, "k", body=(*declared,
-                                                                                                    *body)),))
+    function = Function(True, "k", body=(*declared, *body))
+    return Module(Version(*version), Target((target,)), AddressSize(64), (function,))
 
 
 def messages(*body: object, **options) -> list[str]:
@@ -150,8 +150,9 @@ def test_all_faults_are_found_at_once():
 
 def test_gates_are_named_like_ptxas_does():
     tcgen = ins("tcgen05.fence::before_thread_sync")
-    assert messages(tcgen) == ["tcgen05.fence::before_thread_sync: Feature 'tcgen05.fence::before_thread_sync' requires .target "
-                               "sm_100f, sm_100a, sm_103f, sm_103a, sm_107f, sm_107a, sm_110f or sm_110a; the module says sm_90a"]
+    assert messages(tcgen) == [
+        "tcgen05.fence::before_thread_sync: Feature 'tcgen05.fence::before_thread_sync' requires .target sm_100f, "
+        "sm_100a, sm_103f, sm_103a, sm_107f, sm_107a, sm_110f or sm_110a; the module says sm_90a"]
     late = ins("ld.global.v8.b32", ["%r"] * 8, "[%rd]")
     assert "requires PTX ISA .version 8.8 or later" in messages(late, target="sm_100a", version=(8, 6))[0]
     assert "requires .target sm_100 or higher" in messages(late)[0]
@@ -179,6 +180,6 @@ def test_counted_registers_are_declared_up_to_their_count():
 
 def test_required_version_is_what_the_instructions_need():
     assert validate.required_version(module(ins("add.f32", "%f", "%f", "%f"))) == (8, 0)
-    assert validate.required_version(module(ins("mbarrier.try_wait.parity.relaxed.cta.b64", "%p", "[%rd]",
-                                                "0"))) == (8, 6)
+    wait = ins("mbarrier.try_wait.parity.relaxed.cta.b64", "%p", "[%rd]", "0")
+    assert validate.required_version(module(wait)) == (8, 6)
     assert validate.required_version(module(ins("add.f32", "%f"), target="sm_80")) == (7, 0)

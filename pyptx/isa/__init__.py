@@ -20,10 +20,10 @@ __all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableEr
            "registers", "targets"]
 
 FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
-            "address",
-            "load", "store", "cache", "stack", "atomic", "reduction", "multimem", "warp", "barrier", "fence", "mbarrier",
-            "async_copy", "bulk_copy", "bulk_reduce", "tensor_copy", "tensormap", "matrix", "mma", "mma_sparse", "wmma", "wgmma",
-            "tcgen05", "tcgen05_mma", "control", "cluster", "fabric", "texture", "surface", "video")
+            "address", "load", "store", "cache", "stack", "atomic", "reduction", "multimem", "warp", "barrier",
+            "fence", "mbarrier", "async_copy", "bulk_copy", "bulk_reduce", "tensor_copy", "tensormap", "matrix",
+            "mma", "mma_sparse", "wmma", "wgmma", "tcgen05", "tcgen05_mma", "control", "cluster", "fabric", "texture",
+            "surface", "video")
 
 
 def _collect() -> dict[str, Op]:

@@ -108,8 +108,7 @@ def _assignments(places: tuple[_Place, ...], words: tuple[str, ...]) -> Iterator
     """Ways to put the words into places, each place once, types and spaces in order: the place of each word."""
     count = len(places)
 
-    def extend(i: int, used: tuple[int, ...], last: dict[str, int], chosen: dict[str, str]) -> Iterator[tuple[int,
-                                                                                                              ...]]:
+    def extend(i: int, used: tuple, last: dict[str, int], chosen: dict[str, str]) -> Iterator[tuple[int, ...]]:
         if i == len(words):
             yield used
             return

@@ -81,7 +81,8 @@ class Operand:
         optional: may be absent.
         condition: modifier it depends on, with its dot.
         gate: what its presence needs.
-        selectors: choices of a `.sel` suffix.
+        selectors: choices of a `.sel` suffix; one that starts with "~" is a pattern, followed by an example.
+        bare: the suffix may be absent.
     """
 
     name: str
@@ -100,6 +101,13 @@ class Operand:
     condition: str = ""
     gate: Needs = ANYWHERE
     selectors: tuple[str, ...] = ()
+    bare: bool = True
+
+    def selects(self, word: str) -> bool:
+        """Whether `.word` may stand behind the register."""
+        if self.selectors and self.selectors[0].startswith("~"):
+            return re.fullmatch(self.selectors[0][1:], word) is not None
+        return word in self.selectors
 
     def rule_for(self, type_name: str) -> str:
         """The register rule when the operand has this type."""
@@ -172,7 +180,7 @@ def resolve_type(expression: str, choices: Mapping[str, str | None]) -> str:
     return choices.get(expression) or expression
 
 
-# reading -------------------------------------------------------------------------------------------------------------
+# reading ----------------------------------------------------------------------------------------------------------
 
 _RESERVED = frozenset({"needs", "effect", "means", "work", "rw", "regs", "sink", "some", "when"})
 _KINDS = frozenset({"label", "symbol", "function", "special", "list"})
@@ -301,8 +309,8 @@ class _Operands:
             written = (position == 0 and inside in ("", "vector") and what not in _KINDS and what != "imm") or \
                 (second and position == 0)
         common = {"optional": item.optional or (second and self.form.items[position].part.optional),
-                  "condition": item.condition, "gate": read_needs(gate.replace(",",
-                                                                               " ")) if gate else ANYWHERE, "values": values or ""}
+                  "condition": item.condition, "values": values or "",
+                  "gate": read_needs(gate.replace(",", " ")) if gate else ANYWHERE}
         if inside == "list":
             return Operand(name, "", "read", "list", **common)
         if what == "imm":
@@ -317,12 +325,13 @@ class _Operands:
         selectors: tuple[str, ...] = ()
         if part.suffix:
             self.used.add(part.suffix)
-            selectors, _ = _choices(self.cells[part.suffix])
+            text = self.cells[part.suffix]
+            selectors = tuple(text.split()) if text[0] == "~" else _choices(text)[0]
         return Operand(name, type_, "write" if written else "read", "vector" if "vector" in inside else "register",
-                       count=count,
-                       rule=rule, imm=self.takes_number(name, type_, written, inside, imm), imm_forced=imm == "+imm",
-                       sink=name in self.sinks,
-                       negatable=bool(bang), special=self.form.op.opcode == "mov" and not written, selectors=selectors, **common)
+                       count=count, rule=rule, imm=self.takes_number(name, type_, written, inside, imm),
+                       imm_forced=imm == "+imm", sink=name in self.sinks, negatable=bool(bang), selectors=selectors,
+                       bare=not part.suffix or part.optional,
+                       special=self.form.op.opcode == "mov" and not written, **common)
 
     def rule(self, name: str) -> str | dict[str, str]:
         rule = self.regs if isinstance(self.regs, str) else self.regs.get(name) or self.regs.get("*", "")
@@ -370,7 +379,7 @@ class _Operands:
         return _types.takes_number(type_)
 
 
-# rows ----------------------------------------------------------------------------------------------------------------
+# rows -------------------------------------------------------------------------------------------------------------
 
 @dataclass(eq=False)
 class Op:

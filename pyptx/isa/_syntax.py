@@ -9,7 +9,7 @@ brace vector (the count may be computed from slots: `{d*n/2}`), `d|p` a pair, `p
 absent,
 `{, c}` an operand that may be absent, `{, cp if .L2::cache_hint}` one that is there exactly when the modifier is,
 `(r)` a call
-list, `a.sel` an operand with a selector, anything else literal.
+list, `a.sel` an operand with a selector, `a{.sel}` one that may have it, anything else literal.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Part:
         parts: of a vector, address, list or pair.
         count: of a vector with one repeated part: an expression over slots.
         suffix: what follows: a selector's cell name, or ".unified".
-        optional: of the second half of a pair.
+        optional: the second half of a pair, or the selector, may be absent.
     """
 
     kind: str
@@ -175,10 +175,12 @@ class _Reader:
         if found is None:
             raise TableError(f"{self.text!r}: expected an operand before {self.text[self.at:]!r}")
         self.at, text = found.end(), found[0]
-        suffix = ""
-        if self.take("."):
+        suffix, optional = "", self.take("{.")
+        if optional or self.take("."):
             suffix_found = _NAME.match(self.text, self.at)
             suffix, self.at = suffix_found[0], suffix_found.end()
+            if optional:
+                self.need("}")
         if text[0].isdigit() or text[0] in "%_":
             return Part("literal", text, suffix=suffix)
-        return Part("operand", text, suffix=suffix)
+        return Part("operand", text, suffix=suffix, optional=optional)

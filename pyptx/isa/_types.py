@@ -22,12 +22,12 @@ __all__ = ["DECLARABLE", "ORDERED_SPACES", "PROFILES", "TYPE_WORDS", "WIDTHS", "
            "width"]
 
 WIDTHS = {"pred": 1, **{f"{k}{n}": n for k in "bus" for n in (8, 16, 32, 64)}, "b128": 128, "b1024": 1024, "f16": 16,
-          "f32": 32,
-          "f64": 64, "bf16": 16, "tf32": 32, "f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "u8x4": 32, "s8x4": 32,
-          "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16, "e2m3x2": 16, "e3m2x2": 16, "ue8m0x2": 16, "s2f6x2": 16, "ue5m3x2": 16,
-          "e2m1x2": 8, "e4m3x4": 32, "e5m2x4": 32, "e2m3x4": 32, "e3m2x4": 32, "e2m1x4": 16, "e2m1p4x4": 32, "ue8m0x4": 32,
-          "u2": 2, "s2": 2, "u4": 4, "s4": 4, "e4m3": 8, "e5m2": 8, "e3m2": 6, "e2m3": 6, "e2m1": 4, "ue8m0": 8, "ue4m3": 8,
-          "b1": 1, "b2": 2, "b8x16": 128, "b6x16_p32": 96, "b4x16_p64": 64}
+          "f32": 32, "f64": 64, "bf16": 16, "tf32": 32, "f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32,
+          "u8x4": 32, "s8x4": 32, "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16, "e2m3x2": 16, "e3m2x2": 16, "ue8m0x2": 16,
+          "s2f6x2": 16, "ue5m3x2": 16, "e2m1x2": 8, "e4m3x4": 32, "e5m2x4": 32, "e2m3x4": 32, "e3m2x4": 32,
+          "e2m1x4": 16, "e2m1p4x4": 32, "ue8m0x4": 32, "u2": 2, "s2": 2, "u4": 4, "s4": 4, "e4m3": 8, "e5m2": 8,
+          "e3m2": 6, "e2m3": 6, "e2m1": 4, "ue8m0": 8, "ue4m3": 8, "b1": 1, "b2": 2, "b8x16": 128, "b6x16_p32": 96,
+          "b4x16_p64": 64}
 DECLARABLE = {"b8": 8, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "s8": 8,
               "s16": 16,
               "s32": 32, "s64": 64, "f16": 16, "f16x2": 32, "f32": 32, "f64": 64, "pred": 1}
@@ -92,8 +92,9 @@ def registers_of(rule: str, type_name: str) -> frozenset[str]:
         raise ValueError(f"{rule!r} is no register rule")
     at_least, kind, number, half = found.groups()
     bits = int(number) if number else width(type_name)
-    fits = {n: w for n, w in DECLARABLE.items() if n not in ("pred",
-                                                             "f16x2") and (w >= bits if at_least else w == bits)}
+    fits = {n: w for n, w in DECLARABLE.items() if w == bits or (at_least and w > bits)}
+    fits.pop("pred", None)
+    fits.pop("f16x2", None)
     if kind == "int":
         names = {n for n in fits if n[0] in "bus"}
     elif kind == "bits":

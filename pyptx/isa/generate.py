@@ -32,8 +32,10 @@ def text() -> str:
                            "needs": [" | ".join(n.text for n in form.needs) for form in op.forms]}
         for form in op.forms:
             for word in form.words:
-                choices = form.slots[word.slot].choices if word.slot else (word.text[1:],)
-                modifiers.update(f".{word.before}{choice}{word.after}" if word.slot else word.text for choice in choices)
+                if word.slot is None:
+                    modifiers.add(word.text)
+                else:
+                    modifiers.update(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
             "registers": {name: row.meaning for name, row in isa.registers.SPECIAL.items()}}
     return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"

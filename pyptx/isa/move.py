@@ -24,6 +24,8 @@ op("mov", "Copy a register, a number, an address or a special register; pack or 
    form("mov.b64  {d*4}, a", d="b16", means="d = unpack(a)"),
    form("mov.b128  {d*2}, a", d="b64", a="b128+imm", means="d = unpack(a)", needs="sm_70 ptx_83"),
    form("mov.b128  {d*4}, a", d="b32", a="b128+imm", means="d = unpack(a)", needs="sm_70 ptx_83"),
+   form("mov.vec.type  {d*vec}, {a*vec}", vec=".v2 .v4", type=".b16 .b32 .u16 .u32 .s16 .s32 .f32", means="d = a"),
+   form("mov.v2.type  {d*2}, {a*2}", type=".b64 .u64 .s64 .f64", means="d = a"),
    form("mov.v4.type  {d*4}, a", type=".u32 .u16 .b32 .s32 .b16 .s16", a="special", means="d = a"),
    means="d = pack(a)")
 

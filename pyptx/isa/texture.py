@@ -19,7 +19,7 @@ op("tex", "Sample a texture.", "texture-instructions-tex",
    form("tex.a2dms.v4.dtype.s32  {d*4}, [t, {c*4}]", regs={"d": {"any": "f32 f16"}}, needs="sm_30 ptx_32"),
    form("tex.2d.v2.f16x2.f32  {d*2}, [t, {c*2}]", d="b32", regs={"d": "fragment", "c": "any32"},
         needs="sm_53 ptx_42"),
-   form("tex.2d.v4.dtype.f32  {d*4}, [t, smp, {c*2}]", smp="u64"),
+   form("tex.2d.v4.dtype.f32  {d*4}, [t, smp, {c*2}]", smp="symbol"),
    form("tex.2d.v4.dtype.f32  {d*4}, [t, {c*2}], {e*2}", dtype=".u32 .s32 .f32 .f16@sm_53", e="s32",
         needs="sm_30 ptx_43"),
    form("tex.2d.v4.dtype.f32  {d*4}, [t, {c*2}], dc", dtype=".f32", regs={"d": "any", "c": "any32", "dc": "any32"},
@@ -53,7 +53,7 @@ op("txq", "Query a texture or sampler attribute.", "texture-instructions-txq",
         query=".width .height .depth .channel_data_type .channel_order .normalized_coords .array_size@ptx_41 "
         ".num_mipmap_levels@ptx_41 .num_samples@sm_30,ptx_41",
         t="u64", needs="ptx_31"),
-   form("txq.query.b32  d, [smp]",
+   form("txq.query.b32  d, [smp]", smp="symbol",
         query=".force_unnormalized_coords .filter_mode .addr_mode_0 .addr_mode_1 .addr_mode_2"))
 
 op("txq.level", "Query a texture attribute at a level.", "texture-instructions-txq",

@@ -127,7 +127,7 @@ def in_range(value: int, allowed: str) -> bool:
     return value in map(int, span.split("/"))
 
 
-# planning, once for each mnemonic with its operand kinds and register types ---------------------------------------------
+# planning, once for each mnemonic with its operand kinds and register types ---------------------------------------
 
 def _plan(opcode: str, modifiers: tuple[str, ...], tokens: tuple) -> _Plan:
     matches = isa.match(opcode, modifiers)
@@ -269,10 +269,10 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
             if tok[0] == "-":
                 return form.op.opcode == "vmad" and operand.role == "read"
             if tok[0] == ".":
-                return tok[2] in operand.selectors if operand.selectors else tok[2] in "xyzwrgba"
+                return operand.selects(tok[2]) if operand.selectors else tok[2] in "xyzwrgba"
             return tok[0] == "{" and len(tok) == 2 and form.effect.startswith(("load", "store")) and \
                 _fits(operand, tok[1], form, choices)
-        if operand.selectors:
+        if not operand.bare:
             return False
         if tok in REGISTER_TYPES:
             return tok == "?" or (tok == "pred") == predicate

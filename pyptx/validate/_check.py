@@ -181,7 +181,8 @@ def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[
 
 
 def _too_early(feature: str, wanted: tuple[int, int], version: tuple[int, int]) -> str:
-    return f"Feature '{feature}' requires PTX ISA .version {_dotted(wanted)} or later; the module says {_dotted(version)}"
+    return f"Feature '{feature}' requires PTX ISA .version {_dotted(wanted)} or later; the module says " \
+           f"{_dotted(version)}"
 
 
 def required_version(module: Module) -> tuple[int, int]:
@@ -203,7 +204,7 @@ def required_version(module: Module) -> tuple[int, int]:
     return version
 
 
-# labels and names -----------------------------------------------------------------------------------------------------
+# labels and names -------------------------------------------------------------------------------------------------
 
 def _labels(module: Module) -> Iterator[Diagnostic]:
     for function in module.functions:

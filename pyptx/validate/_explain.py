@@ -184,12 +184,12 @@ def operand_words(operand: Operand, match: Match) -> str:
     words = "a predicate" if type_name == "pred" else f"a .{type_name} register"
     if operand.imm and type_name != "pred" and _types.takes_number(type_name):
         words += " or number"
-    if operand.selectors:
-        words += f" with {either_of('.' + s for s in operand.selectors)}"
+    if not operand.bare:
+        words += f" with a selector such as '.{operand.selectors[-1]}'"
     return words
 
 
-# types ----------------------------------------------------------------------------------------------------------------
+# types ------------------------------------------------------------------------------------------------------------
 
 _FLOAT_TYPES = frozenset({"f16", "f32", "f64", "bf16", "tf32", "f16x2", "bf16x2", "f32x2"})
 _ADDRESS_64, _ADDRESS_32 = frozenset({"b64", "u64", "s64"}), frozenset({"b32", "u32", "s32"})

@@ -26,7 +26,7 @@ def one(syntax: str, **cells) -> isa.Form:
     return next(iter(op.ops.values())).forms[0]
 
 
-# rows -----------------------------------------------------------------------------------------------------------------
+# rows -------------------------------------------------------------------------------------------------------------
 
 def test_a_syntax_line_says_what_the_manual_says():
     row = one("add{.rnd}{.ftz}.f32  d, a, b", rnd=".rn .rz@sm_90")
@@ -74,14 +74,15 @@ def test_the_table_is_whole():
     assert all(set(f.operands) >= set(f.some) - set(f.slots) for f in FORMS)
 
 
-# one form for each mnemonic and operand shape ---------------------------------------------------------------------------
+# one form for each mnemonic and operand shape ---------------------------------------------------------------------
 
 def mnemonics(row: isa.Form, limit: int, rng: random.Random) -> Iterator[tuple[str, ...]]:
     places = [([()] if p.optional else []) + [(word,) for word in p.choices] for p in _places(row)]
     size = 1
     for words in places:
         size *= len(words)
-    picked = itertools.product(*places) if size <= limit else (tuple(rng.choice(p) for p in places) for _ in range(limit))
+    sample = (tuple(rng.choice(p) for p in places) for _ in range(limit))
+    picked = itertools.product(*places) if size <= limit else sample
     for words in picked:
         yield tuple(itertools.chain.from_iterable(words))
 
@@ -91,7 +92,7 @@ def shape(part: Part, match: isa.Match) -> object:
     if part.kind == "operand":
         operand = row.operands[part.name]
         if operand.kind in ("register", "vector"):
-            return row.type_of(operand, match.choices) == "pred", bool(operand.selectors)
+            return row.type_of(operand, match.choices) == "pred", operand.bare
         return operand.kind
     if part.kind == "literal":
         return part.name
@@ -104,7 +105,8 @@ def shape(part: Part, match: isa.Match) -> object:
 
 def shapes(match: isa.Match) -> set[tuple]:
     """Every operand shape of a form, as tuples."""
-    there = {"." + word for word in match.choices.values() if word} | {w.text for w in match.form.words if not w.optional}
+    there = {"." + word for word in match.choices.values() if word}
+    there |= {w.text for w in match.form.words if not w.optional}
     found: set[tuple] = {()}
     for item in match.form.items:
         if item.condition and item.condition not in there:
@@ -136,14 +138,14 @@ def test_a_mnemonic_with_its_operand_shape_is_exactly_one_form():
     assert none == set()
 
 
-# means ------------------------------------------------------------------------------------------------------------------
+# means ------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("row", [f for f in FORMS if f.means], ids=lambda f: f.syntax)
 def test_means_uses_the_vocabulary_and_the_operands(row):
-    choices = [dict(zip(row.slots, picked, strict=True)) for picked in itertools.product(
-        *[([None] if s.optional else []) + list(s.choices) if f"{{{s.name}}}" in row.means else [None if s.optional else s.choices[0]]
-          for s in row.slots.values()])]
-    for chosen in choices:
+    values = [(*((None,) if s.optional else ()), *s.choices)[:None if f"{{{s.name}}}" in row.means else 1]
+              for s in row.slots.values()]
+    for picked in itertools.product(*values):
+        chosen = dict(zip(row.slots, picked, strict=True))
         text = means.meaning(row, chosen)
         assert set(means.calls(text)) <= means.PRIMITIVES.keys(), text
         assert means.names(text) <= row.operands.keys(), text
@@ -159,7 +161,7 @@ def test_every_pure_form_has_a_meaning_or_is_named_here():
     assert {name.rstrip("24") for name in without} - {name.rstrip("24") for name in handled} == set()
 
 
-# files and lookups ------------------------------------------------------------------------------------------------------
+# files and lookups ------------------------------------------------------------------------------------------------
 
 def test_isa_json_is_current():
     assert generate.PATH.read_text(encoding="utf-8") == generate.text(), "stale; run: python -m pyptx.isa.generate"

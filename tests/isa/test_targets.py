@@ -8,8 +8,8 @@ from pyptx.isa import registers, targets
 
 
 @pytest.mark.parametrize(("arch", "version"), [
-    ("sm_80", (8, 5)), ("sm_90a", (8, 5)), ("sm_100a", (8, 8)), ("sm_101a", (8, 8)), ("sm_103a", (8, 8)), ("sm_110a",
-                                                                                                           (9, 0)),
+    ("sm_80", (8, 5)), ("sm_90a", (8, 5)), ("sm_100a", (8, 8)), ("sm_101a", (8, 8)), ("sm_103a", (8, 8)),
+    ("sm_110a", (9, 0)),
     ("sm_120a", (8, 7)), ("sm_121a", (8, 8)), ("sm_107a", (9, 4)), ("sm_88", (9, 0))])
 def test_default_version_is_the_contracts_or_what_the_target_needs(arch, version):
     assert targets.default_version(arch) == version

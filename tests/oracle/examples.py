@@ -100,7 +100,7 @@ def choices_of(form: Form) -> int:
     return size
 
 
-# text -----------------------------------------------------------------------------------------------------------------
+# text -------------------------------------------------------------------------------------------------------------
 
 def statement(example: Example) -> str:
     """The statement as PTX, with its semicolon."""
@@ -124,7 +124,8 @@ def _first_name(part: Part) -> str:
 
 def _text(part: Part, example: Example) -> str:
     if part.kind == "operand":
-        return _operand(example, part.name, 0) + (f".{_selector(example, part)}" if part.suffix else "")
+        selector = part.suffix and (not part.optional or None not in example.choices.values())
+        return _operand(example, part.name, 0) + (f".{_selector(example, part)}" if selector else "")
     if part.kind == "literal":
         return part.name
     if part.kind == "list":
@@ -144,18 +145,18 @@ def _text(part: Part, example: Example) -> str:
 
 
 def _selector(example: Example, part: Part) -> str:
-    return example.form.operands[part.name].selectors[0]
-
-
-_NAMES = {"label": "L0"}
+    return example.form.operands[part.name].selectors[-1]
 
 
 def _operand(example: Example, name: str, index: int) -> str:
     form, operand = example.form, example.form.operands[name]
+    if "smp" in form.operands and name in ("t", "smp"):
+        return "tex0" if name == "t" else "smp0"
     if operand.kind == "label":
         proto = {(False, False): "pr0", (False, True): "pr1", (True, True): "pr2"}
-        return "ts0" if name == "targets" else proto["results" in form.operands,
-                                                     "params" in form.operands] if name == "proto" else "L0"
+        if name == "proto":
+            return proto["results" in form.operands, "params" in form.operands]
+        return "ts0" if name == "targets" else "L0"
     if operand.kind == "function":
         return "fn" + str(2 * ("results" in form.operands) + ("params" in form.operands))
     if operand.kind == "symbol":

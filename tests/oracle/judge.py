@@ -69,7 +69,8 @@ class Ptxas:
     def _run(self, statements: list[str], target: str, version: tuple[int, int], option: str,
              registers: str) -> tuple[dict[int, str], bool]:
         """Errors by statement, and whether ptxas read to the end: a wrong statement stands there."""
-        head = f".version {version[0]}.{version[1]}\n.target {target}{', ' + option if option else ''}\n.address_size 64\n" + HEADER
+        words = f"{target}, {option}" if option else target
+        head = f".version {version[0]}.{version[1]}\n.target {words}\n.address_size 64\n" + HEADER
         if option:
             head += ".global .texref tex0; .global .samplerref smp0;\n"
         kinds = [d for d in DECLARED if d != "b128" or (version >= (8, 3) and _number(target) >= 70)]

@@ -16,12 +16,13 @@ NUMBERS = ("0", "1", "-1", "2", "3", "7", "16", "32", "255", "4096", "0x10", "1.
 
 def words_of(op: isa.Op) -> list[str]:
     """Every word some form of the op knows."""
-    return sorted({f".{w.before}{c}{w.after}" for f in op.forms for w in f.words if w.slot for c in f.slots[w.slot].choices} |
-                  {w.text for f in op.forms for w in f.words if not w.slot})
+    found = {w.text for f in op.forms for w in f.words if not w.slot}
+    found |= {f".{w.before}{c}{w.after}" for f in op.forms for w in f.words if w.slot for c in f.slots[w.slot].choices}
+    return sorted(found)
 
 
 def mutations(text: str, form: Form, rng: random.Random, count: int) -> Iterator[str]:
-    """`count` mutations of a statement: one word dropped, added, replaced or moved; one operand dropped, doubled or replaced."""
+    """`count` mutations of a statement: a word or an operand dropped, added, replaced, moved."""
     mnemonic, _, rest = text.rstrip(";").partition(" ")
     opcode, *words = mnemonic.split(".")
     known = words_of(isa.OPS[opcode]) or [".f32"]
@@ -61,7 +62,7 @@ _REGISTER = re.compile(r"%([a-z]+\d*(?:x2)?)_(\d+)")
 
 
 def _other_register(words, rest, known, rng):
-    found = [m for m in _REGISTER.finditer(rest) if rest[m.start() - 1:m.start()] != "["]      # address widths are judged later
+    found = [m for m in _REGISTER.finditer(rest) if rest[m.start() - 1:m.start()] != "["]  # addresses are judged later
     if found:
         one = rng.choice(found)
         kind = rng.choice(sorted(_types.DECLARABLE))

@@ -53,8 +53,8 @@ def disagreements(ptxas: Ptxas, name: str, version: tuple[int, int]) -> list[str
     found = [e for form in FORMS for e in examples(form) if not e.option]
     verdicts = ptxas.judge([e.text for e in found], name, version)
     return [f"{name} {version}: {example.text}  {verdict or 'accepted'}"
-            for example, verdict in zip(found, verdicts, strict=True) if exists(example, target,
-                                                                                version) != (not verdict)]
+            for example, verdict in zip(found, verdicts, strict=True)
+            if exists(example, target, version) != (not verdict)]
 
 
 @pytest.mark.parametrize("name", CHIPS)
@@ -74,8 +74,7 @@ def test_a_form_is_there_on_just_the_targets_and_versions_it_needs(ptxas: Ptxas,
     if target.number < 53:
         pytest.skip("the frame of the judge declares f16x2, which is from sm_53")
     wrong = []
-    for version in itertools.chain(((7, n) for n in range(1, 9)), ((8, n) for n in range(9)), ((9,
-                                                                                                n) for n in range(6))):
+    for version in [(7, n) for n in range(1, 9)] + [(8, n) for n in range(9)] + [(9, n) for n in range(6)]:
         if version >= target.first_ptx:
             wrong += disagreements(ptxas, target.name, version)
     assert wrong == []
