@@ -247,6 +247,8 @@ def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | N
         if tok[0] in ("(", "["):
             return None
         tok = tok[1]
+    if tok == "name":
+        return None
     if tok == "?":
         return "register {operand} is not declared"
     if operand.kind == "address":
