@@ -6,10 +6,12 @@ A class of ours that stands for an operand has a method `__ptx_operand__()`, one
 
 from __future__ import annotations
 
+import re
 import struct
 from operator import index
 from typing import get_args
 
+from pyptx.ir.formatting import tight
 from pyptx.ir.nodes import (
     AddressOperand,
     ImmediateOperand,
@@ -19,6 +21,7 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.parser.operands import read_operand
 
 __all__ = ["address", "float_literal", "operand", "shifted"]
 
@@ -58,7 +61,15 @@ def operand(value: object, float_bits: int = 32) -> Operand:
                     "list of them, a shared-memory or tensor handle")
 
 
+_WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
+
+
 def _named(text: str) -> Operand:
+    """The node the text is read as; text that is no operand goes through as it is."""
+    if _WORD.fullmatch(text) is None or text == "WARP_SZ":
+        node = read_operand(text)
+        if node is not None:
+            return node
     if text[:1].isdigit() or text[:1] == "-":
         return ImmediateOperand(text)
     return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)
@@ -87,7 +98,8 @@ def address(value: object, offset: object = None) -> AddressOperand:
     elif isinstance(value, AddressOperand):
         base = value
     elif isinstance(value, str):
-        base = AddressOperand(value)
+        name, plus, constant = value.partition("+")                     # dyn_smem+4096
+        base = AddressOperand(name, constant) if plus else AddressOperand(value)
     else:
         node = operand(value)
         if not isinstance(node, (RegisterOperand, LabelOperand)):
@@ -104,7 +116,7 @@ def shifted(base: AddressOperand, offset: object) -> AddressOperand:
         if base.offset.lstrip("-").isdigit():
             return AddressOperand(base.base, str(int(base.offset) + offset))
         return AddressOperand(base.base, f"{base.offset}+{offset}")
-    text = offset if isinstance(offset, str) else _offset_text(offset)
+    text = tight(offset) if isinstance(offset, str) else _offset_text(offset)
     if base.offset is None:
         return AddressOperand(base.base, text.removeprefix("+"))
     return AddressOperand(base.base, base.offset + (text if text[:1] in ",+-" else "+" + text))

@@ -26,7 +26,7 @@ from pyptx.parser.cursor import MAX_DEPTH, Cursor, Source
 from pyptx.parser.errors import ParseError
 from pyptx.parser.lexer import FLOAT, INTEGER, NAME, REGISTER
 
-__all__ = ["compressed", "expression", "operand", "short_operand"]
+__all__ = ["compressed", "expression", "operand", "read_operand", "short_operand"]
 
 _BINARY = frozenset("+-*/%&|^<>")
 _SHORT = re.compile(
@@ -62,6 +62,16 @@ def short_operand(text: str, known: dict[str, Operand]) -> Operand | None:
     except ParseError:
         return None
     return node if cursor.kind == "end" and cursor.last == len(text) else None
+
+
+def read_operand(text: str) -> Operand | None:
+    """The operand that is all of `text`, or None when it is none."""
+    try:
+        cursor = Cursor(Source(text))
+        node = operand(cursor)
+    except ParseError:
+        return None
+    return node if cursor.kind == "end" else None
 
 
 def flat_vector(text: str, known: dict[str, Operand]) -> VectorOperand | None:

@@ -9,9 +9,11 @@ from types import ModuleType
 import pytest
 from support.tracing import Cases, module_of, trace
 
+from pyptx import ptx, reg
 from pyptx.emitter import emit
 from pyptx.ir.nodes import Module
 from pyptx.parser import parse
+from pyptx.types import u32
 
 TESTS = Path(__file__).parents[1]
 KERNELS = (("examples/rms_norm.py", "rms_norm", {"M": 4, "N": 1024}),
@@ -45,3 +47,15 @@ def test_every_call_of_the_language(path: Path):
                 reads_back(module_of({"k": trace(case.body, case.version)}, case.target, case.version))
             except AssertionError as wrong:
                 raise AssertionError(f"{case}: {wrong}") from wrong
+
+
+@pytest.mark.parametrize("text", ["name", "%r1", "-1", "0x10", "1.5", ".5", "WARP_SZ", "(1+2)", "~3", "a+4", "a + 4",
+                                  "{%a, %b}", "[%a+4]", "%a|%b", "!%p", "-%r1", "v.x", "%v.x", "_"])
+def test_an_operand_written_as_text(text: str):
+    reads_back(module_of({"k": trace(lambda: ptx.inst.mov.b32(reg.scalar(u32), text))}, "sm_90a"))
+
+
+@pytest.mark.parametrize("base, offset", [("dyn+4096", 16), ("dyn", "+4"), ("dyn", ", {a,b}"), ("%r1", -4),
+                                          ("dyn+4", "%r1")])
+def test_an_address_written_as_text(base: str, offset: object):
+    reads_back(module_of({"k": trace(lambda: ptx.inst.ld.u32(reg.scalar(u32), ptx.addr(base, offset)))}, "sm_90a"))
