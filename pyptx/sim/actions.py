@@ -210,6 +210,6 @@ class BarrierOp:
     data: Reg | None = None
 
 
-Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote | Match
-          | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
+Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote
+          | Match | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
 SYNCHRONIZING = (Shuffle, Vote, Match, Redux, Elect, WarpBarrier)

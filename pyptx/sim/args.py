@@ -78,7 +78,8 @@ def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
     if not isinstance(arg, Buffer):
         return None
     if slot.array or slot.type not in ("u64", "b64", "s64"):
-        raise LaunchError(f"parameter {slot.name} is .{slot.type}{f'[{slot.size}]' if slot.array else ''}, not a pointer; "
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}, not a pointer; "
                           "an array needs a 64-bit integer parameter")
     if not arg.name:
         arg.name = slot.name

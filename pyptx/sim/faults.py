@@ -87,7 +87,8 @@ def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
     """What an address is close to."""
     if 0 <= address < 1 << 31 or SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 32):
         offset = address - SHARED_WINDOW if address >= SHARED_WINDOW else address
-        return f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x} ({plan.shared_bytes} bytes); this is 0x{offset:x}"
+        return (f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x} ({plan.shared_bytes} bytes); "
+                f"this is 0x{offset:x}")
     if LOCAL_WINDOW <= address < LOCAL_WINDOW + (1 << 32):
         return f"local offset {address - LOCAL_WINDOW}"
     candidates = [s for s in segments if s.space == "global"]
@@ -131,10 +132,11 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "trap":
         what = "executed trap"
     elif kind == "barrier_count":
-        what = f"came to barrier {address} with thread count {extra & 0xFFFFFFFF or 'all'}, the others with {extra >> 32 or 'all'}"
+        mine, others = extra & 0xFFFFFFFF, extra >> 32
+        what = f"came to barrier {address} with thread count {mine or 'all'}, the others with {others or 'all'}"
         hint = "all threads of one phase name the same count, a multiple of 32"
-        if (extra & 0xFFFFFFFF) == (extra >> 32):
-            what = f"came to barrier {address} with thread count {extra & 0xFFFFFFFF}, which is not a positive multiple of 32"
+        if mine == others:
+            what = f"came to barrier {address} with thread count {mine}, which is not a positive multiple of 32"
             hint = None
     elif kind == "barrier_id":
         what = f"names barrier {address}; a CTA has 0..15"
@@ -150,7 +152,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
 
 def _space_hint(space: str, address: int, plan: Plan, program: Program) -> str:
     if space == "shared":
-        return (f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x}: {plan.shared_bytes - plan.dynamic_bytes} bytes "
+        static = plan.shared_bytes - plan.dynamic_bytes
+        return (f"shared memory of the CTA is 0x{SHARED_START:x}..0x{plan.shared_end:x}: {static} bytes "
                 f"static and {plan.dynamic_bytes} dynamic (smem_bytes=)")
     if space == "local":
         return f"a thread has {program.names.local_bytes} bytes of local memory"
@@ -195,7 +198,9 @@ def _lines(program: Program, groups: list[Group]) -> list[str]:
     for (instruction, state, barrier, lanes), members in merged.items():
         node = program.instructions[instruction] if instruction < len(program.instructions) else None
         who = _warps([g.warp for g in members]) + ("" if lanes == 0xFFFFFFFF else f" lanes 0x{lanes:08x}")
-        what = {"ready": "runs", "barrier": f"waits at barrier {barrier} for {members[0].expected} warps, {members[0].arrived} came",
+        group = members[0]
+        what = {"ready": "runs",
+                "barrier": f"waits at barrier {barrier} for {group.expected} warps, {group.arrived} came",
                 "parked": f"waits for the other lanes of its membermask (live lanes 0x{members[0].live:08x})"}[state]
         place = f" ({node.place})" if node is not None and node.place is not None else ""
         lines.append(f"    {who} {what}: {text_of(node) if node is not None else 'end'}{place}")

@@ -1,4 +1,4 @@
-"""Control flow of an entry: blocks, the point where a branch's lanes meet again, and which registers start undefined."""
+"""Control flow of an entry: blocks, where the lanes of a branch meet again, which registers start undefined."""
 
 from __future__ import annotations
 

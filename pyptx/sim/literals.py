@@ -12,6 +12,7 @@ from pyptx.errors import SimulationError
 __all__ = ["bits_of", "integer"]
 
 _HEX_FLOAT = re.compile(r"0([fFdD])([0-9a-fA-F]+)")
+_DECIMAL = re.compile(r"-?(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+|\d+\.\d*[eE].*)")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.LShift: operator.lshift,
               ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
               ast.USub: operator.neg, ast.Invert: operator.invert, ast.UAdd: operator.pos,
@@ -76,7 +77,7 @@ def bits_of(text: str, type_name: str, width: int) -> int:
         if found[1] in "dD" and width == 32:
             return _float32(struct.unpack("<d", struct.pack("<Q", value))[0])
         return value & ((1 << width) - 1)
-    if type_name in ("f32", "f64", "f16", "bf16", "tf32") or re.fullmatch(r"-?(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+|\d+\.\d*[eE].*)", text):
+    if type_name in ("f32", "f64", "f16", "bf16", "tf32") or _DECIMAL.fullmatch(text):
         value = float(text)
         if width == 64:
             return struct.unpack("<Q", struct.pack("<d", value))[0]

@@ -70,9 +70,10 @@ class Buffer:
         if 0 <= offset < self.array.nbytes and self.array.size:
             index = np.unravel_index(offset // item, self.array.shape) if self.array.shape else ()
             return f"{name}[{', '.join(str(int(i)) for i in index)}]"
+        whole = f"{name}{list(self.array.shape)} {self.array.dtype}"
         if offset >= self.array.nbytes:
-            return f"{offset - self.array.nbytes} bytes past the end of {name}{list(self.array.shape)} {self.array.dtype}"
-        return f"{-offset} bytes before {name}{list(self.array.shape)} {self.array.dtype}"
+            return f"{offset - self.array.nbytes} bytes past the end of {whole}"
+        return f"{-offset} bytes before {whole}"
 
 
 @dataclass(eq=False)

@@ -207,7 +207,7 @@ class Names:
                                           at=declaration.place)
             data += bits.to_bytes(16, "little")[:item]
         if len(data) > variable.size:
-            raise SimulationError(f"variable {variable.name}: its initializer has {len(data)} bytes for {variable.size}",
+            raise SimulationError(f"variable {variable.name}: {len(data)} bytes of initializer for {variable.size}",
                                   at=declaration.place)
         if variable.space == "const":
             self.const_bytes[variable.address:variable.address + len(data)] = data

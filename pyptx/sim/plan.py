@@ -48,7 +48,8 @@ class Plan:
         names = program.names
         static = names.shared_bytes
         if dynamic_bytes < 0 or static + dynamic_bytes > MAX_SHARED:
-            raise LaunchError(f"{static} static and {dynamic_bytes} dynamic bytes of shared memory; at most {MAX_SHARED} in all")
+            raise LaunchError(f"{static} static and {dynamic_bytes} dynamic bytes of shared memory; "
+                              f"at most {MAX_SHARED} in all")
         required = {d.name: d.values for d in program.entry.directives}
         if "reqntid" in required:
             want = (*map(int, required["reqntid"]), 1, 1)[:3]
@@ -61,7 +62,8 @@ class Plan:
             if threads > most:
                 raise LaunchError(f"block {block} has {threads} threads; {program.entry.name} allows {most} (.maxntid)")
         polls = program.polls
-        state = static + dynamic_bytes + (threads + 31) // 32 * 128 * (len(names.registers) + names.local_bytes // 4 + 16)
+        rows = len(names.registers) + names.local_bytes // 4 + 16
+        state = static + dynamic_bytes + (threads + 31) // 32 * 128 * rows
         resident = max(1, min(RESIDENT, RESIDENT_BYTES // state)) if polls else 1
         return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls
                    else CTA_QUANTUM,

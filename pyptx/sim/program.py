@@ -136,12 +136,13 @@ def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool] | None:
         return None
     found = scope.register(instruction.predicate.register)
     if found is None or found[1] != "pred":
-        raise SimulationError(f"{instruction.mnemonic}: guard {instruction.predicate.register} is no predicate register",
+        name = instruction.predicate.register
+        raise SimulationError(f"{instruction.mnemonic}: guard {name} is no predicate register",
                               at=instruction.place)
     return found[0], instruction.predicate.negated
 
 
-# what an action reads and writes ------------------------------------------------------------------------------------------
+# what an action reads and writes ------------------------------------------------------------------------------------
 
 _WRITTEN = frozenset(("data", "inside", "equal", "leader"))
 

@@ -17,8 +17,10 @@ def run_both(module, grid, block, args, **options) -> sim.Result:
     reference = sim.launch(program, grid, block, copies, engine="reference", **options)
     for i, (a, b) in enumerate(zip(args, copies, strict=True)):
         if isinstance(a, np.ndarray):
-            assert a.tobytes() == b.tobytes(), f"argument {i} differs at {np.flatnonzero(a.reshape(-1).view(np.uint8) != b.reshape(-1).view(np.uint8))[:8]}"
+            differing = np.flatnonzero(np.frombuffer(a.tobytes(), np.uint8) != np.frombuffer(b.tobytes(), np.uint8))
+            assert not differing.size, f"argument {i} differs at bytes {differing[:8]}"
     for name, row in core.counters.by_line.items():
-        assert row == reference.counters.row(name), f"{program.instructions[name]}: {row} != {reference.counters.row(name)}"
+        other = reference.counters.row(name)
+        assert row == other, f"{program.instructions[name]}: {row} != {other}"
     assert core.counters == reference.counters
     return core

@@ -78,8 +78,8 @@ def test_compare_and_swap_loops():
     """A float maximum made of cas."""
     body = """
     .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<4>; .reg .pred %p<2>
-    ld.param.u64 %rd1, [target]; ld.param.u64 %rd2, [values]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3
-    ld.global.f32 %f1, [%rd2]; ld.global.b32 %r2, [%rd1]
+    ld.param.u64 %rd1, [target]; ld.param.u64 %rd2, [values]; mov.u32 %r1, %tid.x
+    mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; ld.global.f32 %f1, [%rd2]; ld.global.b32 %r2, [%rd1]
     LOOP: mov.b32 %f2, %r2; max.f32 %f3, %f1, %f2; mov.b32 %r3, %f3; atom.global.cas.b32 %r4, [%rd1], %r2, %r3
     setp.ne.b32 %p1, %r4, %r2; mov.b32 %r2, %r4; @%p1 bra LOOP
     ret

@@ -30,7 +30,8 @@ def test_what_is_stored_before_a_barrier_is_seen_after_it():
 
 
 def test_exited_threads_are_not_waited_for():
-    module = entry(PROLOGUE + "setp.ge.u32 %p1, %r1, 70; @%p1 exit; mov.u32 %r2, 5; bar.sync 0; bar.sync 0;" + EPILOGUE, "u64 out")
+    body = "setp.ge.u32 %p1, %r1, 70; @%p1 exit; mov.u32 %r2, 5; bar.sync 0; bar.sync 0;"
+    module = entry(PROLOGUE + body + EPILOGUE, "u64 out")
     out = np.zeros(128, np.uint32)
     run_both(module, 1, 128, (out,))
     assert (out == np.where(np.arange(128) < 70, 5, 0)).all()
@@ -89,6 +90,7 @@ def test_a_deadlock_says_who_waits_where(engine):
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_different_counts_on_one_barrier_are_refused(engine):
-    module = entry(PROLOGUE + "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1, 64; bra END; A: bar.sync 1, 96; END: ret", "u64 out")
+    body = "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1, 64; bra END; A: bar.sync 1, 96; END: ret"
+    module = entry(PROLOGUE + body, "u64 out")
     with pytest.raises(SimulationError, match="came to barrier 1 with thread count"):
         sim.launch(sim.load(module), 1, 64, (np.zeros(64, np.uint32),), engine=engine)

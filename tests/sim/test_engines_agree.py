@@ -28,7 +28,7 @@ SPECIAL = {16: (0, 0x8000, 1, 0x7FFF, 0xFFFF, 0x3C00, 0x7C00, 0xFC00, 0x7E00, 0x
 
 
 def _values(rng: random.Random, width: int) -> list[int]:
-    """Bit patterns that are likely to meet an edge: specials, small numbers, random bits, random floats of middle size."""
+    """Bit patterns that are likely to meet an edge: specials, small numbers, random bits, floats of middle size."""
     near = {16: (10, 15), 32: (23, 127), 64: (52, 1023)}.get(width, (3, 7))
     def one():
         kind = rng.randrange(5)

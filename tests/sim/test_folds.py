@@ -22,7 +22,8 @@ def _bits(type_name: str) -> int:
 
 def _program(stmt: str, types: list[str], dtype: str):
     lines = [f".reg .{t} %a{i}; .reg .b{max(_bits(t), 16)} %w{i}" for i, t in enumerate(types)]
-    lines.append(f".reg .{dtype} %d; .reg .b64 %p; .reg .b64 %q; .reg .b32 %t; .reg .b64 %o; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 8")
+    lines.append(f".reg .{dtype} %d; .reg .b64 %p; .reg .b64 %q; .reg .b32 %t; .reg .b64 %o")
+    lines.append("mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 8")
     for i, t in enumerate(types):
         lines.append(f"ld.param.u64 %p, [in{i}]; add.u64 %p, %p, %o; ld.global.b{_bits(t)} %a{i}, [%p]")
     lines.append(stmt)
@@ -33,7 +34,7 @@ def _program(stmt: str, types: list[str], dtype: str):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].split(" ")[0])
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_statement_gives_what_ptxas_folds_it_to(row, engine):
-    stmt, types, dtype, width, cases = row
+    stmt, types, dtype, _, cases = row
     dtype = "b32" if dtype == "f16x2" else dtype
     types, cases = types.split(), [case.split("=") for case in cases.split(" ")]
     inputs = [[int(x, 16) for x in case[0].split(",")] for case in cases]

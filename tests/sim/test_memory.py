@@ -104,8 +104,8 @@ def test_generic_addresses_reach_shared_memory_and_parameters():
     out = np.zeros(32, np.uint32)
     run("""
     .shared .u32 x[32]
-    mov.u32 %r2, x; cvt.u64.u32 %rd3, %r2; cvta.shared.u64 %rd4, %rd3; mul.wide.u32 %rd5, %r1, 4; add.u64 %rd4, %rd4, %rd5
-    st.u32 [%rd4], %r1; bar.sync 0; xor.b64 %rd6, %rd4, 4; ld.u32 %r3, [%rd6]
+    mov.u32 %r2, x; cvt.u64.u32 %rd3, %r2; cvta.shared.u64 %rd4, %rd3; mul.wide.u32 %rd5, %r1, 4
+    add.u64 %rd4, %rd4, %rd5; st.u32 [%rd4], %r1; bar.sync 0; xor.b64 %rd6, %rd4, 4; ld.u32 %r3, [%rd6]
     isspacep.shared %p1, %rd4; isspacep.global %p2, %rd4; selp.u32 %r4, 100, 0, %p1; selp.u32 %r5, 1000, 0, %p2
     add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5; add.u64 %rd2, %rd2, %rd5; st.u32 [%rd2], %r3""", np.zeros(1), out)
     assert (out == (np.arange(32) ^ 1) + 100).all()
@@ -115,7 +115,8 @@ def test_dynamic_shared_memory_lies_behind_the_static():
     out = np.zeros(32, np.uint32)
     program = sim.load(entry(PROLOGUE + """
     .shared .u32 a; .extern .shared .align 16 .b8 dyn[]
-    mov.u32 %r2, dyn; shl.b32 %r3, %r1, 2; add.u32 %r3, %r2, %r3; st.shared.u32 [%r3], %r1; st.shared.u32 [a], %r1; ld.shared.u32 %r4, [%r3]
+    mov.u32 %r2, dyn; shl.b32 %r3, %r1, 2; add.u32 %r3, %r2, %r3; st.shared.u32 [%r3], %r1
+    st.shared.u32 [a], %r1; ld.shared.u32 %r4, [%r3]
     mov.u32 %r5, %dynamic_smem_size; add.u32 %r4, %r4, %r5
     mul.wide.u32 %rd5, %r1, 4; add.u64 %rd2, %rd2, %rd5; st.global.u32 [%rd2], %r4; ret""", "u64 in, u64 out"))
     run_both(program, 1, 32, (0, out), smem_bytes=128)
@@ -138,7 +139,7 @@ def test_bank_conflicts_of_vectors_count_within_a_phase():
     mad.lo.u32 %r3, %r1, 32, %r2; st.shared.v4.u32 [%r3], {%r4, %r5, %r6, %r7}; ret""", "u64 in, u64 out"))
     result = run_both(program, 1, 32, (0, 0))
     assert cost((result, program), "ld", (".shared",))["shared_conflicts"] == 0
-    assert cost((result, program), "st", (".shared",))["shared_conflicts"] == 4             # two passes for each quarter warp
+    assert cost((result, program), "st", (".shared",))["shared_conflicts"] == 4      # two passes for each quarter
 
 
 @pytest.mark.parametrize(("stride", "offset", "sectors"), [(4, 0, 4), (4, 4, 5), (8, 0, 8), (32, 0, 32), (0, 0, 1),

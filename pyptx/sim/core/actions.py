@@ -72,7 +72,7 @@ def _move_row(e: Encoder, register: act.Reg, place: int, type_name: str) -> None
         e.emit(f"zx{register.width}_32" if register.width < 32 else "mov_32", e.register(register), place)
 
 
-# memory --------------------------------------------------------------------------------------------------------------------
+# memory -------------------------------------------------------------------------------------------------------------
 
 def _halves(place: int, width: int) -> list[int]:
     """The 64-bit rows of a 128-bit register, or the place itself."""
@@ -116,7 +116,8 @@ def _load(e: Encoder, action: act.Load) -> None:
         return
     cells = _address(e, action.address, size, count, width)
     cells["mod"] |= _SIGNED if action.signed else 0
-    if action.address.space == "shared" and action.address.base is None and size == 4 and width == 32 and count == 1 and None not in action.data:
+    fixed = action.address.space == "shared" and action.address.base is None
+    if fixed and size == 4 and width == 32 and count == 1 and None not in action.data:
         e.emit("lds", e.register(action.data[0]), aux=e.operand_list(places), **cells)
         return
     e.emit("ld", aux=e.operand_list(places), **cells)
@@ -169,10 +170,10 @@ def _atomic(e: Encoder, action: act.Atomic) -> None:
             if (register.width > 32) != (width > 32):
                 raise SimulationError("destination and source of different widths are not simulated by the core")
             targets += _halves(e.register(register), register.width)
-    type_name = {"b": "u"}.get(action.type[0], action.type[0]) + action.type[1:] if action.type[1:].isdigit() else action.type
-    type_code = FORMATS.index(type_name) if type_name in FORMATS else FORMATS.index("bf16") if action.type == "bf16" else 4
-    if action.type in ("bf16", "f16"):
-        type_code = FORMATS.index(action.type)
+    type_name = action.type
+    if type_name[0] == "b" and type_name != "bf16":
+        type_name = "u64" if size > 4 else "u" + type_name[1:]              # bits count as unsigned
+    type_code = FORMATS.index(type_name)
     code = _ATOMICS.index(action.operation) | type_code << 8 | action.packed << 16 | wide << 17
     width = 128 if wide else width
     e.emit("atom", aux=e.operand_list([*targets, *sources, *new]), aux2=code,
@@ -277,7 +278,7 @@ def _clock(e: Encoder, action: act.Clock) -> None:
     e.emit("clock", e.register(action.data), mod=int(action.data.width == 64), imm=action.shift)
 
 
-# the warp and the CTA ------------------------------------------------------------------------------------------------------
+# the warp and the CTA -----------------------------------------------------------------------------------------------
 
 def _optional(e: Encoder, register: act.Reg | None) -> int:
     return NONE if register is None else e.register(register)

@@ -39,7 +39,7 @@ class Encoded:
         constants: segment 1 as bytes.      reg_bytes: size of segment 0.
         zeros: (offset, bytes) pairs of registers that start as zero.
         place_rows: special registers of segment 3, in order.
-        param_rows: (place in the constants, offset in the parameters, size, signed, row bytes) of rows that hold a parameter.
+        param_rows: rows that hold a parameter: (place in the constants, offset in the parameters, size, signed, bytes).
     """
 
     ops: np.ndarray

@@ -29,10 +29,11 @@ _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "mem
            "memory", "space")
 _STATES = ("ready", "barrier", "parked")
 
-_SCALARS = ("nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes zero_count "
-            "shared_window local_window const_window param_window max_steps cta_quantum warp_quantum first_cta last_cta "
-            "max_resident yields").split()
-_POINTERS = ("ops pool segments param zeros consts place_sregs issues lanes divergent conflicts requests sectors").split()
+_POINTERS = """ops pool segments param zeros consts place_sregs
+    issues lanes divergent conflicts requests sectors""".split()
+_SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
+    zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum first_cta
+    last_cta max_resident yields""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -60,8 +61,8 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     """
     code = encoded(program)
     if threads > 1 and program.polls:
-        raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order several threads "
-                          "would not keep; pass threads=1")
+        raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order "
+                          "several threads would not keep; pass threads=1")
     share = min(threads if threads == 1 else threads * CHUNKS, plan.ctas)
     bounds = [plan.ctas * k // share for k in range(share + 1)]
     job = _Job(program, code, plan, params, segments)

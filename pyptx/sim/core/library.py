@@ -52,7 +52,8 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
     built = library.core_identity().decode()
     sources = _build().identity()
     if built != sources:
-        return None, f"it was built from other sources ({built[:8]}, here {sources[:8]}); run python {HERE / 'build_core.py'}"
+        return None, (f"it was built from other sources ({built[:8]}, here {sources[:8]}); run python "
+                      f"{HERE / 'build_core.py'}")
     wrong = library.core_self_test()
     if wrong:
         return None, f"its self-test failed (check {wrong}): floating-point arithmetic is not exact here"

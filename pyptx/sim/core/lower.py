@@ -89,7 +89,7 @@ def put(e: Encoder, name: str, type_name: str, target: int | None, *operands: in
     return place
 
 
-# leaves --------------------------------------------------------------------------------------------------------------------
+# leaves -------------------------------------------------------------------------------------------------------------
 
 def _leaf(e: Encoder, leaf: Leaf, target: int | None) -> int:
     value, type_name = leaf.value, leaf.type
@@ -130,7 +130,7 @@ def _normal(e: Encoder, place: int, type_name: str, target: int | None) -> int:
     return put(e, "and_32", type_name, target, place, e.constant((1 << width) - 1, 32))
 
 
-# integers ------------------------------------------------------------------------------------------------------------------
+# integers -----------------------------------------------------------------------------------------------------------
 
 _SIGNLESS = frozenset(("add", "sub", "mul", "neg", "and", "or", "xor", "not", "brev", "popc", "clz", "shl"))
 _SIGNED = frozenset(("min", "max", "mulhi", "div", "rem", "shr", "abs", "bfe", "bfind", "szext"))
@@ -248,7 +248,7 @@ def _compare(e: Encoder, node: Apply, sign: str, bits: int, operands: list[int],
     return put(e, f"{name}_{sign}{bits}" if name in ("lt", "le") else f"{name}_{bits}", "pred", target, *operands)
 
 
-# floats --------------------------------------------------------------------------------------------------------------------
+# floats -------------------------------------------------------------------------------------------------------------
 
 def _float(e: Encoder, node: Apply, target: int | None) -> int | None:
     type_name = node.type

@@ -1,4 +1,4 @@
-"""From a bound instruction to an action: one file per stateful family; what computes values goes by the table's `means`.
+"""From a bound instruction to an action: one file for each stateful family; what computes values goes by `means`.
 
 A decoder is registered for an opcode word and may give None for forms it does not simulate.
 """
@@ -15,7 +15,8 @@ __all__ = ["DECODERS", "Decoder", "decodes", "type_words"]
 Decoder = Callable[[Operands], Action | None]
 DECODERS: dict[str, Decoder] = {}
 
-_TYPES = frozenset(".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred".split())
+_TYPES = frozenset(""".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32
+    .f64 .pred""".split())
 
 
 def decodes(*opcodes: str):

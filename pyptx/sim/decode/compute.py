@@ -231,7 +231,7 @@ class _Reader:
         """1.0 or all ones where the condition holds, by lanes where its sources are packed."""
         sources = [n.id for n in ast.walk(condition) if isinstance(n, ast.Name) and n.id in self.o.bound.types]
         count = max((lanes_of(self.o.type(n)) for n in sources), default=1)
-        type_name = element(target) if lanes_of(target) == count else target if count == 1 else f"u{width(target) // count}"
+        type_name = element(target) if lanes_of(target) == count else f"u{width(target) // count}"
         one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(type_name, (1 << width(type_name)) - 1)
         def value(lane):
             return Apply.of("select", self.node(condition, lane, "pred"), Leaf(Const(one, width(type_name)), type_name),
@@ -253,7 +253,7 @@ class _Reader:
                         result="b32")
 
 
-# calls ---------------------------------------------------------------------------------------------------------------------
+# calls --------------------------------------------------------------------------------------------------------------
 
 def _simple(op: str, *extra: str, result: str = "", unsigned: bool = False, keep: bool = False):
     """Arguments in one type, given to a primitive of that name."""

@@ -1,4 +1,4 @@
-"""Memory: where an address lies, checks, costs, and loads, stores and atomics lane by lane (core/memory.c, atomic.c)."""
+"""Memory: where an address lies, checks, costs; loads, stores and atomics lane by lane (core/memory.c, atomic.c)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def evaluate(node: Node, read: Read) -> list[int]:
     return [operation(node, *lane) for lane in zip(*columns, strict=True)]
 
 
-# integers -----------------------------------------------------------------------------------------------------------------
+# integers -----------------------------------------------------------------------------------------------------------
 
 def _wrap(compute):
     """Operands by sign of the type; the result wraps, or clamps with "sat"."""
@@ -86,7 +86,7 @@ _INTEGER = {
 }
 
 
-# floating point -----------------------------------------------------------------------------------------------------------
+# floating point -----------------------------------------------------------------------------------------------------
 
 def _mode(node: Apply) -> str:
     return next((m for m in MODES if m in node.flags), "rn")
