@@ -67,6 +67,7 @@ class Scope:
         while scope is not None:
             found = scope.registers.get(name) or scope._from_family(name)
             if found:
+                self.registers[name] = found                # quicker next time
                 return found
             scope = scope.parent
         return None

@@ -32,7 +32,7 @@ OP3(fma_f64, o->b, o->c, __builtin_elementwise_fma(a, b, c))
 static inline S64 order(V64 u) { return (S64)(u ^ (V64)((S64)u >> 63 & 0x7fffffffffffffffll)); }
 static inline void extremum(Ctx *x, const Op *o, u32 m, int maximum) {
     V64 a = ROW(V64, x, o->a), b = ROW(V64, x, o->b);
-    S64 na = (F64)a != (F64)a, nb = (F64)b != (F64)b, less = order(a) < order(b);
+    S64 na = (S64)((F64)a != (F64)a), nb = (S64)((F64)b != (F64)b), less = (S64)(order(a) < order(b));
     V64 r = (maximum ? ~less : less) ? a : b;
     r = na ? b : nb ? a : r;
     put64(x, o->d, na & nb ? (V64)0x7fffffffffffffffull : r, m);
@@ -42,10 +42,10 @@ static void f_max_f64(Ctx *x, const Op *o, u32 m) { extremum(x, o, m, 1); }
 static void f_cmp_f64(Ctx *x, const Op *o, u32 m) {
     F64 a = ROW(F64, x, o->a), b = ROW(F64, x, o->b);
     S64 r = 0;
-    if (o->imm & 1) r |= a < b;
-    if (o->imm & 2) r |= a == b;
-    if (o->imm & 4) r |= a > b;
-    if (o->imm & 8) r |= (a != a) | (b != b);
+    if (o->imm & 1) r |= (S64)(a < b);
+    if (o->imm & 2) r |= (S64)(a == b);
+    if (o->imm & 4) r |= (S64)(a > b);
+    if (o->imm & 8) r |= (S64)((a != a) | (b != b));
     put_pred(x, o->d, bits64(r), m);
 }
 static void f_abs_f64(Ctx *x, const Op *o, u32 m) { put64(x, o->d, ROW(V64, x, o->a) & 0x7fffffffffffffffull, m); }
@@ -56,11 +56,11 @@ static void f_copysign_f64(Ctx *x, const Op *o, u32 m) {
 static void f_class_f64(Ctx *x, const Op *o, u32 m) {
     V64 u = ROW(V64, x, o->a) & 0x7fffffffffffffffull;
     S64 r = 0;
-    if (o->imm & 1) r |= u == 0;
-    if (o->imm & 2) r |= (u > 0) & (u < 0x0010000000000000ull);
-    if (o->imm & 4) r |= (u >= 0x0010000000000000ull) & (u < 0x7ff0000000000000ull);
-    if (o->imm & 8) r |= u == 0x7ff0000000000000ull;
-    if (o->imm & 16) r |= u > 0x7ff0000000000000ull;
+    if (o->imm & 1) r |= (S64)(u == 0);
+    if (o->imm & 2) r |= (S64)((u > 0) & (u < 0x0010000000000000ull));
+    if (o->imm & 4) r |= (S64)((u >= 0x0010000000000000ull) & (u < 0x7ff0000000000000ull));
+    if (o->imm & 8) r |= (S64)(u == 0x7ff0000000000000ull);
+    if (o->imm & 16) r |= (S64)(u > 0x7ff0000000000000ull);
     put_pred(x, o->d, bits64(r), m);
 }
 static void f_rsqrt_f64(Ctx *x, const Op *o, u32 m) {

@@ -1,0 +1,52 @@
+"""The compiled core: which one is loaded, and what is said when none can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sim.text import entry
+
+from pyptx import sim
+from pyptx.errors import LaunchError
+from pyptx.sim.core import library
+from pyptx.sim.core.encode import OP
+
+PROGRAM = "ret"
+
+
+def test_the_core_is_there_and_sound():
+    assert library.problem() is None
+    assert library.core().core_self_test() == 0
+
+
+def test_operations_are_as_wide_as_python_writes_them():
+    assert OP.itemsize == 64 == library.core().core_sizes(0)
+
+
+def test_without_the_core_the_reference_runs_and_says_so(monkeypatch):
+    monkeypatch.setattr(library, "problem", lambda: "the compiled core is missing")
+    program = sim.load(entry(PROGRAM))
+    with pytest.warns(RuntimeWarning, match="runs on its slow Python engine, .*: the compiled core is missing"):
+        assert sim.launch(program, 1, 32, ()).engine == "reference"
+    with pytest.raises(LaunchError, match="the simulator core cannot be used: the compiled core is missing"):
+        sim.launch(program, 1, 32, (), engine="core")
+
+
+def test_several_threads_share_the_ctas():
+    body = """
+    .reg .b32 %r<4>; .reg .b64 %rd<4>
+    ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r1, 32, %r2
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r1; ret
+    """
+    program = sim.load(entry(body, "u64 out"))
+    out, alone = np.zeros(32 * 100, np.uint32), np.zeros(32 * 100, np.uint32)
+    shared = sim.launch(program, 100, 32, (out,), engine="core", threads=3)
+    assert (out == np.arange(3200)).all()
+    assert shared.counters == sim.launch(program, 100, 32, (alone,), engine="core").counters
+
+
+def test_threads_are_refused_where_the_order_of_ctas_shows():
+    body = ".reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; red.global.add.u32 [%rd1], 1; ret"
+    program = sim.load(entry(body, "u64 x"))
+    with pytest.raises(LaunchError, match="pass threads=1"):
+        sim.launch(program, 4, 32, (np.zeros(1, np.uint32),), engine="core", threads=2)
