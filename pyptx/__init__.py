@@ -11,10 +11,11 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", "views", "errors"}
+_MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", "views", "errors",
+            "history"}
 _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
-    "LaunchResult": "runtime", "detect_arch": "runtime.device", "Compiled": "compiled",
+    "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate", "Compiled": "compiled",
     "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }

@@ -69,6 +69,7 @@ class _Printer:
     def __init__(self):
         self.parts: list[str] = []
         self.owners: list[Place | None] = []
+        self.marked: list[tuple[int, Instruction | Label]] = []     # part of every instruction and label
         self._templates: dict[tuple, str | None] = {}
 
     def _put(self, text: str, owner: Place | None = None) -> None:
@@ -100,7 +101,7 @@ class _Printer:
             indent: for those that have no formatting.
             closed: something follows, which a comment at the end must not swallow.
         """
-        parts, owners, templates = self.parts, self.owners, self._templates
+        parts, owners, marked, templates = self.parts, self.owners, self.marked, self._templates
         shared: dict[int, str] = {}
         previous: Statement | None = None
         joined = False                                      # the declaration before is continued by this one
@@ -108,6 +109,7 @@ class _Printer:
             if parts and parts[-1][-1] != "\n":
                 self._fresh_line(previous, node)
             if type(node) is Instruction:
+                marked.append((len(parts), node))
                 formatting, guard = node.formatting, node.predicate
                 texts = [o.name if type(o) is RegisterOperand else operand_text(o) for o in node.operands]
                 key = (indent if formatting is None else id(formatting), len(texts),
@@ -167,6 +169,7 @@ class _Printer:
         formatting = given or _line(indent)
         match node:
             case Label(name, place=place):
+                self.marked.append((len(self.parts), node))
                 gap = formatting.layout[0][1] if formatting.layout else ""
                 before = _before(given, given.indent) if given else ""
                 self._put(before + name + gap + ":" + _after(formatting), place)

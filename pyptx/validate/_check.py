@@ -3,102 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from pyptx.emitter import statement_spans
 from pyptx.errors import Diagnostic, FormError
-from pyptx.ir.nodes import (
-    Block,
-    Function,
-    Instruction,
-    IntrinsicScope,
-    Label,
-    LabelOperand,
-    Module,
-    RegDecl,
-    RegisterOperand,
-)
+from pyptx.ir.nodes import Instruction, Label, LabelOperand, Module, RegisterOperand
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target
 from pyptx.validate._bind import Bound, bind
+from pyptx.validate._scope import Scope, walk
 
 __all__ = ["check", "required_version"]
-
-
-class Scope:
-    """Names declared in a body, with the blocks around it."""
-
-    def __init__(self, outer: Scope | None = None):
-        self.outer = outer
-        self.types: dict[str, str] = {}
-        self.families: dict[str, tuple[str, int]] = {}          # %r<9> declares %r0 .. %r8
-        self.known: dict[str, str | None] = {}
-
-    def declare(self, node: RegDecl) -> None:
-        self.known.clear()
-        type_name = f"v{node.vector}.{node.type.value}" if node.vector else node.type.value
-        if node.count is None:
-            self.types[node.name] = type_name
-        else:
-            self.families[node.name] = (type_name, node.count)
-
-    def type_of(self, name: str) -> str | None:
-        """The type of a register, "v4.f32" for a vector one, None when nothing of that name is a register."""
-        try:
-            return self.known[name]
-        except KeyError:
-            found = self.known[name] = self._find(name)
-            return found
-
-    def _find(self, name: str) -> str | None:
-        found = self.types.get(name)
-        if found is not None:
-            return found
-        stem = name.rstrip("0123456789")
-        digits = name[len(stem):]
-        while digits:
-            family = self.families.get(stem)
-            if family and int(digits) < family[1] and (digits == "0" or digits[0] != "0"):
-                return family[0]
-            stem, digits = stem + digits[0], digits[1:]
-        return self.outer.type_of(name) if self.outer else None
-
-
-def walk(module: Module) -> Iterator[tuple[Instruction, Scope]]:
-    """Every instruction of a module with the scope it stands in."""
-    for directive in module.directives:
-        if isinstance(directive, Function):
-            yield from _walk_body(directive.body, _function_scope(directive))
-        elif isinstance(directive, Instruction):
-            yield directive, Scope()
-
-
-def _function_scope(function: Function) -> Scope:
-    scope = Scope()
-    for param in (*function.params, *(function.return_params or ())):
-        if param.state_space.value == "reg":
-            scope.types[param.name] = param.type.value
-    return scope
-
-
-def _walk_body(body: tuple, scope: Scope) -> Iterator[tuple[Instruction, Scope]]:
-    for node in body:                           # ptxas wants a declaration before its use; helpers may declare late
-        if isinstance(node, RegDecl):
-            scope.declare(node)
-        elif isinstance(node, IntrinsicScope):
-            _declare_all(node.body, scope)
-    for node in body:
-        if isinstance(node, Instruction):
-            yield node, scope
-        elif isinstance(node, Block):
-            yield from _walk_body(node.body, Scope(scope))
-        elif isinstance(node, IntrinsicScope):
-            yield from _walk_body(node.body, scope)
-
-
-def _declare_all(body: tuple, scope: Scope) -> None:
-    for node in body:
-        if isinstance(node, RegDecl):
-            scope.declare(node)
 
 
 def check(module: Module, target: str | None = None) -> list[Diagnostic]:
@@ -107,31 +23,55 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     Args:
         target: checked for instead of the module's own.
     Returns:
-        One diagnostic each, with the Python place of the node; none when nothing is wrong.
+        One diagnostic each, with its line in the text and the Python place of the node; none when nothing is wrong.
     """
-    found: list[Diagnostic] = []
     name = target or module.target.targets[0]
     try:
         chip = targets.parse(name)
     except ValueError as error:
         return [Diagnostic("error", str(error))]
     version = (module.version.major, module.version.minor)
-    if version < chip.first_ptx:
-        found.append(Diagnostic("error", f".target {name} requires .version {_dotted(chip.first_ptx)} or later, "
-                                         f"the module says {_dotted(version)}"))
-    elif version > targets.LATEST_PTX:
-        found.append(Diagnostic("error", f".version {_dotted(version)} is unknown; expected "
-                                         f"{_dotted(targets.LATEST_PTX)} at most"))
-    found += _labels(module)
-    for instruction, scope in walk(module):
-        try:
-            bound = bind(instruction, scope.type_of)
-        except FormError as error:
-            found.append(Diagnostic("error", error.message, hint=error.hint, place=instruction.place))
-            continue
-        found += _guard(instruction, scope)
-        found += _gates(instruction, bound, chip, version)
+    found = list(_header(chip, version))
+    by_statement = [(i, fault) for i, (node, scope) in enumerate(walk(module))
+                    for fault in _statement(node, scope, chip, version)]
+    if by_statement:                            # only now is it worth knowing where the statements stand
+        spans = statement_spans(module)
+        found += [replace(fault, line=spans[i].line, column=spans[i].column, end_column=spans[i].end_column)
+                  for i, fault in by_statement]
     return found
+
+
+def _header(chip: Target, version: tuple[int, int]) -> Iterator[Diagnostic]:
+    if version < chip.first_ptx:
+        yield Diagnostic("error", f".target {chip.name} requires .version {_dotted(chip.first_ptx)} or later, "
+                                  f"the module says {_dotted(version)}")
+    elif version > targets.LATEST_PTX:
+        yield Diagnostic("error", f".version {_dotted(version)} is unknown; expected "
+                                  f"{_dotted(targets.LATEST_PTX)} at most")
+
+
+def _statement(node: Instruction | Label, scope: Scope, chip: Target,
+               version: tuple[int, int]) -> Iterator[Diagnostic]:
+    if isinstance(node, Label):
+        if scope.labels[node.name] > 1:
+            yield Diagnostic("error", f"label {node.name} stands {scope.labels[node.name]} times in one scope",
+                             place=node.place)
+        return
+    try:
+        bound = bind(node, scope.type_of)
+    except FormError as error:
+        yield Diagnostic("error", error.message, hint=error.hint, place=node.place)
+        return
+    yield from _branch(node, scope)
+    yield from _guard(node, scope)
+    yield from _gates(node, bound, chip, version)
+
+
+def _branch(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
+    target = instruction.operands[0] if instruction.opcode == "bra" and instruction.operands else None
+    if isinstance(target, LabelOperand) and not scope.sees_label(target.name):
+        yield _error(instruction, f"there is no label {target.name} here", "place it with ptx.label(name)"
+                     if instruction.place else None)
 
 
 def _dotted(version: tuple[int, int]) -> str:
@@ -190,6 +130,8 @@ def required_version(module: Module) -> tuple[int, int]:
     chip = targets.parse(module.target.targets[0])
     version = chip.first_ptx
     for instruction, scope in walk(module):
+        if isinstance(instruction, Label):
+            continue
         try:
             bound = bind(instruction, scope.type_of)
         except FormError:
@@ -202,27 +144,3 @@ def required_version(module: Module) -> tuple[int, int]:
             if row is not None and row.needs.on(chip):
                 version = max(version, row.needs.ptx)
     return version
-
-
-# labels and names -------------------------------------------------------------------------------------------------
-
-def _labels(module: Module) -> Iterator[Diagnostic]:
-    for function in module.functions:
-        labels: set[str] = set()
-        for node in _nodes(function.body):
-            if isinstance(node, Label):
-                if node.name in labels:
-                    yield Diagnostic("error", f"label {node.name} stands twice in {function.name}", place=node.place)
-                labels.add(node.name)
-        for node in _nodes(function.body):
-            if isinstance(node, Instruction) and node.opcode == "bra" and node.operands:
-                target = node.operands[0]
-                if isinstance(target, LabelOperand) and target.name not in labels:
-                    yield _error(node, f"label {target.name} is not in {function.name}")
-
-
-def _nodes(body: tuple) -> Iterator[object]:
-    for node in body:
-        yield node
-        if isinstance(node, (Block, IntrinsicScope)):
-            yield from _nodes(node.body)

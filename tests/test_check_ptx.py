@@ -1,0 +1,102 @@
+"""check_ptx: every fault of a text with its line and columns, one each, and none in what ptxas takes."""
+
+from pathlib import Path
+
+import pytest
+
+import pyptx
+from pyptx import emitter
+from pyptx.ir.nodes import Instruction, Label
+from pyptx.ir.visit import statements
+from pyptx.parser import parse
+
+TEXT = """\
+.version 8.5
+.target sm_90a
+.address_size 64
+
+// a comment
+.visible .entry k(
+	.param .u64 x
+)
+{
+	.reg .pred %p;
+	.reg .f32 %f<3>;
+	.reg .b64 %rd<2>;
+
+	ld.param.u64 %rd0, [x];     // the pointer
+again:  ld.global.f32 %f0, [%rd0];
+	/* first */ fma.rn.f32 %f1, %f0, %f0, %f0; setp.lt.f32 %p, %f1, 0f40000000;
+	@%p bra again;
+	ret;
+}
+"""
+CORPUS = sorted((Path(__file__).parent / "corpus").rglob("*.ptx"))
+COMPILED = [path for path in CORPUS if path.stem != "statements"]       # that one is grammar only; ptxas refuses it
+
+
+def marked(text, diagnostic):
+    """The part of the text a diagnostic is about."""
+    return text.splitlines()[diagnostic.line - 1][diagnostic.column:diagnostic.end_column]
+
+
+def test_a_good_text_has_no_faults():
+    assert pyptx.check_ptx(TEXT) == []
+
+
+def test_spans_cover_the_statements():
+    spans = emitter.statement_spans(parse(TEXT))
+    covered = [TEXT.splitlines()[s.line - 1][s.column:s.end_column] for s in spans]
+    assert covered == ["ld.param.u64 %rd0, [x];", "again:", "ld.global.f32 %f0, [%rd0];",
+                       "fma.rn.f32 %f1, %f0, %f0, %f0;", "setp.lt.f32 %p, %f1, 0f40000000;", "@%p bra again;", "ret;"]
+
+
+@pytest.mark.parametrize(("old", "new", "where", "message"), [
+    ("fma.rn.f32", "fma.rnn.f32", "fma.rnn.f32 %f1, %f0, %f0, %f0;", ".rnn"),
+    ("%f1, 0f40000000", "%f9, 0f40000000", "setp.lt.f32 %p, %f9, 0f40000000;", "%f9 is not declared"),
+    ("bra again", "bra agian", "@%p bra agian;", "no label agian"),
+    ("@%p bra", "@%f0 bra", "@%f0 bra again;", "expected a predicate"),
+    ("ret;", "wgmma.fence.sync.aligned 1;", "wgmma.fence.sync.aligned 1;", "takes 0 operands, not 1"),
+    ("ret;", "again: ret;", "again:", "2 times"),
+])
+def test_a_fault_is_marked(old, new, where, message):
+    text = TEXT.replace(old, new)
+    found = pyptx.check_ptx(text)
+    assert where in [marked(text, d) for d in found]
+    assert all(d.severity == "error" for d in found) and message in found[-1].message
+
+
+def test_a_line_that_is_no_ptx_gives_one_fault_and_the_rest_is_read():
+    text = TEXT.replace("\tret;", "\tadd.f32 %f0 %f1;\n\tret;").replace("fma.rn.f32", "fma.rnn.f32")
+    assert [d.line for d in pyptx.check_ptx(text)] == [16, 18]
+
+
+def test_another_target_may_be_asked_for():
+    text = TEXT.replace("ret;", "wgmma.fence.sync.aligned;\n\tret;")
+    assert pyptx.check_ptx(text) == []
+    (found,) = pyptx.check_ptx(text, target="sm_80")
+    assert "requires .target sm_90a" in found.message and marked(text, found) == "wgmma.fence.sync.aligned;"
+
+
+def test_labels_of_two_blocks_do_not_collide():
+    block = "\t{\n\tloop:\n\t@%p bra loop;\n\t}\n"
+    assert pyptx.check_ptx(TEXT.replace("\tret;", block + block + "\tret;")) == []
+
+
+@pytest.mark.parametrize("text", ["", "\x00\xff", ".version 8.5", "{" * 5000, b"\xff\xfe.version"])
+def test_what_is_no_module_is_a_diagnostic_and_no_crash(text):
+    assert pyptx.check_ptx(text)[0].severity == "error"
+
+
+@pytest.mark.parametrize("path", COMPILED, ids=lambda p: p.stem)
+def test_compiled_ptx_has_no_faults_and_spans_that_fit(path):
+    text = path.read_text()
+    assert pyptx.check_ptx(text) == []
+    module, lines = parse(text), text.splitlines()
+    nodes = [n for f in module.functions for n in statements(f.body) if isinstance(n, (Instruction, Label))]
+    spans = emitter.statement_spans(module)
+    if len(nodes) == len(spans):
+        for node, span in zip(nodes, spans, strict=True):
+            start = lines[span.line - 1][span.column:]
+            name = node.name if isinstance(node, Label) else node.opcode if node.predicate is None else "@"
+            assert start.startswith(name)
