@@ -29,10 +29,10 @@ LAYERS = (
     ("ir",),
     ("parser", "emitter", "validate", "spec", "codegen"),
     ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor", "ptx"),
-    ("toolchain", "store", "cache", "compiled", "sim"),
+    ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_specialize", "kernel"),
-    ("highlight", "analysis", "tune", "views"),
+    ("highlight", "analysis", "history", "tune", "views"),
     ("__init__",),
     ("jupyter", "cli", "__main__"),
 )

@@ -1,0 +1,258 @@
+"""What pyptx remembers between processes: one SQLite file in the cache folder, beside the assembled kernels.
+
+Several processes may share it. Texts and machine code lie in it compressed, named by their hash, so that a version
+and what it needs come and go together, whatever happens to the cache of cubins. A damaged file is set aside, never
+overwritten; where the folder cannot be written, what is stored is kept in memory until the process ends, and a
+warning says so once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+import warnings
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from pyptx import cache
+
+__all__ = ["MAX_BYTES", "Store", "default_store", "get_blob", "put_blob"]
+
+MAX_BYTES = 256 << 20
+FILE = "pyptx.sqlite"
+
+T = TypeVar("T")
+
+# One step for each version of the schema; the number of steps taken is the file's user_version. Never edit a step.
+_STEPS = ("""
+CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY, kernel TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL,
+    first REAL NOT NULL, last REAL NOT NULL, about TEXT NOT NULL, source TEXT NOT NULL, files TEXT NOT NULL,
+    places TEXT NOT NULL, ptx TEXT NOT NULL, cubin TEXT NOT NULL, cell TEXT,
+    UNIQUE (kernel, number), UNIQUE (kernel, key));
+CREATE TABLE labels (
+    kernel TEXT NOT NULL, label TEXT NOT NULL, version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
+    PRIMARY KEY (kernel, label));
+""",)
+_BUSY_S = 30                                            # how long to wait for another process' transaction
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNUSABLE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+             sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
+_FREE_PAGES = 256                                       # given back to the system when more of the file is unused
+
+
+class Store:
+    """The file, opened for each transaction: threads, forks and other processes need no care.
+
+    Args:
+        path: the file; it and its folder are made when first needed.
+        max_bytes: what `used_bytes` should stay under; whoever adds data takes old data away.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES):
+        self.path, self.max_bytes = Path(path), max_bytes
+        self._memory: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+
+    def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """What `ask` returns, inside one transaction. It runs again when the file turns out to be damaged."""
+        return self._run(ask, "BEGIN")
+
+    def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """As `read`, with no other writer meanwhile; all of the change is kept, or none when it raises."""
+        return self._run(change, "BEGIN IMMEDIATE")
+
+    def used_bytes(self) -> int:
+        """Bytes of the texts and cubins in it."""
+        return self.read(used_bytes)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r})" + (" in memory" if self._memory else "")
+
+    # transactions -----------------------------------------------------------------------------------------------------
+
+    def _run(self, function: Callable[[sqlite3.Connection], T], begin: str) -> T:
+        for _ in range(3):                              # a damaged file is replaced once; another process may do it too
+            if self._memory is not None:
+                break
+            before = self._identity()
+            try:
+                with closing(self._open()) as connection:
+                    return _transaction(connection, function, begin)
+            except sqlite3.DatabaseError as error:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code in _DAMAGED:
+                    self._set_aside(before, error)
+                elif code in _UNUSABLE:
+                    self._fall_back(str(error))
+                else:
+                    raise
+            except _NewerError as error:
+                self._fall_back(str(error), copied=False)
+            except OSError as error:
+                self._fall_back(str(error))
+        if self._memory is None:
+            self._fall_back("it is damaged again and again")
+        with self._lock:
+            return _transaction(self._memory, function, begin)
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    # when the file cannot be used -------------------------------------------------------------------------------------
+
+    def _identity(self) -> os.stat_result | None:
+        try:
+            return self.path.stat()
+        except OSError:
+            return None
+
+    def _set_aside(self, seen: os.stat_result | None, error: sqlite3.DatabaseError) -> None:
+        """Rename the damaged file, unless another process has done so since it was `seen`."""
+        if seen is None or not self._still(seen):
+            return
+        aside = self.path.with_name(f"{self.path.name}.damaged-{seen.st_ino:x}-{seen.st_mtime_ns:x}")
+        try:
+            try:
+                os.close(os.open(aside, os.O_CREAT | os.O_EXCL))        # claims the work
+            except FileExistsError:
+                for _ in range(20):
+                    if not self._still(seen):
+                        return
+                    time.sleep(0.1)                     # the other one died: go on
+            for part in ("-wal", "-shm"):               # a log left behind would be played into the new file
+                left = self.path.with_name(self.path.name + part)
+                if left.exists():
+                    os.replace(left, aside.with_name(aside.name + part))
+            os.replace(self.path, aside)
+        except OSError as fault:
+            self._fall_back(f"{error}, and it cannot be renamed: {fault}")
+            return
+        warnings.warn(f"the store {self.path} is damaged ({error}). It is set aside as {aside.name}; a new one begins.",
+                      RuntimeWarning, stacklevel=5)
+
+    def _still(self, seen: os.stat_result) -> bool:
+        now = self._identity()
+        return now is not None and (now.st_ino, now.st_dev) == (seen.st_ino, seen.st_dev)
+
+    def _fall_back(self, reason: str, *, copied: bool = True) -> None:
+        """From now on in memory, beginning with what can be read of the file."""
+        with self._lock:
+            if self._memory is not None:
+                return
+            self._memory = (copied and self._copy()) or _memory()
+            _prepare(self._memory)
+        warnings.warn(f"the store {self.path} cannot be used ({reason}); what is kept from now on is in memory and "
+                      "ends with this process. PYPTX_CACHE_DIR names another folder.", RuntimeWarning, stacklevel=5)
+
+    def _copy(self) -> sqlite3.Connection | None:
+        for how in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no log beside the file, and reads none
+            memory = _memory()
+            try:
+                with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{how}", uri=True)) as file:
+                    file.backup(memory)
+                return memory
+            except sqlite3.DatabaseError:               # not readable in this way
+                memory.close()
+        return None
+
+
+class _NewerError(Exception):
+    """The file's schema is of a newer pyptx."""
+
+
+def _memory() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Settings of a connection, and the steps the file's schema lacks."""
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_S * 1000}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    if _schema(connection) == len(_STEPS):
+        return
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")              # counts before the first table only
+    for _ in range(100):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:       # two that make the file at once: SQLite does not wait here
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(0.05)
+    connection.execute("BEGIN IMMEDIATE")
+    for number, step in enumerate(_STEPS[_schema(connection):], _schema(connection) + 1):
+        for statement in filter(str.strip, step.split(";")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")
+    connection.execute("COMMIT")
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > len(_STEPS):
+        raise _NewerError(f"a newer pyptx wrote it: schema {found}, this one knows {len(_STEPS)}")
+    return found
+
+
+def _transaction(connection: sqlite3.Connection, function: Callable[[sqlite3.Connection], T], begin: str) -> T:
+    connection.execute(begin)
+    try:
+        value = function(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    if begin != "BEGIN" and connection.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
+        connection.executescript("PRAGMA incremental_vacuum")           # execute() would free a single page
+    return value
+
+
+def put_blob(connection: sqlite3.Connection, data: bytes) -> str:
+    """Keep data inside a `write`; its name, which equal data share."""
+    name = hashlib.sha256(data).hexdigest()
+    packed = zlib.compress(data)
+    connection.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", (name, len(packed), packed))
+    return name
+
+
+def get_blob(connection: sqlite3.Connection, name: str) -> bytes | None:
+    """The data of a name; None when it is not there, or no longer what was kept."""
+    row = connection.execute("SELECT data FROM blobs WHERE hash = ?", (name,)).fetchone()
+    if row is None:
+        return None
+    try:
+        data = zlib.decompress(row[0])
+    except zlib.error:
+        return None
+    return data if hashlib.sha256(data).hexdigest() == name else None
+
+
+def used_bytes(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT coalesce(sum(size), 0) FROM blobs").fetchone()[0]
+
+
+_stores: dict[Path, Store] = {}
+_stores_lock = threading.Lock()
+
+
+def default_store() -> Store:
+    """The store in the cache folder that the environment names now."""
+    path = cache.DEFAULT_CACHE_DIR / FILE
+    with _stores_lock:
+        return _stores.setdefault(path, Store(path))
