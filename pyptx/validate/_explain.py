@@ -82,11 +82,13 @@ def _nearest(op: isa.Op, words: tuple[str, ...]) -> str | None:
     types = [word for word in words if word in _types.TYPE_WORDS]
     best, score = None, (-1,)
     for form in op.forms:
-        known = {f".{w.before}{c}{w.after}" for w in form.words if w.slot for c in form.slots[w.slot].choices}
-        known |= {w.text for w in form.words if not w.slot}
+        spellings = [{f".{w.before}{c}{w.after}" for c in form.slots[w.slot].choices} if w.slot else {w.text}
+                     for w in form.words]
+        known = set().union(*spellings)
         hits = sum(word in known for word in words)
-        wants = sum(1 for w in form.words if not w.optional)
-        this = (bool(types) and types[-1] in known, hits, -abs(wants - len(words)))
+        missing = sum(not w.optional and spelled.isdisjoint(words)
+                      for w, spelled in zip(form.words, spellings, strict=True))
+        this = (bool(types) and types[-1] in known, hits, -missing)
         if this > score:
             best, score = form, this
     if best is None:
@@ -196,6 +198,10 @@ _ADDRESS_64, _ADDRESS_32 = frozenset({"b64", "u64", "s64"}), frozenset({"b32", "
 _ADDRESS_SMALL = frozenset({"b16", "u16", "s16", "b8", "u8", "s8"})         # ptxas takes them, zero-extended
 
 
+_UNDECLARED = "register {operand} is not declared"
+_DECLARE = "declare it in this scope or one around it: reg.scalar(dtype) in Python, .reg in PTX text"
+
+
 def type_problem(match: Match, leaves: tuple) -> Problem | None:
     """What is wrong with the types of operands that are of the right kind; None when nothing is."""
     form = match.form
@@ -207,7 +213,8 @@ def type_problem(match: Match, leaves: tuple) -> Problem | None:
             if problem is None and n and operand.kind == "vector":
                 problem = _mixed_problem(operand, leaf.tokens[:n], tok)
             if problem is not None:
-                return Problem(problem, f"the form is {form.syntax}", _leaf_text(leaf.path, n, len(leaf.tokens)))
+                hint = _DECLARE if problem is _UNDECLARED else f"the form is {form.syntax}"
+                return Problem(problem, hint, _leaf_text(leaf.path, n, len(leaf.tokens)))
     return None
 
 
@@ -250,7 +257,7 @@ def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | N
     if tok == "name":
         return None
     if tok == "?":
-        return "register {operand} is not declared"
+        return _UNDECLARED
     if operand.kind == "address":
         return _address_problem(match.form, match.choices, operand, tok)
     if operand.kind not in ("register", "vector") or tok in ("_", "%"):
