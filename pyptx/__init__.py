@@ -15,7 +15,8 @@ _MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", 
             "history"}
 _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
-    "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate", "Compiled": "compiled",
+    "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
+    "load": "program", "Program": "program", "Compiled": "compiled",
     "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }

@@ -5,21 +5,22 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyptx import validate
 from pyptx._loc import Place
 from pyptx._trace import DYNAMIC_SMEM, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
-from pyptx.emitter import Emitted, emit_lines
-from pyptx.errors import CompileError, Diagnostic, TraceError
+from pyptx._variant import Variant
+from pyptx.emitter import emit_lines
+from pyptx.errors import TraceError
 from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec
 
-__all__ = ["KernelOptions", "Signature", "Specialization", "parse_raw_param", "specialize"]
+__all__ = ["KernelOptions", "Signature", "parse_raw_param", "specialize"]
 
 _POINTER = Param(StateSpace.PARAM, ScalarType.U64, "")
 
@@ -54,47 +55,9 @@ class KernelOptions:
     smem_bytes: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class Specialization:
-    """One traced variant of a kernel.
-
-    Attributes:
-        env: symbolic sizes it was traced with.
-        dynamic_bytes: dynamic shared memory its allocations need.
-        programs, compiled: what backends and the assembler made of it, by name and options.
-    """
-
-    module: Module
-    entry: Function
-    env: Mapping[str, int]
-    dynamic_bytes: int
-    tma_tensors: tuple[str, ...]
-    emitted: Emitted
-    programs: dict[str, Any] = field(default_factory=dict)
-    compiled: dict[tuple, Any] = field(default_factory=dict)
-    _diagnostics: tuple[Diagnostic, ...] | None = None
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What the table refuses or warns of, found once."""
-        if self._diagnostics is None:
-            self._diagnostics = tuple(validate.check(self.module))
-        return self._diagnostics
-
-    def require_valid(self) -> None:
-        """Raise everything the table refuses, each at its Python place.
-
-        Raises:
-            CompileError: an instruction no form fits, an undeclared register, a version or target too old.
-        """
-        errors = [d for d in self.diagnostics if d.severity == "error"]
-        if errors:
-            raise CompileError(errors)
-
-
 def specialize(function: Callable, name: str, signature: Signature, specs: Sequence[Tile], options: KernelOptions, *,
                arch: str, version: tuple[int, int] | None, env: Mapping[str, int],
-               template: Mapping[str, Any]) -> Specialization:
+               template: Mapping[str, Any]) -> Variant:
     """Trace `function` and build its module. The body may run twice: shared memory beyond 48 KiB needs another mode.
 
     Raises:
@@ -121,12 +84,13 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
                          hint="take offsets into the extern array, or drop extern_smem")
     entry = Function(True, name, _params(signature, specs, options, ctx), None, ctx.body(), LinkingDirective.VISIBLE,
                      options.directives, place=Place(function.__code__, 0))
-    module = Module(Version(*default_version), Target((arch,)), AddressSize(64), (*ctx.module_files, *_extern(options, ctx), entry))
+    directives = (*ctx.module_files, *_extern(options, ctx), entry)
+    module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
     if version is None:
         needed = max(default_version, validate.required_version(module))
         module = replace(module, version=Version(*needed))
-    return Specialization(module, entry, dict(env), ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
-                          tuple(ctx.tma_tensors), emit_lines(module))
+    return Variant(module, entry, emit_lines(module), ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
+                   tuple(ctx.tma_tensors))
 
 
 def _tensors(names: Sequence[str], specs: Sequence[Tile], sizes: Mapping[str, int]) -> list[TensorSpec]:

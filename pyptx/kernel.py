@@ -6,17 +6,15 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from pyptx._specialize import KernelOptions, Signature, Specialization, parse_raw_param, specialize
-from pyptx.compiled import Compiled, compile_module
-from pyptx.emitter import with_locations
+from pyptx._specialize import KernelOptions, Signature, parse_raw_param, specialize
+from pyptx._variant import Variant, device_arrays
+from pyptx.compiled import Compiled
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
-from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime import Dim3, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.device import detect_arch
 from pyptx.specs import Tile, unify_envs
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
@@ -52,8 +50,8 @@ class Kernel:
         extern = "global_smem" if extern_smem is True else extern_smem or None
         self._options = KernelOptions(tuple((t, n) for t, n in raw_params or ()), extern, directives, smem)
         self._raw = {n: parse_raw_param(t, n) for t, n in self._options.raw_params}
-        self._cache: dict[tuple, Specialization] = {}
-        self._last_run: tuple[Specialization | None, LaunchResult | None] = (None, None)
+        self._cache: dict[tuple, Variant] = {}
+        self._last_variant: Variant | None = None
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
         if specs > tensors:
             raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
@@ -105,8 +103,8 @@ class Kernel:
 
     @property
     def last_run(self) -> LaunchResult | None:
-        """What the last call or launch gave; None before the first."""
-        return self._last_run[1]
+        """What the newest call or launch gave; None before the first."""
+        return self._last_variant.last_run if self._last_variant else None
 
     def __repr__(self) -> str:
         return f"<pyptx kernel {self.name}, {self.arch}>"
@@ -137,17 +135,7 @@ class Kernel:
             CompileError: the table or the assembler refused something; all of it, each at its Python line.
             MissingToolError: no assembler is installed.
         """
-        return self._compile(self._specialize(params, arch, version), tuple(options), lineinfo)
-
-    def _compile(self, special: Specialization, options: tuple[str, ...] = (), lineinfo: bool = False) -> Compiled:
-        special.require_valid()
-        key = (options, lineinfo)
-        if key not in special.compiled:
-            emitted = with_locations(special.emitted) if lineinfo else special.emitted
-            special.compiled[key] = compile_module(special.module, emitted.text, emitted.places,
-                                                   target=special.module.target.targets[0], options=options,
-                                                   lineinfo=lineinfo, name=self.name)
-        return special.compiled[key]
+        return self._specialize(params, arch, version).compile(options, lineinfo=lineinfo)
 
     def sass(self, **params: Any) -> str:
         """The machine code as text, one instruction a line with its address."""
@@ -157,13 +145,10 @@ class Kernel:
              lineinfo: bool = False, **params: Any) -> Any:
         """The linked Python | PTX | SASS view; arguments as for compile.
 
-        When the last run was of the same variant, its counters stand beside the lines.
+        The counters of the newest launch of the same variant stand beside the lines.
         """
-        special = self._specialize(params, arch, version)
-        last, result = self._last_run
-        return import_module("pyptx.views").linked(
-            self._compile(special, tuple(options), lineinfo), counters=result.counters if last is special else None,
-            block=self._block, dynamic_shared_bytes=max(self.smem, special.dynamic_bytes))
+        variant = self._specialize(params, arch, version)
+        return variant.view(variant.compile(options, lineinfo=lineinfo), block=self._block, dynamic_bytes=self.smem)
 
     # running ----------------------------------------------------------------------------------------------------------
 
@@ -191,10 +176,9 @@ class Kernel:
         sizes, template, raw = self._split(params)
         env = unify_envs([self._env_of(inputs, runtime), sizes])
         outputs = self._outputs(runtime, env, out, inputs)
-        special = self._specialize({**params, **env})
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        self._run(runtime, special, self._resolve_grid(env, template), self._block, args, outputs, self._cluster,
-                  self.smem, options())
+        self._launch({**params, **env}, runtime, self._resolve_grid(env, template), self._block, args,
+                     cluster=self._cluster, smem_bytes=self.smem, outputs=outputs, settings=options())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
@@ -214,23 +198,14 @@ class Kernel:
         if stream is not None:
             others["stream"] = stream
         runtime = runtime_for(args, backend)
-        arrays = [a for a in args if hasattr(a, "dtype") and hasattr(a, "shape") and a.shape != ()]
-        for i, array in enumerate(arrays):
-            runtime.check_array(array, f"{self.name}: array {i}")
-        clusters = dim3(cluster, "cluster") if cluster is not None else self._cluster
-        return self._run(runtime, self._specialize(own), dim3(grid, "grid"), dim3(block, "block"), args, arrays,
-                         clusters, max(smem_bytes, self.smem), {**options(), **others})
+        return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
+                            cluster=self._cluster if cluster is None else dim3(cluster, "cluster"),
+                            smem_bytes=max(smem_bytes, self.smem), outputs=device_arrays(runtime, args, self.name),
+                            settings={**options(), **others})
 
-    def _run(self, runtime: Runtime, special: Specialization, grid, block, args: Sequence[Any], outputs: Sequence[Any],
-             cluster, smem_bytes: int, settings: Mapping[str, Any]) -> LaunchResult:
-        special.require_valid()
-        plan = LaunchPlan(special.entry, grid, block, cluster, max(smem_bytes, special.dynamic_bytes))
-        if runtime.name not in special.programs:
-            special.programs[runtime.name] = runtime.load(special.module, self.name)
-        result = runtime.launch(special.programs[runtime.name], plan, args, settings)
-        result = replace(result, outputs=tuple(outputs))
-        self._last_run = special, result
-        return result
+    def _launch(self, params: Mapping[str, Any], runtime: Runtime, *args: Any, **arguments: Any) -> LaunchResult:
+        self._last_variant = self._specialize(params)
+        return self._last_variant.launch(runtime, *args, **arguments)
 
     # binding ----------------------------------------------------------------------------------------------------------
 
@@ -259,7 +234,7 @@ class Kernel:
         return sizes, template, raw
 
     def _specialize(self, params: Mapping[str, Any], arch: str | None = None,
-                    version: tuple[int, int] | None = None) -> Specialization:
+                    version: tuple[int, int] | None = None) -> Variant:
         sizes, template, _ = self._split(params)
         arch, version = arch or self._arch, tuple(version) if version is not None else self._version
         values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))

@@ -31,7 +31,7 @@ LAYERS = (
     ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
-    ("_specialize", "kernel"),
+    ("_variant", "_specialize", "kernel", "program"),
     ("highlight", "analysis", "history", "tune", "views"),
     ("__init__",),
     ("jupyter", "cli", "__main__"),
@@ -41,7 +41,7 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 # part that holds the method -> parts the method imports when it is called
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
-    "kernel": {"views"},                                # Kernel.view()
+    "_variant": {"views"},                              # Kernel.view(), Entry.view()
 }
 
 # package from elsewhere -> the modules that may import it, each with all that lies below it

@@ -1,0 +1,98 @@
+"""One entry of one module, ready to be compiled and launched: what kernels and loaded PTX have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+from pyptx import validate
+from pyptx.compiled import Compiled, compile_module
+from pyptx.emitter import Emitted, with_locations
+from pyptx.errors import CompileError, Diagnostic
+from pyptx.ir.nodes import Function, Module
+from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime
+
+__all__ = ["Variant", "device_arrays"]
+
+
+@dataclass(slots=True, eq=False)
+class Variant:
+    """A module, the entry meant, and what the assembler and the backends made of them so far.
+
+    Attributes:
+        emitted: the text, with the Python place of each line.
+        dynamic_bytes: dynamic shared memory the entry needs by itself.
+        tma_tensors: tensors whose maps are parameters, in order.
+        last_run: result of the newest launch, or None.
+    """
+
+    module: Module
+    entry: Function
+    emitted: Emitted
+    dynamic_bytes: int = 0
+    tma_tensors: tuple[str, ...] = ()
+    last_run: LaunchResult | None = None
+    _programs: dict[str, Any] = field(default_factory=dict)
+    _compiled: dict[tuple, Compiled] = field(default_factory=dict)
+    _diagnostics: tuple[Diagnostic, ...] | None = None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the table refuses or warns of, found once."""
+        if self._diagnostics is None:
+            self._diagnostics = (*self.module.diagnostics, *validate.check(self.module))
+        return self._diagnostics
+
+    def require_valid(self) -> None:
+        """Raise everything the table refuses, each at its Python place.
+
+        Raises:
+            CompileError: an instruction no form fits, an undeclared register, a version or target too old.
+        """
+        errors = [d for d in self.diagnostics if d.severity == "error"]
+        if errors:
+            raise CompileError(errors)
+
+    def compile(self, options: Iterable[str] = (), *, lineinfo: bool = False, arch: str | None = None) -> Compiled:
+        """Validate and assemble, once for each choice of arguments.
+
+        Args:
+            options: of ptxas.
+            lineinfo: write `.loc` directives too.
+            arch: assemble for another target than the module names.
+        """
+        self.require_valid()
+        target = arch or self.module.target.targets[0]
+        key = (tuple(options), lineinfo, target)
+        if key not in self._compiled:
+            emitted = with_locations(self.emitted) if lineinfo else self.emitted
+            self._compiled[key] = compile_module(self.module, emitted.text, emitted.places, target=target,
+                                                 options=key[0], lineinfo=lineinfo, name=self.entry.name)
+        return self._compiled[key]
+
+    def view(self, compiled: Compiled, *, block: Dim3 | None, dynamic_bytes: int = 0) -> Any:
+        """The linked view of what was compiled, with the counters of the newest launch beside the lines."""
+        return import_module("pyptx.views").linked(
+            compiled, counters=self.last_run.counters if self.last_run else None, block=block,
+            dynamic_shared_bytes=max(dynamic_bytes, self.dynamic_bytes))
+
+    def launch(self, runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1),
+               smem_bytes: int = 0, outputs: Sequence[Any], settings: Mapping[str, Any]) -> LaunchResult:
+        """Launch on a backend, which loads the module once."""
+        self.require_valid()
+        plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+        if runtime.name not in self._programs:
+            self._programs[runtime.name] = runtime.load(self.module, self.entry.name)
+        result = runtime.launch(self._programs[runtime.name], plan, args, settings)
+        self.last_run = replace(result, outputs=tuple(outputs))
+        return self.last_run
+
+
+def device_arrays(runtime: Runtime, args: Iterable[Any], name: str) -> list[Any]:
+    """The arrays among the arguments of a launch, each checked to be what the backend can address."""
+    arrays = [a for a in args if hasattr(a, "dtype") and hasattr(a, "shape") and a.shape != ()]
+    for i, array in enumerate(arrays):
+        runtime.check_array(array, f"{name}: array {i}")
+    return arrays

@@ -1,0 +1,161 @@
+"""PTX that somebody else wrote: load it, look at it, compile it, launch it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyptx import validate
+from pyptx._variant import Variant, device_arrays
+from pyptx.compiled import Compiled
+from pyptx.emitter import emit_lines
+from pyptx.errors import Diagnostic, LaunchError
+from pyptx.ir.nodes import Function, Module, Param
+from pyptx.parser import parse
+from pyptx.runtime import LaunchResult, dim3, options, runtime_for
+
+__all__ = ["Entry", "Program", "load"]
+
+
+def load(source: str | bytes | os.PathLike, *, name: str | None = None) -> Program:
+    """Read PTX.
+
+    Args:
+        source: a path (os.PathLike, or text without a newline), or PTX text (text with one, or bytes).
+        name: what to call it; the file's name unless told.
+    Raises:
+        ParseError: the text is not PTX; `pyptx.check_ptx` finds all of what is wrong with it.
+        OSError: the file cannot be read.
+    """
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
+        path = Path(source)
+        return Program(parse(path.read_bytes()), name or path.name)
+    return Program(parse(source), name or "<ptx>")
+
+
+class Program:
+    """A module read from PTX text; `program["name"]` is one of its entries."""
+
+    def __init__(self, module: Module, name: str):
+        self.module, self.name = module, name
+
+    def __repr__(self) -> str:
+        return f"<pyptx program {self.name}: {', '.join(self.entries) or 'no entries'}>"
+
+    @cached_property
+    def text(self) -> str:
+        return self._emitted.text
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of the kernels, in order of text."""
+        return tuple(f.name for f in self.module.entries)
+
+    def __getitem__(self, name: str) -> Entry:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise KeyError(f"{self.name} has no entry {name!r}; expected one of "
+                           f"{', '.join(self.entries) or 'none: it holds no .entry'}") from None
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def check_ptx(self, target: str | None = None) -> list[Diagnostic]:
+        """Everything the table refuses in the module, with the lines of the text; empty when ptxas would take it."""
+        return [*self.module.diagnostics, *validate.check(self.module, target)]
+
+    def compile(self, **arguments: Any) -> Compiled:
+        """Assemble all of it; arguments as for Entry.compile.
+
+        Raises:
+            LaunchError: there is no entry to compile.
+        """
+        if not self._entries:
+            raise LaunchError(f"{self.name} holds no .entry, so there is nothing to compile")
+        return next(iter(self)).compile(**arguments)
+
+    @cached_property
+    def _emitted(self):
+        return emit_lines(self.module)
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {f.name: Entry(Variant(self.module, f, self._emitted)) for f in self.module.entries}
+
+
+class Entry:
+    """A kernel of a loaded program; compile, view and launch are those of `Kernel`."""
+
+    def __init__(self, variant: Variant):
+        self._variant = variant
+
+    def __repr__(self) -> str:
+        return f"<pyptx entry {self.name}({', '.join(p.name for p in self.params)})>"
+
+    @property
+    def name(self) -> str:
+        return self._function.name
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self._function.params
+
+    @property
+    def last_run(self) -> LaunchResult | None:
+        """What the newest launch gave; None before the first."""
+        return self._variant.last_run
+
+    @property
+    def _function(self) -> Function:
+        return self._variant.entry
+
+    def compile(self, *, arch: str | None = None, options: Iterable[str] = ()) -> Compiled:
+        """Validate and assemble.
+
+        Args:
+            arch: another target than the text names.
+            options: of ptxas, such as "-O1".
+        Raises:
+            CompileError: the table or the assembler refused something; all of it, each with its line.
+        """
+        return self._variant.compile(options, arch=arch)
+
+    def view(self, *, arch: str | None = None, options: Iterable[str] = (),
+             block: int | Sequence[int] | None = None) -> Any:
+        """The linked PTX | SASS view; arguments as for compile.
+
+        Args:
+            block: threads of a CTA, for the occupancy.
+        """
+        return self._variant.view(self.compile(arch=arch, options=options),
+                                  block=dim3(block, "block") if block is not None else self._required_block())
+
+    def _required_block(self):
+        values = next((d.values for d in self._function.directives if d.name == "reqntid"), None)
+        return dim3([int(v) for v in values], "reqntid") if values else None
+
+    def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
+               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
+               backend: str | None = None, **settings: Any) -> LaunchResult:
+        """Launch; args in parameter order.
+
+        Args:
+            args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
+                range checked), bytes (aggregates).
+            smem_bytes: dynamic shared memory of a CTA, in bytes.
+            settings: of the backend, such as `seed=` or `threads=` of the simulator.
+        """
+        if stream is not None:
+            settings["stream"] = stream
+        runtime = runtime_for(args, backend)
+        return self._variant.launch(runtime, dim3(grid, "grid"), dim3(block, "block"), args,
+                                    cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes,
+                                    outputs=device_arrays(runtime, args, self.name),
+                                    settings={**options(), **settings})
