@@ -314,7 +314,11 @@ def _hashable(value: Any) -> Any:
     return "repr", repr(value)
 
 
-def kernel(fn: Callable | None = None, **arguments: Any) -> Any:
+def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
+           in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
+           block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
+           raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
+           reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None) -> Any:
     """Make a kernel of a Python function: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
 
     Args:
@@ -328,4 +332,7 @@ def kernel(fn: Callable | None = None, **arguments: Any) -> Any:
         extern_smem: declare an extern shared array, `global_smem` or the name given.
         reqntid, raw_directives: performance directives of the entry.
     """
-    return functools.partial(Kernel, **arguments) if fn is None else Kernel(fn, **arguments)
+    wrap = functools.partial(Kernel, arch=arch, version=version, in_specs=in_specs, out_specs=out_specs, grid=grid,
+                             block=block, cluster=cluster, smem=smem, raw_params=raw_params, extern_smem=extern_smem,
+                             reqntid=reqntid, raw_directives=raw_directives)
+    return wrap if fn is None else wrap(fn)
