@@ -167,7 +167,7 @@ class Compiled:
             case ".ptx":
                 data = self.ptx.encode()
             case ".sass":
-                data = self._listing().encode()
+                data = self.listing(control=True).encode()
             case ".json":
                 data = json.dumps(self.as_dict(), indent=1).encode()
             case other:
@@ -185,14 +185,23 @@ class Compiled:
                 "warnings": [{"message": d.message, "line": d.line} for d in self.warnings],
                 "places": [place and place.as_dict() for place in self.places], "sass": to_columns(self.sass)}
 
-    def _listing(self) -> str:
+    def listing(self, *, control: bool = False) -> str:
+        """The machine code as text, entry by entry, one instruction a line with its address.
+
+        Args:
+            control: add live registers, the PTX line, and what the encoding says of stalls and barriers.
+        """
         rows, entry = [f"// {self.name} for {self.target}, {self.tool}"], None
         for line in self.sass:
             if line.entry != entry:
                 entry = line.entry
                 rows += ["", f"{entry}:" + (f"  // {_words(self.resources[entry])}" if entry in self.resources else "")]
-            origin = "ptxas" if line.added_by_ptxas else f"PTX {line.ptx_line}"
-            rows.append(f"    /*{line.address:04x}*/  {line.text + ';':60} // {origin:9} {line.control}")
+            row = f"    /*{line.address:04x}*/  {line.text};"
+            if control:
+                origin = "ptxas" if line.added_by_ptxas else f"PTX {line.ptx_line}"
+                live = f"{line.live.gpr:3} live" if line.live else ""
+                row = f"{row:76} // {live:9} {origin:9} {line.control}"
+            rows.append(row)
         return "\n".join(rows) + "\n"
 
     def __eq__(self, other: object) -> bool:

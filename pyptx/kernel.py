@@ -139,7 +139,7 @@ class Kernel:
 
     def sass(self, **params: Any) -> str:
         """The machine code as text, one instruction a line with its address."""
-        return "\n".join(f"/*{line.address:04x}*/ {line.text}" for line in self.compile(**params).sass) + "\n"
+        return self.compile(**params).listing()
 
     def view(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
              lineinfo: bool = False, **params: Any) -> Any:

@@ -116,6 +116,14 @@ class Entry:
     def _function(self) -> Function:
         return self._variant.entry
 
+    def ptx(self) -> str:
+        """The text of the program, every entry of it."""
+        return self._variant.emitted.text
+
+    def sass(self, *, arch: str | None = None, options: Iterable[str] = ()) -> str:
+        """The machine code as text, one instruction a line with its address; arguments as for compile."""
+        return self.compile(arch=arch, options=options).listing()
+
     def compile(self, *, arch: str | None = None, options: Iterable[str] = ()) -> Compiled:
         """Validate and assemble.
 

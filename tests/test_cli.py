@@ -95,8 +95,8 @@ def test_ptx_writes_to_a_file(capsys, one: Path, tmp_path: Path):
 def test_sass_prints_machine_code_and_what_it_uses(capsys, one: Path):
     status, out, _ = run(capsys, "sass", f"{one}:double", "-p", "N=64")
     assert status == 0
-    assert out.startswith("// double: ")
-    assert "registers, 0 B shared, 0 B spilled" in out
+    assert out.startswith("// double for sm_90a")
+    assert "double:  // " in out and " registers" in out
     assert "/*0000*/" in out
     assert "FMUL" in out
     assert "EXIT" in out
@@ -105,8 +105,21 @@ def test_sass_prints_machine_code_and_what_it_uses(capsys, one: Path):
 def test_sass_shows_control_fields_and_owners(capsys, one: Path):
     status, out, _ = run(capsys, "sass", f"{one}:double", "-p", "N=64", "--control")
     assert status == 0
-    assert " live  wait ------ R- W" in out
+    assert " live " in out and "wait ------ R- W" in out
     assert " PTX " in out
+
+
+def test_a_ptx_file_is_a_kernel_too(capsys, one: Path, tmp_path: Path):
+    text = tmp_path / "double.ptx"
+    assert run(capsys, "ptx", one, "-p", "N=64", "-o", text)[0] == 0
+    assert run(capsys, "ptx", text)[1] == text.read_text()
+    status, out, _ = run(capsys, "sass", f"{text}:double", "--arch", "sm_90a")
+    assert status == 0 and "FMUL" in out
+    assert "FMUL" in run(capsys, "view", text)[1]
+    status, _, err = run(capsys, "view", text, "-p", "N=64")
+    assert status and "takes no -p" in err
+    status, _, err = run(capsys, "sass", f"{text}:triple")
+    assert status and "kernels there: double" in err
 
 
 def test_view_prints_the_linked_lines(capsys, one: Path):
@@ -264,5 +277,5 @@ def test_output_that_nobody_reads_ends_quietly(one: Path):
     command = f"'{sys.executable}' -m pyptx sass '{one}' -p N=64 | head -1"
     from support.processes import variables
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], env=variables(), text=True, capture_output=True)
-    assert done.stdout.startswith("// double: ")
+    assert done.stdout.startswith("// double for ")
     assert done.stderr == ""

@@ -1,4 +1,4 @@
-"""Kernels named on the command line: `examples/rms_norm.py:rms_norm -p M=512 -p N=1024`."""
+"""Kernels named on the command line: `examples/rms_norm.py:rms_norm -p M=512 -p N=1024`, `kernel.ptx:entry`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from types import ModuleType
 
 from pyptx.errors import PtxError
 from pyptx.kernel import Kernel
+from pyptx.program import Entry, load
 
 __all__ = ["CommandError", "add_kernel_arguments", "explained", "load_kernel", "parameters"]
 
@@ -25,23 +26,27 @@ class CommandError(PtxError):
 
 def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
     """Add KERNEL, -p NAME=VALUE and --arch to a subcommand."""
-    command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME or module:NAME")
+    command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME, module:NAME or FILE.ptx:ENTRY")
     command.add_argument("-p", "--param", metavar="NAME=VALUE", nargs="+", action="extend", default=[],
                          dest="parameters", help="sizes and template parameters: -p M=512 N=1024")
     command.add_argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, as sm_100a")
 
 
-def load_kernel(name: str) -> Kernel:
-    """The kernel that `FILE.py:NAME` or `module:NAME` names; its file is executed.
+def load_kernel(name: str) -> Kernel | Entry:
+    """The kernel that `FILE.py:NAME`, `module:NAME` or `FILE.ptx:ENTRY` names; a Python file is executed.
 
     Raises:
         CommandError: no such file, module or kernel, or several kernels and no NAME.
     """
     source, colon, wanted = name.rpartition(":")
-    if not colon or "/" in wanted or "\\" in wanted or wanted.endswith(".py"):
+    if not colon or "/" in wanted or "\\" in wanted or wanted.endswith((".py", ".ptx")):
         source, wanted = name, ""
-    module = load_module(source)
-    kernels = {key: value for key, value in vars(module).items() if isinstance(value, Kernel)}
+    if source.endswith(".ptx"):
+        if not Path(source).is_file():
+            raise CommandError(f"no file {source}")
+        kernels = {entry.name: entry for entry in load(Path(source))}
+    else:
+        kernels = {key: value for key, value in vars(load_module(source)).items() if isinstance(value, Kernel)}
     if wanted in kernels:
         return kernels[wanted]
     listed = ", ".join(kernels) or "none"
@@ -68,17 +73,20 @@ def load_module(source: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != source.partition(".")[0] and error.name != source:
             raise                                               # the module is there, one that it imports is not
-        raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME or module:NAME") from None
+        raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME, module:NAME or "
+                           "FILE.ptx:ENTRY") from None
 
 
 @contextmanager
-def explained(kernel: Kernel) -> Iterator[None]:
+def explained(kernel: Kernel | Entry) -> Iterator[None]:
     """Report parameters that do not fit, and what the kernel's own Python refuses, in one line with its place."""
     try:
         yield
     except PtxError:
         raise
     except (TypeError, ValueError, KeyError) as error:
+        if isinstance(kernel, Entry):
+            raise CommandError(f"{kernel.name} is PTX text, which takes no -p: {error}") from error
         file = kernel.__wrapped__.__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f"{file}:{lines[-1]}: " if lines else ""

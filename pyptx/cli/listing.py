@@ -32,21 +32,8 @@ def print_ptx(arguments: argparse.Namespace) -> int:
 def print_sass(arguments: argparse.Namespace) -> int:
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
     with explained(kernel):
-        compiled = kernel.compile(arch=arguments.arch, **values)
-    row = controlled if arguments.control else plain
-    lines = [f"// {name}: {used.registers} registers, {used.shared_bytes} B shared, "
-             f"{used.spill_stores + used.spill_loads} B spilled" for name, used in compiled.resources.items()]
-    return deliver("\n".join([*lines, *map(row, compiled.sass)]) + "\n", arguments.output)
-
-
-def plain(line) -> str:
-    return f"/*{line.address:04x}*/  {line.text}"
-
-
-def controlled(line) -> str:
-    owner = "ptxas" if line.added_by_ptxas else f"PTX {line.ptx_line}"
-    live = f"{line.live.gpr:3}" if line.live else "  ?"
-    return f"/*{line.address:04x}*/  {live} live  {line.control!s:38}  {owner:8}  {line.text}"
+        text = kernel.compile(arch=arguments.arch, **values).listing(control=arguments.control)
+    return deliver(text, arguments.output)
 
 
 def deliver(text: str, output: Path | None) -> int:

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(f"-o {output}: expected a name that ends in .html or .json")
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
     with explained(kernel):
-        view = kernel.compile(arch=arguments.arch, **values).view()
+        view = kernel.view(arch=arguments.arch, **values)
     if output is None:
         print(view.text())
         return 0
