@@ -1,6 +1,7 @@
 """Write what editors need to know of the table: `python -m pyptx.isa.generate`.
 
-The file `isa.json` beside this module holds
+`pyptx/ptx/instructions.pyi` says which modifiers `ptx.inst.<opcode>` has, for type checkers and editors. The file
+`isa.json` beside this module holds
     opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text
                  of each]}
     modifiers    every dotted word, with its dot
@@ -12,38 +13,71 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import wrap
 
 from pyptx import isa
-from pyptx.isa import _types
+from pyptx.isa import Op, _types
+from pyptx.isa.spelling import python_word
 
-__all__ = ["PATH", "main", "text"]
+__all__ = ["PATH", "STUB_PATH", "main", "stub", "text"]
 
 PATH = Path(__file__).with_name("isa.json")
+STUB_PATH = Path(__file__).parents[1] / "ptx" / "instructions.pyi"
 
 
 def text() -> str:
-    """The content of the file."""
+    """The content of isa.json."""
     opcodes = {}
     modifiers: set[str] = set()
     for opcode in sorted(isa.OPS):
         op = isa.OPS[opcode]
-        opcodes[opcode] = {"doc": " ".join(dict.fromkeys(form.op.summary for form in op.forms)),
-                           "syntax": [form.syntax for form in op.forms],
+        opcodes[opcode] = {"doc": _summary(op), "syntax": [form.syntax for form in op.forms],
                            "needs": [" | ".join(n.text for n in form.needs) for form in op.forms]}
-        for form in op.forms:
-            for word in form.words:
-                if word.slot is None:
-                    modifiers.add(word.text)
-                else:
-                    modifiers.update(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
+        modifiers.update(_modifiers(op))
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
             "registers": {name: row.meaning for name, row in isa.registers.SPECIAL.items()}}
     return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"
 
 
+def stub() -> str:
+    """The content of the stub of pyptx.ptx.instructions: a class for each opcode, an attribute for each modifier."""
+    lines = ['"""Written by `python -m pyptx.isa.generate`; do not edit."""', "", "from pyptx.reg import Reg", "",
+             '__all__ = ["inst", "pipe"]', "", "class _Instruction:",
+             "    def __call__(self, *operands: object, pred: object = None) -> Reg | None: ...", ""]
+    for opcode in sorted(isa.OPS):
+        op, name = isa.OPS[opcode], f"_{opcode}"
+        lines += [f"class {name}(_Instruction):", *wrap(f'"""{_summary(op)}"""', 116, initial_indent="    ",
+                                                        subsequent_indent="    ")]
+        words = {python_word(part) for word in _modifiers(op) for part in word[1:].split(".")}
+        lines += [f"    {word}: {name}" for word in sorted(words) if word.isidentifier()]       # not sp::2:4
+        lines.append("")
+    lines += ["class _Instructions:", *(f"    {python_word(opcode)}: _{opcode}" for opcode in sorted(isa.OPS)), "",
+              "inst: _Instructions", "", "class pipe:", "    def __init__(self, src: object) -> None: ...",
+              "    def __getattr__(self, name: str) -> pipe: ...",
+              "    def __call__(self, dst: object, *rest: object, pred: object = None) -> pipe: ...", ""]
+    return "\n".join(lines)
+
+
+def _summary(op: Op) -> str:
+    return " ".join(dict.fromkeys(form.op.summary for form in op.forms))
+
+
+def _modifiers(op: Op) -> set[str]:
+    """Every word that may stand in a mnemonic of the opcode, with its dot."""
+    found: set[str] = set()
+    for form in op.forms:
+        for word in form.words:
+            if word.slot is None:
+                found.add(word.text)
+            else:
+                found.update(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
+    return found
+
+
 def main() -> None:
-    PATH.write_text(text(), encoding="utf-8")
-    print(f"{PATH}: {PATH.stat().st_size} bytes")
+    for path, content in ((PATH, text()), (STUB_PATH, stub())):
+        path.write_text(content, encoding="utf-8")
+        print(f"{path}: {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

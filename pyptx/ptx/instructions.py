@@ -10,23 +10,10 @@ from pyptx import isa
 from pyptx._operand import operand
 from pyptx._trace import get_ctx, guard
 from pyptx.ir.nodes import Predicate
+from pyptx.isa.spelling import ptx_word, python_word
 from pyptx.reg import Reg
 
 __all__ = ["inst", "pipe"]
-
-
-def ptx_word(name: str) -> str:
-    """The PTX word a Python attribute stands for: `_2d` -> `2d`, `and_` -> `and`, `shared__cta` -> `shared::cta`."""
-    if name.startswith("_") and name[1:2].isdigit():
-        name = name[1:]
-    return name.rstrip("_").replace("__", "::")
-
-
-def python_word(word: str) -> str:
-    """The attribute that stands for a PTX word: the inverse of `ptx_word`."""
-    from keyword import iskeyword
-    name = word.replace("::", "__")
-    return f"_{name}" if name[0].isdigit() else f"{name}_" if iskeyword(name) else name
 
 
 class _Chain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import random
 import subprocess
@@ -16,6 +17,7 @@ from pyptx.isa import generate, means
 from pyptx.isa._match import _places
 from pyptx.isa._schema import Family, form
 from pyptx.isa._syntax import Part
+from pyptx.isa.spelling import python_word
 
 FORMS = [f for op in isa.OPS.values() for f in op.forms]
 
@@ -165,6 +167,16 @@ def test_every_pure_form_has_a_meaning_or_is_named_here():
 
 def test_isa_json_is_current():
     assert generate.PATH.read_text(encoding="utf-8") == generate.text(), "stale; run: python -m pyptx.isa.generate"
+    assert generate.STUB_PATH.read_text(encoding="utf-8") == generate.stub(), "stale; run: python -m pyptx.isa.generate"
+
+
+def test_the_stub_declares_every_mnemonic():
+    classes = {node.name: {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
+               for node in ast.parse(generate.stub()).body if isinstance(node, ast.ClassDef)}
+    assert classes["_Instructions"] == {python_word(opcode) for opcode in isa.OPS}
+    for opcode in isa.OPS:
+        first = {python_word(part) for word in isa.complete(opcode) for part in word[1:].split(".")}
+        assert {word for word in first if word.isidentifier()} <= classes[f"_{opcode}"], opcode
 
 
 def test_the_table_imports_the_standard_library_only():
