@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from pyptx.jupyter.completion import complete_ptxkernel
+from pyptx.jupyter.completion import complete_magics
+from pyptx.jupyter.history import HistoryMagics
 from pyptx.jupyter.magics import PtxMagics
 from pyptx.views.sources import name_files
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
+MAGICS = (("cell", "ptxkernel"), ("line", "ptxconfig"), ("line", "ptxhistory"))
+
 _loaded: dict[int, list] = {}                           # id of the shell -> what undoes the loading
 
 
 def load_ipython_extension(shell) -> None:
-    """Register `%%ptxkernel`, its completions, and the names of cells in views."""
+    """Register the magics, their completions, and the names of cells in views."""
     if id(shell) in _loaded:
         return
-    shell.register_magics(PtxMagics)
-    matcher = complete_ptxkernel(shell)
+    shell.register_magics(PtxMagics, HistoryMagics)
+    matcher = complete_magics(shell)
     shell.Completer.custom_matchers.append(matcher)
 
     def cell_name(file: str) -> str | None:
         label = shell.compile.format_code_name(file)
         return " ".join(label) if label else None
 
-    _loaded[id(shell)] = [name_files(cell_name), lambda: shell.Completer.custom_matchers.remove(matcher),
-                          lambda: shell.magics_manager.magics["cell"].pop("ptxkernel", None)]
+    def forget() -> None:
+        for kind, name in MAGICS:
+            shell.magics_manager.magics[kind].pop(name, None)
+
+    _loaded[id(shell)] = [name_files(cell_name), lambda: shell.Completer.custom_matchers.remove(matcher), forget]
 
 
 def unload_ipython_extension(shell) -> None:

@@ -1,4 +1,4 @@
-"""Completion on the first line of a `%%ptxkernel` cell: options, targets, panes."""
+"""Completion on the lines of pyptx's magics: options, targets, panes, kernels, versions."""
 
 from __future__ import annotations
 
@@ -6,36 +6,51 @@ from collections.abc import Callable, Sequence
 
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
 
-from pyptx.jupyter.magics import PANES, PtxMagics, known_archs
+from pyptx import history
+from pyptx.jupyter.arguments import PANES, known_archs
+from pyptx.jupyter.history import HistoryMagics
+from pyptx.jupyter.magics import PtxMagics
 
-__all__ = ["complete_ptxkernel", "completions"]
+__all__ = ["complete_magics", "completions"]
 
-MAGIC = "%%ptxkernel"
+CELL = "%%ptxkernel"
+MAGICS = {CELL: PtxMagics.ptxkernel, "%ptxconfig": PtxMagics.ptxconfig, "%ptxhistory": HistoryMagics.ptxhistory}
+REFS = ("--restore", "--view", "--diff")                # options followed by a version
 
 
-def complete_ptxkernel(shell) -> Callable:
+def complete_magics(shell) -> Callable:
     """A matcher for `shell.Completer.custom_matchers`."""
     @context_matcher()
-    def ptxkernel_options(context) -> SimpleMatcherResult:
-        first = context.full_text.partition("\n")[0]
-        if context.cursor_line != 0 or not first.startswith(MAGIC):
+    def ptx_magics(context) -> SimpleMatcherResult:
+        line = context.line_with_cursor
+        name = line.split(" ")[0]
+        if name not in MAGICS or (name == CELL and context.cursor_line != 0):
             return {"completions": []}
-        found = completions(context.line_with_cursor[:context.cursor_position])
+        found = completions(line[:context.cursor_position])
         offered = [SimpleCompletion(text=text, type=kind) for text, kind in found]
         return {"completions": offered, "suppress": bool(offered)}
-    return ptxkernel_options
+    return ptx_magics
 
 
 def completions(line: str) -> Sequence[tuple[str, str]]:
     """(text, kind) of what may stand at the end of the magic's line."""
-    *before, word = line.split(" ")
-    if not before:
+    name, *before, word = line.split(" ")
+    if name not in MAGICS:
         return []
-    if before[-1] == "--arch":
-        return [(arch, "value") for arch in known_archs() if arch.startswith(word)]
-    if before[-1] == "--panes":
-        given, comma, last = word.rpartition(",")
-        panes = [pane for pane in PANES if pane.startswith(last) and pane not in given.split(",")]
-        return [(given + comma + pane, "value") for pane in panes]
-    options = [option for action in PtxMagics.ptxkernel.parser._actions for option in action.option_strings]
+    last = before[-1] if before else ""
+    if last == "--arch":
+        return _values(sorted(known_archs()), word)
+    if last == "--panes":
+        given, comma, pane = word.rpartition(",")
+        left = [given + comma + other for other in PANES if other not in given.split(",")]
+        return _values(left, given + comma + pane)
+    if last in REFS or (last == "--name" and name == "%ptxhistory"):
+        return _values(history.refs(), word)
+    if name == "%ptxhistory" and not word.startswith("-") and not before:
+        return _values(sorted({version.kernel for version in history.versions()}), word)
+    options = [option for action in MAGICS[name].parser._actions for option in action.option_strings]
     return [(option, "option") for option in options if option.startswith(word) and (word or option.startswith("--"))]
+
+
+def _values(texts: Sequence[str], word: str) -> list[tuple[str, str]]:
+    return [(text, "value") for text in texts if text.startswith(word)]

@@ -12,7 +12,7 @@ from pyptx._loc import PACKAGE_DIR, Place
 from pyptx.errors import CompileError, Diagnostic, PtxError
 from pyptx.views.sources import display_names
 
-__all__ = ["CellSyntaxError", "excerpt", "render", "user_traceback"]
+__all__ = ["CellSyntaxError", "excerpt", "explain", "render", "rendered", "user_traceback"]
 
 AROUND = 2                                              # lines shown before and after the line at fault
 MOST = 10                                               # findings shown in full
@@ -22,6 +22,23 @@ _HIDDEN = (PACKAGE_DIR,)
 
 class CellSyntaxError(PtxError):
     """The cell is not Python. (IPython shows a SyntaxError raised by a magic with the magic's own frames.)"""
+
+
+def explain(shell, error: Exception, about: str = "", ptx: Callable[[], str] = lambda: "") -> None:
+    """Let IPython show the error at the lines of the cell, without our own frames; arguments as of `render`."""
+    if isinstance(error, PtxError) and (error.place is not None or isinstance(error, CompileError)):
+        text = ptx() if isinstance(error, CompileError) else ""
+        colour = shell.colors.lower() not in ("nocolor", "")
+        lines = render(error, ptx=text, about=about, colour=colour)
+    else:
+        lines = shell.InteractiveTB.structured_traceback(type(error), error, user_traceback(error.__traceback__))
+    rendered(error, lines)
+
+
+def rendered(error: BaseException, lines: list[str]) -> BaseException:
+    """The error, shown as these lines by IPython."""
+    error._render_traceback_ = lambda: lines
+    return error
 
 
 def render(error: PtxError, *, ptx: str = "", about: str = "", colour: bool = True) -> list[str]:

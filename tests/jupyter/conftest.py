@@ -1,4 +1,4 @@
-"""An IPython shell in this process with pyptx loaded, and a browser with a page of a view."""
+"""An IPython shell in this process with pyptx loaded, a notebook run by itself, a browser with a page of a view."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 
+import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
 from selenium import webdriver
 from selenium.webdriver import ActionChains
+from support.processes import PACKAGE_PARENT
 from traitlets.config import Config
 
 
@@ -47,6 +52,21 @@ def run(shell) -> Callable[[str], Ran]:
             result = shell.run_cell(source, store_history=True)
         return Ran(result, captured)
     return run_cell
+
+
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """Run cells in a fresh kernel of this Python; the executed notebook."""
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE_PARENT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+    def run(*sources: str, allow_errors: bool = False):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+        manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+        NotebookClient(notebook, km=manager, timeout=120, allow_errors=allow_errors).execute()
+        return notebook
+    return run
 
 
 @pytest.fixture(scope="session")

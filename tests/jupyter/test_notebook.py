@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from support.cells import GOOD, with_line_9
-from support.processes import PACKAGE_PARENT
 
 from pyptx.views import MIME, LinkedView
-
-
-@pytest.fixture
-def execute(tmp_path, monkeypatch):
-    """Run cells in a fresh kernel of this Python; the executed notebook."""
-    monkeypatch.setenv("PYTHONPATH", str(PACKAGE_PARENT))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-
-    def run(*sources: str, allow_errors: bool = False):
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-        manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
-        NotebookClient(notebook, km=manager, timeout=120, allow_errors=allow_errors).execute()
-        return notebook
-    return run
 
 
 def test_the_outputs_of_good_and_failing_cells(execute):
@@ -61,3 +41,19 @@ def test_the_outputs_of_good_and_failing_cells(execute):
 def test_a_failing_cell_fails_the_run(execute, cell, name):
     with pytest.raises(CellExecutionError, match=name):
         execute("%load_ext pyptx", cell, "print('never')")
+
+
+def test_a_restarted_notebook_finds_its_versions(execute, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
+    execute("%load_ext pyptx", GOOD.replace("-p", "--name base -p"))
+    notebook = execute("import pyptx", "%load_ext pyptx", "%ptxhistory", "%ptxhistory --restore base",
+                       "pyptx.history.restore('double@-1')", "%ptxhistory --view double@9", allow_errors=True)
+    listed, restored, compiled, refused = (cell.outputs for cell in notebook.cells[2:])
+    assert set(listed[0].data) == {"text/plain", "text/html"}
+    assert "double@1" in listed[0].data["text/html"]
+    view = LinkedView.from_json(restored[0].data[MIME])
+    assert view.title == "double@1"
+    assert {section.file for section in view.python.sections} == {"<double@1: Cell In[2]>"}
+    assert "    ptx.inst.mul.f32(value, value, factor)" in view.python.text
+    assert compiled[0].data["text/plain"].startswith("<Compiled double for sm_80")
+    assert "UsageError: double has no version 'double@9'; it has double@1, labels base" in refused[-1].text

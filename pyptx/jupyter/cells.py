@@ -1,0 +1,106 @@
+"""Running the text of a cell as the notebook would, with its line numbers, and finding the kernels it defines."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from IPython.display import display
+
+from pyptx.jupyter.errors import CellSyntaxError, explain, rendered
+from pyptx.kernel import Kernel
+
+__all__ = ["Cell", "run_statement"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell under a magic.
+
+    Attributes:
+        file: the name IPython gives the whole cell, so that tracebacks, inspect and breakpoints find it.
+        raw: its text as written, with the magic.
+        source: its Python with the notebook's line numbers.
+    """
+
+    file: str
+    raw: str
+    source: str
+
+    @classmethod
+    def of(cls, shell, body: str) -> Cell:
+        history = shell.history_manager.input_hist_raw
+        raw, number = history[-1], len(history) - 1
+        body = body.rstrip("\n")
+        if not raw.rstrip("\n").endswith(body):         # called from code or without history
+            raw, number = f"%%ptxkernel\n{body}\n", shell.execution_count
+        above = raw.rstrip("\n")[:len(raw.rstrip("\n")) - len(body)].count("\n")
+        source = "\n" * above + shell.transform_cell(body)
+        return cls(shell.compile.cache(source, number, raw_code=raw), raw, source)
+
+    def name(self, shell) -> str:
+        """ "Cell In[3]"."""
+        return " ".join(shell.compile.format_code_name(self.file) or (self.file,))
+
+    def run(self, shell) -> dict[str, Kernel]:
+        """Execute it in the notebook's namespace; the kernels it defined, by name, in order."""
+        __tracebackhide__ = True
+        try:
+            tree = shell.transform_ast(shell.compile.ast_parse(self.source, filename=self.file))
+        except SyntaxError as error:
+            raised = CellSyntaxError(f"{error.msg} ({self.name(shell)}, line {error.lineno})")
+            raise rendered(raised, shell.SyntaxTB.structured_traceback(type(error), error, [])) from None
+        before, bound = dict(shell.user_ns), list(_bound(tree.body))
+        _execute(shell, tree, self.file, quiet=self.source.rstrip().endswith(";"))
+        new = (name for name, value in shell.user_ns.items() if before.get(name) is not value)
+        names = [name for name in dict.fromkeys((*bound, *new)) if not name.startswith("_")]
+        return {name: value for name in names if isinstance(value := shell.user_ns.get(name), Kernel)}
+
+
+def run_statement(shell, text: str, what: str) -> None:
+    """Execute a line of Python in the notebook's namespace and show its value, if it is an expression.
+
+    Args:
+        what: the option it was given by, "--run"; names it in tracebacks.
+    Raises:
+        CellSyntaxError: it is not Python.
+    """
+    __tracebackhide__ = True
+    file = f"<{what}>"
+    linecache.cache[file] = (len(text), None, [text + "\n"], file)
+    try:
+        tree = shell.compile.ast_parse(text, filename=file)
+    except SyntaxError as error:
+        raise CellSyntaxError(f"{what} {text}: {error.msg}") from None
+    _execute(shell, tree, file, quiet=text.endswith(";"))
+
+
+def _execute(shell, tree: ast.Module, file: str, *, quiet: bool) -> None:
+    __tracebackhide__ = True
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    try:
+        exec(shell.compile(tree, file, "exec"), shell.user_ns)
+        value = eval(shell.compile(ast.Expression(last.value), file, "eval"), shell.user_ns) if last else None
+    except Exception as error:
+        explain(shell, error)
+        raise
+    if value is not None and not quiet:
+        display(value)
+
+
+def _bound(statements: Sequence[ast.AST]) -> Iterator[str]:
+    """Names that statements bind in the namespace they run in, in order of text; not those inside functions."""
+    for node in statements:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Lambda():
+                pass
+            case _:
+                yield from _bound(list(ast.iter_child_nodes(node)))

@@ -1,0 +1,70 @@
+// What the diff view shows of the rows: pure functions, tested by node.
+
+export const WORDS = ["identical", "renamed", "rescheduled", "different"];
+export const DIFFERENT = 3;
+
+/**
+ * The list of what is drawn: {row} or {fold: [first, end], kind}. Identical rows further than `context` from any other
+ * are folded; rows of classes that are not `shown` (a Set of kinds) too. `open`: rows at which a fold was opened.
+ */
+export function items(kinds, shown, open, context = 3) {
+  const near = new Uint8Array(kinds.length);
+  kinds.forEach((kind, row) => {
+    if (kind && shown.has(kind)) near.fill(1, Math.max(0, row - context), Math.min(kinds.length, row + context + 1));
+  });
+  const visible = row => (kinds[row] ? shown.has(kinds[row]) : near[row] && shown.has(0));
+  const found = [];
+  for (let row = 0; row < kinds.length;) {
+    if (visible(row)) { found.push({ row }); row += 1; continue; }
+    let end = row;
+    while (end < kinds.length && !visible(end) && kinds[end] === kinds[row]) end += 1;
+    if (open.has(row) || (end - row < 3 && shown.has(kinds[row]))) for (; row < end; row += 1) found.push({ row });
+    else found.push({ fold: [row, end], kind: kinds[row] });
+    row = end;
+  }
+  return found;
+}
+
+/** Index of the first item of the next (direction 1) or previous run of items whose row `wanted(row)`; -1: none. */
+export function nextRun(list, at, direction, wanted) {
+  const is = index => list[index]?.row !== undefined && wanted(list[index].row);
+  const starts = list.map((_, index) => index).filter(index => is(index) && !is(index - 1));
+  if (!starts.length) return -1;
+  if (direction > 0) return starts.find(index => index > at) ?? starts[0];
+  let first = at;
+  while (is(first) && is(first - 1)) first -= 1;
+  return starts.findLast(index => index < first) ?? starts.at(-1);
+}
+
+/** Python row that caused a line of a side, -1: none. */
+export function pythonRow(view, level, line) {
+  if (level === "python") return line;
+  const ptx = level === "sass" ? view.sass.ptx[line] : line;
+  const stack = ptx >= 0 ? view.ptx.stack[ptx] : -1;
+  return stack >= 0 ? view.stacks[stack][0] : -1;
+}
+
+/** The file that a Python row lies in. */
+export const fileOf = (view, row) => view.python.sections.find(({ start, count }) => row >= start && row < start + count)?.file ?? "";
+
+/** Ranges [start, end) of the words of `one` that `other` has not at that place: words are compared from both ends. */
+export function changedWords(one, other) {
+  const split = text => [...text.matchAll(/[\w.$%]+|[^\w\s]/g)];
+  const a = split(one), b = split(other);
+  let head = 0, tail = 0;
+  while (head < a.length && head < b.length && a[head][0] === b[head][0]) head += 1;
+  while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail)[0] === b.at(-1 - tail)[0]) tail += 1;
+  const middle = a.slice(head, a.length - tail), same = a.length === b.length;
+  return middle.filter((word, at) => !same || word[0] !== b[head + at][0]).map(word => [word.index, word.index + word[0].length]);
+}
+
+const size = (value, unit) => (unit === "B" ? (value < 1024 ? `${value} B` : `${Number((value / 1024).toPrecision(4))} KiB`)
+                                            : `${Number(value.toPrecision(6))}${unit ? ` ${unit}` : ""}`);
+
+/** {label, left, right, delta, tone} of a fact [label, left, right, unit, good, kind]; tone 1: better, -1: worse. */
+export function factText([label, left, right, unit, good]) {
+  const known = left !== null && right !== null;
+  const change = known ? right - left : 0;
+  return { label, left: left === null ? "?" : size(left, unit), right: right === null ? "?" : size(right, unit),
+           delta: change ? `${change > 0 ? "+" : "−"}${size(Math.abs(change), unit)}` : "", tone: Math.sign(change) * good };
+}
