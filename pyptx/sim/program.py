@@ -15,6 +15,7 @@ from pyptx.sim.flow import live_at_entry, reconvergence
 from pyptx.sim.means import Leaf, walk
 from pyptx.sim.names import Names, Scope
 from pyptx.sim.operands import Operands
+from pyptx.sim.shapes import Shaped, known, parts, record
 from pyptx.validate import bind
 
 __all__ = ["Program", "load"]
@@ -103,9 +104,12 @@ def load(module: Module, entry: str | None = None) -> Program:
     return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards))
 
 
+_ORDERED = frozenset((".volatile", ".relaxed", ".acquire"))
+
+
 def _waits(action: Action, instruction: Instruction) -> bool:
-    ordered = {".volatile", ".relaxed", ".acquire"} & set(instruction.modifiers)
-    return isinstance(action, Atomic) or (isinstance(action, Load) and bool(ordered))
+    return isinstance(action, Atomic) or (isinstance(action, Load)
+                                          and not _ORDERED.isdisjoint(instruction.modifiers))
 
 
 def _entry(module: Module, name: str | None) -> Function:
@@ -120,10 +124,18 @@ def _entry(module: Module, name: str | None) -> Function:
 
 
 def _decode(instruction: Instruction, scope: Scope) -> Action | None:
+    found = parts(instruction, scope)
+    if found is not None:
+        action = known(*found)
+        if action is not None:
+            return action
+
     def type_of(name: str) -> str | None:
-        found = scope.register(name)
-        return found[1] if found else None
+        entry = scope.register(name)
+        return entry[1] if entry else None
     bound = bind(instruction, type_of)
+    if found is not None:
+        record(found[0], instruction, scope, bound)
     operands = Operands(instruction, scope, bound)
     decoder = DECODERS.get(instruction.opcode)
     if decoder is not None:
@@ -149,6 +161,9 @@ _WRITTEN = frozenset(("data", "inside", "equal", "leader"))
 
 def targets(action: Action) -> Iterator[Reg]:
     """Registers an action writes."""
+    if isinstance(action, Shaped):
+        yield from [action.slots[k] for k in action.shape.writes]
+        return
     if isinstance(action, Compute):
         yield from (t for t, _ in action.assignments if t is not None)
         return
@@ -159,6 +174,8 @@ def targets(action: Action) -> Iterator[Reg]:
 
 def sources(action: Action) -> Iterator[Reg]:
     """Registers an action reads."""
+    if isinstance(action, Shaped):
+        return iter([action.slots[k] for k in action.shape.reads])
     return (v for v in values(action) if isinstance(v, Reg))
 
 

@@ -8,6 +8,7 @@ from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Leaf, walk
 from pyptx.sim.program import Program
+from pyptx.sim.shapes import ComputeShape, Shaped
 
 __all__ = ["encode"]
 
@@ -59,6 +60,23 @@ def _compute(e: Encoder, action: act.Compute) -> None:
             assign(e, register, expression)
     for register, place, type_name in held:
         _move_row(e, register, place, type_name)
+    if e.fresh:
+        e.emit("nop")
+
+
+def _shaped(e: Encoder, action: Shaped) -> None:
+    """The rows of a shape, made once for each of the literals it is used with, with this action's registers."""
+    shape, slots = action.shape, action.slots
+    key = (shape, *[slots[k] for k, _, _ in shape.numbers]) if shape.numbers else shape
+    rows = e.shapes.get(key)
+    if rows is None:
+        rows = e.shapes[key] = e.record(lambda values: _assigned(e, shape, values), slots)
+    e.replay(rows, slots)
+
+
+def _assigned(e: Encoder, shape: ComputeShape, values: list[act.Value]) -> None:
+    [(register, expression)] = shape.over(values)
+    assign(e, register, expression)
     if e.fresh:
         e.emit("nop")
 
@@ -343,7 +361,7 @@ def _jump(e: Encoder, action: act.Jump) -> None:
 
 
 _ENCODERS = {
-    act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
+    Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
     act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,
     act.WarpBarrier: _warp_barrier, act.BarrierOp: _barrier, act.Branch: _branch, act.Jump: _jump,

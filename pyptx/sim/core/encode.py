@@ -4,6 +4,7 @@ instruction. Which operations there are is asked of the library.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "g
 REGISTERS, CONSTANTS, PER_CTA, PER_PLACE = range(4)             # segments, the low two bits of an operand
 ROW = 128
 TEMPORARY_PREDICATES = 32
+STAND_IN = 0xF0000000                                           # beyond all registers a program can have
 
 
 class Flags:
@@ -51,6 +53,20 @@ class Encoded:
     param_rows: tuple[tuple[int, int, int, bool, int], ...]
 
 
+def _indexed(row: tuple, count: int) -> tuple:
+    """A recorded row: the places that are fixed, where d, a, b, c and e stand among `count` stand-ins and these, code,
+    flags, and what follows them.
+    """
+    fixed, where = [], []
+    for place in row[1:6]:
+        if STAND_IN <= place < STAND_IN + ROW * count:
+            where.append((place - STAND_IN) // ROW)
+        else:
+            where.append(count + len(fixed))
+            fixed.append(place)
+    return fixed, tuple(where), row[9], row[10], row[11:]
+
+
 @dataclass(eq=False)
 class Encoder:
     """Collects operations; `begin` opens an instruction, `emit` adds one operation to it."""
@@ -64,6 +80,7 @@ class Encoder:
 
     def __post_init__(self):
         self.codes = operations()
+        self.shapes: dict[object, list[tuple]] = {}             # recorded rows of each shape
         self.constants: dict[tuple[int, int], int] = {}
         self.constant_bytes = bytearray(ROW)
         self.constant_bytes[0:4] = b"\xff\xff\xff\xff"
@@ -106,6 +123,34 @@ class Encoder:
         self.rows.append((0, d, a, b, c, e, self.guard, self.flip, self.instr, self.codes[name], flags, mod,
                           imm & 0xFFFFFFFF_FFFFFFFF, aux, aux2))
         return len(self.rows) - 1
+
+    def record(self, build: Callable[[list[Value]], None], values: list[Value]) -> list[tuple]:
+        """What `build` emits for these values, as rows that `replay` repeats with other registers of the same widths.
+
+        Registers become stand-ins while it runs; numbers are kept as they are.
+        """
+        standing, guard, start = [], (self.guard, self.flip), len(self.rows)
+        for k, value in enumerate(values):
+            standing.append(Reg(-1 - k, value.width, value.name) if isinstance(value, Reg) else value)
+            self.offsets[-1 - k] = STAND_IN + ROW * k
+        self.guard, self.flip = self.true, 0
+        try:
+            build(standing)
+        finally:
+            self.guard, self.flip = guard
+        rows = self.rows[start:]
+        del self.rows[start:]
+        return [_indexed(row, len(values)) for row in rows]
+
+    def replay(self, recorded: list[tuple], values: list[Value]) -> None:
+        """Emit recorded rows for the current instruction."""
+        guard, flip, instr, offsets = self.guard, self.flip, self.instr, self.offsets
+        guarded = 0 if guard == self.true else Flags.GUARDED
+        places = [offsets[v.index] if v.__class__ is Reg else 0 for v in values]
+        for fixed, (d, a, b, c, e), code, flags, tail in recorded:
+            at = places + fixed
+            self.rows.append((0, at[d], at[a], at[b], at[c], at[e], guard, flip, instr, code, flags | guarded, *tail))
+        self.fresh = False
 
     def operand_list(self, operands) -> int:
         """Operands in the pool; the place of the first."""
