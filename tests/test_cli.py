@@ -231,11 +231,11 @@ def test_lab_says_how_to_get_jupyterlab(capsys, monkeypatch: pytest.MonkeyPatch,
 def test_lab_passes_further_arguments_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     called = []
     monkeypatch.setattr("pyptx.cli.lab.find_spec", lambda name: object())
-    monkeypatch.setattr("pyptx.cli.lab.subprocess.call", lambda command, **options: called.append((command, options)))
+    monkeypatch.setattr("pyptx.cli.lab.become", lambda command, folder, environment: called.append((command, folder)))
     cli.main(["lab", str(tmp_path / "mine"), "--no-browser", "--port", "9000"])
-    ((command, options),) = called
+    ((command, folder),) = called
     assert command[1:] == ["-m", "jupyterlab", "--no-browser", "--port", "9000"]
-    assert options["cwd"] == (tmp_path / "mine").resolve()
+    assert folder == (tmp_path / "mine").resolve()
 
 
 def test_doctor_names_what_it_found(capsys):

@@ -33,7 +33,16 @@ def run(arguments: argparse.Namespace) -> int:
     folder = arguments.folder.resolve()
     for name in copy_notebooks(folder):
         print(f"wrote {folder / name}", flush=True)
-    return subprocess.call([sys.executable, "-m", "jupyterlab", *arguments.rest], cwd=folder, env=package_environment())
+    return become([sys.executable, "-m", "jupyterlab", *arguments.rest], folder, package_environment())
+
+
+def become(command: list[str], folder: Path, environment: dict[str, str]) -> int:
+    """Run a command in `folder` in place of this process, so that a signal sent here ends it too; its exit status."""
+    if os.name == "posix":
+        os.chdir(folder)
+        sys.stdout.flush()
+        os.execve(command[0], command, environment)
+    return subprocess.call(command, cwd=folder, env=environment)
 
 
 def install_hint() -> str:
