@@ -1,0 +1,57 @@
+"""Which values of two functions correspond, whatever registers hold them and in whatever order they are computed.
+
+Colour refinement on the graph of instructions and values: at first an instruction's colour is its shape; each round, a
+value takes a colour from the instructions that touch it and an instruction from the values it touches. Instructions
+whose colour is the only one of its kind on both sides are the same. Late rounds tell more apart and are upset further
+around a change, so they come first and early ones fill in near the change.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from pyptx.analysis._side import Side
+
+__all__ = ["matches"]
+
+ROUNDS = 8
+
+
+def matches(a: Sequence[int], b: Sequence[int], side_a: Side, side_b: Side) -> Iterator[tuple[int, int]]:
+    """Pairs (line of the left, line of the right), surest first; `a` and `b` are the first colours, equal for equal
+    shapes. A line may come up twice: the caller keeps what fits together."""
+    rounds = list(zip(_refine(a, side_a), _refine(b, side_b), strict=True))
+    done_a: set[int] = set()
+    done_b: set[int] = set()
+    for colours_a, colours_b in reversed(rounds):
+        only_a, only_b = _only(colours_a, done_a), _only(colours_b, done_b)
+        for colour, i in only_a.items():
+            j = only_b.get(colour, -1)
+            if i >= 0 and j >= 0:
+                done_a.add(i)
+                done_b.add(j)
+                yield i, j
+
+
+def _refine(colours: Sequence[int], side: Side) -> list[list[int]]:
+    """The colours after each round, the first ones in front."""
+    found = [list(colours)]
+    for _ in range(ROUNDS):
+        touched: dict[int, list[int]] = defaultdict(list)
+        for number, colour in enumerate(found[-1]):
+            for slot, web in enumerate(side.webs.of[number]):
+                touched[web].append(hash((colour, slot)))
+        of_web = {web: hash(tuple(sorted(marks))) for web, marks in touched.items()}
+        found.append([hash((colour, *map(of_web.__getitem__, webs)))
+                      for colour, webs in zip(found[-1], side.webs.of, strict=True)])
+    return found
+
+
+def _only(colours: Sequence[int], done: set[int]) -> dict[int, int]:
+    """Colour -> the line that alone has it, -1 where several do; lines done with do not count."""
+    found: dict[int, int] = {}
+    for number, colour in enumerate(colours):
+        if number not in done:
+            found[colour] = -1 if colour in found else number
+    return found

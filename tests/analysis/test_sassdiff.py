@@ -1,0 +1,326 @@
+"""Machine code compared: on pairs made by hand, where the answer is known, and on what ptxas makes of an example."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import sys
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.sass import rename, sass
+
+from pyptx.analysis.align import align, common
+from pyptx.analysis.rows import CLASSES
+from pyptx.analysis.sassdiff import compare_sass
+from pyptx.toolchain import Control
+
+LOOP = """
+    S2R R0, SR_TID.X
+    LDC.64 R2, c[0x0][0x210]
+    MOV R8, RZ
+    IMAD.WIDE.U32 R2, R0, 0x4, R2
+    MOV R9, 0x10
+top:
+    LDG.E R4, desc[UR4][R2.64]
+    LDG.E R5, desc[UR4][R2.64+0x80]
+    FMUL R6, R4, 2
+    FADD R7, R5, 1
+    FFMA R8, R6, R7, R8
+    IADD3 R9, R9, -0x1, RZ
+    ISETP.NE.AND P0, PT, R9, RZ, PT
+    @P0 BRA top
+    MOV R4, R8
+    STG.E desc[UR4][R2.64], R4
+    EXIT
+"""
+
+
+def kinds(left, right) -> dict[str, int]:
+    """How many lines of each class, the larger side of each; classes without lines are left out."""
+    counts = compare_sass(left, right).counts()
+    assert sum(a for a, _ in counts.values()) == len(left)
+    assert sum(b for _, b in counts.values()) == len(right)
+    return {name: max(pair) for name, pair in counts.items() if any(pair)}
+
+
+def swapped(text: str, one: str, other: str) -> str:
+    """The text with two of its lines exchanged."""
+    assert text.count(one) == text.count(other) == 1
+    return text.replace(one, "\0").replace(other, one).replace("\0", other)
+
+
+def test_the_same_code_is_identical():
+    assert kinds(sass(LOOP), sass(LOOP)) == {"identical": 16}
+
+
+def test_nothing_compared_with_nothing():
+    assert compare_sass((), ()).rows == ()
+    assert kinds((), sass(LOOP)) == {"different": 16}
+
+
+def test_a_consistent_renaming_is_renamed():
+    found = kinds(sass(LOOP), rename(sass(LOOP), lambda n: n + 10))
+    assert found == {"identical": 2, "renamed": 14}         # BRA and EXIT name no such register
+
+
+def test_predicates_and_uniform_registers_may_be_renamed_too():
+    for bank, new in (("P", 3), ("UR", 12)):
+        found = kinds(sass(LOOP), rename(sass(LOOP), lambda n, new=new: n + new, bank=bank))
+        assert set(found) == {"identical", "renamed"}
+
+
+def test_one_life_of_a_register_may_be_renamed_alone():
+    other = LOOP.replace("MOV R4, R8", "MOV R20, R8").replace("[R2.64], R4", "[R2.64], R20")
+    assert kinds(sass(LOOP), sass(other)) == {"identical": 14, "renamed": 2}
+
+
+def test_a_renaming_that_is_not_one_to_one_is_different():
+    other = LOOP.replace("FADD R7, R5, 1", "FADD R7, R4, 1")
+    assert kinds(sass(LOOP), sass(other)) == {"identical": 15, "different": 1}
+
+
+def test_the_halves_of_a_wide_register_are_held_apart():
+    code = "LDG.E.64 R4, desc[UR4][R2.64]\nFADD R6, R4, R5\nSTG.E desc[UR4][R2.64], R6\nEXIT"
+    assert kinds(sass(code), sass(code.replace("R4,", "R8,", 1).replace("R4, R5", "R8, R9"))) == {
+        "identical": 2, "renamed": 2}
+    assert kinds(sass(code), sass(code.replace("R4,", "R8,", 1).replace("R4, R5", "R9, R8")))["different"] == 1
+
+
+def test_swapping_two_values_in_use_is_different():
+    other = LOOP.replace("FFMA R8, R6, R7, R8", "FFMA R8, R7, R6, R8")
+    assert kinds(sass(LOOP), sass(other)) == {"identical": 15, "different": 1}
+
+
+def test_independent_instructions_may_change_places():
+    for one, other in (("FMUL R6, R4, 2", "FADD R7, R5, 1"),
+                       ("LDG.E R4, desc[UR4][R2.64]\n", "LDG.E R5, desc[UR4][R2.64+0x80]\n")):
+        found = compare_sass(sass(LOOP), sass(swapped(LOOP, one, other)))
+        assert {name: pair for name, pair in found.counts().items() if any(pair)} == {
+            "identical": (15, 15), "rescheduled": (1, 1)}
+        moved = [row for row in found.rows if row.partner >= 0]
+        assert {(row.a, row.b, row.partner) for row in moved} == {
+            (moved[0].a, -1, moved[0].partner), (-1, moved[0].partner, moved[0].a)} or len(moved) == 2
+
+
+def test_places_and_registers_may_change_together():
+    other = swapped(LOOP, "FMUL R6, R4, 2", "FADD R7, R5, 1")
+    found = kinds(sass(LOOP), rename(sass(other), lambda n: n + 10))
+    assert found == {"identical": 2, "renamed": 13, "rescheduled": 1}
+
+
+def test_an_instruction_that_passes_what_it_needs_is_different():
+    other = swapped(LOOP, "FMUL R6, R4, 2", "FFMA R8, R6, R7, R8")
+    assert "different" in kinds(sass(LOOP), sass(other))
+
+
+@pytest.mark.parametrize("one, other, allowed", [
+    ("STS [R2], R4", "LDS R6, [R2]", False),
+    ("STS [R2], R4", "STS [R2+0x2], R5", False),
+    ("STS [R2], R4", "STS [R2+0x4], R5", True),
+    ("STS.128 [R2], R4", "STS [R2+0x4], R8", False),
+    ("STS [R2], R4", "STS [R3+0x4], R5", False),
+    ("STS [R2], R4", "STG.E desc[UR4][R10.64], R5", True),
+    ("LDS R6, [R2]", "LDS R7, [R3]", True),
+    ("STS [R2], R4", "BAR.SYNC.DEFER_BLOCKING 0x0", False),
+    ("LDG.E R6, desc[UR4][R10.64]", "MEMBAR.SC.GPU", False),
+    ("LDG.E.CONSTANT R6, desc[UR4][R10.64]", "STG.E desc[UR4][R12.64], R4", True),
+    ("ST.E desc[UR4][R10.64], R4", "LDS R6, [R2]", False),
+    ("FADD R6, R4, R5", "STS [R2], R4", True),
+])
+def test_memory_and_barriers_keep_their_order(one, other, allowed):
+    code = f"MOV R4, 1\nMOV R5, 2\n{one}\n{other}\nSTS [R9], R6\nSTS [R9+0x4], R7\nEXIT"
+    found = kinds(sass(code), sass(swapped(code, one, other)))
+    assert ("different" not in found) == allowed, found
+    assert ("rescheduled" in found) == allowed
+
+
+def test_an_instruction_moved_to_another_block_is_different():
+    other = LOOP.replace("    FADD R7, R5, 1\n", "").replace("    MOV R4, R8\n", "    FADD R7, R5, 1\n    MOV R4, R8\n")
+    found = kinds(sass(LOOP), sass(other))
+    assert found["different"] >= 1
+    assert "rescheduled" not in found
+
+
+def test_a_branch_to_another_place_is_different():
+    other = LOOP.replace("top:\n", "").replace("    FMUL R6", "top:\n    FMUL R6")
+    found = compare_sass(sass(LOOP), sass(other))
+    assert "branch target" in {row.why for row in found.rows}
+
+
+def test_lines_put_in_before_a_loop_change_nothing_in_it():
+    other = LOOP.replace("top:", "    FADD R30, R0, 3\n    FADD R31, R30, 3\ntop:")
+    assert kinds(sass(LOOP), sass(other)) == {"identical": 16, "different": 2}
+
+
+def test_scheduling_bits_are_told_apart_from_code():
+    busy = tuple(replace(line, control=Control(9, True, None, None, 1, 0)) for line in sass(LOOP))
+    found = compare_sass(sass(LOOP), busy)
+    assert found.counts()["identical"] == (16, 16)
+    assert found.control_only == 16
+
+
+def test_functions_are_paired_by_name():
+    left = sass(LOOP, "f") + sass("EXIT", "g")
+    right = sass("EXIT", "g") + sass(LOOP, "f")
+    assert kinds(left, right) == {"identical": 17}
+    assert kinds(left, sass("EXIT", "g")) == {"identical": 1, "different": 16}
+    assert kinds(sass(LOOP, "f"), sass(LOOP, "other")) == {"identical": 16}
+
+
+def unrolled(steps: int, seed: int = 0) -> str:
+    """A long block: loads at their own offsets, products into sixteen sums."""
+    choose = random.Random(seed)
+    rows = [f"MOV R{64 + n}, RZ" for n in range(16)]
+    for step in range(steps):
+        rows.append(f"LDS.128 R{4 + 8 * (step % 2)}, [R2+{hex(16 * step)}]")
+        rows += [f"FFMA R{64 + n}, R{4 + 8 * (step % 2) + choose.randrange(4)}, R{20 + n}, R{64 + n}"
+                 for n in range(16)]
+    rows += [f"STG.E desc[UR4][R40.64+{hex(4 * n)}], R{64 + n}" for n in range(16)]
+    return "\n".join([*rows, "EXIT"])
+
+
+def test_one_changed_instruction_in_five_thousand_lines():
+    lines = sass(unrolled(300))
+    assert len(lines) > 5000
+    changed = list(lines)
+    where = 3013
+    assert changed[where].opcode == "FFMA"
+    changed[where] = replace(changed[where], opcode="FFMA.FTZ")
+    begun = time.process_time()
+    found = compare_sass(lines, tuple(changed))
+    seconds = time.process_time() - begun
+    assert [row for row in found.rows if row.kind] == [row for row in found.rows if row.a == row.b == where]
+    assert found.counts()["different"] == (1, 1)
+    assert seconds < 10                                     # about 0.3 s on one core
+
+
+def test_one_changed_instruction_among_renamed_ones():
+    lines = sass(unrolled(300))
+    changed = list(rename(lines, lambda n: n ^ 1 if n >= 64 else n))
+    changed[3013] = replace(changed[3013], opcode="FFMA.FTZ")
+    found = compare_sass(lines, tuple(changed))
+    assert {name: pair for name, pair in found.counts().items() if pair[0]} == {
+        "identical": found.counts()["identical"], "renamed": (16 + 300 * 16 + 16 - 1,) * 2, "different": (1, 1)}
+
+
+def test_one_instruction_put_into_five_thousand_lines():
+    text = unrolled(300).split("\n")
+    other = [*text[:3000], "FADD R90, R91, R92", *text[3000:]]
+    assert kinds(sass("\n".join(text)), sass("\n".join(other))) == {"identical": len(text), "different": 1}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 6))
+def test_a_shuffled_block_is_never_different_when_its_values_are_the_same(seed, steps):
+    """Instructions are drawn one after another from those that depend on nothing that is left."""
+    choose = random.Random(seed)
+    text = unrolled(steps, seed).split("\n")
+    waiting, order = list(text[:-1]), []
+    while waiting:
+        first: list[str] = []
+        blocked: set[str] = set()
+        for row in waiting:
+            names = set(_names(row))
+            if not names & blocked:
+                first.append(row)
+            blocked |= names
+        row = choose.choice(first[:4])
+        order.append(row)
+        waiting.remove(row)
+    found = kinds(sass("\n".join(text)), sass("\n".join([*order, text[-1]])))
+    assert "different" not in found, found
+
+
+def _names(row: str) -> list[str]:
+    """Registers of a row of `unrolled`, the four words of a wide one each."""
+    names = re.findall(r"(?<![UD])R\d+", row)
+    if row.startswith("LDS.128"):
+        start = int(names[0][1:])
+        names += [f"R{start + n}" for n in range(1, 4)]
+        names.remove("R2")
+    return [name for name in names if name != "R40"]
+
+
+@given(st.lists(st.integers(0, 4), max_size=40), st.lists(st.integers(0, 4), max_size=40))
+def test_the_common_subsequence_is_a_longest_one(a, b):
+    pairs = list(common(a, b))
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(pairs))
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+    assert len(pairs) == table[-1][-1]
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.lists(st.integers(0, 9), max_size=60))
+def test_an_alignment_ascends_and_pairs_equal_keys(a, b):
+    pairs = align([x // 3 for x in a], [x // 3 for x in b], a, b)
+    assert all(a[i] // 3 == b[j] // 3 for i, j in pairs)
+    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(pairs))
+
+
+def test_tables_too_large_for_memory_are_halved(monkeypatch):
+    choose = random.Random(1)
+    a, b = ([choose.randrange(5) for _ in range(200)] for _ in range(2))
+    whole = len(list(common(a, b)))
+    monkeypatch.setattr("pyptx.analysis.align.CELLS", 500)
+    assert len(list(common(a, b))) == whole
+
+
+# what ptxas makes of an example --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sgemm(checkout):
+    spec = importlib.util.spec_from_file_location("sgemm_of_the_diff", checkout / "examples" / "sgemm.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+
+    def compiled(arch: str = "sm_90a", options: tuple[str, ...] = (), **parameters):
+        return module.sgemm.compile(arch=arch, options=options, **{"M": 256, "N": 256, "K": 256} | parameters).sass
+    return compiled
+
+
+def test_the_same_kernel_compiled_twice_is_identical(sgemm):
+    assert list(kinds(sgemm(), sgemm())) == ["identical"]
+
+
+def test_another_size_changes_the_constants_that_hold_it(sgemm):
+    found = kinds(sgemm(), sgemm(K=512))
+    assert found == {"identical": 366, "different": 2}
+
+
+def test_the_same_code_for_a_relative_is_mostly_the_same(sgemm):
+    """sm_80 and sm_86 differ in registers and order, hardly in what is done."""
+    found = kinds(sgemm("sm_80"), sgemm("sm_86"))
+    assert found["different"] <= 10
+    assert found["renamed"] + found["rescheduled"] > 200
+
+
+def test_another_optimization_level_reorders(sgemm):
+    found = kinds(sgemm(), sgemm(options=("-O1",)))
+    assert found["rescheduled"] > 100
+    assert found.get("different", 0) <= 10
+
+
+def test_a_changed_unroll_factor_adds_instructions(sgemm):
+    found = compare_sass(sgemm(), sgemm(BK=32)).counts()
+    left, right = found["different"]
+    assert right - left == len(sgemm(BK=32)) - len(sgemm())
+    assert left < 50, "most of the shorter loop is found in the longer one"
+
+
+def test_every_row_is_of_one_class(sgemm):
+    for row in compare_sass(sgemm(), sgemm("sm_100a")).rows:
+        assert row.a >= 0 or row.b >= 0
+        assert row.kind in range(len(CLASSES))
+        assert (row.partner >= 0) == (CLASSES[row.kind] == "rescheduled")
+        assert bool(row.why) == (CLASSES[row.kind] == "different")
