@@ -17,7 +17,7 @@ _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
     "load": "program", "Program": "program", "Compiled": "compiled",
-    "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
+    "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }
 

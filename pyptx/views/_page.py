@@ -1,4 +1,4 @@
-"""The linked view as one HTML file: the renderer's modules, its styles and the data inside, nothing loaded."""
+"""A view as one HTML file: the renderer's modules, its styles and the data inside, nothing loaded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["STATIC", "bundle", "page"]
 
 STATIC = Path(__file__).parents[1] / "jupyter" / "static"
+STYLES = ("linked.css", "diff.css")
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
@@ -22,7 +23,7 @@ def page(data: dict[str, Any], *, title: str, without_script: str) -> str:
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":                # nothing that could end the script element or a line in it
         text = text.replace(character, f"\\u{ord(character):04x}")
-    style = (STATIC / "linked.css").read_text(encoding="utf-8")
+    style = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -39,9 +40,9 @@ def page(data: dict[str, Any], *, title: str, without_script: str) -> str:
 <noscript>{without_script}</noscript>
 <script type="application/json" id="data">{text}</script>
 <script type="module">
-{bundle("linked")}
+{bundle("renderer")}
 const view = document.getElementById("view"), data = JSON.parse(document.getElementById("data").textContent);
-window.pyptx = {{mount: module_linked.mount, data, view: module_linked.mount(view, data, {{fill: true}})}};
+window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true}})}};
 </script>
 </body>
 </html>

@@ -1,0 +1,178 @@
+"""Two compiled kernels compared, as pure data: both linked views, the rows that stand side by side, and a verdict."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyptx.analysis.rows import CLASSES, Compared, Hunk, Row
+from pyptx.analysis.sassdiff import compare_sass
+from pyptx.analysis.textdiff import compare_text
+from pyptx.compiled import Compiled, compile_module
+from pyptx.kernel import Kernel
+from pyptx.parser import parse
+from pyptx.views._diffhtml import html
+from pyptx.views._difftext import text
+from pyptx.views._page import page
+from pyptx.views.difffacts import Fact, facts_of, verdict_of
+from pyptx.views.linked import MIME, TEXT_LINES, LinkedView, linked
+
+__all__ = ["LEVELS", "VERSION", "Diff", "compiled_of", "diff"]
+
+LEVELS = ("sass", "ptx", "python")
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Attributes:
+        level: "sass", "ptx" or "python": which lines are compared.
+        left, right: the linked views of both sides.
+        compared: rows and hunks; lines are rows of the views' pane of that level.
+        facts: what both sides use, and how much that differs.
+        verdict: one sentence on top.
+    """
+
+    level: str
+    left: LinkedView
+    right: LinkedView
+    compared: Compared
+    facts: tuple[Fact, ...]
+    verdict: str
+
+    @property
+    def identical(self) -> bool:
+        """Nothing differs but, for machine code, addresses and scheduling bits."""
+        return all(hunk.kind == 0 for hunk in self.compared.hunks)
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Class -> (lines on the left, lines on the right)."""
+        return self.compared.counts()
+
+    def python_of(self, side: str, line: int) -> tuple[str, int] | None:
+        """(file, line number) of the Python that caused a line of a side, "left" or "right"."""
+        view = getattr(self, side)
+        if self.level == "python":
+            return _where(view, line)
+        ptx = view.sass.ptx[line] if self.level == "sass" else line
+        stack = view.ptx.stack[ptx] if ptx >= 0 else -1
+        return _where(view, view.stacks[stack][0]) if stack >= 0 else None
+
+    def causes(self, hunk: Hunk) -> dict[str, list[tuple[str, int]]]:
+        """For each side the Python lines, (file, line), that caused the lines of a hunk, most of them first."""
+        found: dict[str, dict[tuple[str, int], int]] = {"left": {}, "right": {}}
+        for row in self.compared.rows[hunk.start:hunk.end]:
+            for side, line in (("left", row.a), ("right", row.b)):
+                place = self.python_of(side, line) if line >= 0 else None
+                if place:
+                    found[side][place] = found[side].get(place, 0) + 1
+        return {side: sorted(places, key=lambda place, of=places: -of[place]) for side, places in found.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists, strings and integers; what the MIME type holds. `rows` are columns."""
+        rows = self.compared.rows
+        columns = {name: [getattr(row, name) for row in rows] for name in ("a", "b", "kind", "partner")}
+        return {"kind": "diff", "version": VERSION, "level": self.level, "classes": list(CLASSES),
+                "verdict": self.verdict, "facts": [list(fact) for fact in self.facts],
+                "left": self.left.to_json(), "right": self.right.to_json(),
+                "rows": columns | {"why": [row.why for row in rows], "control": [int(row.control) for row in rows]},
+                "hunks": [[hunk.start, hunk.end, hunk.kind] for hunk in self.compared.hunks]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Diff:
+        """The diff that `to_json` wrote.
+
+        Raises:
+            ValueError: the data is of another kind, or written by a newer pyptx.
+        """
+        if data.get("kind") != "diff" or data.get("version") != VERSION:
+            raise ValueError(f"expected kind 'diff', version {VERSION}; "
+                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        columns = data["rows"]
+        rows = tuple(Row(a, b, kind, why, partner, bool(control)) for a, b, kind, why, partner, control in zip(
+            *(columns[name] for name in ("a", "b", "kind", "why", "partner", "control")), strict=True))
+        compared = Compared(rows, tuple(Hunk(*hunk) for hunk in data["hunks"]))
+        return cls(data["level"], LinkedView.from_json(data["left"]), LinkedView.from_json(data["right"]), compared,
+                   tuple(Fact(*fact) for fact in data["facts"]), data["verdict"])
+
+    def text(self, *, context: int = 3, limit: int | None = None) -> str:
+        """For a terminal: verdict, what differs in numbers, and each hunk with `context` identical lines around it."""
+        return text(self, context, limit)
+
+    def html(self, *, context: int = 3, limit: int = 600) -> str:
+        """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` rows."""
+        return html(self, context, limit)
+
+    def page(self) -> str:
+        """One HTML file with the live view: scripts, styles and data inside; works offline."""
+        return page(self.to_json(), title=f"{self.left.title} | {self.right.title} · {self.level}",
+                    without_script=self.html())
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
+        return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}
+
+    def __repr__(self) -> str:
+        return f"<Diff of {self.left.title} and {self.right.title}, {self.level}: {self.verdict}>"
+
+
+def _where(view: LinkedView, row: int) -> tuple[str, int]:
+    section = next((s for s in view.python.sections if s.start <= row < s.start + s.count), None)
+    return (section.file if section else "", view.python.line[row])
+
+
+def compiled_of(reference: Any) -> Compiled:
+    """What a reference stands for, ready to be compared.
+
+    Args:
+        reference: a Compiled; a Kernel, which is compiled with its defaults; a path to a .ptx file, which is assembled
+            for the target it names.
+    Raises:
+        ValueError: a path that is no .ptx file, or PTX without a target.
+        TypeError: anything else.
+        OSError, ParseError, CompileError: the file cannot be read, or is refused.
+    """
+    if isinstance(reference, Compiled):
+        return reference
+    if isinstance(reference, Kernel):
+        return reference.compile()
+    if isinstance(reference, str | os.PathLike):
+        path = Path(reference)
+        if path.suffix != ".ptx":
+            raise ValueError(f"{path}: expected a file that ends in .ptx")
+        source = path.read_text(encoding="utf-8")
+        module = parse(source)
+        rows = source.split("\n")
+        return compile_module(module, source, (None,) * len(rows), target=module.target.targets[0], name=path.stem)
+    raise TypeError(f"cannot compare {type(reference).__name__}; "
+                    "expected a Compiled, a kernel or a path to a .ptx file")
+
+
+def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | None = None,
+         dynamic_shared_bytes: int = 0) -> Diff:
+    """Compare two kernels: what is identical, renamed, rescheduled or different, and which Python line caused it.
+
+    Args:
+        a, b: what `compiled_of` takes: a Compiled, a Kernel, a path to a .ptx file.
+        level: "sass", "ptx" or "python": the lines to compare.
+        block: threads of a block, for the occupancy; default: what the entry says.
+        dynamic_shared_bytes: shared memory the launch adds, for the occupancy.
+    Raises:
+        ValueError: another level; and what `compiled_of` raises.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level is 'sass', 'ptx' or 'python', not {level!r}")
+    one, other = compiled_of(a), compiled_of(b)
+    left, right = (linked(side, block=block, dynamic_shared_bytes=dynamic_shared_bytes) for side in (one, other))
+    match level:
+        case "sass":
+            compared = compare_sass(one.sass, other.sass)
+        case "ptx":
+            compared = compare_text(left.ptx.text, right.ptx.text, ptx=True)
+        case _:
+            compared = compare_text(left.python.text, right.python.text)
+    facts = facts_of(left, right, one, other)
+    return Diff(level, left, right, compared, facts, verdict_of(level, compared, facts))

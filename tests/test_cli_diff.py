@@ -1,0 +1,93 @@
+"""`pyptx diff`: what A and B may be, and the exit status of diff(1)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pyptx import cli
+
+KERNEL = '''
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.types import f32, u32
+
+@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=(32, 1, 1))
+def double(x, y, *, factor=2.0):
+    x_at, y_at = ptx.global_ptrs(x, y)
+    i = reg.from_(ptx.special.tid.x(), u32)
+    for pointer in (x_at, y_at):
+        ptx.inst.mad.wide.u32(pointer, i, 4, pointer)
+    value = reg.scalar(f32)
+    ptx.inst.ld.global_.f32(value, ptx.addr(x_at))
+    ptx.inst.mul.f32(value, value, factor)
+    ptx.inst.st.global_.f32(ptx.addr(y_at), value)
+'''
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    path = tmp_path / "one.py"
+    path.write_text(KERNEL)
+    return path
+
+
+def run(capsys, *arguments: object) -> tuple[int, str, str]:
+    status = cli.main(list(map(str, arguments)))
+    return (status, *capsys.readouterr())
+
+
+def test_identical_kernels_give_0(capsys, one: Path):
+    status, out, err = run(capsys, "diff", one, one, "-p", "N=64")
+    assert (status, err) == (0, "")
+    assert "Identical." in out
+
+
+def test_another_parameter_on_one_side_gives_1(capsys, one: Path):
+    status, out, err = run(capsys, "diff", f"{one}:double", "-p", "N=64", "-b", "factor=3.0")
+    assert (status, err) == (1, "")
+    assert "Different: 1 instruction differs." in out
+    assert run(capsys, "diff", one, "-p", "N=64", "-a", "factor=3.0", "-b", "factor=3.0")[0] == 0
+    assert run(capsys, "diff", one, "-p", "N=64", "-b", "factor=3.0", "--level", "python")[0] == 0
+
+
+def test_another_architecture_and_other_options(capsys, one: Path):
+    status, out, _ = run(capsys, "diff", f"{one}:double@sm_80", f"{one}:double@sm_90a", "-p", "N=64")
+    assert status == 1
+    assert "double (sm_80)  |  double (sm_90a)" in out
+    assert run(capsys, "diff", one, "-p", "N=64", "--options-a=-O3")[0] == 0
+
+
+def test_ptx_files_may_be_compared(capsys, one: Path, tmp_path: Path):
+    text = tmp_path / "double.ptx"
+    assert run(capsys, "ptx", one, "-p", "N=64", "-o", text)[0] == 0
+    assert run(capsys, "diff", text, text)[0] == 0
+    other = tmp_path / "other.ptx"
+    other.write_text(text.read_text().replace("0f40000000", "0f40400000"))
+    status, out, _ = run(capsys, "diff", text, other)
+    assert (status, "Different: 1 instruction differs." in out) == (1, True), out
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("ONE:nothing", "-p", "N=64"), "defines no kernel 'nothing'"),
+    (("ONE", "missing.ptx", "-p", "N=64"), "missing.ptx"),
+    (("missing.ptx", "-a", "N=64"), "is assembled as it stands"),
+    (("ONE", "-p", "N=64", "-o", "diff.txt"), "ends in .html or .json"),
+    (("ONE", "-p", "M=64"), "M"),
+    (("ONE@sm_1", "-p", "N=64"), "sm_1"),
+    (("ONE", "-p", "N=64", "--context", "-1"), "--context -1"),
+])
+def test_trouble_gives_2(capsys, one: Path, arguments, says):
+    status, out, err = run(capsys, "diff", *(part.replace("ONE", str(one)) for part in arguments))
+    assert (status, out) == (2, "")
+    assert says in err
+
+
+def test_output_goes_to_a_file(capsys, one: Path, tmp_path: Path):
+    for suffix in (".html", ".json"):
+        path = tmp_path / f"diff{suffix}"
+        status, out, _ = run(capsys, "diff", one, "-p", "N=64", "-b", "factor=3.0", "-o", path)
+        assert status == 1
+        assert out.endswith(f"wrote {path}\n")
+    assert json.loads(path.read_text())["kind"] == "diff"
