@@ -4,7 +4,8 @@
 #include "core.h"
 
 enum { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, MIXED };
-enum { SCATTERED, CONTIGUOUS, UNIFORM };
+enum { SCATTERED, CONTIGUOUS, UNIFORM, HALVES, TWICE };                  // HALVES: lanes 0-15 and 16-31 each uniform;
+                                                                        // TWICE: both halves the same 16 in a row
 enum { A_SIGNED = 1 << 8, A_64 = 1 << 16, A_NONE = 1 << 17 };
 
 typedef struct {

@@ -1,5 +1,5 @@
 // What Python calls: names of operations, loading a program, running, looking at the state when something went wrong.
-#include "core.h"
+#include "chain.h"
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
                                       atomic_ops, warp_ops, control_ops};
@@ -26,7 +26,7 @@ const char *core_op_name(u32 code) {
     return 0;
 }
 static Handler handlers[1024];
-static void fill_handlers(void) {
+__attribute__((constructor)) static void fill_handlers(void) {
     u32 n = 0;
     for (u32 t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const Entry *e = tables[t]; e->name; e++) handlers[n++] = e->fn;
@@ -56,13 +56,10 @@ static char *copy(const void *from, u64 bytes) {
 Ctx *core_open(const Launch *l) {
     Ctx *x = (Ctx *)aligned(sizeof(Ctx));
     if (!x) return 0;
-    if (!handlers[0]) fill_handlers();
     x->ops = l->ops;
     for (u64 k = 0; k < l->nops; k++) {
         Op *o = &l->ops[k];
         o->fn = o->flags & (F_BRANCH | F_EXIT | F_BARRIER | F_TRAP | F_JUMP_TABLE) ? 0 : handlers[o->code];
-        if (o->mod || (o->d | o->a | o->b | o->c) & 3) continue;
-        for (const Quick *q = quick_ops; q->fn; q++) if (o->fn == q->fn) o->fn = q->quick;
     }
     x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->zeros = l->zeros;
     x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;
@@ -85,6 +82,7 @@ Ctx *core_open(const Launch *l) {
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
     x->base[1] = x->consts;
+    if (!open_chains(x)) { core_close(x); return 0; }
     return x;
 }
 
@@ -96,6 +94,7 @@ void core_close(Ctx *x) {
     release_aligned(x->consts);
     release_aligned(x->place_sregs);
     release_aligned(x->pattern);
+    close_chains(x);
     release_aligned(x);
 }
 

@@ -33,6 +33,8 @@ typedef _Bool B32 __attribute__((ext_vector_type(32)));
 
 typedef struct Op Op;
 typedef struct Ctx Ctx;
+typedef struct Link Link;                               // chain.h
+typedef struct Run Run;
 typedef void (*Handler)(Ctx *x, const Op *o, u32 m);
 
 // One operation; the layout is known to encode.py.
@@ -93,7 +95,15 @@ typedef struct Cta {
 typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;
 
 // What the last execution of a memory operation looked like, so that equal patterns are not analysed again.
-typedef struct { V64 delta; u32 mask, phase, extra, valid, segment, kind, bytes; i64 lo, hi; u64 bits; } Pattern;
+typedef struct {
+    V64 delta;                  // from the first lane
+    V32 delta32, offset;        // the same modulo 2^32; from the lowest lane
+    u32 mask, phase, extra, valid, segment, kind, bytes, near;          // near: offset holds, nothing is farther off
+    i64 lo, hi;
+    u64 bits, span;
+} Pattern;
+
+typedef struct { u64 issues, lanes; } Executed;
 
 enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
@@ -109,6 +119,10 @@ struct Ctx {
     const u32 *pool;            // operand lists and jump tables
     u32 pc;
     Pattern *pattern;           // one per operation
+    Link *link;
+    Run *run;
+    Executed *executed;         // differences between an operation and the one before, see settle_counts
+    u32 chain_start;
     Segment *segments;
     u64 nsegments;
     u8 *param;
@@ -131,8 +145,6 @@ struct Ctx {
 };
 
 typedef struct { const char *name; Handler fn; } Entry;
-typedef struct { Handler fn, quick; } Quick;                             // quick: mod is 0 and all operands are registers
-extern const Quick quick_ops[];
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
     atomic_ops[], warp_ops[], control_ops[];
 
@@ -176,6 +188,7 @@ u64 round_double(double v, u32 format, u32 mod);                         // conv
 double widen(u64 bits, u32 format);
 void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // barrier.c
 void recheck_barriers(Ctx *x, Cta *cta);
+const char *core_op_name(u32 code);                                      // api.c
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // interp.c
 void start_cta(Ctx *x, Cta *cta, u64 id);                                // schedule.c
 Cta *new_cta(Ctx *x);

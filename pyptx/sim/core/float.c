@@ -57,19 +57,6 @@ static void f_fma_f32(Ctx *x, const Op *o, u32 m) {
     put32(x, o->d, (V32)slow_fma_f32(a, b, c, o->mod), m);
 }
 
-// The same for the common case: rounding to nearest, nothing clamped, all operands registers.
-#define LOCAL(T, x, o) (*(T *)((x)->base[0] + (o)))
-#define QUICK(NAME, EXPR) static void q_##NAME(Ctx *x, const Op *o, u32 m) { \
-    F32 a = LOCAL(F32, x, o->a), b = LOCAL(F32, x, o->b), c = LOCAL(F32, x, o->c); (void)c; \
-    V32 r = (V32)canonical(EXPR), *d = &LOCAL(V32, x, o->d); \
-    if (LIKELY(m == ALL)) *d = r; else put32(x, o->d, r, m); }
-QUICK(add_f32, a + b)
-QUICK(sub_f32, a - b)
-QUICK(mul_f32, a * b)
-QUICK(fma_f32, __builtin_elementwise_fma(a, b, c))
-#define Q(n) {f_##n, q_##n}
-const Quick quick_ops[] = {Q(add_f32), Q(sub_f32), Q(mul_f32), Q(fma_f32), {0, 0}};
-
 // Minimum and maximum: a NaN loses unless M_NAN, -0 < +0, M_XORSIGN compares magnitudes and multiplies the signs.
 static inline S32 order(V32 u) { return (S32)(u ^ (V32)((S32)u >> 31 & 0x7fffffff)); }
 static inline void extremum(Ctx *x, const Op *o, u32 m, int maximum) {

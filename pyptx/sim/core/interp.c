@@ -1,6 +1,6 @@
 // One warp: groups of lanes at different places, run one at a time, reconverging at the immediate post-dominator of
 // the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
-#include "core.h"
+#include "chain.h"
 
 static u32 free_group(Warp *w) {
     u32 g = 0;
@@ -126,6 +126,21 @@ resume:;
             active = g->mask = j->arrived;
             g->join = j->parent;
             meet = g->join >= 0 ? w->j[g->join].pc : NONE;
+        }
+        const Run *run = &x->run[pc];
+        if (LIKELY(left >= run->count)) {                               // else it ends within the line: one at a time
+            x->chain_start = pc;
+            const Link *end = run->step(w->regs, &x->link[pc], x, active);
+            u32 to = (u32)(end - x->link);
+            if (LIKELY(to != pc)) {
+                u64 lanes = (u32)__builtin_popcount(active);
+                x->executed[pc].issues++; x->executed[pc].lanes += lanes;
+                x->executed[to].issues--; x->executed[to].lanes -= lanes;
+                left -= x->run[to].before - run->before;
+                pc = to;
+            }
+            if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
+            if (to != run - x->run) continue;
         }
         const Op *o = &ops[pc];
         u32 m = active, flags = o->flags;

@@ -36,10 +36,20 @@ static void shape(Pattern *p, V64 delta, u32 m, u32 bytes) {
     }
     p->delta = delta; p->mask = m; p->bytes = bytes; p->phase = NONE; p->lo = lo; p->hi = hi; p->bits = bits; p->valid = 1;
     p->kind = SCATTERED;
+    p->span = (u64)(hi - lo) + bytes;
+    p->near = p->span >> 31 == 0;
+    p->delta32 = __builtin_convertvector(delta, V32);
+    p->offset = __builtin_convertvector(delta - (u64)lo, V32);
     if (m == ALL) {
         V64 step = __builtin_convertvector(iota32() * bytes, V64);
         if (__builtin_reduce_or(delta ^ step) == 0) p->kind = CONTIGUOUS;
         else if (bits == 0) p->kind = UNIFORM;
+        else if (__builtin_reduce_or(delta ^ (step & (u64)(16 * bytes - 1))) == 0 && !(bytes & (bytes - 1))) p->kind = TWICE;
+        else {
+            V64 halves = 0;
+            for (u32 i = 16; i < LANES; i++) halves[i] = delta[16];
+            if (__builtin_reduce_or(delta ^ halves) == 0) p->kind = HALVES;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 // CTAs: started in order, run one at a time until done or until the quantum is over, so that CTAs that wait for each
 // other all get their turn.
-#include "core.h"
+#include "chain.h"
 
 char *aligned(size_t bytes) {
     void *p = 0;
@@ -125,6 +125,7 @@ u32 core_run(Ctx *x, u64 budget) {
                 if (!admit(x, x->resident)) break;
                 x->resident++;
             } else if (x->resident == 0) {
+                settle_counts(x);
                 x->status = DONE;
                 break;
             } else {

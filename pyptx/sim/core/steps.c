@@ -1,0 +1,74 @@
+// Steps of the frequent arithmetic: three for each operation, so that neither where an operand lies nor which lanes
+// are written is asked more often than needed. r_: all operands are registers; g_: anything; t_: into a temporary.
+#include "chain.h"
+
+#define STORED(T, WIDE, PLACE) do { T *d_ = (T *)(PLACE); \
+    if (LIKELY(m == ALL)) *d_ = r; \
+    else { WIDE k_ = EXPAND_##WIDE(m); *d_ = (r & (T)k_) | (*d_ & ~(T)k_); } } while (0)
+#define EXPAND_S32(m) expand32(m)
+#define EXPAND_S64(m) expand64(m)
+
+#define THREE(NAME, T, WIDE, TA, TB, TC, EXPR) \
+    static STEP(r_##NAME) { TA a = AT(TA, f->a); TB b = AT(TB, f->b); TC c = AT(TC, f->c); (void)b; (void)c; \
+        T r = (T)(EXPR); STORED(T, WIDE, regs + f->d); NEXT; } \
+    static STEP(g_##NAME) { TA a = ROW(TA, x, f->a); TB b = ROW(TB, x, f->b); TC c = ROW(TC, x, f->c); (void)b; (void)c; \
+        T r = (T)(EXPR); STORED(T, WIDE, R(x, f->d)); NEXT; } \
+    static STEP(t_##NAME) { TA a = ROW(TA, x, f->a); TB b = ROW(TB, x, f->b); TC c = ROW(TC, x, f->c); (void)b; (void)c; \
+        ROW(T, x, f->d) = (T)(EXPR); NEXT; }
+
+// A NaN becomes the canonical one. One test for all lanes, as there hardly ever is one.
+typedef float F8 __attribute__((ext_vector_type(8)));
+typedef i32 S8 __attribute__((ext_vector_type(8)));
+#define EIGHTH(v, k) __builtin_shufflevector(v, v, k, k + 1, k + 2, k + 3, k + 4, k + 5, k + 6, k + 7)
+static inline V32 canonical(F32 r) {
+    F8 a = EIGHTH(r, 0), b = EIGHTH(r, 8), c = EIGHTH(r, 16), d = EIGHTH(r, 24);
+    S8 bad = ((a != a) | (b != b)) | ((c != c) | (d != d));
+    if (LIKELY(!__builtin_reduce_or(bad))) return (V32)r;
+    return r == r ? (V32)r : (V32)0x7fffffff;
+}
+
+THREE(add_f32, V32, S32, F32, F32, V32, canonical(a + b))
+THREE(sub_f32, V32, S32, F32, F32, V32, canonical(a - b))
+THREE(mul_f32, V32, S32, F32, F32, V32, canonical(a * b))
+THREE(fma_f32, V32, S32, F32, F32, F32, canonical(__builtin_elementwise_fma(a, b, c)))
+THREE(add_32, V32, S32, V32, V32, V32, a + b)
+THREE(sub_32, V32, S32, V32, V32, V32, a - b)
+THREE(mul_32, V32, S32, V32, V32, V32, a * b)
+THREE(mad_32, V32, S32, V32, V32, V32, a * b + c)
+THREE(and_32, V32, S32, V32, V32, V32, a & b)
+THREE(or_32, V32, S32, V32, V32, V32, a | b)
+THREE(xor_32, V32, S32, V32, V32, V32, a ^ b)
+THREE(mov_32, V32, S32, V32, u32, u32, a)
+THREE(mov_64, V64, S64, V64, u32, u32, a)
+THREE(add_64, V64, S64, V64, V64, u32, a + b)
+
+typedef struct { const char *name; u32 operands, bytes; Step registers, general, temporary; } Quick;
+#define Q(NAME, OPERANDS, BYTES) {#NAME, OPERANDS, BYTES, r_##NAME, g_##NAME, t_##NAME}
+static const Quick quick[] = {
+    Q(add_f32, 2, 128), Q(sub_f32, 2, 128), Q(mul_f32, 2, 128), Q(fma_f32, 3, 128), Q(add_32, 2, 128), Q(sub_32, 2, 128),
+    Q(mul_32, 2, 128), Q(mad_32, 3, 128), Q(and_32, 2, 128), Q(or_32, 2, 128), Q(xor_32, 2, 128), Q(mov_32, 1, 128),
+    Q(mov_64, 1, 256), Q(add_64, 2, 256)};
+
+static const Quick *by_code[1024];                                      // filled when the library is loaded
+
+__attribute__((constructor)) static void find_quick(void) {
+    const char *name;
+    for (u32 code = 0; (name = core_op_name(code)); code++)
+        for (u32 k = 0; k < sizeof quick / sizeof *quick; k++)
+            if (!strcmp(name, quick[k].name)) by_code[code] = &quick[k];
+}
+
+static const Quick *quick_of(const Op *o) { return o->mod || o->flags & F_SPECIAL ? 0 : by_code[o->code]; }
+
+Step quick_step(const Op *o) {
+    const Quick *q = quick_of(o);
+    if (!q) return 0;
+    if (o->flags & F_FULL) return q->temporary;
+    u32 all = o->d | o->a | (q->operands > 1 ? o->b : 0) | (q->operands > 2 ? o->c : 0);
+    return all & 3 ? q->general : q->registers;
+}
+
+int quick_writes(const Op *o, u32 row, u32 bytes) {
+    const Quick *q = quick_of(o);
+    return !q || (o->d < row + bytes && row < o->d + q->bytes);
+}
