@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -60,7 +61,8 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        return self._fn.__name__
+        """Of the entry: the function's, with what PTX takes in a name (a lambda is `_lambda_`)."""
+        return re.sub(r"\W", "_", self._fn.__name__, flags=re.ASCII)
 
     @property
     def in_specs(self) -> tuple[Tile, ...]:
