@@ -28,7 +28,8 @@ _SWIZZLE_MASK = {"32B": 128, "64B": 384, "128B": 896}
 class _Shared:
     """Something with a fixed place in shared memory.
 
-    `name` is what `mov` takes to get the address; in dynamic mode it includes the offset, so `byte_offset` is 0.
+    Its address is `byte_offset` after `name`, which `mov` takes; in dynamic mode the name includes the offset of the
+    allocation. As an operand it is the whole address.
     """
 
     byte_offset = 0
@@ -39,6 +40,10 @@ class _Shared:
 
     @property
     def name(self) -> str:
+        return self._place
+
+    @property
+    def _place(self) -> str:
         return f"{self._symbol}+{self._offset}" if self._offset else self._symbol
 
     @property
@@ -47,7 +52,7 @@ class _Shared:
         return self._symbol, self._offset
 
     def __ptx_operand__(self) -> LabelOperand:
-        return LabelOperand(self.name)
+        return LabelOperand(self._place)
 
     def __ptx_address__(self) -> AddressOperand:
         return shifted(AddressOperand(self._symbol), self._offset)
@@ -191,12 +196,16 @@ class MbarrierArray(_Shared):
 
 
 class MbarrierRef(_Shared):
-    """One mbarrier of an array."""
+    """One mbarrier of an array; it lies `byte_offset` after what `name` names, which is the array."""
 
     def __init__(self, array: MbarrierArray, idx: int):
         super().__init__(array._symbol, array._offset + 8 * idx if array._dynamic else None)
         self._offset = array._offset + 8 * idx
-        self.array, self.idx = array, idx
+        self.array, self.idx, self.byte_offset = array, idx, 8 * idx
+
+    @property
+    def name(self) -> str:
+        return self.array.name
 
     def __repr__(self) -> str:
         return f"{self.array.name}[{self.idx}]"

@@ -106,7 +106,7 @@ def test_static_allocations_are_variables():
         second = smem.alloc(bf16, 64, align=1024, name="tile")
         bars = smem.mbarrier(4)
         assert (first.name, first.byte_offset, second.name, second.byte_offset) == ("smem_0", 0, "tile", 0)
-        assert (bars.name, bars[3].name, bars[3].byte_offset) == ("mbar_0", "mbar_0+24", 0)
+        assert (bars.name, bars[3].name, bars[3].byte_offset) == ("mbar_0", "mbar_0", 24)
     declared = [(d.name, d.type.value, d.array_size, d.alignment) for d in trace(body).var_decls]
     assert declared == [("smem_0", "b8", 256, 128), ("tile", "b8", 128, 1024), ("mbar_0", "b64", 4, 8)]
 
@@ -135,7 +135,7 @@ def test_dynamic_allocations_are_aligned_and_do_not_overlap(shapes):
 
 def offset_of(handle) -> int:
     found = re.fullmatch(r"dyn_smem(?:\+(\d+))?", handle.name)
-    return int(found[1] or 0)
+    return int(found[1] or 0) + handle.byte_offset
 
 
 def test_dynamic_handles_are_addressed_with_their_offset_everywhere():
