@@ -9,21 +9,24 @@ from pyptx.sim.actions import Branch, Exit, Jump, Trap
 __all__ = ["live_at_entry", "reconvergence"]
 
 
+_LEAVING = frozenset((Branch, Jump, Exit, Trap))
+
+
 def successors(actions: Sequence[object], guarded: Sequence[bool]) -> list[tuple[int, ...]]:
     """For each instruction the instructions that may follow; `len(actions)` is the end."""
     result = []
     for i, action in enumerate(actions):
+        if action.__class__ not in _LEAVING:
+            result.append((i + 1,))
+            continue
         after: tuple[int, ...]
         match action:
             case Branch(target):
                 after = (target,)
             case Jump(_, targets):
                 after = tuple(dict.fromkeys(targets))
-            case Exit() | Trap():
-                after = (len(actions),)
             case _:
-                result.append((i + 1,))
-                continue
+                after = (len(actions),)
         result.append(after if not guarded[i] or i + 1 in after else (*after, i + 1))
     return result
 
@@ -115,32 +118,28 @@ def live_at_entry(actions: Sequence[object], guarded: Sequence[bool], reads: Seq
     following = successors(actions, guarded)
     n = len(actions)
     starts, block_of = _blocks(following)
-    uses, kills = [0] * len(starts), [0] * len(starts)
-    for i in range(n):
-        b = block_of[i]
-        for r in reads[i]:
-            if not kills[b] >> r & 1:
-                uses[b] |= 1 << r
-        if not guarded[i]:
-            for r in writes[i]:
-                kills[b] |= 1 << r
-    live = uses[:]
+    uses: list[set[int]] = []
+    kills: list[set[int]] = []
+    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+        used: set[int] = set()
+        killed: set[int] = set()
+        for i in range(start, stop):
+            used.update([r for r in reads[i] if r not in killed])
+            if not guarded[i]:
+                killed.update(writes[i])
+        uses.append(used)
+        kills.append(killed)
+    exposed = set().union(*uses)
+    live = [set(used) for used in uses]
     ends = [(starts[b + 1] if b + 1 < len(starts) else n) - 1 for b in range(len(starts))]
+    passed = [exposed - killed for killed in kills]
     changed = True
     while changed:
         changed = False
         for b in range(len(starts) - 1, -1, -1):
-            out = 0
+            before = len(live[b])
             for s in following[ends[b]]:
                 if s < n:
-                    out |= live[block_of[s]]
-            new = uses[b] | (out & ~kills[b])
-            if new != live[b]:
-                live[b], changed = new, True
-    found, bits, r = set(), live[0] if live else 0, 0
-    while bits:
-        if bits & 1:
-            found.add(r)
-        bits >>= 1
-        r += 1
-    return found
+                    live[b] |= live[block_of[s]] & passed[b]
+            changed |= len(live[b]) != before
+    return live[0] if live else set()

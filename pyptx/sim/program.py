@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 
 from pyptx.errors import Diagnostic, PtxError, SimulationError
 from pyptx.ir.nodes import Function, Instruction, Module
-from pyptx.sim.actions import Action, Address, Atomic, Compute, Const, Load, Reg, Special
+from pyptx.sim.actions import Action, Address, Atomic, Compute, Const, Load, Reg, Special, Store
 from pyptx.sim.decode import DECODERS, atomics, barrier, control, memory, move, warp  # noqa: F401  (they register)
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import live_at_entry, reconvergence
@@ -50,11 +50,20 @@ class Program:
     @cached_property
     def undefined(self) -> frozenset[int]:
         """Registers that may be read before they are written; they start as zero."""
-        reads = [[r.index for r in sources(a)] for a in self.actions]
-        for found, guard in zip(reads, self.guards, strict=True):
+        reads, writes = [], []
+        for action, guard in zip(self.actions, self.guards, strict=True):
+            if action.__class__ is Shaped:
+                shape, slots = action.shape, action.slots
+                reads.append([slots[k].index for k in shape.reads])
+                writes.append([slots[k].index for k in shape.writes])
+            elif action.__class__ is Load:
+                reads.append([] if action.address.base is None else [action.address.base.index])
+                writes.append([r.index for r in action.data if r is not None])
+            else:
+                reads.append([r.index for r in sources(action)])
+                writes.append([r.index for r in targets(action)])
             if guard is not None:
-                found.append(guard[0].index)
-        writes = [[r.index for r in targets(a)] for a in self.actions]
+                reads[-1].append(guard[0].index)
         return frozenset(live_at_entry(self.actions, self.guarded, reads, writes))
 
     @cached_property
@@ -96,7 +105,7 @@ def load(module: Module, entry: str | None = None) -> Program:
             refused.append(Diagnostic("error", f"{instruction.mnemonic} is not simulated", place=instruction.place))
             continue
         actions.append(action)
-        guards.append(_guard(instruction, scope))
+        guards.append(None if instruction.predicate is None else _guard(instruction, scope))
     if refused:
         error = SimulationError("\n".join(str(d) for d in refused))
         error.diagnostics = tuple(refused)
@@ -143,9 +152,7 @@ def _decode(instruction: Instruction, scope: Scope) -> Action | None:
     return compute(operands) if bound.form.means else None
 
 
-def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool] | None:
-    if instruction.predicate is None:
-        return None
+def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool]:
     found = scope.register(instruction.predicate.register)
     if found is None or found[1] != "pred":
         name = instruction.predicate.register
@@ -161,21 +168,15 @@ _WRITTEN = frozenset(("data", "inside", "equal", "leader"))
 
 def targets(action: Action) -> Iterator[Reg]:
     """Registers an action writes."""
-    if isinstance(action, Shaped):
-        yield from [action.slots[k] for k in action.shape.writes]
-        return
     if isinstance(action, Compute):
         yield from (t for t, _ in action.assignments if t is not None)
         return
-    for f in fields(action):
-        if f.name in _WRITTEN and not _stores(action, f.name):
-            yield from _registers(getattr(action, f.name))
+    for name in _parts(type(action))[0]:
+        yield from _registers(getattr(action, name))
 
 
 def sources(action: Action) -> Iterator[Reg]:
     """Registers an action reads."""
-    if isinstance(action, Shaped):
-        return iter([action.slots[k] for k in action.shape.reads])
     return (v for v in values(action) if isinstance(v, Reg))
 
 
@@ -185,13 +186,15 @@ def values(action: Action) -> Iterator[Reg | Const | Special]:
         for _, expression in action.assignments:
             yield from (n.value for n in walk(expression) if isinstance(n, Leaf))
         return
-    for f in fields(action):
-        if f.name not in _WRITTEN or _stores(action, f.name):
-            yield from _values(getattr(action, f.name))
+    for name in _parts(type(action))[1]:
+        yield from _values(getattr(action, name))
 
 
-def _stores(action: Action, name: str) -> bool:
-    return name == "data" and type(action).__name__ == "Store"
+@cache
+def _parts(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Fields of an action that it writes, and those it reads."""
+    written = tuple(f.name for f in fields(kind) if f.name in _WRITTEN and kind is not Store)
+    return written, tuple(f.name for f in fields(kind) if f.name not in written)
 
 
 def _values(item) -> Iterator[Reg | Const | Special]:

@@ -65,10 +65,10 @@ class Shaped(Compute):
     """A Compute as a shape and what stands in its slots; its assignments are made when somebody asks."""
 
     __slots__ = ("shape", "slots")
+    __setattr__ = object.__setattr__            # plain stores in __init__; there is one of these for each instruction
 
     def __init__(self, shape: ComputeShape, slots: list[Value]):
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "slots", slots)
+        self.shape, self.slots = shape, slots
 
     @property
     def assignments(self) -> tuple[tuple[Reg, Node], ...]:

@@ -13,6 +13,7 @@ from pyptx.sim.shapes import ComputeShape, Shaped
 __all__ = ["encode"]
 
 _SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5}
+_SYNCHRONIZING = frozenset(act.SYNCHRONIZING)
 _SIGNED, _WIDE_ADDRESS, _ABSOLUTE = 1 << 8, 1 << 16, 1 << 17
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 _REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3,
@@ -30,9 +31,10 @@ def encode(program: Program) -> Encoded:
     for index, action in enumerate(program.actions):
         e.begin(index)
         try:
-            if isinstance(action, act.SYNCHRONIZING):
+            kind = action.__class__
+            if kind in _SYNCHRONIZING:
                 e.fresh = False                             # counted where it executes, see synchronize() in interp.c
-            _ENCODERS[type(action)](e, action)
+            _ENCODERS[kind](e, action)
         except SimulationError as error:
             instruction = program.instructions[index]
             raise SimulationError(f"{instruction.mnemonic}: {error.message}", at=instruction.place) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from struct import Struct
 
 import numpy as np
 
@@ -20,6 +21,7 @@ NONE = 0xFFFFFFFF
 OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "guard", "flip", "instr")),
                ("code", "<u2"),
                ("flags", "<u2"), ("mod", "<u4"), ("imm", "<u8"), ("aux", "<u4"), ("aux2", "<u4")])
+_ROW = Struct("<Q8I2HIQ2I")                                     # the same
 REGISTERS, CONSTANTS, PER_CTA, PER_PLACE = range(4)             # segments, the low two bits of an operand
 ROW = 128
 TEMPORARY_PREDICATES = 32
@@ -147,9 +149,10 @@ class Encoder:
         guard, flip, instr, offsets = self.guard, self.flip, self.instr, self.offsets
         guarded = 0 if guard == self.true else Flags.GUARDED
         places = [offsets[v.index] if v.__class__ is Reg else 0 for v in values]
-        for fixed, (d, a, b, c, e), code, flags, tail in recorded:
+        for fixed, (d, a, b, c, e), code, flags, (mod, imm, aux, aux2) in recorded:
             at = places + fixed
-            self.rows.append((0, at[d], at[a], at[b], at[c], at[e], guard, flip, instr, code, flags | guarded, *tail))
+            self.rows.append((0, at[d], at[a], at[b], at[c], at[e], guard, flip, instr, code, flags | guarded, mod, imm,
+                              aux, aux2))
         self.fresh = False
 
     def operand_list(self, operands) -> int:
@@ -212,7 +215,7 @@ class Encoder:
         self.guard, self.flip, self.fresh = self.true, 0, False
         self.emit("nop", flags=Flags.EXIT)
         starts = [*self.firsts, end]
-        ops = np.array(self.rows, OP)
+        ops = np.frombuffer(bytearray(b"".join([_ROW.pack(*row) for row in self.rows])), OP)
         for op, target, meet in self.patches:
             if target is not None:
                 ops[op]["aux"] = starts[target]
