@@ -187,9 +187,9 @@ ANYWHERE = Needs("", None, (1, 0))
 
 @cache
 def needs(text: str) -> Needs:
-    """Read "sm_90 ptx_78", "100f* 110f* 90a ptx_86", "sm_30..61".
+    """Read "sm_90 ptx_78", "100f* 110f* 90a ptx_86", "sm_30..62".
 
-    `sm_90` is everything from there on, `100f*` a family with its later members, `90a` just that, `sm_30..61` a range.
+    `sm_90` is everything from there on, `100f*` a family with its later members, `90a` just that, `sm_30..62` a range.
 
     Raises:
         ValueError: a word that is none of these.
@@ -215,4 +215,4 @@ def _targets(word: str) -> set[str]:
         return {t.name for t in ALL if t.suffix and t.number in members}
     if f"sm_{word}" in _NAMES and word[-1] in "af":
         return {f"sm_{word}"}
-    raise ValueError(f"{word!r} is no target word; expected sm_90, sm_30..61, 100f*, 90a or ptx_78")
+    raise ValueError(f"{word!r} is no target word; expected sm_90, sm_30..62, 100f*, 90a or ptx_78")

@@ -7,14 +7,14 @@ op = Family(__name__)
 
 op("shfl", "Exchange a register between lanes of a warp.", "data-movement-and-conversion-instructions-shfl-sync",
    form("shfl.sync.mode.b32  d{|p}, a, b, c, mask", mask="u32", sink="p", needs="sm_30 ptx_60"),
-   form("shfl.mode.b32  d{|p}, a, b, c", sink="p", needs="sm_30..61 ptx_30"), mode=".up .down .bfly .idx",
+   form("shfl.mode.b32  d{|p}, a, b, c", sink="p", needs="sm_30..62 ptx_30"), mode=".up .down .bfly .idx",
    effect="warp")
 
 op("vote", "Vote over the lanes of a warp.", "parallel-synchronization-and-communication-instructions-vote-sync",
    form("vote.sync.mode.pred  p, a, m"),
    form("vote.sync.ballot.b32  d, a, m"),
-   form("vote.mode.pred  p, a", needs="sm_20..61"),
-   form("vote.ballot.b32  d, a", needs="sm_20..61"), mode=".all .any .uni", a="!pred", m="u32", needs="sm_30 ptx_60",
+   form("vote.mode.pred  p, a", needs="sm_20..62"),
+   form("vote.ballot.b32  d, a", needs="sm_20..62"), mode=".all .any .uni", a="!pred", m="u32", needs="sm_30 ptx_60",
    effect="warp")
 
 op("match", "Find lanes with equal values.", "parallel-synchronization-and-communication-instructions-match-sync",
