@@ -15,7 +15,7 @@ __all__ = ["complete_magics", "completions"]
 
 CELL = "%%ptxkernel"
 MAGICS = {CELL: PtxMagics.ptxkernel, "%ptxconfig": PtxMagics.ptxconfig, "%ptxhistory": HistoryMagics.ptxhistory}
-REFS = ("--restore", "--view", "--diff")                # options followed by a version
+REFS = ("--restore", "--view")                          # options followed by a version
 
 
 def complete_magics(shell) -> Callable:
@@ -44,6 +44,8 @@ def completions(line: str) -> Sequence[tuple[str, str]]:
         given, comma, pane = word.rpartition(",")
         left = [given + comma + other for other in PANES if other not in given.split(",")]
         return _values(left, given + comma + pane)
+    if last == "--diff":
+        return _values(["@-1", *history.refs()], word)
     if last in REFS or (last == "--name" and name == "%ptxhistory"):
         return _values(history.refs(), word)
     if name == "%ptxhistory" and not word.startswith("-") and not before:

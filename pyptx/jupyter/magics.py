@@ -14,8 +14,10 @@ from IPython.display import display
 
 from pyptx import history
 from pyptx._variant import Variant
+from pyptx.history import Version, VersionError
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
+from pyptx.jupyter.comparing import compare, earlier
 from pyptx.jupyter.errors import explain
 from pyptx.jupyter.running import Shown, run, shown
 from pyptx.kernel import Kernel
@@ -29,7 +31,7 @@ class PtxMagics(Magics):
 
     def __init__(self, shell):
         super().__init__(shell)
-        self.defaults: dict[str, Any] = {}                # what %ptxconfig set, by destination
+        self.defaults: dict[str, Any] = {}              # what %ptxconfig set, by destination
 
     @no_var_expand
     @output_can_be_silenced
@@ -38,6 +40,9 @@ class PtxMagics(Magics):
     @argument("--run", metavar="STATEMENT",
               help='run a statement once the cell has run, as --run "y = rms_norm(x, w)": the kernels it calls are '
                    "shown as they ran, with what the simulator counted")
+    @argument("--diff", metavar="REF",
+              help="compare with another version as well: @-1 is the one before this, @3 the third, or a label, or "
+                   "KERNEL@3 of another kernel")
     @argument("--name", metavar="NAME",
               help="keep what was compiled in the notebook under this name: the Compiled, or with several kernels a "
                    "dict of them by kernel name; also the title of the view, and the label in %%ptxhistory")
@@ -47,11 +52,11 @@ class PtxMagics(Magics):
 
         The cell is ordinary Python; what it defines is in the notebook's namespace afterwards. What the table or the
         assembler refuses is raised at the line of the cell that wrote it, and the cell fails. Every version is kept:
-        see %%ptxhistory.
+        see %ptxhistory.
         """
         __tracebackhide__ = True
         own = arguments.given(self.ptxkernel, line)
-        asked = Namespace(**dict.fromkeys((*arguments.STICKY, "run", "name")) | self.defaults | own)
+        asked = Namespace(**dict.fromkeys((*arguments.STICKY, "run", "diff", "name")) | self.defaults | own)
         params = arguments.params(own.get("param", []), self.shell.user_ns)
         sticky = arguments.params(self.defaults.get("param", []), self.shell.user_ns)
         arch, version = arguments.arch(asked.arch), arguments.version(asked.version)
@@ -63,6 +68,8 @@ class PtxMagics(Magics):
         if not kernels:
             raise UsageError("%%ptxkernel: the cell defines no kernel; put @kernel above a function in it, or drop the "
                              "magic")
+        if asked.name in kernels:
+            raise UsageError(f"--name {asked.name}: the cell's kernel is called so; expected another name")
         arguments.check_names(tuple(params), kernels)
         ran = run(self.shell, arguments.unquoted(asked.run), kernels) if asked.run else {}
         made = {}
@@ -73,15 +80,18 @@ class PtxMagics(Magics):
         if asked.name:
             kept = {name: one.compiled for name, one in made.items()}
             self.shell.user_ns[asked.name] = next(iter(kept.values())) if len(kept) == 1 else kept
-        for one in made.values():
-            self._keep(one, text, asked.name)
-        if asked.quiet:
-            return None
+        before = {name: earlier(asked.diff, made[name].compiled.name) for name in made} if asked.diff else {}
         title = asked.name if len(made) == 1 else None
-        views = [one.view(panes=panes, title=title) for one in made.values()]
-        for view in views[:-1]:
+        shown: list[Any] = []
+        for name, one in made.items():
+            own = self._keep(one, text, asked.name)
+            if not asked.quiet:
+                shown.append(one.view(panes=panes, title=title))
+            if name in before and (other := before[name](own)):
+                shown.append(compare(other, own, one))
+        for view in shown[:-1]:
             display(view)
-        return views[-1]
+        return shown[-1] if shown else None
 
     def _compile(self, kernel: Kernel, params: dict[str, Any], arch, version, options,
                  ran: Variant | None) -> Shown:
@@ -92,14 +102,16 @@ class PtxMagics(Magics):
             explain(self.shell, error, f"{kernel.name} for {arch or kernel.arch}", lambda: kernel.ptx(**params))
             raise
 
-    def _keep(self, made: Shown, cell: Cell, label: str | None) -> None:
+    def _keep(self, made: Shown, cell: Cell, label: str | None) -> Version:
         def file_name(file: str) -> str | None:
             return " ".join(self.shell.compile.format_code_name(file) or ()) or None
         kept = history.keep(made.compiled, params=made.params, block=made.kernel.block,
                             dynamic_shared_bytes=made.dynamic_shared_bytes, cell=cell.name(self.shell),
                             cell_source=cell.raw, notebook=notebook_name(self.shell), file_name=file_name)
-        if label:
-            history.name(kept, label)
+        try:
+            return history.name(kept, label) if label else kept
+        except VersionError as error:
+            raise UsageError(f"--name {error}") from None
 
     # sticky defaults --------------------------------------------------------------------------------------------------
 

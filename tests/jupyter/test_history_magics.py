@@ -260,6 +260,8 @@ def test_the_help_lists_the_options(shell, name, options):
     ("%ptxconfig --arch sm_103", ["sm_103", "sm_103a", "sm_103f"]),
     ("%ptxconfig --re", ["--reset"]),
     ("%%ptxkernel --r", ["--run"]),
+    ("%%ptxkernel --diff @", ["@-1"]),
+    ("%%ptxkernel --diff double@", ["double@1", "double@2"]),
     ("%%ptxkernel --name d", []),
 ])
 def test_completions(run, line, expected):

@@ -1,0 +1,41 @@
+"""`pyptx history`: the versions of kernels that notebook cells kept."""
+
+from __future__ import annotations
+
+import argparse
+
+from pyptx import history
+
+__all__ = ["add", "run"]
+
+
+def add(subparsers) -> None:
+    summary = "list, show and label the versions of kernels that notebook cells compiled"
+    command = subparsers.add_parser(
+        "history", help=summary, description=summary.capitalize() + ". REF is NAME@3 (as listed), NAME@-1 (the "
+        "newest), a label, or the first digits of a key.")
+    command.add_argument("kernel", metavar="NAME", nargs="?", help="list the versions of this kernel only")
+    action = command.add_mutually_exclusive_group()
+    action.add_argument("--view", metavar="REF", help="print Python, PTX and SASS of a version, linked line by line")
+    action.add_argument("--source", metavar="REF", help="print the cell, or else the Python functions, of a version")
+    action.add_argument("--ptx", metavar="REF", help="print the PTX of a version")
+    action.add_argument("--name", metavar=("REF", "LABEL"), nargs=2, help="give a version a label")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    def found(ref: str) -> history.Version:
+        return history.version(ref, kernel=arguments.kernel)
+    if arguments.view:
+        print(found(arguments.view).view().text())
+    elif arguments.source:
+        version = found(arguments.source)
+        print(version.source if version.cell_source is None else version.cell_source)
+    elif arguments.ptx:
+        print(found(arguments.ptx).ptx, end="")
+    elif arguments.name:
+        ref, label = arguments.name
+        print(history.versions(history.name(found(ref), label).kernel).text())
+    else:
+        print(history.versions(arguments.kernel).text())
+    return 0

@@ -1,0 +1,54 @@
+"""`--diff REF`: the version that a cell's kernel is compared with, and the comparison."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+from IPython.core.error import UsageError
+
+from pyptx import history
+from pyptx.history import Version, VersionError
+from pyptx.jupyter.running import Shown
+from pyptx.views.differ import Diff, diff
+
+__all__ = ["compare", "earlier"]
+
+
+def earlier(ref: str, kernel: str) -> Callable[[Version], Version | None]:
+    """What REF names for a kernel, asked before the cell's own version is kept or labelled.
+
+    `@-1` and the like count the versions that are not the cell's own: a cell that is run again without a change is
+    still compared with the one before.
+
+    Returns:
+        A function of the cell's own version. It gives None, and a warning, where `@-1` goes back too far.
+    Raises:
+        UsageError: no version is called so, or several are.
+    """
+    relative = re.fullmatch(rf"(?:{re.escape(kernel)})?@-([1-9]\d*)", ref)
+    try:
+        if not relative:
+            found = history.version(ref, kernel=kernel)
+            return lambda own: found
+        known = [version for version in history.versions() if version.kernel == kernel]
+    except VersionError as error:
+        raise UsageError(f"--diff {ref}: {error}") from None
+
+    def before(own: Version) -> Version | None:
+        others, back = [version for version in known if version != own], int(relative[1])
+        if back <= len(others):
+            return others[-back]
+        warnings.warn(f"--diff {ref}: {kernel} has {len(others) or 'no'} other version{'s' * (len(others) != 1)} to "
+                      "compare with", stacklevel=2)
+        return None
+    return before
+
+
+def compare(before: Version, own: Version, shown: Shown) -> Diff:
+    """The cell's kernel beside an earlier version, which stands on the left."""
+    found = diff(before.compiled(), shown.compiled, block=shown.kernel.block,
+                 dynamic_shared_bytes=shown.dynamic_shared_bytes)
+    return replace(found, left=replace(found.left, title=before.ref), right=replace(found.right, title=own.ref))

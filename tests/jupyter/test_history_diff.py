@@ -1,0 +1,103 @@
+"""`%%ptxkernel --diff REF`: a cell's kernel beside an earlier version of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.cells import GOOD, with_line_9
+
+from pyptx import history
+from pyptx.views import MIME, Diff, LinkedView
+
+ADD = with_line_9("ptx.inst.add.f32(value, value, factor)")
+
+
+@pytest.fixture(autouse=True)
+def own_history(tmp_path, monkeypatch):
+    """A history for each test."""
+    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def against(cell: str, ref: str) -> str:
+    return cell.replace("-p", f"--diff {ref} -p")
+
+
+@pytest.mark.parametrize("ref", ["@-1", "@1", "double@1", "base", "@base", "double"])
+def test_the_diff_stands_below_the_view(run, ref):
+    run(GOOD.replace("-p", "--name base -p"))
+    ran = run(against(ADD, ref))
+    assert isinstance(ran.result, Diff)
+    assert (ran.result.left.title, ran.result.right.title) == ("double@1", "double@2")
+    assert not ran.result.identical
+    assert [output.data[MIME]["kind"] for output in ran.outputs] == ["linked"]
+
+
+def test_the_python_of_the_earlier_version_is_there(run):
+    run(GOOD)
+    found = run(against(ADD, "@-1")).result
+    assert "    ptx.inst.mul.f32(value, value, factor)" in found.left.python.text
+    assert "    ptx.inst.add.f32(value, value, factor)" in found.right.python.text
+    assert {section.file for section in found.left.python.sections} == {"<double@1: Cell In[1]>"}
+
+
+def test_a_cell_run_again_is_compared_with_the_one_before_it_and_not_with_itself(run):
+    run(GOOD)
+    run(ADD)
+    assert run(against(ADD, "@-1")).result.left.title == "double@1"
+    assert run(against(GOOD, "@-1")).result.left.title == "double@2"
+
+
+def test_the_first_version_has_nothing_to_be_compared_with_and_is_kept(run):
+    with pytest.warns(UserWarning, match="--diff @-1: double has no other versions to compare with"):
+        ran = run(against(GOOD, "@-1"))
+    assert isinstance(ran.result, LinkedView)
+    assert len(history.versions()) == 1
+
+
+def test_a_label_that_moves_here_is_compared_with_where_it_was(run):
+    run(GOOD.replace("-p", "--name best -p"))
+    assert run(against(ADD, "best --name best")).result.left.title == "double@1"
+    assert history.version("best").ref == "double@2"
+
+
+def test_quiet_shows_the_diff_alone(run):
+    run(GOOD)
+    ran = run(against(ADD, "@-1 -q"))
+    assert isinstance(ran.result, Diff)
+    assert ran.outputs == []
+
+
+def test_the_same_code_is_identical(run):
+    run(GOOD)
+    assert run(against(GOOD.replace("def load", "# a comment\ndef load"), "@1")).result.identical
+
+
+def test_a_run_and_a_diff_go_together(run, shell):
+    run(GOOD)
+    shell.user_ns["x"] = np.ones(256, np.float32)
+    ran = run(against(ADD, '@-1 --run "y = double(x)"'))
+    assert isinstance(ran.result, Diff)
+    assert ran.outputs[-1].data[MIME]["python"]["issues"]
+
+
+@pytest.mark.parametrize("ref, message", [
+    ("@9", "--diff @9: double has no version '@9'; it has double@1"),
+    ("nothing", "--diff nothing: no version is called 'nothing'"),
+    ("triple@-1", "--diff triple@-1: 'triple@-1': no version of 'triple' is kept"),
+])
+def test_a_wrong_reference_fails_the_cell(run, ref, message):
+    run(GOOD)
+    error = run(against(ADD, ref)).error
+    assert type(error).__name__ == "UsageError"
+    assert message in str(error)
+
+
+@pytest.mark.parametrize("name, message", [
+    ("double", "--name double: the cell's kernel is called so"),
+    ("twice", "--name 'twice' is no label: a kernel is called so"),
+])
+def test_a_label_that_is_a_kernels_name_is_refused(run, name, message):
+    run(GOOD.replace("double", "twice"))
+    error = run(GOOD.replace("-p", f"--name {name} -p")).error
+    assert type(error).__name__ == "UsageError"
+    assert message in str(error)
