@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
+from pyptx import isa
 from pyptx.emitter import statement_spans
 from pyptx.errors import Diagnostic, FormError
 from pyptx.ir.nodes import Instruction, Label, LabelOperand, Module, RegisterOperand
@@ -132,15 +134,34 @@ def required_version(module: Module) -> tuple[int, int]:
     for instruction, scope in walk(module):
         if isinstance(instruction, Label):
             continue
-        try:
-            bound = bind(instruction, scope.type_of)
-        except FormError:
-            continue
-        best = allowed(needs_of(bound), chip)
-        if best is not None:
-            version = max(version, best.ptx)
+        wanted = _version_of_mnemonic(instruction.opcode, instruction.modifiers, chip)
+        if wanted is None:
+            try:
+                best = allowed(needs_of(bind(instruction, scope.type_of)), chip)
+            except FormError:
+                continue
+            wanted = best.ptx if best is not None else version
+        version = max(version, wanted)
         for operand in instruction.operands:
-            row = registers.lookup(operand.name) if isinstance(operand, RegisterOperand) else None
-            if row is not None and row.needs.on(chip):
-                version = max(version, row.needs.ptx)
+            if operand.__class__ is RegisterOperand:
+                version = max(version, _version_of_register(operand.name, chip))
     return version
+
+
+@lru_cache(maxsize=4096)
+def _version_of_mnemonic(opcode: str, modifiers: tuple[str, ...], chip: Target) -> tuple[int, int] | None:
+    """The version an instruction needs, where the operands do not matter for it; else None."""
+    versions = set()
+    for match in isa.match(opcode, modifiers):
+        best = allowed(combined_needs(match.form, match.choices, frozenset()), chip)
+        if best is None or any(operand.gate.text for operand in match.form.operands.values()):
+            return None
+        versions.add(best.ptx)
+    return versions.pop() if len(versions) == 1 else None
+
+
+@lru_cache(maxsize=4096)
+def _version_of_register(name: str, chip: Target) -> tuple[int, int]:
+    """The version a special register needs; (0, 0) for other registers and where the target lacks it."""
+    row = registers.lookup(name)
+    return row.needs.ptx if row is not None and row.needs.on(chip) else (0, 0)
