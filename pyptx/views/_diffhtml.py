@@ -28,7 +28,8 @@ def html(diff, context: int = 3, limit: int = 600) -> str:
         if not shown_rows:
             continue
         if kind:
-            words = f"{CLASSES[kind]}, {last - first} rows{cause_text(diff, first, last, kind)}"
+            count = f"{last - first} {'row' if last - first == 1 else 'rows'}"
+            words = f"{CLASSES[kind]}, {count}{cause_text(diff, first, last, kind)}"
             parts.append(f'<tr style="{RAISED}"><td colspan="5" style="{CELL}"><b>{escape(words)}</b></td></tr>')
         parts += (_row(diff, row) for row in shown_rows)
     table = (f'<table style="border-collapse:collapse;{INK};{CODE}"><tbody>{"".join(parts)}</tbody></table>'
@@ -47,7 +48,7 @@ def _header(diff) -> str:
         for fact in diff.facts if fact.kind == "use" or fact.left != fact.right)
     return (f'<div style="{INK}">{sides} · {escape(diff.level)}</div>'
             f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b></div>'
-            f'<table style="border-collapse:collapse;{INK};margin:0 0 6px 0"><tbody>{facts}</tbody></table>')
+            f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>')
 
 
 def _row(diff, row) -> str:

@@ -145,6 +145,7 @@ class DiffView {
 
   rebuild() {
     const row = this.active?.row, top = this.panes.left.list.scrollTop;
+    const focused = this.grid.contains(document.activeElement) ? document.activeElement.closest("[data-pane]")?.dataset.pane : null;
     this.each(pane => pane.destroy());
     this.grid.replaceChildren();
     this.build();
@@ -152,6 +153,7 @@ class DiffView {
     if (at >= 0) this.activate(this.active.side, at);
     else { this.active = null; this.panes.left.list.scrollTop = top; this.say(); }
     if (this.query.value) this.search();
+    if (focused) this.panes[focused].list.focus({ preventScroll: true });
   }
 
   build() {
@@ -159,6 +161,7 @@ class DiffView {
     this.at = new Map(this.items.flatMap((item, index) => (item.fold ? [] : [[item.row, index]])));
     this.panes = { left: this.pane("left"), right: this.pane("right") };
     const { left, right } = this.panes;
+    left.longest = right.longest = Math.max(left.longest, right.longest);
     this.grid.append(left.element, right.element);
     for (const [one, other] of [[left, right], [right, left]]) {
       one.list.addEventListener("scroll", () => {
@@ -302,7 +305,7 @@ class DiffView {
   enter() {
     if (!this.active) return;
     const { item, side } = this.active;
-    if (this.items[item].fold) { this.unfold(item); this.panes[side].list.focus({ preventScroll: true }); return; }
+    if (this.items[item].fold) { this.unfold(item); return; }
     const target = this.elsewhere(item);
     if (target >= 0) this.activate(side === "left" ? "right" : "left", target);
   }
