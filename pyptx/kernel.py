@@ -211,7 +211,7 @@ class Kernel:
 
     # binding ----------------------------------------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def _symbolic_dims(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(d for s in (*self._in_specs, *self._out_specs) for d in s.symbolic_dims))
 
@@ -293,13 +293,17 @@ class Kernel:
             values.append(value)
         return values
 
+    @functools.cached_property
+    def _grid_parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self._grid).parameters
+
     def _resolve_grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         """The grid for these sizes. A callable gets the sizes and template values it names; sizes by position when it
         names others."""
         if not callable(self._grid):
             return dim3(self._grid, "grid")
         known = {**template, **env}
-        wanted = inspect.signature(self._grid).parameters
+        wanted = self._grid_parameters
         if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
             grid = self._grid(**env)
         elif all(name in known for name, p in wanted.items() if p.default is p.empty):

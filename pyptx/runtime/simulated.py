@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class Simulated:
         return sim.load(module, entry)
 
     def dtype_name(self, array: Any) -> str:
-        return array.dtype.name
+        return _name_of(array.dtype)
 
     def check_array(self, array: Any, what: str) -> None:
         """Refuse what a kernel could not address as a dense array."""
@@ -54,6 +55,11 @@ class Simulated:
         result = sim.launch(program, plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
                             **options)
         return LaunchResult(self.name, result.seconds, result.counters)
+
+
+@cache
+def _name_of(dtype: np.dtype) -> str:
+    return dtype.name                                           # NumPy puts it together anew each time
 
 
 def _numpy_dtype(name: str) -> np.dtype:

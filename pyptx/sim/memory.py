@@ -61,7 +61,7 @@ class Buffer:
 
     @property
     def host(self) -> int:
-        return self.array.ctypes.data
+        return self.array.__array_interface__["data"][0]
 
     def element(self, offset: int) -> str:
         """`x[3, 5]` for a byte offset inside, `x + 40 bytes` outside."""

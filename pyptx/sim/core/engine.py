@@ -42,6 +42,7 @@ class _Launch(ctypes.Structure):
 
 
 _encoded: WeakKeyDictionary[Program, Encoded] = WeakKeyDictionary()
+_newest: WeakKeyDictionary[Program, tuple[Plan, np.ndarray]] = WeakKeyDictionary()
 
 
 def encoded(program: Program) -> Encoded:
@@ -88,7 +89,7 @@ class _Job:
     def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment]):
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
         ordered = sorted(segments, key=lambda s: s.address)
-        places = _place_rows(code, plan)
+        places = _places(program, code, plan)
         table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                          np.uint64)
         self.arrays = {"ops": code.ops, "pool": code.pool, "segments": table,
@@ -114,9 +115,9 @@ class _Part:
         own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
                "requests": c.global_requests, "sectors": c.global_sectors}
         triple = ctypes.c_uint64 * 3
-        self.launch = _Launch(**{n: a.ctypes.data for n, a in (job.arrays | own).items()}, **job.scalars,
-                              first_cta=first,
-                              last_cta=last, grid=triple(*job.plan.grid), block=triple(*job.plan.block),
+        pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
+        self.launch = _Launch(**pointers, **job.scalars, first_cta=first, last_cta=last,
+                              grid=triple(*job.plan.grid), block=triple(*job.plan.block),
                               cluster=triple(*job.plan.cluster))
 
     def run(self) -> None:
@@ -170,6 +171,14 @@ def _constants(code: Encoded, params: bytes) -> np.ndarray:
         row = max(width, 4)
         constants[place:place + 32 * row] = np.frombuffer(value.to_bytes(row, "little") * 32, np.uint8)
     return constants
+
+
+def _places(program: Program, code: Encoded, plan: Plan) -> np.ndarray:
+    """The rows of the newest plan are kept: launches of a program mostly repeat it."""
+    newest = _newest.get(program)
+    if newest is None or newest[0] != plan:
+        newest = _newest[program] = plan, _place_rows(code, plan)
+    return newest[1]
 
 
 def _place_rows(code: Encoded, plan: Plan) -> np.ndarray:
