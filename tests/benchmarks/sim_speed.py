@@ -1,20 +1,33 @@
-"""Speed of the simulator beside NumPy, in one run:  python tests/benchmarks/sim_speed.py
+"""Speed of the simulator beside NumPy:  python tests/benchmarks/sim_speed.py [rounds]
 
-Two kernels of the examples over real arrays: rms_norm 512 x 1024 f32 and a tiled sgemm 256^3 f32. For each: the best
-time of a launch, warp-instructions a second, NumPy's best time, and the ratio of the two.
+Two kernels of the examples over real arrays: rms_norm 512 x 1024 f32 and a tiled sgemm 256^3 f32. Each round runs every
+candidate once, in a new random order, so that drift hits all alike; times are medians over the rounds, and a ratio is
+the median of the ratios within a round, with its 95 % interval. Printed apart are
+
+    fresh     the simulator's whole call and NumPy's, both with new output arrays, page faults included
+    out=      the same into arrays that exist, NumPy with `out=` at every step
+    core      what a call spends in the engine, of the rounds with out=; the ratio is to NumPy with out=
+    prepare   resolving and encoding the module, warm
+
+The simulator runs on one thread; NumPy's matmul on as many as its BLAS takes (OPENBLAS_NUM_THREADS=1 for one).
 """
 
 from __future__ import annotations
 
 import importlib.util
+import random
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from pyptx import sim
+from pyptx.sim.core.actions import encode
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+WARM_UP = 5                         # rounds that are not counted
 
 
 def example(name: str):
@@ -24,41 +37,100 @@ def example(name: str):
     return module
 
 
-def best(function, repeats: int = 15) -> float:
-    """Seconds of the fastest of several calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def interleaved(candidates: dict[str, Callable[[], float | None]], rounds: int) -> dict[str, np.ndarray]:
+    """Seconds of each candidate in each round; a candidate may return a further time, kept as "<name> inside"."""
+    times: dict[str, list[float]] = {}
+    order = list(candidates)
+    shuffle = random.Random(0).shuffle
+    for number in range(WARM_UP + rounds):
+        shuffle(order)
+        for name in order:
+            start = time.perf_counter()
+            inside = candidates[name]()
+            seconds = time.perf_counter() - start
+            if number >= WARM_UP:
+                times.setdefault(name, []).append(seconds)
+                if inside is not None:
+                    times.setdefault(f"{name} inside", []).append(inside)
+    return {name: np.array(values) for name, values in times.items()}
 
 
-def prepare_ms(module) -> tuple[float, int]:
-    """Milliseconds to resolve and encode a module, warm, and its instructions."""
-    from pyptx.sim.core.actions import encode
-    program = sim.load(module)
-    return 1e3 * best(lambda: encode(sim.load(module)), 5), len(program.instructions)
+def ratio_text(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """The median ratio of paired times and the interval that holds it with 95 % (order statistics)."""
+    ratios = np.sort(ours / theirs)
+    n, half = len(ratios), 0.98 * len(ratios) ** 0.5
+    low, high = ratios[max(0, int(n / 2 - half))], ratios[min(n - 1, int(np.ceil(n / 2 + half)))]
+    return f"{np.median(ratios):6.1f} ({low:.1f}..{high:.1f})"
 
 
-def report(name: str, kernel, module, numpy, *arrays) -> None:
-    kernel(*arrays)
-    simulated, plain = best(lambda: kernel(*arrays)), best(lambda: numpy(*arrays))
+def prepare(module, rounds: int) -> tuple[float, int]:
+    """Median milliseconds to resolve and encode a module, and its instructions."""
+    count = len(sim.load(module).instructions)
+    seconds = interleaved({"prepare": lambda: encode(sim.load(module)) and None}, rounds)["prepare"]
+    return 1e3 * float(np.median(seconds)), count
+
+
+def report(name: str, kernel, module, fresh, into, arrays: tuple, rounds: int) -> None:
+    """Measure a kernel beside NumPy: `fresh(*arrays)` makes its result, `into()` writes one that exists."""
+    out = np.empty_like(kernel(*arrays))
+
+    def simulated_fresh() -> float:
+        kernel(*arrays)
+        return kernel.last_run.seconds
+
+    def simulated_into() -> float:
+        kernel(*arrays, out=out)
+        return kernel.last_run.seconds
+
+    def plain_fresh() -> None:
+        fresh(*arrays)
+
+    def plain_into() -> None:
+        into()
+
+    times = interleaved({"sim": simulated_fresh, "numpy": plain_fresh, "sim out=": simulated_into,
+                         "numpy out=": plain_into}, rounds)
     issued = kernel.last_run.counters.warp_instructions
-    prepared, instructions = prepare_ms(module)
-    print(f"{name:10} sim {1e3 * simulated:7.2f} ms  {issued / simulated / 1e6:6.1f} M warp-instructions/s  "
-          f"numpy {1e3 * plain:6.2f} ms  ratio {simulated / plain:6.1f}  "
-          f"prepare {prepared:5.2f} ms for {instructions} instructions")
+    print(f"{name}: {issued} warp-instructions, medians of {rounds} interleaved rounds")
+    rows = (("fresh", times["sim"], times["numpy"]), ("out=", times["sim out="], times["numpy out="]),
+            ("core", times["sim out= inside"], times["numpy out="]))
+    for label, ours, theirs in rows:
+        rate = issued / np.median(ours) / 1e6
+        print(f"  {label:6} sim {1e3 * np.median(ours):7.3f} ms ({rate:5.1f} M warp-instructions/s)   "
+              f"numpy {1e3 * np.median(theirs):6.3f} ms   ratio {ratio_text(ours, theirs)}")
+    milliseconds, instructions = prepare(module, rounds)
+    each = 1e3 * milliseconds / instructions
+    print(f"  prepare {milliseconds:.2f} ms for {instructions} instructions, {each:.1f} us each")
 
 
-def main() -> None:
+def rms_norm_into(x: np.ndarray, weight: np.ndarray) -> Callable[[], None]:
+    """examples/rms_norm.py's reference, every step into an array that exists."""
+    squares, y = np.empty_like(x), np.empty_like(x)
+    scale = np.empty((x.shape[0], 1), np.float32)
+
+    def run() -> None:
+        np.multiply(x, x, out=squares)
+        np.mean(squares, axis=1, keepdims=True, out=scale)
+        np.add(scale, np.float32(1e-6), out=scale)
+        np.sqrt(scale, out=scale)
+        np.divide(x, scale, out=y)
+        np.multiply(y, weight, out=y)
+    run.result = y
+    return run
+
+
+def main(rounds: int) -> None:
     rng = np.random.default_rng(0)
     rms, sgemm = example("rms_norm"), example("sgemm")
     x, weight = rng.standard_normal((512, 1024)).astype(np.float32), rng.standard_normal(1024).astype(np.float32)
     a, b = (rng.standard_normal((256, 256)).astype(np.float32) for _ in range(2))
-    report("rms_norm", rms.rms_norm, rms.rms_norm.module(M=512, N=1024), rms.reference, x, weight)
-    report("sgemm", sgemm.sgemm, sgemm.sgemm.module(M=256, N=256, K=256), np.matmul, a, b)
+    normalized, product = rms_norm_into(x, weight), np.empty((256, 256), np.float32)
+    normalized()
+    np.testing.assert_allclose(normalized.result, rms.reference(x, weight), rtol=1e-5)
+    report("rms_norm", rms.rms_norm, rms.rms_norm.module(M=512, N=1024), rms.reference, normalized, (x, weight), rounds)
+    report("sgemm", sgemm.sgemm, sgemm.sgemm.module(M=256, N=256, K=256), np.matmul,
+           lambda: np.matmul(a, b, out=product), (a, b), rounds)
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 51)
