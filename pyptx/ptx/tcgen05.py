@@ -104,7 +104,7 @@ def ld(dst: Registers, taddr: object, *, shape: str = "16x128b", count: int = 1,
     """
     registers = _registers(dst, shape, count, "dst")
     rest = () if split_offset is None else (split_offset,)
-    typed("tcgen05", f"ld.sync.aligned.{shape}.x{count}{'.pack::16b' if pack else ''}.{type_name(dtype)}", registers,
+    typed("tcgen05", f"ld.sync.aligned.{shape}.x{count}.{type_name(dtype)}{'.pack::16b' if pack else ''}", registers,
           address(taddr), *rest, pred=pred)
 
 
@@ -113,7 +113,7 @@ def st(taddr: object, src: Registers, *, shape: str = "16x128b", count: int = 1,
     """Store registers to tensor memory; see ld. `wait_st` before others read it."""
     registers = _registers(src, shape, count, "src")
     rest = () if split_offset is None else (split_offset,)
-    typed("tcgen05", f"st.sync.aligned.{shape}.x{count}{'.unpack::16b' if unpack else ''}.{type_name(dtype)}",
+    typed("tcgen05", f"st.sync.aligned.{shape}.x{count}.{type_name(dtype)}{'.unpack::16b' if unpack else ''}",
           address(taddr), *rest, registers, pred=pred)
 
 

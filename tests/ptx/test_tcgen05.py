@@ -126,11 +126,11 @@ def completion():
 
 @writes("""
     tcgen05.ld.sync.aligned.16x128b.x1.b32 {%r0, %r1}, [%r5];
-    tcgen05.ld.sync.aligned.32x32b.x4.pack::16b.b32 {%r0, %r1, %r2, %r3}, [%r5];
+    tcgen05.ld.sync.aligned.32x32b.x4.b32.pack::16b {%r0, %r1, %r2, %r3}, [%r5];
     tcgen05.ld.sync.aligned.16x256b.x1.b32 {%r0, %r1, %r2, %r3}, [%r5];
     tcgen05.ld.sync.aligned.16x32bx2.x4.b32 {%r0, %r1, %r2, %r3}, [%r5], 8;
     tcgen05.wait::ld.sync.aligned;
-    tcgen05.st.sync.aligned.16x64b.x4.unpack::16b.b32 [%r5], {%r0, %r1, %r2, %r3};
+    tcgen05.st.sync.aligned.16x64b.x4.b32.unpack::16b [%r5], {%r0, %r1, %r2, %r3};
     tcgen05.wait::st.sync.aligned;
 """, TARGET)
 def loads_and_stores():
