@@ -17,6 +17,7 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.isa.registers import SPECIAL
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]
@@ -114,16 +115,16 @@ class Reg:
     def __neg__(self):
         _require_number(self, "-")
         signed = self.dtype if self.dtype.is_float or self.dtype.is_signed else (s64 if self.dtype.bits == 64 else s32)
-        result = scalar(self.dtype)
-        emit("neg", signed.name, result, self)
+        value, result = readable(self), scalar(self.dtype)
+        emit("neg", signed.name, result, value)
         return result
 
     def __invert__(self):
         if self.dtype == pred:
             return NegPred(self)
         _require_number(self, "~", floats=False)
-        result = scalar(self.dtype)
-        emit("not", f"b{self.dtype.bits}", result, self)
+        value, result = readable(self), scalar(self.dtype)
+        emit("not", f"b{self.dtype.bits}", result, value)
         return result
 
     # in place: the left register is the destination -------------------------------------------------------------------
@@ -354,10 +355,16 @@ def _require_number(register: Reg, symbol: str, *, floats: bool = True) -> None:
         raise TypeError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
 
 
+def readable(value: object) -> object:
+    """A special register, which only mov reads, in a register of its own; everything else as it is."""
+    if isinstance(value, Reg) and ("." in value.name or value.name in SPECIAL):
+        return from_(value, value.dtype)
+    return value
+
+
 def _compare(op: str, left: Reg, right: object) -> Reg:
     dtype = left.dtype
-    if "." in left.name:                                    # a special register is read by mov only
-        left = from_(left, dtype)
+    left, right = readable(left), readable(right)
     if dtype.name in ("b32", "b64"):
         dtype = u64 if dtype.bits == 64 else u32
     result = scalar(pred)
@@ -388,6 +395,11 @@ _SPELLED: dict[tuple[str, str, str], tuple[str, tuple[str, ...]]] = {}     # ope
 def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = None) -> Reg:
     """Write `left op right`; the spelling by type is the contract's table (section 7.2)."""
     kind = right.__class__
+    if "." in left.name or left.name in SPECIAL:
+        left = readable(left)
+        destination = left if destination is not None else None
+    if kind is Reg and ("." in right.name or right.name in SPECIAL):
+        right = readable(right)
     key = (op, left.dtype.name, "int" if kind is int else right.dtype.name if kind is Reg else "")
     spelled = _SPELLED.get(key)
     if spelled is None:

@@ -100,7 +100,7 @@ class SharedAlloc(_Shared):
         if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
             raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
                             f"{self.shape}")
-        row, column = index
+        row, column = map(reg.readable, index)
         for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
             if isinstance(value, int) and not 0 <= value < size:
                 raise IndexError(f"{what} {value} of {self.name}; expected 0..{size - 1}")
@@ -118,7 +118,7 @@ class SharedSlice(_Shared):
     """One stage of an allocation: `alloc[stage]`, stage an int or a register."""
 
     def __init__(self, alloc: SharedAlloc, stage: int | Reg):
-        self.alloc, self.stage = alloc, stage
+        self.alloc, self.stage = alloc, reg.readable(stage)
         self.stage_bytes = prod(alloc.shape[1:]) * alloc.dtype.bits // 8
         if isinstance(stage, int):
             if not 0 <= stage < alloc.shape[0]:
@@ -308,7 +308,7 @@ def apply_swizzle(offset: Reg, swizzle: str | None) -> Reg:
     if swizzle not in _SWIZZLE_MASK:
         raise ShapeError(f"swizzle {swizzle!r}; expected one of None, 'NONE', {', '.join(map(repr, _SWIZZLE_MASK))}",
                          at=user_place())
-    bits, result = reg.scalar(b32), reg.scalar(u32)
+    offset, bits, result = reg.readable(offset), reg.scalar(b32), reg.scalar(u32)
     emit("and", "b32", bits, offset, _SWIZZLE_MASK[swizzle])
     emit("shr", "u32", bits, bits, 3)
     emit("xor", "b32", result, offset, bits)

@@ -100,6 +100,7 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
     if isinstance(step, int) and step == 0:
         raise ShapeError("ptx.range_ with step 0 never ends", at=user_place())
     ctx = get_ctx()
+    start, stop, step = map(reg.readable, (start, stop, step))
     name = f"%ri{ctx.next_index('%ri')}"
     counter = reg.scalar(s32, name=name)
     head, end = ctx.label("loop"), ctx.label("endloop")
@@ -137,6 +138,7 @@ def kloop(total: int | Reg, *, unroll: int, body: Callable[[], None], loop_label
         return
     if not isinstance(total, Reg):
         raise TypeError(f"kloop takes an int or a register, not {total!r}")
+    total = reg.readable(total)
     dtype = total.dtype
     unsigned = {"b32": "u32", "b64": "u64"}.get(dtype.name, dtype.name)
     remainder, rounded = reg.scalar(dtype), reg.scalar(dtype)

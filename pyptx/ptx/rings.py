@@ -114,7 +114,7 @@ class DynamicSlot(Slot):
         if not isinstance(stage, Reg):
             raise TypeError(f"ring.at takes a register, not {stage!r}; ring[i] takes an int")
         super().__init__(base, byte_offset)
-        self.stage = stage
+        self.stage = reg.readable(stage)
         self._address: tuple[object, tuple[int, ...], Reg] | None = None     # trace, where it was set, the register
 
     def addr_reg(self) -> Reg:
