@@ -9,22 +9,26 @@ the median of the ratios within a round, with its 95 % interval. Printed apart a
     core      what a call spends in the engine, of the rounds with out=; the ratio is to NumPy with out=
     prepare   resolving and encoding the module, warm
 
-The simulator runs on one thread; NumPy's matmul on as many as its BLAS takes (OPENBLAS_NUM_THREADS=1 for one).
+Both run on one thread, as the figures are for a core; set OPENBLAS_NUM_THREADS=4 and the like to give NumPy more.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import random
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")                       # read when NumPy is loaded
 
-from pyptx import sim
-from pyptx.sim.core.actions import encode
+import numpy as np  # noqa: E402
+
+from pyptx import sim  # noqa: E402
+from pyptx.sim.core.actions import encode  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WARM_UP = 5                         # rounds that are not counted
