@@ -64,3 +64,14 @@ def test_what_is_not_there_is_one_clear_error(capsys, arguments, message):
     assert (status, out) == (1, "")
     assert err.startswith("pyptx: ")
     assert message in err
+
+
+def test_two_versions_are_compared(capsys):
+    assert cli.main(["diff", "k@1", "k@2", "--level", "ptx"]) == 1
+    out, _ = capsys.readouterr()
+    assert "k@1" in out
+    assert "k@2" in out
+    assert cli.main(["diff", "k@1", "k@1"]) == 0
+    capsys.readouterr()
+    assert cli.main(["diff", "k@1", "k@9"]) == 2
+    assert "k has no version 'k@9'" in capsys.readouterr().err

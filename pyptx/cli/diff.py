@@ -16,11 +16,13 @@ from pyptx.views.differ import LEVELS, compiled_of, diff
 __all__ = ["add", "run"]
 
 HELP = """\
-A and B are FILE.py:NAME or module:NAME, with @ARCH behind them to compile for that target, or files of PTX:
+A and B are FILE.py:NAME or module:NAME, with @ARCH behind them to compile for that target, or files of PTX, or
+versions that `pyptx history` lists:
 
   pyptx diff gemm.py:gemm@sm_90a gemm.py:gemm@sm_100a -p M=256 N=256 K=256
   pyptx diff gemm.py:gemm -p M=256 N=256 K=256 -b BK=32        the same kernel with another parameter
   pyptx diff before.ptx after.ptx -o diff.html
+  pyptx diff gemm@-2 gemm@-1
 
 The exit status is 0 when they are identical, 1 when they differ, 2 when something went wrong."""
 
@@ -80,6 +82,10 @@ def _compiled(reference: str, common: dict[str, object], own: dict[str, object],
             raise CommandError(f"{reference} is assembled as it stands; parameters and options are for kernels")
         return compiled_of(Path(reference))
     name, at, arch = reference.rpartition("@")
+    if at and not arch.startswith("sm_") and ":" not in name and not name.endswith(".py"):
+        if own or options:
+            raise CommandError(f"{reference} is compared as it was kept; parameters and options are for kernels")
+        return compiled_of(reference)
     if not at or not arch.startswith("sm_"):
         name, arch = reference, None
     kernel = load_kernel(name)

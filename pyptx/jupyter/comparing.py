@@ -49,6 +49,5 @@ def earlier(ref: str, kernel: str) -> Callable[[Version], Version | None]:
 
 def compare(before: Version, own: Version, shown: Shown) -> Diff:
     """The cell's kernel beside an earlier version, which stands on the left."""
-    found = diff(before.compiled(), shown.compiled, block=shown.kernel.block,
-                 dynamic_shared_bytes=shown.dynamic_shared_bytes)
-    return replace(found, left=replace(found.left, title=before.ref), right=replace(found.right, title=own.ref))
+    return diff(before, replace(shown.compiled, name=own.ref), block=shown.kernel.block,
+                dynamic_shared_bytes=shown.dynamic_shared_bytes)

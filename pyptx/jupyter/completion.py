@@ -15,7 +15,7 @@ __all__ = ["complete_magics", "completions"]
 
 CELL = "%%ptxkernel"
 MAGICS = {CELL: PtxMagics.ptxkernel, "%ptxconfig": PtxMagics.ptxconfig, "%ptxhistory": HistoryMagics.ptxhistory}
-REFS = ("--restore", "--view")                          # options followed by a version
+REFS = ("--restore", "--view", "--diff")                # options followed by a version
 
 
 def complete_magics(shell) -> Callable:
@@ -44,9 +44,9 @@ def completions(line: str) -> Sequence[tuple[str, str]]:
         given, comma, pane = word.rpartition(",")
         left = [given + comma + other for other in PANES if other not in given.split(",")]
         return _values(left, given + comma + pane)
-    if last == "--diff":
+    if last == "--diff" and name == CELL:
         return _values(["@-1", *history.refs()], word)
-    if last in REFS or (last == "--name" and name == "%ptxhistory"):
+    if name == "%ptxhistory" and (last in (*REFS, "--name") or before[-2:-1] == ["--diff"]):
         return _values(history.refs(), word)
     if name == "%ptxhistory" and not word.startswith("-") and not before:
         return _values(sorted({version.kernel for version in history.versions()}), word)

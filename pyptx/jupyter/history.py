@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from pyptx import history
 from pyptx.history import VersionError
+from pyptx.views.differ import diff
 
 __all__ = ["HistoryMagics"]
 
@@ -24,6 +25,7 @@ class HistoryMagics(Magics):
     @argument("--restore", metavar="REF",
               help="put the cell of a version into the next input, and show the version as it was")
     @argument("--view", metavar="REF", help="show Python | PTX | SASS of a version")
+    @argument("--diff", nargs=2, metavar=("REF", "REF"), help="compare two versions")
     @argument("--name", nargs=2, metavar=("REF", "LABEL"), help="give a version a label")
     @line_magic
     def ptxhistory(self, line: str) -> Any:
@@ -34,14 +36,16 @@ class HistoryMagics(Magics):
         """
         __tracebackhide__ = True
         asked = parse_argstring(self.ptxhistory, line)
-        if sum(option is not None for option in (asked.restore, asked.view, asked.name)) > 1:
-            raise UsageError("%ptxhistory: one of --restore, --view and --name at a time")
+        if sum(option is not None for option in (asked.restore, asked.view, asked.diff, asked.name)) > 1:
+            raise UsageError("%ptxhistory: one of --restore, --view, --diff and --name at a time")
         try:
             if asked.name:
                 ref, label = asked.name
                 return history.versions(history.name(history.version(ref, kernel=asked.kernel), label).kernel)
             if asked.view:
                 return history.version(asked.view, kernel=asked.kernel).view()
+            if asked.diff:
+                return diff(*(history.version(ref, kernel=asked.kernel) for ref in asked.diff))
             if asked.restore:
                 return self._restore(history.version(asked.restore, kernel=asked.kernel))
             return history.versions(asked.kernel)

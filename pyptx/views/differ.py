@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pyptx import history
 from pyptx.analysis.rows import CLASSES, Compared, Hunk, Row
 from pyptx.analysis.sassdiff import compare_sass
 from pyptx.analysis.textdiff import compare_text
@@ -129,9 +130,10 @@ def compiled_of(reference: Any) -> Compiled:
 
     Args:
         reference: a Compiled; a Kernel, which is compiled with its defaults; a path to a .ptx file, which is assembled
-            for the target it names.
+            for the target it names; a version of the history, or its name such as "rms_norm@3" or a label.
     Raises:
         ValueError: a path that is no .ptx file, or PTX without a target.
+        VersionError: no version is called so.
         TypeError: anything else.
         OSError, ParseError, CompileError: the file cannot be read, or is refused.
     """
@@ -139,6 +141,10 @@ def compiled_of(reference: Any) -> Compiled:
         return reference
     if isinstance(reference, Kernel):
         return reference.compile()
+    if isinstance(reference, str) and ("@" in reference or not Path(reference).suffix):
+        reference = history.version(reference)
+    if isinstance(reference, history.Version):
+        return replace(reference.compiled(), name=reference.ref)
     if isinstance(reference, str | os.PathLike):
         path = Path(reference)
         if path.suffix != ".ptx":
@@ -148,7 +154,7 @@ def compiled_of(reference: Any) -> Compiled:
         rows = source.split("\n")
         return compile_module(module, source, (None,) * len(rows), target=module.target.targets[0], name=path.stem)
     raise TypeError(f"cannot compare {type(reference).__name__}; "
-                    "expected a Compiled, a kernel or a path to a .ptx file")
+                    "expected a Compiled, a kernel, a path to a .ptx file or the name of a version")
 
 
 def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | None = None,
@@ -156,7 +162,7 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
     """Compare two kernels: what is identical, renamed, rescheduled or different, and which Python line caused it.
 
     Args:
-        a, b: what `compiled_of` takes: a Compiled, a Kernel, a path to a .ptx file.
+        a, b: what `compiled_of` takes: a Compiled, a Kernel, a path to a .ptx file, a version's name.
         level: "sass", "ptx" or "python": the lines to compare.
         block: threads of a block, for the occupancy; default: what the entry says.
         dynamic_shared_bytes: shared memory the launch adds, for the occupancy.

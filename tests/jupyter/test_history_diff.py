@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.cells import GOOD, with_line_9
 
+import pyptx
 from pyptx import history
 from pyptx.views import MIME, Diff, LinkedView
 
@@ -70,6 +71,14 @@ def test_quiet_shows_the_diff_alone(run):
 def test_the_same_code_is_identical(run):
     run(GOOD)
     assert run(against(GOOD.replace("def load", "# a comment\ndef load"), "@1")).result.identical
+
+
+def test_two_kept_versions_are_compared(run):
+    run(GOOD)
+    run(ADD)
+    found = run("%ptxhistory double --diff @-1 @1").result
+    assert (found.left.title, found.right.title) == ("double@2", "double@1")
+    assert pyptx.diff("double@2", history.version("double@1")).verdict == found.verdict
 
 
 def test_a_run_and_a_diff_go_together(run, shell):

@@ -144,7 +144,7 @@ def test_a_version_can_be_viewed(run, shell):
     ("%ptxhistory --restore nope", "no version is called 'nope'"),
     ("%ptxhistory --name double@1 7", "'7' is no label"),
     ("%ptxhistory --name double@1", "argument --name: expected 2 arguments"),
-    ("%ptxhistory --view double --restore double", "one of --restore, --view and --name at a time"),
+    ("%ptxhistory --view double --restore double", "one of --restore, --view, --diff and --name at a time"),
     ("%ptxhistory --nope", "unrecognized arguments: --nope"),
 ])
 def test_wrong_history_lines_say_what_would_do(run, line, message):
@@ -256,6 +256,7 @@ def test_the_help_lists_the_options(shell, name, options):
     ("%ptxhistory --v", ["--view"]),
     ("%ptxhistory --view double@", ["double@1", "double@2"]),
     ("%ptxhistory --restore b", ["base"]),
+    ("%ptxhistory --diff base double@", ["double@1", "double@2"]),
     ("%ptxhistory --name ", ["double", "double@1", "double@2", "base"]),
     ("%ptxconfig --arch sm_103", ["sm_103", "sm_103a", "sm_103f"]),
     ("%ptxconfig --re", ["--reset"]),

@@ -132,7 +132,7 @@ def test_kernels_and_files_may_be_compared(module, compiled, tmp_path):
 
 
 @pytest.mark.parametrize("reference, error, says", [
-    (3, TypeError, "cannot compare int; expected a Compiled, a kernel or a path to a .ptx file"),
+    (3, TypeError, "cannot compare int; expected a Compiled, a kernel, a path to a .ptx file or the name of"),
     ("kernel.txt", ValueError, "kernel.txt: expected a file that ends in .ptx"),
     ("missing.ptx", FileNotFoundError, "missing.ptx"),
 ])
