@@ -144,7 +144,7 @@ def _decode(instruction: Instruction, scope: Scope) -> Action | None:
         return entry[1] if entry else None
     bound = bind(instruction, type_of)
     if found is not None:
-        record(found[0], instruction, scope, bound)
+        record(found[0], instruction, scope, type_of)
     operands = Operands(instruction, scope, bound)
     decoder = DECODERS.get(instruction.opcode)
     if decoder is not None:

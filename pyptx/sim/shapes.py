@@ -8,8 +8,8 @@ decoded by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pyptx.ir.nodes import (
@@ -28,7 +28,7 @@ from pyptx.sim.literals import bits_of
 from pyptx.sim.means import Apply, Leaf, Node, walk
 from pyptx.sim.names import Scope
 from pyptx.sim.operands import Operands
-from pyptx.validate import Bound
+from pyptx.validate import Bound, bind
 from pyptx.validate._tokens import literal
 
 __all__ = ["ComputeShape", "Shaped", "known", "parts", "record"]
@@ -142,10 +142,12 @@ def known(key: Key, found: list) -> Action | None:
     return None if shape is None else shape.action(found)
 
 
-def record(key: Key, instruction: Instruction, scope: Scope, bound: Bound) -> None:
+def record(key: Key, instruction: Instruction, scope: Scope, type_of: Callable[[str], str | None]) -> None:
     """Find out, once, whether instructions with this key have a shape, and which."""
     if key not in _shapes:
-        _shapes[key] = _shape(instruction, scope, bound)
+        # Slots are told apart by the identity of their nodes, and `add.f32 %f0, %f0, %f1` may hold one node twice.
+        apart = replace(instruction, operands=tuple(replace(operand) for operand in instruction.operands))
+        _shapes[key] = _shape(apart, scope, bind(apart, type_of))
 
 
 def _shape(instruction: Instruction, scope: Scope, bound: Bound) -> ComputeShape | _AccessShape | None:
