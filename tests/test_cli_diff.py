@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pyptx import cli
+from pyptx import cli, history
+from pyptx.cli.kernels import load_kernel
 
 KERNEL = '''
 from pyptx import Tile, kernel, ptx, reg
@@ -82,6 +83,29 @@ def test_trouble_gives_2(capsys, one: Path, arguments, says):
     status, out, err = run(capsys, "diff", *(part.replace("ONE", str(one)) for part in arguments))
     assert (status, out) == (2, "")
     assert says in err
+
+
+def test_kept_versions_may_be_compared(capsys, one: Path):
+    kernel = load_kernel(str(one))
+    first, second = (history.keep(kernel.compile(N=64, factor=factor)).ref for factor in (2.5, 3.5))
+    status, out, _ = run(capsys, "diff", first, second)
+    assert status == 1
+    assert out.startswith(f"{first} (")
+    assert "Different: 1 instruction differs." in out
+    assert run(capsys, "diff", second, one, "-p", "N=64", "factor=3.5")[0] == 0
+
+
+def test_sides_are_called_by_what_is_said_for_them_alone(capsys, one: Path):
+    out = run(capsys, "diff", one, "-p", "N=64", "-b", "factor=3.0", "--options-b=-O1")[1]
+    assert "|  double factor=3.0 -O1 (" in out
+
+
+def test_a_file_that_does_not_run_is_trouble_and_no_difference(capsys, tmp_path: Path):
+    path = tmp_path / "broken.py"
+    path.write_text("raise RuntimeError('no')")
+    status, out, err = run(capsys, "diff", path, path)
+    assert (status, out) == (2, "")
+    assert "RuntimeError: no" in err
 
 
 def test_output_goes_to_a_file(capsys, one: Path, tmp_path: Path):

@@ -60,7 +60,7 @@ class Compared:
     @property
     def control_only(self) -> int:
         """Pairs of lines that do the same and are scheduled by other bits."""
-        return sum(row.control and row.kind < 3 for row in self.rows)
+        return sum(row.control and row.kind < 3 and row.a >= 0 for row in self.rows)
 
 
 def hunks_of(rows: Sequence[Row], breaks: Iterable[int] = ()) -> tuple[Hunk, ...]:

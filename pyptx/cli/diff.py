@@ -6,6 +6,7 @@ import argparse
 import json
 import shlex
 import sys
+import traceback
 from pathlib import Path
 
 from pyptx.cli.kernels import CommandError, explained, load_kernel, parameters
@@ -55,6 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     except (PtxError, OSError, ValueError) as error:
         print(f"pyptx: {error}", file=sys.stderr)
         return 2
+    except Exception:                                   # of the kernel's file; Python's own status, 1, is "different"
+        traceback.print_exc()
+        return 2
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -66,7 +70,9 @@ def _run(arguments: argparse.Namespace) -> int:
     common = parameters(arguments.parameters)
     left = _compiled(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
     right = _compiled(arguments.b or arguments.a, common, parameters(arguments.parameters_b), arguments.options_b)
-    found = diff(left, right, level=arguments.level)
+    titles = (" ".join([left.name, *arguments.parameters_a, *arguments.options_a]),
+              " ".join([right.name, *arguments.parameters_b, *arguments.options_b]))
+    found = diff(left, right, level=arguments.level, titles=titles)
     if output is None:
         print(found.text(context=arguments.context))
     else:

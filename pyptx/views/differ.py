@@ -158,7 +158,7 @@ def compiled_of(reference: Any) -> Compiled:
 
 
 def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | None = None,
-         dynamic_shared_bytes: int = 0) -> Diff:
+         dynamic_shared_bytes: int = 0, titles: tuple[str | None, str | None] = (None, None)) -> Diff:
     """Compare two kernels: what is identical, renamed, rescheduled or different, and which Python line caused it.
 
     Args:
@@ -166,13 +166,15 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
         level: "sass", "ptx" or "python": the lines to compare.
         block: threads of a block, for the occupancy; default: what the entry says.
         dynamic_shared_bytes: shared memory the launch adds, for the occupancy.
+        titles: what the sides are called; default: the name of the kernel, or of the version.
     Raises:
         ValueError: another level; and what `compiled_of` raises.
     """
     if level not in LEVELS:
         raise ValueError(f"level is 'sass', 'ptx' or 'python', not {level!r}")
     one, other = compiled_of(a), compiled_of(b)
-    left, right = (linked(side, block=block, dynamic_shared_bytes=dynamic_shared_bytes) for side in (one, other))
+    left, right = (linked(side, block=block, dynamic_shared_bytes=dynamic_shared_bytes, title=title)
+                   for side, title in zip((one, other), titles, strict=True))
     match level:
         case "sass":
             compared = compare_sass(one.sass, other.sass)
