@@ -87,7 +87,7 @@ def test_a_version_tells_what_was_compiled(compile_text):
     assert kept.resources == compiled.resources
     assert kept.instructions == len(compiled.sass)
     assert (kept.ptx, kept.cubin) == (compiled.ptx, compiled.cubin)
-    assert kept.source == KERNEL[KERNEL.index("@kernel"):].replace("\n\ndef", "\n\ndef")
+    assert kept.source == KERNEL[KERNEL.index("@kernel"):]
     assert list(kept.files.values()) == [KERNEL]
     assert (kept.cell, kept.cell_source, kept.notebook) == ("Cell In[2]", "%%ptxkernel", "norms.ipynb")
     assert abs((datetime.now() - kept.first).total_seconds()) < 60
@@ -294,7 +294,7 @@ def test_lineinfo_and_options_come_back(compile_text):
     compiled = compile_text(options=("-O1",), lineinfo=True)
     restored = history.restore(history.keep(compiled))
     assert (restored.options, restored.lineinfo, restored.ptx) == (("-O1",), True, compiled.ptx)
-    assert restored.module == compiled.module or restored.lineinfo
+    assert restored.view().to_json()["ptx"] == compiled.view().to_json()["ptx"]
 
 
 def test_a_restored_kernel_runs_on_the_simulator(compile_text):

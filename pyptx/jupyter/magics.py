@@ -130,6 +130,11 @@ class PtxMagics(Magics):
         arguments.params(own.get("param", []), self.shell.user_ns)
         if own.pop("reset", False):
             self.defaults.clear()
+        if "param" in own:                              # others of the same name are replaced, the rest stays
+            new = [item for group in own["param"] for item in group]
+            names = {item.partition("=")[0] for item in new}
+            old = [item for group in self.defaults.get("param", []) for item in group]
+            own["param"] = [[item for item in old if item.partition("=")[0] not in names] + new]
         if own or not line.strip():
             self.defaults.update(own)
             print(self._configured())

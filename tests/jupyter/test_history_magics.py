@@ -217,6 +217,8 @@ def test_what_is_set_adds_up_is_shown_and_forgotten(run):
     run("%ptxconfig --arch sm_80")
     assert run('%ptxconfig -q --options "-O1"').stdout.strip() == '%%ptxkernel --arch sm_80 --options "-O1" --quiet'
     assert run("%ptxconfig").stdout.strip() == '%%ptxkernel --arch sm_80 --options "-O1" --quiet'
+    run("%ptxconfig --reset -p N=1 M=2")
+    assert run("%ptxconfig -p N=3").stdout.strip() == "%%ptxkernel -p M=2 N=3"
     assert run("%ptxconfig --reset").stdout == ""
     assert "no defaults of yours" in run("%ptxconfig").stdout
     assert run("%ptxconfig --reset --arch sm_90a").stdout.strip() == "%%ptxkernel --arch sm_90a"
