@@ -427,7 +427,7 @@ def test_wgmma_takes_each_type_it_has_and_no_operand_too_many():
     accept(module_of({"k": trace(body)}, "sm_90a"))
 
 
-@pytest.mark.parametrize(("major", "shape"), product(("K", "MN"), ((64, 64), (128, 16), (64, 128))))
+@pytest.mark.parametrize(("major", "shape"), list(product(("K", "MN"), ((64, 64), (128, 16), (64, 128)))))
 def test_an_automatic_descriptor_is_the_one_of_the_tile(major, shape):
     def by_hand():
         tile = smem.wgmma_tile(bf16, shape, major)
