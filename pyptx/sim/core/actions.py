@@ -57,6 +57,11 @@ def _compute(e: Encoder, action: act.Compute) -> None:
         if register in later:
             type_name = expression.type if isinstance(expression, Leaf) else expression.result
             place = lower(e, expression)
+            if place in e.offsets.values():                 # a register that may be written before it is read
+                width = 1 if register.width == 1 else 64 if type_name[1:] == "64" else 32
+                copy = e.temporary(width)
+                e.emit({1: "mov_p", 32: "mov_32", 64: "mov_64"}[width], copy, place, full=True)
+                place = copy
             held.append((register, place, type_name))
         else:
             assign(e, register, expression)

@@ -178,10 +178,12 @@ class Encoder:
     def constant(self, bits: int, width: int) -> int:
         if width == 1:
             return self.true if bits & 1 else self.false
-        key = bits, 32 if width <= 32 else 64
+        key = bits, 32 if width <= 32 else width
         if key not in self.constants:
             self.constants[key] = len(self.constant_bytes) | CONSTANTS
-            self.constant_bytes += bits.to_bytes(key[1] // 8, "little") * 32
+            for part in range(0, width, 64):                # 128 bits are two rows
+                word = bits >> part & 0xFFFFFFFF_FFFFFFFF
+                self.constant_bytes += word.to_bytes(4 if width <= 32 else 8, "little") * 32
         return self.constants[key]
 
     def value(self, value: Value) -> int:

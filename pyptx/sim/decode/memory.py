@@ -38,7 +38,7 @@ def load(o: Operands) -> Action | None:
 def store(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     space, types = space_of(modifiers), type_words(modifiers)
-    if space is None or not types or {".async", ".bulk"} & set(modifiers):
+    if space in (None, "param") or not types or {".async", ".bulk"} & set(modifiers):
         return None
     data = o.values("b")
     return Store(o.address("a", space), size_of(types[-1]), len(data), data)

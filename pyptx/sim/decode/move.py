@@ -22,6 +22,9 @@ def move(o: Operands) -> Action | None:
         case VectorOperand(elements), (RegisterOperand(name) | LabelOperand(name)) if ".v4" in o.instruction.modifiers:
             parts = tuple(Special(f"{name}.{axis}", width_of(type_name)) for axis in "xyzw")
             return Move(tuple(map(o.as_target, elements)), parts)
+        case VectorOperand(elements), VectorOperand(sources):
+            return Compute(tuple((o.as_target(t), Leaf(o.as_value(s, type_name), type_name))
+                                 for t, s in zip(elements, sources, strict=True)))
         case VectorOperand(elements), _:
             return Move(tuple(map(o.as_target, elements)), (o.as_value(source, type_name),))
         case _, VectorOperand(elements):

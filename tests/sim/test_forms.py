@@ -1,0 +1,159 @@
+"""Every form of the table is simulated or refused by name; sharing the decoding of a shape changes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from oracle.examples import examples
+from oracle.reader import instruction, type_of
+from sim.both import run_both
+from sim.text import entry
+from sim.text import statement as parse
+
+from pyptx import ir, isa, sim
+from pyptx.errors import SimulationError
+from pyptx.sim import program as resolving
+from pyptx.sim.core.actions import encode
+
+FORMS = [form for op in isa.OPS.values() for form in op.forms]
+
+# Opcodes without any form that is simulated yet.
+NOT_SIMULATED = frozenset("""
+    alloca call clusterlaunchcontrol cp discard fabric getctarank istypep ldmatrix mapa mbarrier mma movmatrix
+    multimem setmaxnreg spcompress spdecompress stackrestore stacksave stmatrix suld suq sured sust tcgen05
+    tensormap tex tld4 txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4
+    vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma""".split())
+
+_NAMES = """.shared .align 16 .b8 sym_shared[64]
+.local .align 16 .b8 sym_local[64]"""
+_MODULE = """.global .align 16 .b8 sym_global[64]
+.const .align 16 .b8 sym_const[64]"""
+
+
+def _module(statements: list[str], *guards: str) -> ir.Module:
+    """The statements in an entry that declares what the examples name; statement k under guard k."""
+    names = sorted({n for s in statements for n in re.findall(r"%[a-z]+\d*(?:x2)?_\d+", s)})
+    body = [parse(f".reg .{type_of(n)} {n}") for n in names]
+    body += [parse(line) for line in (*_NAMES.splitlines(), ".reg .pred %guard", "ts0: .branchtargets L0")]
+    for k, text in enumerate(statements):
+        node = instruction(text)
+        if k < len(guards) and guards[k]:
+            node = ir.Instruction(node.opcode, node.modifiers, node.operands,
+                                  ir.Predicate("%guard", guards[k] == "!"))
+        body.append(node)
+    body += [parse("L0:"), parse("ret")]
+    shell = entry("", "u64 p0", declarations=_MODULE)
+    *variables, function = shell.directives
+    return ir.Module(shell.version, shell.target, shell.address_size,
+                     (*variables, ir.Function(True, "test", function.params, body=tuple(body))))
+
+
+def _refusal(text: str) -> str | None:
+    """Why a statement is not simulated; None when it is."""
+    try:
+        encode(sim.load(_module([text])))
+    except SimulationError as error:
+        return error.message
+    return None
+
+
+def test_every_form_is_simulated_or_refused_by_name():
+    simulated, strange = set(), []
+    for form in FORMS:
+        for example in examples(form):
+            refusal = _refusal(example.text)
+            if refusal is None:
+                simulated.add(form.op.opcode)
+            elif "not simulated" not in refusal or form.op.opcode not in refusal:
+                strange.append(f"{example.text} {refusal}")
+    assert not strange, f"{len(strange)}:\n" + "\n".join(strange[:20])
+    assert sorted(set(isa.OPS) - simulated) == sorted(NOT_SIMULATED)
+
+
+def _variants(text: str) -> list[str]:
+    """The statement with its registers, with others, with one register everywhere, and with numbers as sources."""
+    def numbered(change):
+        return re.sub(r"(%[a-z]+\d*(?:x2)?_)(\d+)", lambda f: f"{f[1]}{change(int(f[2]))}", text)
+    variants = [text, numbered(lambda n: n + 9), numbered(lambda n: 3 * n + 1)]
+    if "{" not in text:
+        variants.append(numbered(lambda n: 0))
+    head, comma, last = text.rstrip(";").rpartition(", ")
+    if comma and re.fullmatch(r"%[a-z]+\d*_\d+", last):
+        numbers = ("7", "0x10", "7", "-1") if not re.match(r"%(f|bf|pred)", last) else ("1.5", "0f3F800000", "1.5")
+        variants += [f"{head}, {n};" for n in numbers]
+    if address := re.search(r"\[(%[a-z]+\d*_\d+)\]", text):
+        variants += [text.replace(address[0], f"[{address[1]}+{n}]") for n in (16, 32)]
+    return variants
+
+
+def _encoded(module: ir.Module):
+    program = sim.load(module)
+    return program, encode(program)
+
+
+@pytest.mark.parametrize("form", [f for f in FORMS if f.means or f.op.opcode in ("ld", "st", "cvta", "mov")],
+                         ids=lambda form: form.syntax)
+def test_sharing_a_shape_changes_nothing(form, monkeypatch):
+    statements = [v for example in list(examples(form))[:4] for v in _variants(example.text)]
+    fit = [s for s in statements if _fits(s)]
+    if not fit:
+        return
+    module = _module(fit, "", "@", "!", "@", "!")
+    shared, code = _encoded(module)
+    with monkeypatch.context() as patch:
+        patch.setattr(resolving, "parts", lambda *_: None)
+        alone, plain = _encoded(module)
+    for one, other in zip(shared.actions, alone.actions, strict=True):
+        if isinstance(one, sim.actions.Compute):
+            assert one.assignments == other.assignments
+        else:
+            assert one == other
+    assert shared.guards == alone.guards and shared.undefined == alone.undefined
+    for name in ("ops", "pool", "constants", "zeros"):
+        assert np.array_equal(getattr(code, name), getattr(plain, name)), name
+    assert (code.reg_bytes, code.place_rows, code.param_rows) == (plain.reg_bytes, plain.place_rows, plain.param_rows)
+
+
+def _fits(text: str) -> bool:
+    try:
+        _encoded(_module([text]))
+    except SimulationError:
+        return False
+    return True
+
+
+def test_vectors_are_read_before_they_are_written():
+    module = entry("""
+        .reg .b64 %out
+        .reg .b32 %r<5>
+        .reg .b16 %h<3>
+        ld.param.u64 %out, [out]
+        mov.b32 %r0, 1
+        mov.b32 %r1, 2
+        mov.b32 %r2, 3
+        mov.b32 %r3, 4
+        mov.v2.b32 {%r0, %r1}, {%r1, %r0}
+        mov.v4.b32 {%r0, %r1, %r2, %r3}, {%r1, %r2, %r3, %r0}
+        st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3}
+        mov.b16 %h0, 5
+        mov.b16 %h1, 6
+        mov.v2.b16 {%h0, %h1}, {%h1, %h0}
+        st.global.v2.b16 [%out+16], {%h0, %h1}
+        ret""", "u64 out")
+    out = np.zeros(5, np.uint32)
+    run_both(module, 1, 1, (out,))
+    assert out.tolist() == [1, 3, 4, 2, 6 | 5 << 16]
+
+
+def test_a_number_of_128_bits_is_stored_whole():
+    module = entry("""
+        .reg .b64 %out
+        ld.param.u64 %out, [out]
+        st.global.b128 [%out], -2
+        st.global.b128 [%out+16], 7
+        ret""", "u64 out")
+    out = np.zeros(4, np.uint64)
+    run_both(module, 1, 1, (out,))
+    assert out.tolist() == [2**64 - 2, 2**64 - 1, 7, 0]
