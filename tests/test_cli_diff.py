@@ -49,6 +49,7 @@ def test_another_parameter_on_one_side_gives_1(capsys, one: Path):
     status, out, err = run(capsys, "diff", f"{one}:double", "-p", "N=64", "-b", "factor=3.0")
     assert (status, err) == (1, "")
     assert "Different: 1 instruction differs." in out
+    assert "occupancy" in out, "the kernel knows its block"
     assert run(capsys, "diff", one, "-p", "N=64", "-a", "factor=3.0", "-b", "factor=3.0")[0] == 0
     assert run(capsys, "diff", one, "-p", "N=64", "-b", "factor=3.0", "--level", "python")[0] == 0
 

@@ -9,6 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from pyptx import history
 from pyptx.cli.kernels import CommandError, explained, load_kernel, parameters
 from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
@@ -68,11 +69,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.context < 0:
         raise CommandError(f"--context {arguments.context}: expected a number of lines, 0 or more")
     common = parameters(arguments.parameters)
-    left = _compiled(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
-    right = _compiled(arguments.b or arguments.a, common, parameters(arguments.parameters_b), arguments.options_b)
+    left, block_a = _compiled(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
+    right, block_b = _compiled(arguments.b or arguments.a, common, parameters(arguments.parameters_b),
+                               arguments.options_b)
     titles = (" ".join([left.name, *arguments.parameters_a, *arguments.options_a]),
               " ".join([right.name, *arguments.parameters_b, *arguments.options_b]))
-    found = diff(left, right, level=arguments.level, titles=titles)
+    blocks = {block for block in (block_a, block_b) if block}
+    found = diff(left, right, level=arguments.level, titles=titles, block=blocks.pop() if len(blocks) == 1 else None)
     if output is None:
         print(found.text(context=arguments.context))
     else:
@@ -81,19 +84,21 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0 if found.identical else 1
 
 
-def _compiled(reference: str, common: dict[str, object], own: dict[str, object], options: list[str]) -> Compiled:
-    """What A or B names, compiled; `common` parameters are for kernels, and PTX has none."""
+def _compiled(reference: str, common: dict[str, object], own: dict[str, object], options: list[str],
+              ) -> tuple[Compiled, tuple[int, ...] | None]:
+    """What A or B names, compiled, and its block; `common` parameters are for kernels, and PTX has none."""
     if reference.endswith(".ptx"):
         if own or options:
             raise CommandError(f"{reference} is assembled as it stands; parameters and options are for kernels")
-        return compiled_of(Path(reference))
+        return compiled_of(Path(reference)), None
     name, at, arch = reference.rpartition("@")
     if at and not arch.startswith("sm_") and ":" not in name and not name.endswith(".py"):
         if own or options:
             raise CommandError(f"{reference} is compared as it was kept; parameters and options are for kernels")
-        return compiled_of(reference)
+        kept = history.version(reference)
+        return compiled_of(kept), kept.block
     if not at or not arch.startswith("sm_"):
         name, arch = reference, None
     kernel = load_kernel(name)
     with explained(kernel):
-        return kernel.compile(arch=arch, options=tuple(options), **common | own)
+        return kernel.compile(arch=arch, options=tuple(options), **common | own), kernel.block

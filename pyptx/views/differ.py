@@ -141,7 +141,7 @@ def compiled_of(reference: Any) -> Compiled:
         return reference
     if isinstance(reference, Kernel):
         return reference.compile()
-    if isinstance(reference, str) and ("@" in reference or not Path(reference).suffix):
+    if isinstance(reference, str) and _names_version(reference):
         reference = history.version(reference)
     if isinstance(reference, history.Version):
         return replace(reference.compiled(), name=reference.ref)
@@ -157,15 +157,30 @@ def compiled_of(reference: Any) -> Compiled:
                     "expected a Compiled, a kernel, a path to a .ptx file or the name of a version")
 
 
+def _launch_of(reference: Any) -> tuple[tuple[int, ...] | None, int]:
+    """Threads of a block, where they are known, and the shared memory that a launch adds."""
+    if isinstance(reference, str) and _names_version(reference):
+        reference = history.version(reference)
+    if isinstance(reference, Kernel):
+        return reference.block, reference.smem
+    if isinstance(reference, history.Version):
+        return reference.block, reference.dynamic_shared_bytes
+    return None, 0
+
+
+def _names_version(reference: str) -> bool:
+    return "@" in reference or not Path(reference).suffix
+
+
 def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | None = None,
-         dynamic_shared_bytes: int = 0, titles: tuple[str | None, str | None] = (None, None)) -> Diff:
+         dynamic_shared_bytes: int | None = None, titles: tuple[str | None, str | None] = (None, None)) -> Diff:
     """Compare two kernels: what is identical, renamed, rescheduled or different, and which Python line caused it.
 
     Args:
         a, b: what `compiled_of` takes: a Compiled, a Kernel, a path to a .ptx file, a version's name.
         level: "sass", "ptx" or "python": the lines to compare.
-        block: threads of a block, for the occupancy; default: what the entry says.
-        dynamic_shared_bytes: shared memory the launch adds, for the occupancy.
+        block: threads of a block, for the occupancy; default: what the kernel, the version or the entry says.
+        dynamic_shared_bytes: shared memory the launch adds, for the occupancy; default: what the kernel says, or none.
         titles: what the sides are called; default: the name of the kernel, or of the version.
     Raises:
         ValueError: another level; and what `compiled_of` raises.
@@ -173,8 +188,12 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
     if level not in LEVELS:
         raise ValueError(f"level is 'sass', 'ptx' or 'python', not {level!r}")
     one, other = compiled_of(a), compiled_of(b)
-    left, right = (linked(side, block=block, dynamic_shared_bytes=dynamic_shared_bytes, title=title)
-                   for side, title in zip((one, other), titles, strict=True))
+    views = []
+    for side, reference, title in zip((one, other), (a, b), titles, strict=True):
+        own_block, own_bytes = _launch_of(reference)
+        views.append(linked(side, title=title, block=own_block if block is None else block,
+                            dynamic_shared_bytes=own_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes))
+    left, right = views
     match level:
         case "sass":
             compared = compare_sass(one.sass, other.sass)

@@ -128,6 +128,7 @@ def test_kernels_and_files_may_be_compared(module, compiled, tmp_path):
     found = diff(module.scale, path)
     assert found.counts["different"] == (1, 1)
     assert pyptx.diff(str(path), path).identical
+    assert {fact.label: fact.left for fact in found.facts}["occupancy"] > 0
     assert found.right.title == "other"
 
 
