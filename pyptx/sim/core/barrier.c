@@ -12,7 +12,7 @@ static void release(Ctx *x, Cta *cta, u32 id) {
     memcpy(keep, x->base, sizeof keep);
     for (u32 w = 0; w < cta->nwarps; w++) {
         Warp *warp = &cta->warps[w];
-        for (u32 g = 0; g < LANES; g++) {
+        for (u32 g = 0; g < warp->top; g++) {
             Group *group = &warp->g[g];
             if (group->state != AT_BARRIER || group->barrier != id) continue;
             const Op *o = &x->ops[group->pc];

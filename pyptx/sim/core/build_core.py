@@ -29,7 +29,8 @@ TARGETS = {
 }
 
 FLAGS = ["-std=gnu11", "-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
-         "-fno-sanitize=all", "-Wall", "-Wno-psabi", "-g0", "-s"]
+         "-fno-sanitize=all", "-fomit-frame-pointer", "-Wall", "-Wno-psabi", "-g0", "-s"]
+X86_FLAGS = ["-mno-vzeroupper"]                                 # core_run does it once, at its end
 
 
 def host_targets() -> list[str]:
@@ -66,6 +67,7 @@ def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
         triple, cpu, _ = TARGETS[target]
         output = out_dir / library_name(target)
         command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={cpu}", *FLAGS,
+                   *(X86_FLAGS if "x86_64" in triple else ()),
                    f'-DCORE_IDENTITY="{identity()}"', *sources, "-lm",
                    "-o", str(output)]
         done = subprocess.run(command, capture_output=True, text=True)

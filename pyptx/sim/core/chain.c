@@ -40,12 +40,47 @@ static STEP(step_sync) {
 
 static Step step_of(Ctx *x, const Op *o) {
     u32 special = o->flags & F_SPECIAL, guarded = o->flags & F_GUARDED;
-    if (special == F_SYNC && !guarded && (o->e & 3) == 1 && *(u32 *)R(x, o->e) == ALL) return step_sync;
+    if (special == F_SYNC && !guarded && (o->e & 3) == 1 && *(u32 *)R(x, o->e) == ALL) {
+        Step own = butterfly_step(x, o);
+        return own ? own : step_sync;
+    }
     if (special) return chain_end;
     if (guarded) return step_guarded;
     Step own = quick_step(o);
     if (!own) own = memory_step(o, x->pool);
     return own ? own : o->flags & F_FULL ? step_full : step_call;
+}
+
+// May an operation of a line write these bytes of the registers?
+static int writes(Ctx *x, const Op *o, u32 row, u32 bytes) {
+    if (memory_step(o, x->pool)) return memory_writes(o, x->pool, row, bytes);
+    if (o->flags & F_SPECIAL && butterfly_step(x, o)) return o->d < row + bytes && row < o->d + 128;
+    return quick_writes(o, row, bytes);
+}
+
+// Operands that an earlier `mov` of the same block copied are read where they came from, so that an operation need not
+// wait for the store of the copy. The copy itself is still made.
+static void pass_copies(Ctx *x, const u8 *leader) {
+    enum { MOST = 16 };
+    u32 to[MOST], from[MOST], n = 0;
+    for (u32 pc = 0; pc < x->nops; pc++) {
+        const Op *o = &x->ops[pc];
+        Link *f = &x->link[pc];
+        if (leader[pc] || x->run[pc].step == chain_end) n = 0;
+        int narrow = quick_narrow(o) && !memory_step(o, x->pool), shuffle = o->flags & F_SPECIAL && n && butterfly_step(x, o);
+        for (u32 k = 0; (narrow || shuffle) && k < n; k++) {
+            if (f->a == to[k]) f->a = from[k];
+            if (narrow && f->b == to[k]) f->b = from[k];
+            if (narrow && f->c == to[k]) f->c = from[k];
+        }
+        for (u32 k = 0; k < n;) {
+            if (!writes(x, o, to[k], 128) && !writes(x, o, from[k], 128)) { k++; continue; }
+            n--;
+            to[k] = to[n];
+            from[k] = from[n];
+        }
+        if (quick_copies(o) && f->a != f->d && n < MOST) { to[n] = f->d; from[n++] = f->a; }
+    }
 }
 
 // For loads and stores: the nearest earlier one in the same line whose addresses differ by a constant that changes
@@ -56,8 +91,7 @@ static u32 same_addresses(Ctx *x, const u8 *stop, u32 pc) {
     u32 row = o->mod >> 16 & 1 ? 256 : 128;
     for (u32 k = pc; k-- > 0;) {
         const Op *p = &x->ops[k];
-        if (p->flags & F_SPECIAL && x->run[k].step != step_sync) return NONE;
-        if (memory_step(p, x->pool) ? memory_writes(p, x->pool, o->a, row) : quick_writes(p, o->a, row)) return NONE;
+        if (x->run[k].step == chain_end || writes(x, p, o->a, row)) return NONE;
         if (!(p->flags & F_GUARDED) && memory_step(p, x->pool) && p->a == o->a && !((p->mod ^ o->mod) & 0x3f0ff)
             && (p->imm - o->imm) % 32 == 0) return x->link[k].same == NONE ? k : x->link[k].same;
         if (stop[k]) return NONE;
@@ -70,11 +104,13 @@ int open_chains(Ctx *x) {
     x->link = (Link *)aligned(sizeof(Link) * (n + 1));
     x->run = (Run *)aligned(sizeof(Run) * (n + 1));
     x->executed = (Executed *)aligned(sizeof(Executed) * (n + 2));
-    u8 *stop = calloc(n + 2, 1);                                        // lanes may meet here
+    u8 *stop = calloc(2 * (n + 2), 1), *leader = stop + n + 2;          // lanes may meet here; lanes may come here by a jump
     if (!x->link || !x->run || !x->executed || !stop) { free(stop); return 0; }
     for (u32 pc = 0; pc < n; pc++) {
         const Op *o = &x->ops[pc];
-        if (o->flags & (F_BRANCH | F_JUMP_TABLE) && o->aux2 < n) stop[o->aux2] = 1;
+        if (o->flags & (F_BRANCH | F_JUMP_TABLE) && o->aux2 < n) stop[o->aux2] = leader[o->aux2] = 1;
+        if (o->flags & F_BRANCH && o->aux < n) leader[o->aux] = 1;
+        for (u64 k = 0; o->flags & F_JUMP_TABLE && k < o->imm; k++) if (x->pool[o->aux + k] < n) leader[x->pool[o->aux + k]] = 1;
         if (o->flags & (F_SYNC | F_BARRIER) && o->flags & F_GUARDED) stop[pc + 1] = 1;
     }
     stop[n] = 1;
@@ -89,6 +125,11 @@ int open_chains(Ctx *x) {
         x->link[pc].same = same_addresses(x, stop, pc);
     }
     x->run[n].before = before;
+    pass_copies(x, leader);
+    for (u32 pc = 0; pc + 4 <= n; pc++) {
+        Step step = together_step(&x->link[pc]);
+        if (step && x->run[pc].step == x->link[pc].next) x->run[pc].step = x->link[pc].next = step, pc += 3;
+    }
     for (u32 pc = n; pc-- > 0;) {
         if (x->run[pc].step == chain_end) continue;
         x->run[pc].count = ((x->ops[pc].flags & F_COUNT) != 0) + (stop[pc + 1] ? 0 : x->run[pc + 1].count);

@@ -30,6 +30,10 @@ Step quick_step(const Op *o);                                           // steps
 Step memory_step(const Op *o, const u32 *pool);                         // access.c; 0: none
 int quick_writes(const Op *o, u32 row, u32 bytes);                      // may it write there? steps.c
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
+Step together_step(const Link *f);                                      // four operations in one; steps.c
+int quick_narrow(const Op *o);
+int quick_copies(const Op *o);
+Step butterfly_step(Ctx *x, const Op *o);                               // warpops.c; 0: none
 int open_chains(Ctx *x);                                                // 0: out of memory
 void close_chains(Ctx *x);
 void settle_counts(Ctx *x);

@@ -67,6 +67,7 @@ typedef struct {
     char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
     u8 *local;                  // [lane][local_bytes]
     u32 live, index, cur, joins; // joins: how many are in use
+    u32 top;                    // groups from here on are free
     u64 issued;
     Group g[LANES];
     Join j[LANES + 1];

@@ -5,6 +5,7 @@
 static u32 free_group(Warp *w) {
     u32 g = 0;
     while (w->g[g].state != FREE) g++;
+    if (g >= w->top) w->top = g + 1;
     return g;
 }
 static i32 free_join(Warp *w) {
@@ -16,8 +17,8 @@ static i32 free_join(Warp *w) {
 
 // The next ready group after the current one, itself last; 0 when there is none.
 static int next_group(Warp *w) {
-    for (u32 k = 1; k <= LANES; k++) {
-        u32 g = (w->cur + k) % LANES;
+    for (u32 k = 1, g = w->cur; k <= w->top; k++) {
+        g = g + 1 >= w->top ? 0 : g + 1;
         if (w->g[g].state == READY) { w->cur = g; return 1; }
     }
     return 0;

@@ -77,7 +77,8 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->live = live;
         p->cur = 0;
         p->issued = 0;
-        for (u32 g = 0; g < LANES; g++) p->g[g].state = FREE;
+        for (u32 g = 1; g < LANES; g++) p->g[g].state = FREE;
+        p->top = 1;
         if (p->joins) for (u32 j = 0; j <= LANES; j++) p->j[j].used = 0;
         p->joins = 0;
         p->g[0] = (Group){0, live, -1, READY, 0};
@@ -144,5 +145,8 @@ u32 core_run(Ctx *x, u64 budget) {
             x->resident--;
         }
     }
+#ifdef __AVX__
+    __builtin_ia32_vzeroupper();                                         // once here, not at the end of every step
+#endif
     return x->status;
 }

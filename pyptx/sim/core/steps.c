@@ -41,13 +41,40 @@ THREE(xor_32, V32, S32, V32, V32, V32, a ^ b)
 THREE(mov_32, V32, S32, V32, u32, u32, a)
 THREE(mov_64, V64, S64, V64, u32, u32, a)
 THREE(add_64, V64, S64, V64, V64, u32, a + b)
+THREE(sub_64, V64, S64, V64, V64, u32, a - b)
+THREE(shl_32, V32, S32, V32, V32, u32, b > 31 ? (V32)0 : a << (b & 31))
+THREE(shr_u32, V32, S32, V32, V32, u32, b > 31 ? (V32)0 : a >> (b & 31))
+#define WIDE(v, T) __builtin_convertvector(v, T)
+THREE(madwide_u32, V64, S64, V32, V32, V64, WIDE(a, V64) * WIDE(b, V64) + c)
+THREE(madwide_s32, V64, S64, S32, S32, V64, (V64)(WIDE(a, S64) * WIDE(b, S64)) + c)
+
+// Four multiply-adds in a row that share a factor, as in the inner loop of a matrix product: it is read once, and one
+// test for NaN stands for all. None reads what another of them wrote, see fma_together.
+static STEP(fma_together_f32) {
+    if (UNLIKELY(m != ALL)) __attribute__((musttail)) return r_fma_f32(regs, f, x, m);
+    S8 bad = 0;
+    for (int half = 0; half < 128; half += 64) {                        // so that all values stay in 16 vector registers
+        F8 a0 = AT(F8, f->a + half), a1 = AT(F8, f->a + half + 32);
+        for (int k = 0; k < 4; k++) {
+            F8 r0 = __builtin_elementwise_fma(a0, AT(F8, f[k].b + half), AT(F8, f[k].c + half));
+            F8 r1 = __builtin_elementwise_fma(a1, AT(F8, f[k].b + half + 32), AT(F8, f[k].c + half + 32));
+            AT(F8, f[k].d + half) = r0;
+            AT(F8, f[k].d + half + 32) = r1;
+            bad |= (r0 != r0) | (r1 != r1);
+        }
+    }
+    if (UNLIKELY(__builtin_reduce_or(bad)))
+        for (int k = 0; k < 4; k++) AT(V32, f[k].d) = canonical(AT(F32, f[k].d));
+    __attribute__((musttail)) return f[4].next(regs, f + 4, x, m);
+}
 
 typedef struct { const char *name; u32 operands, bytes; Step registers, general, temporary; } Quick;
 #define Q(NAME, OPERANDS, BYTES) {#NAME, OPERANDS, BYTES, r_##NAME, g_##NAME, t_##NAME}
 static const Quick quick[] = {
     Q(add_f32, 2, 128), Q(sub_f32, 2, 128), Q(mul_f32, 2, 128), Q(fma_f32, 3, 128), Q(add_32, 2, 128), Q(sub_32, 2, 128),
     Q(mul_32, 2, 128), Q(mad_32, 3, 128), Q(and_32, 2, 128), Q(or_32, 2, 128), Q(xor_32, 2, 128), Q(mov_32, 1, 128),
-    Q(mov_64, 1, 256), Q(add_64, 2, 256)};
+    Q(mov_64, 1, 256), Q(add_64, 2, 256), Q(sub_64, 2, 256), Q(shl_32, 2, 128), Q(shr_u32, 2, 128), Q(madwide_u32, 3, 256),
+    Q(madwide_s32, 3, 256)};
 
 static const Quick *by_code[1024];                                      // filled when the library is loaded
 
@@ -72,3 +99,19 @@ int quick_writes(const Op *o, u32 row, u32 bytes) {
     const Quick *q = quick_of(o);
     return !q || (o->d < row + bytes && row < o->d + q->bytes);
 }
+
+// The step for four operations from `f` on, if they go together; `next` of each is the step it would have alone.
+Step together_step(const Link *f) {
+    for (int k = 0; k < 4; k++) {
+        if (f[k].next != r_fma_f32 || f[k].a != f->a || f[k].d != f[k].c) return 0;
+        for (int j = 0; j < 4; j++) if (f[k].d == f[j].a || f[k].d == f[j].b || (j != k && f[k].d == f[j].d)) return 0;
+    }
+    return fma_together_f32;
+}
+
+// Does it compute in 32-bit rows, for the lanes of the line only? Then a copied operand may be read where it came from.
+int quick_narrow(const Op *o) {
+    const Quick *q = quick_of(o);
+    return q && q->bytes == 128 && !(o->flags & (F_FULL | F_GUARDED));
+}
+int quick_copies(const Op *o) { return quick_step(o) == r_mov_32 && !(o->flags & F_GUARDED); }

@@ -1,26 +1,23 @@
 // Shuffles, votes, matches and reductions over the lanes of a warp. `m` holds the lanes that take part.
-#include "core.h"
+#include "chain.h"
 
 // All 32 lanes trade places with the lane whose number differs in one bit.
 #define PAIR(X) __builtin_shufflevector(a, a, 0 ^ X, 1 ^ X, 2 ^ X, 3 ^ X, 4 ^ X, 5 ^ X, 6 ^ X, 7 ^ X, 8 ^ X, 9 ^ X, 10 ^ X, 11 ^ X, \
     12 ^ X, 13 ^ X, 14 ^ X, 15 ^ X, 16 ^ X, 17 ^ X, 18 ^ X, 19 ^ X, 20 ^ X, 21 ^ X, 22 ^ X, 23 ^ X, 24 ^ X, 25 ^ X, 26 ^ X, 27 ^ X, \
     28 ^ X, 29 ^ X, 30 ^ X, 31 ^ X)
-static inline int butterfly(Ctx *x, const Op *o) {
-    V32 a = ROW(V32, x, o->a), *d = &ROW(V32, x, o->d);
-    switch (*(u32 *)R(x, o->b) & 31) {
-    case 1: *d = PAIR(1); return 1;
-    case 2: *d = PAIR(2); return 1;
-    case 4: *d = PAIR(4); return 1;
-    case 8: *d = PAIR(8); return 1;
-    case 16: *d = PAIR(16); return 1;
-    default: return 0;
-    }
-}
+#define BUTTERFLY(X) static STEP(step_butterfly_##X) { \
+    if (UNLIKELY(m != ALL)) return f; \
+    V32 a = AT(V32, f->a); \
+    AT(V32, f->d) = PAIR(X); \
+    NEXT; }
+BUTTERFLY(1)
+BUTTERFLY(2)
+BUTTERFLY(4)
+BUTTERFLY(8)
+BUTTERFLY(16)
 
 // shfl.sync: mod 0 up, 1 down, 2 bfly, 3 idx; c is the segment operand, e the membermask, aux2 the predicate (or NONE).
 static void f_shfl(Ctx *x, const Op *o, u32 m) {
-    if (m == ALL && o->mod == 2 && o->aux2 == NONE && (o->b & 3) == 1 && (o->c & 3) == 1 && *(u32 *)R(x, o->c) == 31
-        && butterfly(x, o)) return;                                      // numbers, the same in all lanes
     V32 lane = iota32(), b = ROW(V32, x, o->b) & 31, C = ROW(V32, x, o->c), c = C & 31, seg = C >> 8 & 31;
     S32 j, inside, top = (S32)((lane & seg) | (c & ~seg));
     switch (o->mod) {
@@ -38,6 +35,20 @@ static void f_shfl(Ctx *x, const Op *o, u32 m) {
     if (m != ALL) r = ((V32)m >> from & 1) != 0 ? r : (V32)0;
     put32(x, o->d, r, m);
     if (o->aux2 != NONE) put_pred(x, o->aux2, bits32(inside), m);
+}
+
+// shfl.sync.bfly of the whole warp by a number that is the same in all lanes, without a predicate.
+Step butterfly_step(Ctx *x, const Op *o) {
+    if (o->fn != f_shfl) return 0;
+    if (o->mod != 2 || o->aux2 != NONE || (o->b & 3) != 1 || (o->c & 3) != 1 || *(u32 *)R(x, o->c) != 31 || (o->a | o->d) & 3) return 0;
+    switch (*(u32 *)R(x, o->b) & 31) {
+    case 1: return step_butterfly_1;
+    case 2: return step_butterfly_2;
+    case 4: return step_butterfly_4;
+    case 8: return step_butterfly_8;
+    case 16: return step_butterfly_16;
+    default: return 0;
+    }
 }
 
 // vote.sync: a is the predicate (xor imm), mod 0 all, 1 any, 2 uni, 3 ballot.
