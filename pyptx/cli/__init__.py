@@ -19,7 +19,8 @@ COMMANDS = (demo, lab, doctor, listing, view, diff, history, cache)
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="pyptx", description="PTX kernels in Python: write them, read their SASS, run them with or without a GPU.",
-        epilog="KERNEL is FILE.py:NAME or module:NAME; NAME may be left out when the file defines one kernel.")
+        epilog="KERNEL is FILE.py:NAME, module:NAME or FILE.ptx:ENTRY; NAME may be left out when the file defines one "
+               "kernel.")
     top.add_argument("--version", action="version", version=f"pyptx {__version__}")
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
