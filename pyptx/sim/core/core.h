@@ -132,7 +132,7 @@ struct Ctx {
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
     u64 steps, max_steps, cta_quantum, warp_quantum;
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
-    u64 next_cta, last_cta;
+    u64 *next_cta, last_cta;    // the next is shared with the other threads of the launch
     u32 current;
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written

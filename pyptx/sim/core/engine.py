@@ -23,16 +23,15 @@ from pyptx.sim.special import value as special_value
 __all__ = ["encoded", "run"]
 
 SLICE = 20_000_000              # warp-instructions between two looks at signals
-CHUNKS = 4                      # ranges of CTAs a thread, so that none waits long for another
 RUNNING, DONE, FAULT, DEADLOCK, STEPS = range(5)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space")
 _STATES = ("ready", "barrier", "parked")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
-    issues lanes divergent conflicts requests sectors""".split()
+    issues lanes divergent conflicts requests sectors next_cta""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
-    zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum first_cta
+    zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
     last_cta max_resident yields""".split()
 
 
@@ -64,19 +63,20 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and program.polls:
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order "
                           "several threads would not keep; pass threads=1")
-    share = min(threads if threads == 1 else threads * CHUNKS, plan.ctas)
-    bounds = [plan.ctas * k // share for k in range(share + 1)]
     job = _Job(program, code, plan, params, segments)
-    parts = [_Part(job, bounds[k], bounds[k + 1]) for k in range(share)]
-    if share == 1:
+    parts = [_Part(job) for _ in range(min(threads, plan.ctas))]
+    if len(parts) == 1:
         parts[0].run()
     else:
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(len(parts)) as pool:
             try:
                 list(pool.map(_Part.run, parts))
             except BaseException:
                 job.stop.set()
                 raise
+    failed = [part.failed for part in parts if part.failed]
+    if failed:
+        raise min(failed, key=lambda cta_and_error: cta_and_error[0])[1]
     total = parts[0].counters
     for part in parts[1:]:
         total += part.counters
@@ -94,7 +94,8 @@ class _Job:
                          np.uint64)
         self.arrays = {"ops": code.ops, "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
-                       "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places}
+                       "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
+                       "next_cta": np.zeros(1, np.uint64)}
         self.scalars = {
             "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
@@ -107,16 +108,21 @@ class _Job:
 
 
 class _Part:
-    """A range of the grid's CTAs."""
+    """What one thread runs: CTA after CTA, taken from the count of the job.
 
-    def __init__(self, job: _Job, first: int, last: int):
+    CTAs are taken in order, so when one fails all before it have been taken: the others finish those they have and
+    take no more, and the failure of the first CTA is the one to report, as with one thread.
+    """
+
+    def __init__(self, job: _Job):
+        self.failed: tuple[int, SimulationError] | None = None
         self.job, self.program, self.plan = job, job.program, job.plan
         self.counters = c = Counters.zeros(len(job.program.instructions))
         own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
                "requests": c.global_requests, "sectors": c.global_sectors}
         triple = ctypes.c_uint64 * 3
         pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
-        self.launch = _Launch(**pointers, **job.scalars, first_cta=first, last_cta=last,
+        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.plan.ctas,
                               grid=triple(*job.plan.grid), block=triple(*job.plan.block),
                               cluster=triple(*job.plan.cluster))
 
@@ -130,11 +136,13 @@ class _Part:
                 if self.job.stop.is_set():
                     return
             if status != DONE:
-                raise self._error(library, context, status)
+                self.failed = self._error(library, context, status)
+                self.job.arrays["next_cta"][0] = self.plan.ctas
         finally:
             library.core_close(context)
 
-    def _error(self, library, context, status: int) -> SimulationError:
+    def _error(self, library, context, status: int) -> tuple[int, SimulationError]:
+        """The CTA that failed, and why."""
         out = (ctypes.c_uint64 * 8)()
         library.core_fault(context, out)
         kind, lane, op, warp, _, cta, address, extra = out
@@ -142,12 +150,12 @@ class _Part:
         where = faults.Where(self.program, self.plan, cta, warp, lane)
         if status == FAULT:
             if _FAULTS[kind] == "memory":
-                return SimulationError("out of memory for the simulated CTAs")
-            return faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
+                return cta, SimulationError("out of memory for the simulated CTAs")
+            return cta, faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
         waiting = self._waiting(library, context)
         if status == DEADLOCK:
-            return faults.deadlock(self.program, self.plan, cta, waiting)
-        return faults.too_long(self.program, self.plan, cta, waiting)
+            return cta, faults.deadlock(self.program, self.plan, cta, waiting)
+        return cta, faults.too_long(self.program, self.plan, cta, waiting)
 
     def _waiting(self, library, context) -> list[faults.Group]:
         groups, out = [], (ctypes.c_uint64 * 7)()

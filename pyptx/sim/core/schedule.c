@@ -108,11 +108,15 @@ static int run_cta(Ctx *x, Cta *c, u64 quantum) {
     return 1;
 }
 
-static int admit(Ctx *x, u32 slot) {                                     // the next CTA of the grid into a slot
+// The next CTA of the grid into a slot; 0: there is none left, or no memory. Threads of a launch take CTAs one by one
+// from the same count, so that none idles while another has a queue, and each pays for one context only.
+static int admit(Ctx *x, u32 slot) {
+    u64 id = __atomic_fetch_add(x->next_cta, 1, __ATOMIC_RELAXED);
+    if (id >= x->last_cta) return 0;
     Cta *c = x->spare ? x->spare : new_cta(x);
     if (!c) { x->status = FAULT; x->fault = FAULT_MEMORY; return 0; }
     x->spare = 0;
-    start_cta(x, c, x->next_cta++);
+    start_cta(x, c, id);
     x->ctas[slot] = c;
     return 1;
 }
@@ -122,9 +126,10 @@ u32 core_run(Ctx *x, u64 budget) {
     u64 until = x->steps + budget;
     while (x->status == RUNNING && x->steps < until) {
         if (x->current >= x->resident) {
-            if (x->next_cta < x->last_cta && x->resident < x->max_resident) {
-                if (!admit(x, x->resident)) break;
+            if (x->resident < x->max_resident && admit(x, x->resident)) {
                 x->resident++;
+            } else if (x->status != RUNNING) {
+                break;
             } else if (x->resident == 0) {
                 settle_counts(x);
                 x->status = DONE;
@@ -138,9 +143,8 @@ u32 core_run(Ctx *x, u64 budget) {
         if (x->status != RUNNING) break;
         if (!done) { x->current++; continue; }
         if (x->spare) free_cta(c); else x->spare = c;
-        if (x->next_cta < x->last_cta) {
-            if (!admit(x, x->current)) break;
-        } else {
+        if (!admit(x, x->current)) {
+            if (x->status != RUNNING) break;
             for (u32 k = x->current + 1; k < x->resident; k++) x->ctas[k - 1] = x->ctas[k];
             x->resident--;
         }
