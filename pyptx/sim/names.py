@@ -26,7 +26,7 @@ from pyptx.ir.nodes import (
 from pyptx.sim.actions import Reg
 from pyptx.sim.args import layout, size_of
 from pyptx.sim.literals import bits_of
-from pyptx.sim.memory import SHARED_START, Buffer, place_buffers
+from pyptx.sim.memory import SHARED_START, Buffer, place_buffers, space_window
 
 __all__ = ["Names", "Scope", "Variable", "width_of"]
 
@@ -40,13 +40,17 @@ def width_of(type_name: str) -> int:
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A declared variable. `address` is within its space (global: None until it is placed)."""
+    """A declared variable. `address` is within its space (global: None until it is placed).
+
+    `problem` says why an instruction must not name it: its initializer is not simulated.
+    """
 
     name: str
     space: str
     size: int
     address: int | None = None
     buffer: Buffer | None = None
+    problem: str = ""
 
 
 @dataclass(eq=False)
@@ -201,11 +205,11 @@ class Names:
             match element:
                 case ImmediateOperand(text):
                     bits = bits_of(text, declaration.type.value, 8 * item)
-                case LabelOperand(name) | RegisterOperand(name) if (other := scope.find("variables", name)) is not None:
-                    bits = other.address
+                case LabelOperand(name) | RegisterOperand(name) if (address := _pointer(name, scope)) is not None:
+                    bits = address
                 case _:
-                    raise SimulationError(f"variable {variable.name}: the initializer {element} is not simulated",
-                                          at=declaration.place)
+                    variable.problem = f"the initializer {getattr(element, 'name', element)} is not simulated"
+                    return
             data += bits.to_bytes(16, "little")[:item]
         if len(data) > variable.size:
             raise SimulationError(f"variable {variable.name}: {len(data)} bytes of initializer for {variable.size}",
@@ -214,6 +218,18 @@ class Names:
             self.const_bytes[variable.address:variable.address + len(data)] = data
         else:
             variable.buffer.array[:len(data)] = np.frombuffer(bytes(data), np.uint8)
+
+
+_SYMBOL = re.compile(r"(generic\()?([\w$%]+)\)?(?:\s*\+\s*(\d+))?")
+
+
+def _pointer(text: str, scope: Scope) -> int | None:
+    """What `name`, `name+4` or `generic(name)` in an initializer stands for; None when it is no variable's address."""
+    found = _SYMBOL.fullmatch(text)
+    variable = scope.find("variables", found[2]) if found else None
+    if variable is None or variable.address is None or variable.problem:
+        return None
+    return variable.address + int(found[3] or 0) + (space_window(variable.space) if found[1] else 0)
 
 
 def _aligned(offset: int, alignment: int) -> int:

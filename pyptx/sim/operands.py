@@ -109,7 +109,11 @@ class Operands:
 
     def address_of(self, variable) -> int:
         """Address in the variable's own space."""
+        if variable.problem:
+            raise self.refuse(f"variable {variable.name}: {variable.problem}")
         if variable.address is None:
+            if variable.space == "param":
+                raise self.refuse(f"variable {variable.name}: parameters of calls are not simulated")
             raise self.refuse(f"variable {variable.name} has no address")
         return variable.address
 
