@@ -72,4 +72,5 @@ def hover(mnemonic: str) -> str:
         lines.append("    " + "    ".join(filter(None, parts)))
     if len(forms) > 12:
         lines.append(f"    ... and {len(forms) - 12} more forms")
+    lines.append("PTX ISA: " + ", ".join(dict.fromkeys(f"#{row.section}" for row in rows)))
     return "\n".join(lines)
