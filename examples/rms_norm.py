@@ -1,4 +1,4 @@
-"""RMS norm: y = x / sqrt(mean(x**2) + eps) * weight, one thread block for every row.
+"""RMS norm: y = x / sqrt(mean(x**2) + eps) * weight, a warp for every row, a block for a long one.
 
     python examples/rms_norm.py
     pyptx sass examples/rms_norm.py:rms_norm -p M=512 N=1024
@@ -16,65 +16,83 @@ from pyptx.reg import Reg, RegArray
 from pyptx.types import f32, u32
 
 THREADS = 128
-KEPT_ROUNDS = 16                # rows up to 16 * 128 vectors stay in registers, longer ones are read twice
+LONG_ROW = 4096                 # numbers from which on a row has all threads of a block
+KEPT_ROUNDS = 16                # vectors of a thread that stay in registers; rows of more are read twice
+
+
+def threads_of_row(columns: int) -> int:
+    """How many threads share a row."""
+    return THREADS if columns >= LONG_ROW else 32
 
 
 @kernel(in_specs=(Tile("M", "N", f32), Tile("N", f32)), out_specs=(Tile("M", "N", f32),),
-        grid=lambda M, N: (M, 1, 1), block=(THREADS, 1, 1))
+        grid=lambda M, N: -(-M * threads_of_row(N) // THREADS), block=(THREADS, 1, 1))
 def rms_norm(x, weight, y, *, eps=1e-6):
     """Normalise the rows of x (M x N, f32), N a multiple of 4, and scale its columns by weight (N, f32)."""
-    columns = x.shape[1]
+    rows, columns = x.shape
     if columns % 4:
         raise ValueError(f"rms_norm reads four numbers at a time; N={columns} is not a multiple of 4")
 
-    # In round i a thread works on the four numbers that start at 4 * (tid + i * THREADS).
-    tid = reg.from_(ptx.special.tid.x(), u32)
+    # Thread `at` of a row works in round i on the four numbers that start at 4 * (at + i * width).
+    width = threads_of_row(columns)
+    row, at = place(width)
+    if rows * width % THREADS:
+        ptx.ret(pred=row >= rows)
     x_at, weight_at, y_at = ptx.global_ptrs(x, weight, y)
-    row = reg.from_(ptx.special.ctaid.x(), u32)
     for pointer in (x_at, y_at):
         ptx.inst.mad.wide.u32(pointer, row, columns * 4, pointer)
     for pointer in (x_at, weight_at, y_at):
-        ptx.inst.mad.wide.u32(pointer, tid, 16, pointer)
-    guards = row_guards(tid, columns // 4)
+        ptx.inst.mad.wide.u32(pointer, at, 16, pointer)
+    guards = row_guards(at, columns // 4, width)
 
-    # Sum of squares: of a thread, of its warp, of the block.
+    # Sum of squares: of a thread, of its warp, and where four warps share a row, of the block.
     total = reg.scalar(f32, 0.0)
     kept = []
     for i, guard in enumerate(guards):
-        values = load(x_at, i, guard)
+        values = load(x_at, i * width, guard)
         for value in values:
             ptx.inst.fma.rn.f32(total, value, value, total, pred=guard)
         kept.append(values)
     ptx.warp.reduce_sum(total)
-    total = block_sum(total, tid)
+    if width > 32:
+        total = block_sum(total, at)
 
     scale = reg.scalar(f32)
     ptx.inst.fma.rn.f32(scale, total, 1 / columns, eps)
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
     for i, guard in enumerate(guards):
-        values = kept[i] if len(guards) <= KEPT_ROUNDS else load(x_at, i, guard)
-        for value, factor in zip(values, load(weight_at, i, guard), strict=True):
+        values = kept[i] if len(guards) <= KEPT_ROUNDS else load(x_at, i * width, guard)
+        for value, factor in zip(values, load(weight_at, i * width, guard), strict=True):
             ptx.inst.mul.f32(value, value, scale)
             ptx.inst.mul.f32(value, value, factor)
-        ptx.inst.st.global_.v4.f32(round_address(y_at, i), values, pred=guard)
+        ptx.inst.st.global_.v4.f32(vectors_behind(y_at, i * width), values, pred=guard)
 
 
-def row_guards(tid: Reg, vectors: int) -> list[Reg | None]:
+def place(width: int) -> tuple[Reg, Reg]:
+    """The row of this thread, and its number among the `width` threads of the row."""
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    block = reg.from_(ptx.special.ctaid.x(), u32)
+    if width == THREADS:
+        return block, tid
+    return block * (THREADS // width) + (tid >> 5), tid & 31
+
+
+def row_guards(at: Reg, vectors: int, width: int) -> list[Reg | None]:
     """For every round the predicate of the threads that still have a vector in the row; None where all have."""
-    full, rest = divmod(vectors, THREADS)
-    return [None] * full + ([tid < rest] if rest else [])
+    full, rest = divmod(vectors, width)
+    return [None] * full + ([at < rest] if rest else [])
 
 
-def round_address(pointer: Reg, i: int):
-    """Where this thread's vector of round i lies: a constant distance behind that of round 0."""
-    return ptx.addr(pointer, i * THREADS * 16)
+def vectors_behind(pointer: Reg, count: int):
+    """The address `count` vectors of four numbers behind a pointer."""
+    return ptx.addr(pointer, count * 16)
 
 
-def load(pointer: Reg, i: int, guard: Reg | None) -> RegArray:
-    """This thread's four numbers of round i."""
+def load(pointer: Reg, count: int, guard: Reg | None) -> RegArray:
+    """The four numbers that lie `count` vectors behind a pointer."""
     values = reg.array(f32, 4)
-    ptx.inst.ld.global_.v4.f32(values, round_address(pointer, i), pred=guard)
+    ptx.inst.ld.global_.v4.f32(values, vectors_behind(pointer, count), pred=guard)
     return values
 
 

@@ -37,7 +37,8 @@ def test_runs_as_a_script_and_says_how_close_it_is(path: Path, tmp_path: Path):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("rows, columns", [(1, 4), (3, 100), (2, 512), (5, 516), (2, 8192), (2, 8196), (1, 20_000)])
+@pytest.mark.parametrize("rows, columns", [(1, 4), (3, 100), (4, 512), (5, 516), (6, 4092), (2, 4096), (2, 8192),
+                                           (2, 8196), (1, 20_000)])
 def test_rms_norm_equals_numpy_for_rows_of_any_length(rms_norm, rows: int, columns: int):
     random = np.random.default_rng(columns)
     x = random.standard_normal((rows, columns), dtype=np.float32)
