@@ -27,7 +27,7 @@ LAYERS = (
     ("_loc", "errors", "types"),
     ("isa",),
     ("ir",),
-    ("parser", "emitter", "validate", "spec", "codegen"),
+    ("parser", "emitter", "validate", "spec", "codegen", "_geometry"),
     ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),

@@ -6,29 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pyptx.errors import LaunchError
+from pyptx._geometry import Dim3, check_geometry, dim3
 from pyptx.ir.nodes import Function, Module, Param
 
 __all__ = ["Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3"]
-
-Dim3 = tuple[int, int, int]
-
-
-def dim3(value: int | Sequence[int] | None, what: str) -> Dim3:
-    """Three launch dimensions from an int or one to three of them; missing ones are 1.
-
-    Raises:
-        LaunchError: not ints, not positive, or more than three.
-    """
-    if value is None:
-        return (1, 1, 1)
-    items = tuple(value) if isinstance(value, Sequence) else (value,)
-    if not 1 <= len(items) <= 3 or not all(hasattr(i, "__index__") for i in items):
-        raise LaunchError(f"{what}={value!r}; expected one to three ints")
-    sizes = tuple(int(i) for i in items) + (1,) * (3 - len(items))
-    if min(sizes) < 1:
-        raise LaunchError(f"{what}={value!r}; every dimension must be at least 1")
-    return sizes  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +27,7 @@ class LaunchPlan:
     smem_bytes: int = 0
 
     def __post_init__(self):
-        x, y, z = self.block
-        if x * y * z > 1024:
-            raise LaunchError(f"{self.entry.name}: block {self.block} has {x * y * z} threads; the limit is 1024")
-        uneven = [axis for axis, (g, c) in enumerate(zip(self.grid, self.cluster, strict=True)) if g % c]
-        if uneven:
-            raise LaunchError(f"{self.entry.name}: grid {self.grid} is not divisible by cluster {self.cluster} in "
-                              f"dimension {'xyz'[uneven[0]]}")
-        required = next((d.values for d in self.entry.directives if d.name == "reqntid"), None)
-        if required is not None and dim3(required, "reqntid") != self.block:
-            raise LaunchError(f"{self.entry.name}: block {self.block}, but the kernel requires .reqntid {required}")
+        check_geometry(self.entry, self.grid, self.block, self.cluster)
 
     @property
     def params(self) -> tuple[Param, ...]:

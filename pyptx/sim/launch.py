@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pyptx._geometry import dim3
 from pyptx.errors import LaunchError
 from pyptx.sim import reference
 from pyptx.sim.args import pack
@@ -49,8 +50,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         LaunchError: an argument or a size is wrong.
         SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
     """
-    plan = Plan.of(program, _triple("grid", grid), _triple("block", block), _triple("cluster", cluster), smem_bytes,
-                   max_steps)
+    plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes, max_steps)
     names = program.names
     block_of_params, segments = pack(program.entry.name, names.params, args, [v.buffer for v in names.globals])
     if names.const_bytes:
@@ -80,10 +80,3 @@ def _engine(name: str) -> str:
     warnings.warn(f"the simulator runs on its slow Python engine, about 1000 times slower: {problem}", RuntimeWarning,
                   stacklevel=3)
     return "reference"
-
-
-def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
-    parts = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) and p >= 1 for p in parts):
-        raise LaunchError(f"{name} is {size!r}; expected one to three sizes of at least 1")
-    return (*map(int, parts), 1, 1)[:3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyptx._geometry import check_geometry
 from pyptx.errors import LaunchError
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.program import Program
@@ -36,31 +37,15 @@ class Plan:
 
     @classmethod
     def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None) -> Plan:
-        threads = block[0] * block[1] * block[2]
-        if threads > 1024 or block[2] > 64:
-            raise LaunchError(f"block {block} has {threads} threads; at most 1024, and at most 64 in z")
-        if grid[0] >= 1 << 31 or max(grid[1:]) > 65535:
-            raise LaunchError(f"grid {grid} is beyond (2147483647, 65535, 65535)")
+        check_geometry(program.entry, grid, block, cluster)
         if cluster != (1, 1, 1):
-            if any(g % c for g, c in zip(grid, cluster, strict=True)):
-                raise LaunchError(f"grid {grid} is not a multiple of cluster {cluster}")
             raise LaunchError(f"clusters are not simulated yet; cluster is {cluster}")
+        threads = block[0] * block[1] * block[2]
         names = program.names
         static = names.shared_bytes
         if dynamic_bytes < 0 or static + dynamic_bytes > MAX_SHARED:
             raise LaunchError(f"{static} static and {dynamic_bytes} dynamic bytes of shared memory; "
                               f"at most {MAX_SHARED} in all")
-        required = {d.name: d.values for d in program.entry.directives}
-        if "reqntid" in required:
-            want = (*map(int, required["reqntid"]), 1, 1)[:3]
-            if tuple(block) != want:
-                raise LaunchError(f"block is {block}; {program.entry.name} requires {want} (.reqntid)")
-        if "maxntid" in required:
-            most = 1
-            for size in map(int, required["maxntid"]):
-                most *= size
-            if threads > most:
-                raise LaunchError(f"block {block} has {threads} threads; {program.entry.name} allows {most} (.maxntid)")
         polls = program.polls
         rows = len(names.registers) + names.local_bytes // 4 + 16
         state = static + dynamic_bytes + (threads + 31) // 32 * 128 * rows

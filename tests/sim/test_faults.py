@@ -100,9 +100,9 @@ def test_arguments_are_checked(engine, args, message):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"block": 2048}, "has 2048 threads; at most 1024"), ({"grid": 0}, "grid is 0"),
+    ({"block": 2048}, "has 2048 threads; at most 1024"), ({"grid": 0}, "grid=0; every dimension must be at least 1"),
     ({"smem_bytes": 300000}, "at most 232448"),
-    ({"grid": (1, 2, 3, 4)}, "expected one to three sizes"), ({"cluster": 2}, "not a multiple of cluster")])
+    ({"grid": (1, 2, 3, 4)}, "expected one to three ints"), ({"cluster": 2}, "is no multiple of cluster")])
 def test_sizes_are_checked(engine, options, message):
     sizes = {"grid": 1, "block": 32} | options
     with pytest.raises(LaunchError, match=message):
