@@ -90,7 +90,7 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
         needed = max(default_version, validate.required_version(module))
         module = replace(module, version=Version(*needed))
     return Variant(module, entry, emit_lines(module), ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
-                   tuple(ctx.tma_tensors))
+                   tuple(ctx.tma_tensors), {**env, **template})
 
 
 def _tensors(names: Sequence[str], specs: Sequence[Tile], sizes: Mapping[str, int]) -> list[TensorSpec]:

@@ -25,6 +25,7 @@ class Variant:
         emitted: the text, with the Python place of each line.
         dynamic_bytes: dynamic shared memory the entry needs by itself.
         tma_tensors: tensors whose maps are parameters, in order.
+        params: sizes and template values it was traced with.
         last_run: result of the newest launch, or None.
     """
 
@@ -33,6 +34,7 @@ class Variant:
     emitted: Emitted
     dynamic_bytes: int = 0
     tma_tensors: tuple[str, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
     last_run: LaunchResult | None = None
     _programs: dict[str, Any] = field(default_factory=dict)
     _compiled: dict[tuple, Compiled] = field(default_factory=dict)

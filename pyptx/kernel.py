@@ -52,7 +52,7 @@ class Kernel:
         self._options = KernelOptions(tuple((t, n) for t, n in raw_params or ()), extern, directives, smem)
         self._raw = {n: parse_raw_param(t, n) for t, n in self._options.raw_params}
         self._cache: dict[tuple, Variant] = {}
-        self._last_variant: Variant | None = None
+        self.last_variant: Variant | None = None
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
         if specs > tensors:
             raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
@@ -106,7 +106,7 @@ class Kernel:
     @property
     def last_run(self) -> LaunchResult | None:
         """What the newest call or launch gave; None before the first."""
-        return self._last_variant.last_run if self._last_variant else None
+        return self.last_variant.last_run if self.last_variant else None
 
     def __repr__(self) -> str:
         return f"<pyptx kernel {self.name}, {self.arch}>"
@@ -123,6 +123,10 @@ class Kernel:
 
     def _trace(self, **params: Any) -> Module:
         return self._specialize(params).module
+
+    def variant(self, *, arch: str | None = None, version: tuple[int, int] | None = None, **params: Any) -> Variant:
+        """What is compiled and launched for these parameter values: module, text and places, traced once."""
+        return self._specialize(params, arch, version)
 
     def compile(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
                 lineinfo: bool = False, **params: Any) -> Compiled:
@@ -206,8 +210,8 @@ class Kernel:
                             settings={**options(), **others})
 
     def _launch(self, params: Mapping[str, Any], runtime: Runtime, *args: Any, **arguments: Any) -> LaunchResult:
-        self._last_variant = self._specialize(params)
-        return self._last_variant.launch(runtime, *args, **arguments)
+        self.last_variant = self._specialize(params)
+        return self.last_variant.launch(runtime, *args, **arguments)
 
     # binding ----------------------------------------------------------------------------------------------------------
 

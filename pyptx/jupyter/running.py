@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from ast import literal_eval
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,13 +40,13 @@ def shown(kernel: Kernel, params: Mapping[str, Any], *, arch: str | None, versio
     Raises:
         CompileError: the table or the assembler refused it.
     """
-    variant = ran if ran and not (params or arch or version) else kernel._specialize(params, arch, version)
+    variant = ran if ran and not (params or arch or version) else kernel.variant(arch=arch, version=version, **params)
     same = ran is not None and ran.entry == variant.entry       # the target makes no difference to the counts
     if ran and not same:
-        words = " ".join(f"{name}={value}" for name, value in _values(kernel, ran).items())
+        words = " ".join(f"{name}={value}" for name, value in _values(ran).items())
         warnings.warn(f"--run ran {kernel.name} for {words}, which is not what is shown; its counts are left out. "
                       "Without -p, --arch and --version it is shown as it ran.", stacklevel=2)
-    return Shown(kernel, variant.compile(options), _values(kernel, variant), max(kernel.smem, variant.dynamic_bytes),
+    return Shown(kernel, variant.compile(options), _values(variant), max(kernel.smem, variant.dynamic_bytes),
                  ran.last_run.counters if same else None)
 
 
@@ -60,15 +59,13 @@ def run(shell, statement: str, kernels: Mapping[str, Kernel]) -> dict[str, Varia
     __tracebackhide__ = True
     before = {name: kernel.last_run for name, kernel in kernels.items()}
     run_statement(shell, statement, "--run")
-    ran = {name: kernel._last_variant for name, kernel in kernels.items() if kernel.last_run is not before[name]}
+    ran = {name: kernel.last_variant for name, kernel in kernels.items() if kernel.last_run is not before[name]}
     if not ran:
         raise UsageError(f"--run {statement}: ran no kernel of this cell ({', '.join(kernels)})")
     return ran
 
 
-def _values(kernel: Kernel, variant: Variant) -> dict[str, Any]:
-    """Sizes and template values of a variant."""
-    (_, _, template, sizes), = (key for key, known in kernel._cache.items() if known is variant)
-    given = {name: float(text) if kind == "float" else text if kind == "repr" else literal_eval(text)
-             for name, (kind, text) in template}
-    return {**dict(sizes), **given}
+def _values(variant: Variant) -> dict[str, Any]:
+    """Sizes and template values of a variant, in words where they are no plain values."""
+    return {name: value if isinstance(value, str | bool | int | float | None) else repr(value)
+            for name, value in variant.params.items()}
