@@ -46,7 +46,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield started
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:       # a server told to end while a kernel starts may wait for ever
+            process.kill()
+            process.wait(10)
 
 
 def get(server: Server, path: str) -> object:
