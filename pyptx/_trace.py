@@ -17,6 +17,7 @@ from pyptx._operand import operand
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
     Block,
+    CompoundExpr,
     File,
     Instruction,
     IntrinsicScope,
@@ -215,6 +216,23 @@ class TraceContext:
         with self.collecting() as body:
             yield
         self.append(IntrinsicScope(name, args_repr, tuple(body), place=place))
+
+    @contextmanager
+    def compound(self) -> Iterator[None]:
+        """Instructions in one node. A label or block among them stays where it is and parts them into two."""
+        place = user_place()
+        with self.collecting() as body:
+            yield
+        together: list[Instruction] = []
+        for statement in (*body, None):
+            if isinstance(statement, (Instruction, CompoundExpr)):
+                together += statement.body if isinstance(statement, CompoundExpr) else (statement,)
+                continue
+            if together:
+                self.append(CompoundExpr(tuple(together), place=place))
+                together = []
+            if statement is not None:
+                self.append(statement)
 
     def body(self) -> tuple[Statement, ...]:
         """The whole body: registers, variables, prologue, statements."""

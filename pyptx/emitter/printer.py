@@ -18,6 +18,7 @@ from pyptx.ir.nodes import (
     BlankLine,
     Block,
     Comment,
+    CompoundExpr,
     Function,
     Instruction,
     IntrinsicScope,
@@ -190,6 +191,8 @@ class _Printer:
                 self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
                           place)
                 self._inside(body, "", formatting, indent, place)
+            case CompoundExpr(instructions):
+                self.body(instructions, indent)
             case IntrinsicScope():
                 self._scope(node, formatting, indent)
             case _:

@@ -33,7 +33,7 @@ from pyptx.ir.operands import (
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
 __all__ = ["AddressOperand", "AddressSize", "Alias", "Attribute", "BlankLine", "Block", "BranchTargets",
-           "CallPrototype", "CallTargets", "Comment", "Directive", "DwarfLine", "FieldOperand", "File",
+           "CallPrototype", "CallTargets", "Comment", "CompoundExpr", "Directive", "DwarfLine", "FieldOperand", "File",
            "FormattingInfo", "Function", "FunctionDirective", "ImmediateOperand", "Instruction", "IntrinsicScope",
            "Label", "LabelOperand", "Layout", "Loc", "Module", "NegatedOperand", "NegativeOperand", "Operand", "Param",
            "ParenthesizedOperand", "PipeOperand", "PragmaDirective", "Predicate", "RawLine", "RegDecl",
@@ -189,6 +189,19 @@ class IntrinsicScope:
 
 
 @dataclass(frozen=True, slots=True)
+class CompoundExpr:
+    """Instructions of one `with ptx.expr():`, which compute one value; printed as they are, with no line of its own."""
+
+    instructions: tuple[Instruction, ...]
+    formatting: FormattingInfo | None = field(**_CARRIED)
+    place: Place | None = field(**_CARRIED)
+
+    @property
+    def body(self) -> tuple[Instruction, ...]:
+        return self.instructions
+
+
+@dataclass(frozen=True, slots=True)
 class CallPrototype:
     """`name: .callprototype (returns) _ (params) directives;`, what an indirect call looks like."""
 
@@ -275,7 +288,8 @@ class DwarfLine:
 
 
 Statement = (RegDecl | VarDecl | Instruction | Label | PragmaDirective | Comment | BlankLine | RawLine | Block
-             | IntrinsicScope | CallPrototype | BranchTargets | CallTargets | Loc | File | Section | DwarfLine)
+             | IntrinsicScope | CompoundExpr | CallPrototype | BranchTargets | CallTargets | Loc | File | Section
+             | DwarfLine)
 
 
 # module -------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from pyptx.ir.nodes import (
     Block,
     CallPrototype,
     Comment,
+    CompoundExpr,
     DwarfLine,
     FieldOperand,
     File,
@@ -96,7 +97,7 @@ def _headless(node: Function | CallPrototype) -> dict[str, object]:
 
 def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
     for node in body:
-        if isinstance(node, (Block, IntrinsicScope)):
+        if isinstance(node, (Block, IntrinsicScope, CompoundExpr)):
             yield from _flat(node.body)
         elif not isinstance(node, _SILENT):
             yield _statement(node)

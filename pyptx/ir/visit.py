@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pyptx.ir.nodes import (
     AddressOperand,
     Block,
+    CompoundExpr,
     FieldOperand,
     Function,
     ImmediateOperand,
@@ -28,10 +29,10 @@ __all__ = ["instructions", "leaves", "statements"]
 
 
 def statements(body: Iterable[Statement]) -> Iterator[Statement]:
-    """Every statement in order of text; blocks and intrinsic scopes come before what they hold."""
+    """Every statement in order of text; blocks, intrinsic scopes and compounds come before what they hold."""
     for statement in body:
         yield statement
-        if isinstance(statement, (Block, IntrinsicScope)):
+        if isinstance(statement, (Block, IntrinsicScope, CompoundExpr)):
             yield from statements(statement.body)
 
 

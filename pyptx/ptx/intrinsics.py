@@ -42,6 +42,6 @@ def _shown(value: object) -> str:
 
 @contextmanager
 def expr() -> Iterator[None]:
-    """Mark instructions that compute one value, for readers of the Python; the PTX is the same without it."""
-    get_ctx()
-    yield
+    """Hold instructions that compute one value in one node of the tree; the PTX is the same without it."""
+    with get_ctx().compound():
+        yield

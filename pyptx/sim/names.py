@@ -11,6 +11,7 @@ from pyptx.errors import SimulationError
 from pyptx.ir.nodes import (
     Block,
     BranchTargets,
+    CompoundExpr,
     Function,
     ImmediateOperand,
     Instruction,
@@ -162,7 +163,7 @@ class Names:
                     self._variable(statement, scope)
                 case Block(inner):
                     self._walk(inner, Scope(scope, names=self))
-                case IntrinsicScope(body=inner):
+                case IntrinsicScope(body=inner) | CompoundExpr(inner):
                     self._walk(inner, scope)
                 case BranchTargets(name, labels):
                     scope.tables[name] = labels

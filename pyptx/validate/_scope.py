@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pyptx.ir.nodes import Block, Function, Instruction, IntrinsicScope, Label, Module, RegDecl
+from pyptx.ir.nodes import Block, CompoundExpr, Function, Instruction, IntrinsicScope, Label, Module, RegDecl
 
 __all__ = ["Scope", "walk"]
 
@@ -82,7 +82,7 @@ def _walk_nodes(body: tuple, scope: Scope) -> Iterator[tuple[Instruction | Label
             yield node, scope
         elif isinstance(node, Block):
             yield from _walk_body(node.body, Scope(scope))
-        elif isinstance(node, IntrinsicScope):
+        elif isinstance(node, (IntrinsicScope, CompoundExpr)):
             yield from _walk_nodes(node.body, scope)
 
 
@@ -92,5 +92,5 @@ def _declare_all(body: tuple, scope: Scope) -> None:
             scope.declare(node)
         elif isinstance(node, Label):
             scope.labels[node.name] += 1
-        elif isinstance(node, IntrinsicScope):
+        elif isinstance(node, (IntrinsicScope, CompoundExpr)):
             _declare_all(node.body, scope)

@@ -2,7 +2,7 @@
 
 A line is `name`, `name(signature)` or `name = value`. In a signature `_` stands for any parameter name; what we take
 beyond it must be optional. Left out, because they are not written yet: torch_support, jax_support, codegen,
-differentiable_kernel, ir.compound, ir.optimize. Left out for good: the raw text that nodes do not hold here.
+differentiable_kernel, ir.optimize. Left out for good: the raw text that nodes do not hold here.
 """
 
 KERNEL = ('arch="sm_90a", version=None, in_specs=None, out_specs=None, grid=None, block=(1, 1, 1), cluster=(1, 1, 1), '
@@ -320,6 +320,7 @@ CONTRACT = {
     """,
     "pyptx.ir": _each("{0}", "Module Function Instruction Label RegDecl VarDecl Param Block ScalarType StateSpace "
                       "LinkingDirective"),
+    "pyptx.ir.compound": "CompoundExpr(instructions)",
     "pyptx.ir.normalize": """
         normalize_module(_)
         diff_modules(a, b, entry_only=False)

@@ -8,7 +8,16 @@ from support.tracing import module_of, trace
 
 from pyptx import ptx, reg, smem
 from pyptx.emitter import emit
-from pyptx.ir.nodes import Block, ImmediateOperand, Instruction, IntrinsicScope, RegisterOperand
+from pyptx.ir.nodes import (
+    Block,
+    CompoundExpr,
+    ImmediateOperand,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    RegDecl,
+    RegisterOperand,
+)
 from pyptx.ir.normalize import diff_modules, normalize_module
 from pyptx.ir.visit import instructions, statements
 from pyptx.parser import parse
@@ -27,7 +36,7 @@ def kernel_body(count: int = 2):
     with ptx.if_(n == 0):
         for _ in range(count):
             load(n)
-    with ptx.else_(), ptx.scope():
+    with ptx.else_(), ptx.scope(), ptx.expr():
         reg.scalar(f32, 1.0)
     for _ in ptx.range_(0, n):
         ptx.cluster.arrive_remote(bars[1], 0)
@@ -63,7 +72,36 @@ def test_nested_instructions_are_counted_once_in_order_of_text():
     assert len(found) == sum(line.endswith(";") and not line.startswith(".") for line in text)
     assert where[0] < where[-1]
     kinds = {type(s) for s in statements(function.body)}
-    assert {Block, IntrinsicScope, Instruction} <= kinds
+    assert {Block, IntrinsicScope, CompoundExpr, Instruction} <= kinds
+
+
+def test_an_expression_is_one_node_behind_its_declarations():
+    def body():
+        a = reg.scalar(u32, 1)
+        with ptx.scope(), ptx.expr():
+            b = a + 1
+            with ptx.expr():
+                b * 2
+
+    block = trace(body).statements[-1]
+    assert [type(s) for s in block.body] == [RegDecl, RegDecl, CompoundExpr]
+    assert [i.opcode for i in block.body[-1].instructions] == ["add", "mul"]
+
+
+def test_a_label_parts_an_expression_and_stays_where_it_is():
+    def body():
+        with ptx.expr():
+            p = reg.scalar(u32, 1) == 1
+            with ptx.if_(p):
+                ptx.ret()
+            ptx.bar.sync()
+        with ptx.expr():
+            pass
+
+    found = trace(body).statements
+    assert [type(s) for s in found] == [CompoundExpr, Label, Label, CompoundExpr]
+    assert [len(s.instructions) for s in found if isinstance(s, CompoundExpr)] == [5, 1]
+    assert [i.opcode for i in found[0].instructions] == ["mov", "setp", "bra", "ret", "bra"]
 
 
 def test_a_node_is_frozen_and_its_place_takes_no_part_in_equality():
