@@ -59,7 +59,7 @@ Ctx *core_open(const Launch *l) {
     x->ops = l->ops;
     for (u64 k = 0; k < l->nops; k++) {
         Op *o = &l->ops[k];
-        o->fn = o->flags & (F_BRANCH | F_EXIT | F_BARRIER | F_TRAP | F_JUMP_TABLE) ? 0 : handlers[o->code];
+        o->fn = o->flags & (F_BRANCH | F_EXIT | F_BARRIER | F_TRAP | F_JUMP_TABLE | F_CALL | F_RETURN | F_HOST) ? 0 : handlers[o->code];
     }
     x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->zeros = l->zeros;
     x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;

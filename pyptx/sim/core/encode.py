@@ -31,7 +31,7 @@ STAND_IN = 0xF0000000                                           # beyond all reg
 class Flags:
     """Op.flags, as core.h has them."""
 
-    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED = (1 << k for k in range(9))
+    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED, CALL, RETURN, HOST, WAIT = (1 << k for k in range(13))
 
 
 @dataclass(eq=False)
