@@ -11,17 +11,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pyptx.analysis._side import Side
-
 __all__ = ["matches"]
 
 ROUNDS = 8
 
 
-def matches(a: Sequence[int], b: Sequence[int], side_a: Side, side_b: Side) -> Iterator[tuple[int, int]]:
-    """Pairs (line of the left, line of the right), surest first; `a` and `b` are the first colours, equal for equal
-    shapes. A line may come up twice: the caller keeps what fits together."""
-    rounds = list(zip(_refine(a, side_a), _refine(b, side_b), strict=True))
+def matches(a: Sequence[int], b: Sequence[int], webs_a: Sequence[Sequence[int]],
+            webs_b: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """Pairs (line of the left, line of the right), surest first. A line may come up twice: the caller keeps what fits
+    together.
+
+    Args:
+        a, b: the first colours, equal for equal shapes.
+        webs_a, webs_b: the values that each line touches.
+    """
+    rounds = list(zip(_refine(a, webs_a), _refine(b, webs_b), strict=True))
     done_a: set[int] = set()
     done_b: set[int] = set()
     for colours_a, colours_b in reversed(rounds):
@@ -34,17 +38,17 @@ def matches(a: Sequence[int], b: Sequence[int], side_a: Side, side_b: Side) -> I
                 yield i, j
 
 
-def _refine(colours: Sequence[int], side: Side) -> list[list[int]]:
+def _refine(colours: Sequence[int], webs_of: Sequence[Sequence[int]]) -> list[list[int]]:
     """The colours after each round, the first ones in front."""
     found = [list(colours)]
     for _ in range(ROUNDS):
         touched: dict[int, list[int]] = defaultdict(list)
         for number, colour in enumerate(found[-1]):
-            for slot, web in enumerate(side.webs.of[number]):
+            for slot, web in enumerate(webs_of[number]):
                 touched[web].append(hash((colour, slot)))
         of_web = {web: hash(tuple(sorted(marks))) for web, marks in touched.items()}
         found.append([hash((colour, *map(of_web.__getitem__, webs)))
-                      for colour, webs in zip(found[-1], side.webs.of, strict=True)])
+                      for colour, webs in zip(found[-1], webs_of, strict=True)])
     return found
 
 

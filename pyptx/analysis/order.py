@@ -91,24 +91,25 @@ def _epochs(side: Side, lines: Iterable[int]) -> dict[int, tuple[int, ...]]:
 
 
 def _access(side: Side, number: int, epochs: tuple[int, ...]) -> _Access | None:
-    word, line = side.words[number], side.lines[number]
-    if _SYNCHRONIZES.match(word) or (word in ("CS2R", "S2R", "S2UR") and _CLOCK.search(line.operands[-1])):
+    word, (opcode, operands) = side.words[number], side.spelled[number]
+    if _SYNCHRONIZES.match(word) or (word in ("CS2R", "S2R", "S2UR") and _CLOCK.search(operands[-1])):
         return _Access(ALL, ALL, None)
     reads, writes = next(((r, w) for name, r, w in _SPACES if name.match(word)), (0, 0))
-    modifiers = line.opcode.split(".")[1:]
+    modifiers = opcode.split(".")[1:]
     if not (reads or writes) or (word == "LDG" and "CONSTANT" in modifiers):
         return None
     if {"STRONG", "MMIO"} & set(modifiers):             # volatile and ordered accesses stay in order
         return _Access(reads, ALL if reads else writes, None)
-    address = next((operand for operand in line.operands if "[" in operand), None)
+    address = next((operand for operand in operands if "[" in operand), None)
     if address is None or word in ("LDSM", "STSM", "MOVM"):
         return _Access(reads, writes, None)
     offset = _OFFSET.search(address)
     one = side.shapes[number]
-    base = tuple((web, epoch) for name, role, web, epoch
+    values = tuple((web, epoch) for name, role, web, epoch
                  in zip(one.registers, one.roles, side.webs.of[number], epochs, strict=True)
                  if role == READ and re.search(rf"\b{name}\b", address))
     size = next((_BYTES[m] for m in modifiers if m in _BYTES), 4)
+    base = (address[:offset.start()] if offset else address[:-1]), values
     return _Access(reads, writes, base, int(offset[1], 16) if offset else 0, size)
 
 

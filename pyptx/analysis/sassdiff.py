@@ -4,8 +4,9 @@ Lines are aligned by content. A pair of lines is the same instruction when opcod
 a branch goes to the line paired with the other's target, and every register holds corresponding values: the webs of
 both functions (`webs.py`) are matched one to one, and each of its registers must lie in matched webs. So
 
-- identical: the same instruction, spelled alike;
-- renamed: the same instruction, other registers, and that holds for the whole life of each of these values;
+- identical: the same instruction, written alike, constants at the place where the target keeps them;
+- renamed: the same instruction, other registers, and that holds for the whole life of each of these values; or the same
+  in another spelling (`spelling.py`): a sum by another unit, a parameter in a register instead of a constant bank;
 - rescheduled: the same instruction at another place of the same basic block, where nothing it depends on, and nothing
   that depends on it, has changed sides;
 - different: everything else.
@@ -16,13 +17,14 @@ Scheduling bits (stalls, barriers, reuse) decide none of this; a row says when t
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from pyptx.analysis._side import Side
 from pyptx.analysis.align import align
 from pyptx.analysis.colours import matches
 from pyptx.analysis.order import keep_order
 from pyptx.analysis.rows import CLASSES, Compared, Row, hunks_of
+from pyptx.analysis.spelling import generation
 
 __all__ = ["CLASSES", "Compared", "Row", "compare_sass"]
 
@@ -30,19 +32,22 @@ IDENTICAL, RENAMED, RESCHEDULED, DIFFERENT = range(4)
 ROUNDS = 4                                              # of finding moved lines with the help of those found before
 
 
-def compare_sass(left: Sequence, right: Sequence) -> Compared:
+def compare_sass(left: Sequence, right: Sequence, targets: tuple[str, str] = ("", "")) -> Compared:
     """Compare machine code, function by function.
 
     Args:
         left, right: SassLines. Functions are paired by name, or as they come when each side has one.
+        targets: what both sides are for, "sm_90a": tells where parameters and the like are kept. Without it constants
+            are the same only at the same address.
     """
+    layouts = [generation(target) for target in targets]
     functions_a, functions_b = _functions(left), _functions(right)
     rows: list[Row] = []
     breaks = []
     for name_a, name_b in _paired(list(functions_a), list(functions_b)):
         breaks.append(len(rows))
-        rows += _compare(Side.of(left, functions_a.get(name_a, range(0))),
-                         Side.of(right, functions_b.get(name_b, range(0))))
+        of_a, of_b = functions_a.get(name_a, range(0)), functions_b.get(name_b, range(0))
+        rows += _rows(*max(_matches(left, of_a, right, of_b, layouts), key=lambda one: len(one[0].good) + len(one[1])))
     return Compared(tuple(rows), hunks_of(rows, breaks))
 
 
@@ -83,10 +88,10 @@ class _Match:
         self.good = {i for i, j in pairs if self.same_values(i, j) and self._same_target(i, j, starts)}
         return self
 
-    def seed(self, i: int, j: int) -> None:
+    def seed(self, a: Sequence[int], b: Sequence[int]) -> None:
         """Take the values of two lines for the same, unless that contradicts what is known."""
-        if len(self.a.webs.of[i]) == len(self.b.webs.of[j]):
-            found = list(zip(self.a.webs.of[i], self.b.webs.of[j], strict=True))
+        if len(a) == len(b):
+            found = list(zip(a, b, strict=True))
             if all(self.forth.get(x, y) == y and self.back.get(y, x) == x for x, y in found):
                 for x, y in found:
                     self.bind(x, y)
@@ -120,19 +125,41 @@ class _Match:
         return a, b
 
 
-def _compare(a: Side, b: Side) -> list[Row]:
-    ids: dict[str, int] = {}
-    keys = [[ids.setdefault(one.key, len(ids)) for one in side.shapes] for side in (a, b)]
-    plain = _Match(a, b).pair(align(*keys, *([one.exact for one in side.shapes] for side in (a, b))))
-    if len(plain.good) == max(len(a.rows), len(b.rows)):
-        return _rows(plain, {})
-    # Once values are known, lines can be told apart by them: known from the text as it stands, or from the data flow.
-    seeded = _Match(a, b)
-    for i, j in matches(*keys, a, b):
-        seeded.seed(i, j)
-    tried = [plain, _by_value(plain), _by_value(seeded.pair(align(*keys, *seeded.finer_keys())))]
-    found = [(match, _moved(match)) for match in tried]
-    return _rows(*max(found, key=lambda one: len(one[0].good) + len(one[1])))
+def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
+             layouts: Sequence[str]) -> Iterator[tuple[_Match, dict[int, int]]]:
+    """Ways to pair the lines of two functions, and the lines that have moved in each; none better follows."""
+    whole = max(len(of_a), len(of_b))
+    for fill in (False, True):
+        a, b = (Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
+                ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
+        for match in _pairings(a, b):
+            moved = _moved(match)
+            yield match, moved
+            if len(match.good) + len(moved) == whole:
+                return
+
+
+def _pairings(a: Side, b: Side) -> Iterator[_Match]:
+    """Lines paired as the text stands; by the values they hold; by values known from the data flow, first with all
+    there is to an instruction, then with the addresses of memory left open."""
+    ids: dict[Hashable, int] = {}
+    keys = [_numbers((one.key for one in side.shapes), ids) for side in (a, b)]
+    exact = ([(key, one.exact) for key, one in zip(own, side.raw, strict=True)]
+             for own, side in zip(keys, (a, b), strict=True))
+    plain = _Match(a, b).pair(align(*keys, *exact))
+    yield plain
+    yield _by_value(plain)
+    loose = (*a.loose(), *b.loose())
+    for keys_a, webs_a, keys_b, webs_b in ((keys[0], a.webs.of, keys[1], b.webs.of), loose):
+        seeded = _Match(a, b)
+        for i, j in matches(_numbers(keys_a, ids), _numbers(keys_b, ids), webs_a, webs_b):
+            same = a.shapes[i].key == b.shapes[j].key       # else the address is another one, the data are the same
+            seeded.seed(webs_a[i], webs_b[j]) if same else seeded.seed(webs_a[i][:-1], webs_b[j][:-1])
+        yield _by_value(seeded.pair(align(*keys, *seeded.finer_keys())))
+
+
+def _numbers(keys: Iterable[Hashable], ids: dict[Hashable, int]) -> list[int]:
+    return [ids.setdefault(key, len(ids)) for key in keys]
 
 
 def _by_value(match: _Match) -> _Match:
@@ -185,8 +212,9 @@ def _rows(match: _Match, moved: dict[int, int]) -> list[Row]:
     for i, j in (*((i, j) for i, j in match.pairs if i in match.good), (len(a.rows), len(b.rows))):
         rows += _gap(match, range(at_a, i), range(at_b, j), moved, origin)
         if i < len(a.rows):
-            kind = IDENTICAL if a.shapes[i].exact == b.shapes[j].exact else RENAMED
-            rows.append(Row(a.rows[i], b.rows[j], kind, control=a.control(i) != b.control(j)))
+            kind = IDENTICAL if a.raw[i].exact == b.raw[j].exact else RENAMED
+            why = "" if a.raw[i].key == b.raw[j].key else "spelling"
+            rows.append(Row(a.rows[i], b.rows[j], kind, why, control=a.control(i) != b.control(j)))
         at_a, at_b = i + 1, j + 1
     return rows
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-__all__ = ["READ", "READ_WRITE", "WRITE", "Shape", "shape"]
+__all__ = ["READ", "READ_WRITE", "WRITE", "Field", "Shape", "fields", "shape"]
 
 READ, WRITE, READ_WRITE = 1, 2, 3                      # READ_WRITE: a guarded write may leave what was there
 
@@ -49,31 +50,51 @@ class Shape:
     roles: tuple[int, ...]
 
 
+class Field(NamedTuple):
+    """A register named in an operand: where it stands, and the units it takes, "R4" "R5" for a wide one."""
+
+    place: int                                          # of the operand
+    start: int
+    end: int
+    bank: str
+    suffix: str                                         # "64", "U32" or empty
+    units: tuple[str, ...]
+    role: int
+
+
+@lru_cache(maxsize=1 << 16)
+def fields(opcode: str, operands: tuple[str, ...], predicate: str = "") -> tuple[Field, ...]:
+    """The registers named in the operands, in order of writing."""
+    word, *modifiers = opcode.split(".")
+    results, found = _results(word, operands, modifiers), []
+    for place, operand in enumerate(operands):
+        role = WRITE if place in results else READ
+        if role == WRITE and predicate:
+            role = READ_WRITE
+        for match in _REGISTER.finditer(operand):
+            bank, number, width = match[1], int(match[2]), _width(word, modifiers, operands, place, match)
+            found.append(Field(place, match.start(), match.end(), bank, match[3] or "",
+                               tuple(f"{bank}{number + n}" for n in range(width)), role))
+    return tuple(found)
+
+
 @lru_cache(maxsize=1 << 16)
 def shape(opcode: str, operands: tuple[str, ...], predicate: str = "", branch: bool = False) -> Shape:
     """The shape of an instruction; `branch`: its last operand is an address in the same function."""
     if branch:
         operands = (*operands[:-1], _LAST_WORD.sub("->", operands[-1]))
     operands = tuple(_NOTE.sub("", operand) for operand in operands)
-    word, *modifiers = opcode.split(".")
-    results = _results(word, operands, modifiers)
-    registers, roles, keys, exact = [], [], [], []
+    registers, roles, keys, at = [], [], [[] for _ in operands], [0] * len(operands)
+    for one in fields(opcode, operands, predicate):
+        registers += one.units
+        roles += [one.role] * len(one.units)
+        keys[one.place] += [operands[one.place][at[one.place]:one.start], one.bank, one.suffix and f".{one.suffix}"]
+        at[one.place] = one.end
     for place, operand in enumerate(operands):
-        role = WRITE if place in results else READ
-        if role == WRITE and predicate:
-            role = READ_WRITE
-        parts, at = [], 0
-        for match in _REGISTER.finditer(operand):
-            bank, number, width = match[1], int(match[2]), _width(word, modifiers, operands, place, match)
-            registers += [f"{bank}{number + n}" for n in range(width)]
-            roles += [role] * width
-            parts += [operand[at:match.start()], bank, f".{match[3]}" if match[3] else ""]
-            at = match.end()
+        keys[place].append(operand[at[place]:])
         if operand == "PR":                             # all predicates: R2P sets some of them
             registers += [f"P{n}" for n in range(7)]
-            roles += [READ_WRITE if word == "R2P" else READ] * 7
-        keys.append("".join((*parts, operand[at:])))
-        exact.append(operand.replace(".reuse", ""))
+            roles += [READ_WRITE if opcode.startswith("R2P") else READ] * 7
     guard = ""
     if predicate:
         name = predicate.lstrip("!")
@@ -82,7 +103,8 @@ def shape(opcode: str, operands: tuple[str, ...], predicate: str = "", branch: b
             registers.append(name)
             roles.append(READ)
     at_guard = f"@{predicate} " if predicate else ""
-    return Shape(f"{guard}{opcode} {', '.join(keys)}", f"{at_guard}{opcode} {', '.join(exact)}", tuple(registers),
+    exact = ", ".join(operand.replace(".reuse", "") for operand in operands)
+    return Shape(f"{guard}{opcode} {', '.join(map(''.join, keys))}", f"{at_guard}{opcode} {exact}", tuple(registers),
                  tuple(roles))
 
 

@@ -23,10 +23,12 @@ class Webs:
     """Attributes:
         of: for each instruction the web of each of its registers, as `Shape.registers` has them.
         block: for each instruction the number of its basic block.
+        unset: webs that some path reaches with nothing written.
     """
 
     of: list[tuple[int, ...]]
     block: list[int]
+    unset: frozenset[int] = frozenset()
 
 
 def find_webs(words: Sequence[str], predicates: Sequence[str], shapes: Sequence[Shape],
@@ -84,7 +86,8 @@ def find_webs(words: Sequence[str], predicates: Sequence[str], shapes: Sequence[
             for name, node in entering[other].items():
                 if name in now:
                     parent[root(now[name])] = root(node)
-    return Webs([tuple(map(root, mine)) for mine in nodes], block)
+    unset = frozenset(map(root, entering[0].values())) if entering else frozenset()
+    return Webs([tuple(map(root, mine)) for mine in nodes], block, unset)
 
 
 def _blocks(words: Sequence[str], targets: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -196,7 +196,7 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
     left, right = views
     match level:
         case "sass":
-            compared = compare_sass(one.sass, other.sass)
+            compared = compare_sass(one.sass, other.sass, (one.target, other.target))
         case "ptx":
             compared = compare_text(left.ptx.text, right.ptx.text, ptx=True)
         case _:

@@ -71,19 +71,20 @@ def verdict_of(level: str, compared: Compared, facts: tuple[Fact, ...]) -> str:
     """One sentence: what kind of change it is, how many lines, and the use that changed."""
     counts = {name: max(pair) for name, pair in compared.counts().items()}
     lines = "instructions" if level == "sass" else "lines"
+    names = "registers or spelling" if any(row.kind == 1 and row.why for row in compared.rows) else "registers"
     if counts["different"]:
         left, right = compared.counts()["different"]
-        one = f"1 {lines[:-1]} differs"
-        many = one if left == right == 1 else f"{left} {lines} differ" if left == right else (
-            f"{left} {lines} on the left became {right} on the right")
+        many = (f"{_count(left, lines)} differ{'s' * (left == 1)}" if left == right else
+                f"{_count(left or right, lines)} only on the {'left' if left else 'right'}" if not (left and right) else
+                f"{_count(left, lines)} on the left became {right} on the right")
         sentence = f"Different: {many}"
         also = [f"{counts[name]} {name}" for name in ("renamed", "rescheduled") if counts[name]]
         sentence += f" ({', '.join(also)})" if also else ""
     elif counts["rescheduled"]:
         sentence = f"The same {lines} in another order: {counts['rescheduled']} rescheduled"
-        sentence += f", {counts['renamed']} with other registers" if counts["renamed"] else ""
+        sentence += f", {counts['renamed']} with other {names}" if counts["renamed"] else ""
     elif counts["renamed"]:
-        sentence = f"The same {lines} with other registers: {counts['renamed']} renamed"
+        sentence = f"The same {lines} with other {names}: {counts['renamed']} renamed"
     else:
         sentence = "Identical" if level == "sass" else f"The {'PTX' if level == 'ptx' else 'Python'} is identical"
     if compared.control_only:
@@ -92,6 +93,10 @@ def verdict_of(level: str, compared: Compared, facts: tuple[Fact, ...]) -> str:
                if fact.kind == "use" and fact.good and fact.left != fact.right and fact.left is not None
                and fact.right is not None and fact.label not in ("live registers at most", STALLS)]
     return sentence + (f". {_sentence('; '.join(changed))}" if changed else "") + "."
+
+
+def _count(number: int, things: str) -> str:
+    return f"1 {things[:-1]}" if number == 1 else f"{number} {things}"
 
 
 def _sentence(text: str) -> str:
