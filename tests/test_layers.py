@@ -51,6 +51,7 @@ EDGES = {
     "jax": {"pyptx.jax_support"},
     "jaxlib": {"pyptx.jax_support"},
     "jupyter_client": {"pyptx.cli.demo"},
+    "jupyter_server": {"pyptx.jupyter.server"},
     "ml_dtypes": {"pyptx.runtime.simulated"},
     "nbclient": {"pyptx.cli.demo"},
     "nbformat": {"pyptx.cli.demo"},
@@ -59,6 +60,7 @@ EDGES = {
     "pygments": {"pyptx.highlight", "pyptx.views"},
     "rich": {"pyptx.cli.screen"},
     "torch": {"pyptx.torch_support"},
+    "tornado": {"pyptx.jupyter.server"},
     "traitlets": {"pyptx.jupyter"},
     "ziglang": {"pyptx.sim.core.build_core"},
 }

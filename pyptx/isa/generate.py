@@ -3,7 +3,7 @@
 `pyptx/ptx/instructions.pyi` says which modifiers `ptx.inst.<opcode>` has, for type checkers and editors. The file
 `isa.json` beside this module holds
     opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text
-                 of each]}
+                 of each], "choices": [slot of the mnemonic -> its dotted words, of each]}
     modifiers    every dotted word, with its dot
     types        type names
     registers    special register -> meaning
@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from pyptx import isa
-from pyptx.isa import Op, _types
+from pyptx.isa import Form, Op, _types
 from pyptx.isa.spelling import python_word
 
 __all__ = ["PATH", "STUB_PATH", "main", "stub", "text"]
@@ -32,7 +32,8 @@ def text() -> str:
     for opcode in sorted(isa.OPS):
         op = isa.OPS[opcode]
         opcodes[opcode] = {"doc": _summary(op), "syntax": [form.syntax for form in op.forms],
-                           "needs": [" | ".join(n.text for n in form.needs) for form in op.forms]}
+                           "needs": [" | ".join(n.text for n in form.needs) for form in op.forms],
+                           "choices": [_choices(form) for form in op.forms]}
         modifiers.update(_modifiers(op))
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
             "registers": {name: row.meaning for name, row in isa.registers.SPECIAL.items()}}
@@ -72,6 +73,12 @@ def _modifiers(op: Op) -> set[str]:
             else:
                 found.update(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
     return found
+
+
+def _choices(form: Form) -> dict[str, str]:
+    """What may stand in each slot of the mnemonic: {"rnd": ".rn .rz"}; of a slot inside a word, the whole words."""
+    return {word.slot: " ".join(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
+            for word in form.words if word.slot is not None}
 
 
 def main() -> None:

@@ -1,0 +1,30 @@
+// Which language a cell holds, by the magic on its first line.
+
+export const PTX_MIME = "text/x-ptx";
+export const SASS_MIME = "text/x-nvidia-sass";
+
+const MAGIC = /^\s*%%(\w+)\b/;
+
+/** MIME type of a code cell whose magic says so, null for the notebook's own language. @param {string} source */
+export function mimeOf(source) {
+  return MAGIC.exec(source)?.[1] === "ptx" ? PTX_MIME : null;
+}
+
+/** The PTX of a `%%ptx` cell, with an empty line in place of the magic, so that line numbers stay. Other text as it is. @param {string} source */
+export function ptxOf(source) {
+  if (mimeOf(source) === null) return source;
+  const lines = source.split("\n");
+  const magic = lines.findIndex(line => MAGIC.test(line));
+  return lines.map((line, number) => (number <= magic ? "" : line)).join("\n");
+}
+
+/** The target that a `%%ptx` cell asks for with --arch, null where it does not. @param {string} source */
+export function targetOf(source) {
+  const line = MAGIC.test(source) ? source.trimStart().split("\n")[0] : "";
+  return /\s--arch[=\s]+(\w+)/.exec(line)?.[1] ?? null;
+}
+
+/** Whether a cell compiles kernels written in Python. @param {string} source */
+export function isKernelCell(source) {
+  return MAGIC.exec(source)?.[1] === "ptxkernel";
+}

@@ -1,0 +1,15 @@
+// What the builder's own configuration is merged with.
+const path = require("node:path");
+
+const PYPTX = path.resolve(__dirname, "..", "pyptx");
+
+module.exports = {
+  // Module and chunk numbers in order of use: the output does not depend on the folder it is built in.
+  optimization: { moduleIds: "natural", chunkIds: "natural" },
+  resolve: {
+    alias: {
+      "pyptx-static": path.join(PYPTX, "jupyter", "static"),
+      "pyptx-isa": path.join(PYPTX, "isa", "isa.json"),
+    },
+  },
+};
