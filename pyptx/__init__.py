@@ -16,7 +16,7 @@ _MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", 
 _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
-    "load": "program", "Program": "program", "Compiled": "compiled",
+    "load": "program", "Program": "program", "Compiled": "compiled", "TensorMap": "tensor_map", "Im2col": "tensor_map",
     "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }

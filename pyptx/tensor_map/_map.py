@@ -1,0 +1,265 @@
+"""The tensor map as a value: what the copy engine must know of a tensor, in array order, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyptx.errors import ShapeError
+from pyptx.tensor_map import _check
+from pyptx.tensor_map._elements import Element, element_of
+from pyptx.tensor_map._layout import pack
+from pyptx.tensor_map._source import dense_strides, source_of
+
+__all__ = ["Im2col", "TensorMap"]
+
+_SLICES = {None: 0, "16B": 16, "32B": 32}
+_SWIZZLES = {None: (0, 0), "32B": (1, 0), "64B": (2, 0), "128B": (3, 0), "128B_ATOM_32B": (3, 1),
+             "128B_ATOM_32B_FLIP_8B": (3, 2), "128B_ATOM_64B": (3, 3)}
+_PROMOTIONS = (None, "64B", "128B", "256B")
+_FILLS = (None, "nan")
+_MODES = (None, "w", "w128")
+
+
+@dataclass(frozen=True, slots=True)
+class Im2col:
+    """The bounding box of im2col copies, in pixels.
+
+    Args:
+        lower, upper: offsets of its corners from the first and from the last pixel, outermost first ((d, h, w), (h, w)
+            or (w,), as many as the tensor has spatial dimensions); only w in the modes "w" and "w128".
+        mode: None for `.im2col`, "w" or "w128" for `.im2col::w` and `.im2col::w::128` (sm_100).
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    mode: str | None = None
+
+    def __post_init__(self):
+        for name in ("lower", "upper"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, int) else tuple(map(int, value)))
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class TensorMap:
+    """How TMA reads and writes a tensor: 128 bytes for a kernel, the same value for the simulator and for a GPU.
+
+    Shapes, strides and boxes are in array order, outermost first; the encodings reverse them.
+
+    Args:
+        array_or_address: the memory: a NumPy or torch array, an array with `__cuda_array_interface__`, or an address.
+        box: elements of one copy along each dimension, 1..256; with `im2col` (pixels per column, channels per pixel).
+        shape, strides: the tensor's, in elements and bytes, when they are not the array's. `strides` may leave out the
+            innermost. With `interleave` an array's last dimension, the slice of channels, is none of the map's.
+        dtype: the elements' type, when it is not the array's: a dtype, a type of `pyptx.types`, or a name such as
+            "tf32" (rounds on load), "b4x16", "b4x16_p64", "b6x16_p32".
+        element_strides: steps of the box along each dimension, 1..8.
+        swizzle: None, "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B".
+        interleave: None, "16B" (NC/8HWC8), "32B" (NC/16HWC16).
+        oob_fill: what out-of-bounds elements read as: None for zero, "nan" for the out-of-bounds NaN.
+        l2_promotion: None, "64B", "128B", "256B".
+        im2col: an `Im2col`, or (lower, upper).
+    Raises:
+        ShapeError: a value the driver refuses; names the argument and what would do.
+        TypeError: memory or elements of an unknown kind.
+    Source: CUDA Driver API, cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2colWide.
+    """
+
+    source: Any
+    address: int | None
+    element: Element
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    element_strides: tuple[int, ...]
+    swizzle: str | None
+    interleave: str | None
+    oob_fill: str | None
+    l2_promotion: str | None
+    im2col: Im2col | None
+
+    def __init__(self, array_or_address: Any, box: Sequence[int], *, shape: Sequence[int] | None = None,
+                 strides: Sequence[int] | None = None, dtype: Any = None, element_strides: Sequence[int] | None = None,
+                 swizzle: str | None = None, interleave: str | None = None, oob_fill: str | None = None,
+                 l2_promotion: str | None = None, im2col: Im2col | tuple | None = None):
+        source = source_of(array_or_address)
+        if dtype is None and source.dtype is None:
+            raise ShapeError("TensorMap: dtype is not known for an address; pass dtype='f16', shape= and box")
+        element = element_of(source.dtype if dtype is None else dtype)
+        _choice("swizzle", swizzle, _SWIZZLES)
+        _choice("interleave", interleave, _SLICES)
+        _choice("oob_fill", oob_fill, _FILLS)
+        _choice("l2_promotion", l2_promotion, _PROMOTIONS)
+        if im2col is not None and not isinstance(im2col, Im2col):
+            im2col = Im2col(*im2col)
+        if im2col is not None:
+            _choice("im2col.mode", im2col.mode, _MODES)
+        extents, pitches = _geometry(source, element, _integers("shape", shape), _integers("strides", strides),
+                                     _SLICES[interleave])
+        steps = _integers("element_strides", element_strides)
+        values = {"source": source.array, "address": source.address, "element": element, "shape": extents,
+                  "strides": pitches, "box": _integers("box", box),
+                  "element_strides": (1,) * len(extents) if steps is None else steps, "swizzle": swizzle,
+                  "interleave": interleave, "oob_fill": oob_fill, "l2_promotion": l2_promotion, "im2col": im2col}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        _check.check(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorMap) and self.source is other.source and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((id(self.source), self._key()))
+
+    def _key(self) -> tuple:
+        return (self.address, self.element, self.shape, self.strides, self.box, self.element_strides, self.swizzle,
+                self.interleave, self.oob_fill, self.l2_promotion, self.im2col)
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={getattr(self, name)!r}" for name in ("swizzle", "interleave", "oob_fill", "im2col")
+                       if getattr(self, name) is not None)
+        return f"TensorMap(shape={self.shape}, dtype={self.element.name}, box={self.box}{more})"
+
+    # what it amounts to ----------------------------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def slice_bytes(self) -> int:
+        """Bytes of an interleaved slice of channels, 0 without interleave."""
+        return _SLICES[self.interleave]
+
+    @property
+    def span_bytes(self) -> int:
+        """Bytes within which the swizzle moves data, 0 without one."""
+        return (0, 32, 64, 128)[_SWIZZLES[self.swizzle][0]]
+
+    @property
+    def box_bytes(self) -> int:
+        """What one copy adds to the transaction count of its mbarrier: all elements of the box, in bounds or not,
+        without padding (halo pixels of `.im2col::w` come on top)."""
+        if self.im2col is not None:
+            pixels = 128 if self.im2col.mode == "w128" else self.box[0]
+            return pixels * (self.slice_bytes or self.box[1] * self.element.bits // 8)
+        count = 1
+        for extent, step in zip(self.box, self.element_strides, strict=True):
+            count *= -(-extent // step)
+        return count * self.slice_bytes if self.slice_bytes else count * self.element.bits // 8
+
+    # encodings -------------------------------------------------------------------------------------------------------
+
+    def encode(self, address: int | None = None) -> bytes:
+        """The map as the simulator reads it: 128 bytes, laid out as `pyptx.tensor_map._layout` says.
+
+        Args:
+            address: where the tensor starts; needed for host arrays, which have no device address of their own.
+        Raises:
+            ShapeError: the address is not known or not aligned.
+        """
+        mode = 0 if self.im2col is None else 1 + _MODES.index(self.im2col.mode)
+        corner = [(0, 0, 0), (0, 0, 0)]
+        if self.im2col is not None:
+            corner = [tuple(reversed(c)) + (0,) * (3 - len(c)) for c in (self.im2col.lower, self.im2col.upper)]
+        width, atomicity = _SWIZZLES[self.swizzle]
+        return pack(rank=self.rank, element=self.element.code, interleave=list(_SLICES).index(self.interleave),
+                    swizzle=width, atomicity=atomicity, fill=_FILLS.index(self.oob_fill),
+                    promotion=_PROMOTIONS.index(self.l2_promotion), address=self.resolve(address),
+                    shape=self.shape[::-1], strides=self.strides[-2::-1], box=self.box[::-1],
+                    steps=self.element_strides[::-1], mode=mode, lower=corner[0], upper=corner[1])
+
+    def resolve(self, address: int | None = None) -> int:
+        """The address given, or the map's own; checked.
+
+        Raises:
+            ShapeError: there is none, or it is not a multiple of 16 or 32 bytes.
+        """
+        address = self.address if address is None else address
+        if address is None:
+            raise ShapeError("TensorMap: the array has no device address; pass the map to a launch, which places it, "
+                             "or address= here")
+        _check.check_address(self, address)
+        return address
+
+    def driver_call(self, driver: Any, address: int | None = None) -> tuple[Any, tuple]:
+        """The function of `cuda.bindings.driver` that encodes the map for a GPU, and its arguments in order.
+
+        Args:
+            driver: the module `cuda.bindings.driver`.
+            address: instead of the array's own.
+        Returns:
+            (function, arguments); `error, map = function(*arguments)`, with the 128 bytes in `map.opaque`.
+        """
+        wide, narrow = driver.cuuint64_t, driver.cuuint32_t
+
+        def choice(kind: str, name: str, value: str | None) -> Any:
+            return getattr(getattr(driver, f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}_{value or 'NONE'}")
+        head = (choice("DataType", "DATA_TYPE", self.element.driver), narrow(self.rank), self.resolve(address),
+                [wide(n) for n in reversed(self.shape)], [wide(n) for n in self.strides[-2::-1]])
+        steps = [narrow(n) for n in reversed(self.element_strides)]
+        interleave = choice("Interleave", "INTERLEAVE", self.interleave)
+        promotion = self.l2_promotion and "L2_" + self.l2_promotion
+        tail = (choice("Swizzle", "SWIZZLE", self.swizzle), choice("L2promotion", "L2_PROMOTION", promotion),
+                choice("FloatOOBfill", "FLOAT_OOB_FILL", self.oob_fill and "NAN_REQUEST_ZERO_FMA"))
+        if self.im2col is None:
+            return driver.cuTensorMapEncodeTiled, (*head, [narrow(n) for n in reversed(self.box)], steps, interleave,
+                                                   *tail)
+        pixels, channels = (narrow(n) for n in self.box)
+        lower, upper = self.im2col.lower[::-1], self.im2col.upper[::-1]
+        if self.im2col.mode is None:
+            return driver.cuTensorMapEncodeIm2col, (*head, list(lower), list(upper), channels, pixels, steps,
+                                                    interleave, *tail)
+        mode = choice("Im2ColWideMode", "IM2COL_WIDE_MODE", self.im2col.mode.upper())
+        return driver.cuTensorMapEncodeIm2colWide, (*head, lower[0], upper[0], channels, pixels, steps, interleave,
+                                                    mode, *tail)
+
+
+def _choice(name: str, value: Any, choices: Any) -> None:
+    if value not in choices:
+        raise ShapeError(f"TensorMap: {name}={value!r}; expected one of {', '.join(map(repr, choices))}")
+
+
+def _integers(name: str, values: Sequence[int] | None) -> tuple[int, ...] | None:
+    if values is None:
+        return None
+    items = (values,) if hasattr(values, "__index__") else tuple(values)
+    for i, item in enumerate(items):
+        if isinstance(item, bool) or not hasattr(item, "__index__"):
+            raise ShapeError(f"TensorMap: {name}[{i}] is {item!r}; pass an int")
+    return tuple(int(item) for item in items)
+
+
+def _geometry(source, element: Element, shape, strides, slice_bytes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape in elements and strides in bytes of the map, of all dimensions."""
+    inner = slice_bytes or element.bits // 8 or 1
+    if shape is None:
+        if source.shape is None:
+            raise ShapeError("TensorMap: shape is not known for an address; pass shape=")
+        shape, own = source.shape, source.strides
+        if slice_bytes:
+            if not shape or shape[-1] * element.bits != 8 * slice_bytes:
+                raise ShapeError("TensorMap: with interleave the last dimension of the array is a slice of "
+                                 f"{slice_bytes} bytes ({slice_bytes * 8 // element.bits} of {element.name}), "
+                                 f"but shape is {shape}")
+            shape, own = shape[:-1], own[:-1]
+        elif element.bits < 8:
+            if own and own[-1] != 1:
+                raise ShapeError(f"TensorMap: {element.name} elements are packed in bytes; pass a uint8 array, not "
+                                 f"{source.dtype}")
+            shape = (*shape[:-1], shape[-1] * 8 // element.bits)
+        strides = own if strides is None else strides
+    if strides is None:
+        row = slice_bytes * shape[-1] if slice_bytes else shape[-1] * element.bits // 8 if shape else 0
+        strides = (*dense_strides(shape[:-1], row), inner)
+    if len(strides) == len(shape) - 1:
+        strides = (*strides, inner)
+    if len(strides) != len(shape):
+        raise ShapeError(f"TensorMap: strides has {len(strides)} values for {len(shape)} dimensions; one for each, in "
+                         "bytes; the innermost may be left out")
+    if shape and strides[-1] != inner and shape[-1] != 1:
+        raise ShapeError(f"TensorMap: strides[{len(shape) - 1}] is {strides[-1]} bytes; the innermost dimension is "
+                         f"dense in every tensor map ({inner} bytes here): transpose, or copy the array")
+    return tuple(shape), (*strides[:-1], inner)

@@ -1,0 +1,64 @@
+"""Where a tensor map's memory is: what an array of any library says of itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Source", "source_of"]
+
+
+class Source(NamedTuple):
+    """Memory as its library describes it.
+
+    Attributes:
+        array: the array, None for an address.
+        address: where it starts, None for host arrays, whose address the simulator chooses.
+        shape, strides: in elements and bytes, outermost first; None for an address.
+        dtype: its own name for its elements; None for an address.
+    """
+
+    array: object
+    address: int | None
+    shape: tuple[int, ...] | None
+    strides: tuple[int, ...] | None
+    dtype: object
+
+
+def source_of(value: object) -> Source:
+    """What an address or an array is.
+
+    Raises:
+        TypeError: neither.
+    """
+    if isinstance(value, bool):
+        raise TypeError("TensorMap: array_or_address is a bool; pass an array, or an address as an int")
+    if isinstance(value, int):
+        return Source(None, value, None, None, None)
+    if hasattr(value, "data_ptr") and hasattr(value, "element_size"):                           # torch
+        size = value.element_size()
+        on_device = getattr(value.device, "type", "cpu") == "cuda"
+        return Source(value, value.data_ptr() if on_device else None, tuple(value.shape),
+                      tuple(size * s for s in value.stride()), value.dtype)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _described(value, value.__cuda_array_interface__, on_device=True)
+    if hasattr(value, "__array_interface__"):
+        return _described(value, value.__array_interface__, on_device=False)
+    raise TypeError(f"TensorMap: array_or_address is a {type(value).__name__}; pass a NumPy or torch array, an array "
+                    "with __cuda_array_interface__, or an address as an int")
+
+
+def _described(value: object, interface: dict, *, on_device: bool) -> Source:
+    shape = tuple(interface["shape"])
+    size = value.dtype.itemsize
+    strides = interface.get("strides")
+    return Source(value, interface["data"][0] if on_device else None, shape,
+                  dense_strides(shape, size) if strides is None else tuple(strides), value.dtype)
+
+
+def dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Strides in bytes of elements that lie one after the other, the last dimension fastest."""
+    strides = []
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= extent
+    return tuple(reversed(strides))
