@@ -2,7 +2,8 @@
 
 Notebook front ends strip scripts and styles of outputs they do not trust and GitHub strips more, so every colour is an
 inline style (text and background together, Jupyter's theme variables with a fallback), and without any style the
-nesting, the numbers and the order still tell everything.
+nesting, the numbers and the order still tell everything: code stands in `pre` and `code`, whose colours are left to the
+page, because Jupyter's own style sheet paints over others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline, share_text
+from pyptx.views.outline import (
+    Line,
+    callers_text,
+    control_text,
+    facts,
+    live_text,
+    loop_mark,
+    loops_text,
+    mix_text,
+    outline,
+    share_text,
+)
 
 __all__ = ["html"]
 
@@ -19,9 +31,9 @@ SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-c
 RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
 FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px"
 CODE = ("font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
-        "white-space:pre")
+        "white-space:pre;margin:0;padding:0")
 EDGE = "var(--jp-border-color2,#c8ccd1)"
-CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"      # Jupyter has others
+CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;line-height:1.5"      # Jupyter has others
 NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowrap;line-height:1.5"
 PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")   # of linked.css
 BAR = 12                                                # characters of the longest bar
@@ -70,6 +82,8 @@ def _header(view) -> str:
                          for label, value, note in facts(entry))
         parts.append(f'<div style="{INK}">{name}{used}</div>'
                      f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
+    if loops := loops_text(view):
+        parts.append(f'<div style="{SOFT};padding-bottom:6px">{loops}</div>')
     parts += [f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
               f'{f", PTX line {note.ptx + 1}" if note.ptx >= 0 else ""}: {escape(note.message)}</div>'
               for note in view.notes]
@@ -86,9 +100,9 @@ def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
     if not rows:
         bare = line.python >= 0 and not view.python.ptx[line.python]
         text = _code(view, line.python) if bare else _summary(view, line, most)
-        return f'{heading}<div style="{SOFT};{CODE};{edge};padding-left:20px">{text}</div>'
-    table = f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK};{CODE}"><tbody>{rows}</tbody></table>'
-    summary = f'<summary style="{INK};{CODE};cursor:pointer">{_summary(view, line, most)}</summary>'
+        return f'{heading}<div style="{SOFT};{edge};padding-left:20px">{text}</div>'
+    table = f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tbody>{rows}</tbody></table>'
+    summary = f'<summary style="{INK};cursor:pointer">{_summary(view, line, most)}</summary>'
     return f'{heading}<details style="{edge};padding-left:6px">{summary}{table}</details>'
 
 
@@ -106,10 +120,10 @@ def _summary(view, line: Line, most: int) -> str:
 
 
 def _code(view, row: int) -> str:
-    """Number and text of a Python line; leading blanks as no-break spaces, which survive where styles do not."""
-    text = view.python.text[row]
-    blanks = len(text) - len(text.lstrip(" "))
-    return f"{view.python.line[row]:>4} {chr(160) * blanks}{escape(text[blanks:])}"
+    """Number and text of a Python line; blanks as no-break spaces, which survive where styles do not."""
+    text = view.python.text[row].expandtabs(4)
+    line = f"{view.python.line[row]:>4} {text}".replace(" ", "\u00a0")
+    return f'<code style="{CODE}">{escape(line)}</code>'
 
 
 def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
@@ -118,16 +132,23 @@ def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
             if not budget.take_ptx():
                 budget.sass_left += len(sass_rows)
                 continue
-            number, ptx = f"PTX {row + 1}", escape(view.ptx.text[row].strip())
+            number = f"PTX {row + 1}"
+            ptx = f"{loop_mark(view.ptx, row)} {view.ptx.text[row].strip()}".strip()
             if callers := callers_text(view, row):
-                ptx += f'  <span style="{SOFT}">({callers})</span>'
+                ptx += f"  ({callers})"
         else:
             number = ptx = ""
         shown = sass_rows[:budget.take_sass(len(sass_rows))]
-        cells = "<br>".join(escape(_sass(view.sass, sass)) for sass in shown) or "&nbsp;"
-        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:17em">{ptx}</td>'
-               f'<td style="{CELL}">{cells}</td></tr>')
+        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:17em">{_pre(ptx)}</td>'
+               f'<td style="{CELL}">{_pre(chr(10).join(_sass(view.sass, sass) for sass in shown))}</td></tr>')
+
+
+def _pre(text: str) -> str:
+    """Preformatted text: it stays monospaced where styles are taken away. Its colours are the page's own."""
+    return f'<pre style="{CODE}">{escape(text)}</pre>' if text else ""
 
 
 def _sass(sass, row: int) -> str:
-    return f"{sass.address[row]:04x}  {control_text(sass, row)}  {live_text(sass, row)}  {sass.text[row]}"
+    target = f"  → {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
+    return (f"{sass.address[row]:04x} {loop_mark(sass, row)} {control_text(sass, row)}  {live_text(sass, row)}  "
+            f"{sass.text[row]}{target}")

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyptx.views.outline import Line, callers_text, control_text, facts, live_text, mix_text, outline, share_text
+from pyptx.views.outline import (
+    Line,
+    callers_text,
+    control_text,
+    facts,
+    live_text,
+    loop_mark,
+    loops_text,
+    mix_text,
+    outline,
+    share_text,
+)
 
 __all__ = ["text"]
 
@@ -22,6 +33,8 @@ def _lines(view) -> Iterator[str]:
     for entry in view.entries:
         yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
         yield f"  {mix_text(entry)}"
+    if loops := loops_text(view):
+        yield f"  {loops}"
     for note in view.notes:
         yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
     for line in outline(view):
@@ -29,7 +42,8 @@ def _lines(view) -> Iterator[str]:
         for row, sass_rows in line.ptx:
             if row >= 0:
                 callers = callers_text(view, row)
-                yield f"        PTX {row + 1:>4}  {view.ptx.text[row].strip()}{callers and f'    ({callers})'}".rstrip()
+                text = f"{view.ptx.text[row].strip()}{callers and f'    ({callers})'}"
+                yield f"        PTX {row + 1:>4} {loop_mark(view.ptx, row)} {text}".rstrip()
             yield from (_sass(view.sass, sass) for sass in sass_rows)
 
 
@@ -59,4 +73,4 @@ def _python(view, line: Line) -> Iterator[str]:
 def _sass(sass, row: int) -> str:
     target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
     control = f"{control_text(sass, row)}  {live_text(sass, row)}"
-    return f"            {sass.address[row]:04x}  {sass.text[row]:<44} {control}{target}"
+    return f"            {sass.address[row]:04x} {loop_mark(sass, row)} {sass.text[row]:<44} {control}{target}"

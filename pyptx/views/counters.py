@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pyptx.emitter import instruction_text
-from pyptx.ir.nodes import Function, Module
-from pyptx.ir.visit import instructions
+from pyptx.emitter import emit, statement_spans
+from pyptx.ir.nodes import Function, Instruction, Label, Module
+from pyptx.ir.visit import statements
 
-__all__ = ["by_ptx_line", "instruction_lines"]
+__all__ = ["by_ptx_line", "instruction_rows", "statement_rows"]
 
 
 def by_ptx_line(counters: Any, module: Module, ptx: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -34,9 +34,10 @@ def by_ptx_line(counters: Any, module: Module, ptx: Sequence[str]) -> dict[str, 
                          f"not {type(counters).__name__}")
     columns = {field.name: getattr(counters, field.name) for field in fields(counters)}
     count = len(next(iter(columns.values())))
-    lines = next((lines for entry in module.entries if len(lines := instruction_lines(entry, ptx)) == count), None)
+    rows = instruction_rows(module, ptx)
+    lines = next((lines for lines in rows.values() if len(lines) == count), None)
     if lines is None:
-        sizes = ", ".join(f"{entry.name} {len(list(instructions(entry)))}" for entry in module.entries)
+        sizes = ", ".join(f"{name} {len(lines)}" for name, lines in rows.items())
         raise ValueError(f"counters of {count} instructions; the entries have: {sizes}")
     found = {}
     for name, column in columns.items():
@@ -48,16 +49,32 @@ def by_ptx_line(counters: Any, module: Module, ptx: Sequence[str]) -> dict[str, 
     return found
 
 
-def instruction_lines(entry: Function, ptx: Sequence[str]) -> list[int]:
-    """Row in the PTX text of each instruction of the entry, in order. The emitter prints one instruction a line."""
-    start = next((row for row, line in enumerate(ptx) if ".entry" in line and entry.name in line), 0)
-    rows, row = [], start
-    for instruction in instructions(entry):
-        text = instruction_text(instruction)
-        while row < len(ptx) and not ptx[row].lstrip().startswith(text):
+def statement_rows(module: Module, ptx: Sequence[str]) -> list[int]:
+    """Row in the PTX text of every instruction and label of the module, in order of text.
+
+    Args:
+        ptx: the module as the emitter prints it; lines that are not the module's, such as `.loc`, may stand between.
+    Raises:
+        ValueError: the text is another module's.
+    """
+    rows, row = [], 0
+    for line in emit(module).removesuffix("\n").split("\n"):
+        while row < len(ptx) and ptx[row] != line:
             row += 1
         if row == len(ptx):
-            raise ValueError(f"the PTX text has no line for {text!r} of {entry.name}")
+            raise ValueError(f"the PTX text has no line {line.strip()!r} of the module")
         rows.append(row)
         row += 1
-    return rows
+    return [rows[span.line - 1] for span in statement_spans(module)]
+
+
+def instruction_rows(module: Module, ptx: Sequence[str]) -> dict[str, list[int]]:
+    """Row in the PTX text of each instruction of each entry, in order."""
+    rows = iter(statement_rows(module, ptx))
+    found: dict[str, list[int]] = {}
+    for directive in module.directives:
+        inside = statements(directive.body) if isinstance(directive, Function) else (directive,)
+        own = [(s, next(rows)) for s in inside if isinstance(s, Instruction | Label)]
+        if isinstance(directive, Function) and directive.is_entry:
+            found[directive.name] = [row for s, row in own if isinstance(s, Instruction)]
+    return found

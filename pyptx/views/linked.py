@@ -6,13 +6,11 @@ addresses) stands in columns of its own. The JSON form is these fields by name, 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyptx.analysis import occupancy
+from pyptx.analysis.sassops import GROUPS, meaning_of
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
 from pyptx.isa import OPS
@@ -20,8 +18,10 @@ from pyptx.views._html import html
 from pyptx.views._page import page
 from pyptx.views._text import text
 from pyptx.views.counters import by_ptx_line
+from pyptx.views.entries import entries_of, limits_of
+from pyptx.views.flows import ptx_flow
 from pyptx.views.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
-from pyptx.views.sassgroups import GROUPS, group_of
+from pyptx.views.sassrows import sass_pane
 from pyptx.views.sources import Section, python_rows
 
 __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
@@ -44,13 +44,20 @@ class LinkedView:
     sass: SassPane
     stacks: tuple[tuple[int, ...], ...]         # Python rows, innermost first
     notes: tuple[Note, ...] = ()
-    help: dict[str, str] = field(default_factory=dict)      # PTX opcode -> one sentence
+    help: dict[str, str] = field(default_factory=dict)      # opcode of PTX or, in capitals, of SASS -> one sentence
     groups: tuple[str, ...] = GROUPS
     panes: tuple[str, ...] = ("python", "ptx", "sass")
+    limits: dict[str, int] = field(default_factory=dict)    # of the hardware: fields of pyptx.isa.targets.Limits
+    diff: Any = None                            # a pyptx.views.Diff with an earlier version; this is its right side
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and integers; what the MIME type holds."""
-        return {"kind": "linked", "version": VERSION, **plain(self)}
+        data = {"kind": "linked", "version": VERSION, **plain(replace(self, diff=None))}
+        if self.diff is None:
+            del data["diff"]
+        else:                                   # its right side is this view
+            data["diff"] = self.diff.to_json() | {"right": {"title": self.diff.right.title}}
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LinkedView:
@@ -64,18 +71,25 @@ class LinkedView:
                              f"got {data.get('kind')!r}, {data.get('version')!r}")
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
         entries = tuple(Entry(**entry) for entry in data["entries"])
-        return cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),
+        view = cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),
                    from_plain(PtxPane, data["ptx"]), from_plain(SassPane, data["sass"]),
                    tuple(map(tuple, data["stacks"])), tuple(Note(**note) for note in data["notes"]), data["help"],
-                   tuple(data["groups"]), tuple(data["panes"]))
+                   tuple(data["groups"]), tuple(data["panes"]), data.get("limits", {}))
+        if "diff" not in data:
+            return view
+        from pyptx.views.differ import Diff  # on use: it loads what compiles and aligns
+
+        right = replace(view, title=data["diff"]["right"]["title"])
+        return replace(view, diff=Diff.from_json(data["diff"] | {"right": right.to_json()}))
 
     def text(self, *, limit: int | None = None) -> str:
         """For a terminal: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
-        return text(self, limit)
+        own = text(self, limit)
+        return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit)}"
 
     def html(self, *, limit: int = 400) -> str:
         """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` lines of each."""
-        return html(self, limit)
+        return html(self, limit) + ("" if self.diff is None else self.diff.html())
 
     def page(self) -> str:
         """One HTML file with the live view: scripts, styles and data inside; works offline."""
@@ -90,7 +104,7 @@ class LinkedView:
 
 
 def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence[str] = ("python", "ptx", "sass"),
-           block: int | Sequence[int] | None = None, dynamic_shared_bytes: int = 0) -> LinkedView:
+           block: int | Sequence[int] | None = None, dynamic_shared_bytes: int = 0, diff=None) -> LinkedView:
     """The linked view of a Compiled.
 
     Args:
@@ -101,8 +115,9 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
         panes: which panes are shown, of "python", "ptx", "sass"; the data holds all three.
         block: threads of a block, for the occupancy; default: what the entry's .reqntid or .maxntid says.
         dynamic_shared_bytes: shared memory the launch adds to what is declared, for the occupancy.
+        diff: a `pyptx.views.Diff` of an earlier version (left) with this kernel (right), shown beside the panes.
     Raises:
-        ValueError: a pane that does not exist, or a counter column of the wrong length.
+        ValueError: a pane that does not exist, a counter column of the wrong length, or a diff of another kernel.
     """
     if not panes or set(panes) - {"python", "ptx", "sass"}:
         raise ValueError(f"panes are one or more of 'python', 'ptx' and 'sass', not {', '.join(panes) or 'none'}")
@@ -112,94 +127,54 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
     python = python_rows(places)
     stacks: dict[tuple[int, ...], int] = {}
     stack = tuple(stacks.setdefault(rows, len(stacks)) if (rows := python.stack(place)) else -1 for place in places)
-    sass = _sass_pane(compiled)
-    ptx_sass, ptx_live = [0] * len(ptx_text), [0] * len(ptx_text)
-    for row, live in zip(sass.ptx, sass.live, strict=True):
+    sass = sass_pane(compiled)
+    made = {"sass": [0] * len(ptx_text), "live": [0] * len(ptx_text), "spill": [0] * len(ptx_text)}
+    for row, live, spill in zip(sass.ptx, sass.live, sass.spill, strict=True):
         if row >= 0:
-            ptx_sass[row] += 1
-            ptx_live[row] = max(ptx_live[row], live)
+            made["sass"][row] += 1
+            made["live"][row] = max(made["live"][row], live)
+            made["spill"][row] += spill
+    if not any(made["spill"]):
+        del made["spill"]
     counted = by_ptx_line(counters, compiled.module, ptx_text)
-    issued = counted.get("issues", ())
-    folded = {"ptx": [0] * len(python.text), "sass": [0] * len(python.text), "live": [0] * len(python.text)}
-    if issued:
-        folded["issues"] = [0] * len(python.text)
     order = tuple(stacks)
+    folded = _folded(order, stack, len(python.text), {"ptx": [1] * len(ptx_text), **made, **counted}, "live")
+    counts = {name: folded.pop(name) for name in counted}
+    flow, links = ptx_flow(compiled.module, ptx_text)
+    view = LinkedView(
+        title=title or compiled.name, target=compiled.target,
+        ptx_version=f"{compiled.module.version.major}.{compiled.module.version.minor}",
+        entries=entries_of(compiled, sass, GROUPS, block, dynamic_shared_bytes),
+        python=PythonPane(python.sections, python.text, python.line, **folded, issues=counts.pop("issues", ()),
+                          counters=counts),
+        ptx=PtxPane(ptx_text, stack, **{name: tuple(column) for name, column in made.items()}, counters=counted,
+                    flow=flow, links=links),
+        sass=sass, stacks=order, panes=tuple(panes),
+        help=_help(compiled.module, (line.opcode for line in compiled.sass)),
+        notes=tuple(Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
+                    for d in compiled.warnings),
+        limits=limits_of(compiled.target))
+    if diff is None:
+        return view
+    if diff.right.sass.text != sass.text or diff.right.ptx.text != ptx_text:
+        raise ValueError(f"the diff's right side is {diff.right.title}, which is not what is shown: {view.title}")
+    return replace(view, diff=replace(diff, right=replace(view, title=diff.right.title)))
+
+
+def _folded(order: Sequence[tuple[int, ...]], stack: Sequence[int], rows: int, columns: Mapping[str, Sequence[int]],
+            most: str) -> dict[str, tuple[int, ...]]:
+    """Numbers of PTX lines, put on each Python line that a line's call stack names: sums, of `most` the largest."""
+    folded = {name: [0] * rows for name in columns}
     for row, number in enumerate(stack):
         for line in order[number] if number >= 0 else ():
-            folded["ptx"][line] += 1
-            folded["sass"][line] += ptx_sass[row]
-            folded["live"][line] = max(folded["live"][line], ptx_live[row])
-            if issued:
-                folded["issues"][line] += max(0, issued[row])
-    return LinkedView(
-        title=title or compiled.name, target=compiled.target, ptx_version=_version(compiled.module),
-        entries=_entries(compiled, sass, block, dynamic_shared_bytes),
-        python=PythonPane(python.sections, python.text, python.line, **{k: tuple(v) for k, v in folded.items()}),
-        ptx=PtxPane(ptx_text, stack, tuple(ptx_sass), tuple(ptx_live), counted),
-        sass=sass, stacks=order, panes=tuple(panes), help=_help(compiled.module),
-        notes=tuple(Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
-                    for d in compiled.warnings))
+            for name, column in columns.items():
+                value = max(0, column[row])
+                folded[name][line] = max(folded[name][line], value) if name == most else folded[name][line] + value
+    return {name: tuple(column) for name, column in folded.items()}
 
 
-def _sass_pane(compiled) -> SassPane:
-    sass = compiled.sass
-    owners = [compiled.lines.owner(index) for index in range(len(sass))]
-    row_at = {(line.entry, line.address): row for row, line in enumerate(sass)}
-    controls, live = [line.control for line in sass], [line.live for line in sass]
-    return SassPane(
-        text=tuple(line.text.rstrip(" ;") for line in sass),
-        address=tuple(line.address for line in sass),
-        ptx=tuple(-1 if owner.added_by_ptxas or owner.ptx_line is None else owner.ptx_line - 1 for owner in owners),
-        group=tuple(GROUPS.index(group_of(line.opcode)) for line in sass),
-        target=tuple(row_at.get((line.entry, line.target_address), -1) for line in sass),
-        stall=tuple(control.stall for control in controls),
-        yields=tuple(int(control.yield_) for control in controls),
-        write_barrier=tuple(_barrier(control.write_barrier) for control in controls),
-        read_barrier=tuple(_barrier(control.read_barrier) for control in controls),
-        wait=tuple(control.wait_mask for control in controls),
-        reuse=tuple(control.reuse for control in controls),
-        live=tuple(registers.gpr if registers else -1 for registers in live),
-        live_pred=tuple(registers.pred if registers else -1 for registers in live),
-        live_uniform=tuple(registers.ugpr if registers else -1 for registers in live))
-
-
-def _barrier(number: int | None) -> int:
-    return -1 if number is None or number > 5 else number
-
-
-def _help(module: Module) -> dict[str, str]:
+def _help(module: Module, sass: Iterable[str]) -> dict[str, str]:
     opcodes = {instruction.opcode for function in module.functions for instruction in instructions(function)}
-    return {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
-
-
-def _occupancy(compiled, name: str, block: int | Sequence[int] | None, dynamic_bytes: int) -> dict[str, Any] | None:
-    if block is None:
-        sizes = (directive.values for entry in compiled.module.entries if entry.name == name
-                 for directive in entry.directives if directive.name in ("reqntid", "maxntid"))
-        block = next(sizes, None)
-    if block is None:
-        return None
-    used = compiled.resources[name]
-    fits = occupancy(compiled.target, threads=block if isinstance(block, int) else prod(map(int, block)),
-                     registers=used.registers, shared_bytes=used.shared_bytes, dynamic_shared_bytes=dynamic_bytes)
-    return {"threads": fits.threads, "blocks": fits.blocks, "warps": fits.warps, "max_warps": fits.max_warps,
-            "limiters": list(fits.limiters), "why": fits.why}
-
-
-def _entries(compiled, sass: SassPane, block, dynamic_bytes: int) -> tuple[Entry, ...]:
-    names = [line.entry for line in compiled.sass]
-    entries = []
-    for name, used in compiled.resources.items():
-        rows = [row for row, entry in enumerate(names) if entry == name]
-        mix = Counter(GROUPS[sass.group[row]] for row in rows)
-        entries.append(Entry(
-            name=name, start=rows[0] if rows else 0, count=len(rows), registers=used.registers,
-            spill_stores=used.spill_stores, spill_loads=used.spill_loads, shared_bytes=used.shared_bytes,
-            constant_bytes=used.constant_bytes, stack_bytes=used.stack_bytes, barriers=used.barriers,
-            live=max((0, *(sass.live[row] for row in rows))), mix=dict(mix.most_common()),
-            occupancy=_occupancy(compiled, name, block, dynamic_bytes)))
-    return tuple(entries)
-
-
-def _version(module: Module) -> str:
-    return f"{module.version.major}.{module.version.minor}"
+    ptx = {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
+    words = sorted({opcode.partition(".")[0] for opcode in sass})
+    return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := meaning_of(word))}

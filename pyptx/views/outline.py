@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "mix_text", "outline", "share_text",
-           "size_text"]
+__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "loop_mark", "loops_text", "mix_text",
+           "outline", "share_text", "size_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,10 @@ def facts(entry) -> list[tuple[str, str, str]]:
         ("registers", str(entry.registers), f"{entry.live} live at most" if entry.live else ""),
         ("spills", size_text(spills) if spills else "none",
          f"{size_text(entry.spill_stores)} stored, {size_text(entry.spill_loads)} loaded" if spills else ""),
-        ("shared memory", size_text(entry.shared_bytes), ""),
-        ("SASS instructions", str(entry.count), "")]
+        ("shared memory", size_text(entry.shared_bytes + entry.dynamic_shared_bytes),
+         f"{size_text(entry.shared_bytes)} static, {size_text(entry.dynamic_shared_bytes)} dynamic"
+         if entry.dynamic_shared_bytes else ""),
+        ("SASS instructions", str(entry.count), f"{size_text(entry.code_bytes)} of code" if entry.code_bytes else "")]
     if entry.stack_bytes:
         found.append(("stack", size_text(entry.stack_bytes), ""))
     if entry.barriers:
@@ -79,11 +81,30 @@ def share_text(view, python: int) -> str:
     parts = [f"{pane.ptx[python]} PTX", f"{pane.sass[python]} SASS"]
     if pane.live[python]:
         parts.append(f"{pane.live[python]} live")
+    if pane.spill and pane.spill[python]:
+        parts.append(f"{size_text(pane.spill[python])} spilled")
+    if conflicts := pane.counters.get("shared_conflicts"):
+        parts += [f"{conflicts[python]} bank conflicts"] if conflicts[python] else []
     if pane.issues and pane.issues[python]:
         total = sum(max(0, number) for number in view.ptx.counters["issues"])
         percent = 100 * pane.issues[python] / total
         parts.append(f"{percent:.1f} % issued" if percent >= 0.05 else "under 0.1 % issued")
     return ", ".join(parts)
+
+
+def loop_mark(pane, row: int) -> str:
+    """ "↻ " for a row in a loop, "↻2" in a loop inside one, two blanks elsewhere."""
+    depth = pane.flow.depth[row] if pane.flow.depth else 0
+    return f"↻{depth}" if depth > 1 else "↻ " if depth else "  "
+
+
+def loops_text(view) -> str:
+    """ "loops (↻): PTX 31-40, 33-36; SASS 0100-0180": where loops begin and jump back; empty without any."""
+    ptx = [f"{first + 1}-{last + 1}" for first, last in view.ptx.flow.loops]
+    sass = [f"{view.sass.address[first]:04x}-{view.sass.address[last]:04x}" for first, last in view.sass.flow.loops]
+    parts = [f"{name} {', '.join(found[:8])}{f' and {len(found) - 8} more' if len(found) > 8 else ''}"
+             for name, found in (("PTX", ptx), ("SASS", sass)) if found]
+    return f"loops (↻): {'; '.join(parts)}" if parts else ""
 
 
 def callers_text(view, ptx: int) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from pyptx.analysis.flow import Flow
 from pyptx.views.sources import Section
 
 __all__ = ["Entry", "Note", "PtxPane", "PythonPane", "SassPane", "from_plain", "plain"]
+
+NO_FLOW = Flow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,8 @@ class PythonPane:
     sass: tuple[int, ...]               # SASS instructions
     live: tuple[int, ...]               # most general registers live at any of them
     issues: tuple[int, ...] = ()        # warp instructions issued in the simulated launch; empty: nothing was counted
+    spill: tuple[int, ...] = ()         # bytes a thread moves because registers were spilled; empty: none are
+    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # other counts of the simulated launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,9 @@ class PtxPane:
     sass: tuple[int, ...]               # SASS instructions
     live: tuple[int, ...]
     counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # of a simulated launch; -1: no instruction
+    spill: tuple[int, ...] = ()
+    flow: Flow = NO_FLOW
+    links: tuple[tuple[int, str, int], ...] = ()    # (row, word in it, row of the label or function it names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,8 @@ class SassPane:
     live: tuple[int, ...]               # general registers; -1: not known
     live_pred: tuple[int, ...]
     live_uniform: tuple[int, ...]
+    spill: tuple[int, ...] = ()         # bytes a thread stores or loads because a register was spilled
+    flow: Flow = NO_FLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,8 @@ class Entry:
     live: int                           # most general registers live at once
     mix: dict[str, int]
     occupancy: dict[str, Any] | None = None     # threads, blocks, warps, max_warps, limiters, why
+    dynamic_shared_bytes: int = 0       # what the launch adds
+    code_bytes: int = 0                 # of its instructions, without the padding behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +103,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return list(value) if not value or isinstance(value[0], (int, str)) else [plain(item) for item in value]
+        return list(value) if not value or isinstance(value[0], int | str) else [plain(item) for item in value]
     return value
 
 
 def from_plain(kind: type, data: Mapping[str, Any]) -> Any:
-    """The pane of this class that `plain` wrote."""
-    values = {f.name: data[f.name] for f in fields(kind)}
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    """The pane of this class that `plain` wrote; what an older pyptx did not write is left at its default."""
+    return kind(**{f.name: _value(f.name, data[f.name]) for f in fields(kind)
+                   if f.name in data or f.default is f.default_factory})
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "flow":
+        return Flow(**{part: _frozen(rows) for part, rows in value.items()})
+    return _frozen(value)
+
+
+def _frozen(value: Any) -> Any:
+    match value:
+        case list():
+            return tuple(value) if not value or isinstance(value[0], int | str) else tuple(map(_frozen, value))
+        case dict():
+            return {name: _frozen(item) for name, item in value.items()}
+    return value

@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 
 from pyptx._loc import PACKAGE_DIR, Place, boundary, user_place
-from pyptx.ir.nodes import AddressSize, Module, Target, Version
+from pyptx.analysis.flow import Flow
+from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
 from pyptx.views.panes import PtxPane, PythonPane, SassPane
 from pyptx.views.sources import Section
@@ -167,21 +168,25 @@ def saxpy(file: str = "<ipython-input-3-0123456789ab>") -> SimpleNamespace:
     lines, ptx_of = zip(*map(sass_line, SASS.strip().splitlines()), strict=True)
     return SimpleNamespace(
         name="saxpy", target="sm_90a", warnings=(), ptx=PTX, sass=lines, lines=Lines(places(file), list(ptx_of)),
-        module=Module(Version(8, 5), Target(("sm_90a",)), AddressSize(64)),
+        module=parse(PTX),
         resources={"saxpy": SimpleNamespace(registers=10, spill_stores=0, spill_loads=0, shared_bytes=0,
                                             constant_bytes=552, stack_bytes=0, barriers=0)})
 
 
 def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedView:
-    """A view of the given numbers of lines: the small kernel's text over and over, as an unrolled kernel would be."""
+    """A view of the given numbers of lines: the small kernel's text over and over, as an unrolled kernel would be.
+
+    Every 400 SASS and PTX rows are a loop of ten blocks.
+    """
     small = linked(saxpy())
     body = [row for row in range(len(small.ptx.text)) if small.ptx.stack[row] >= 0]
     code = [row for row in range(len(small.sass.text)) if small.sass.ptx[row] >= 0]
     spread = [row * python // ptx for row in range(ptx)]
     columns = {f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
-               for f in fields(SassPane)}
+               for f in fields(SassPane) if f.name != "flow"}
     owners = tuple((row * 7919 % 97 + row * ptx // sass) % ptx for row in range(sass))
-    columns |= {"address": tuple(16 * row for row in range(sass)), "ptx": owners, "target": (-1,) * sass}
+    columns |= {"address": tuple(16 * row for row in range(sass)), "ptx": owners, "flow": _loops(sass),
+                "target": tuple(row - 399 if row % 400 == 399 else -1 for row in range(sass))}
     made = [0] * ptx
     for row in owners:
         made[row] += 1
@@ -194,5 +199,10 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
                    tuple(f"    acc[{row % 16}] = fma(a[{row}], b[{row}], acc[{row % 16}])" for row in range(python)),
                    tuple(range(1, python + 1)), (ptx // python,) * python, tuple(folded), (64,) * python),
         PtxPane(tuple(small.ptx.text[body[row % len(body)]] for row in range(ptx)), tuple(spread), tuple(made),
-                (64,) * ptx),
+                (64,) * ptx, flow=_loops(ptx)),
         SassPane(**columns), tuple((row,) for row in range(python)))
+
+
+def _loops(rows: int) -> Flow:
+    return Flow(tuple(range(0, rows, 40)), (1,) * rows,
+                tuple((first, min(rows, first + 400) - 1) for first in range(0, rows, 400)))

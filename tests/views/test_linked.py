@@ -11,7 +11,6 @@ import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
 from pyptx.views import MIME, LinkedView, linked
-from pyptx.views.sassgroups import GROUPS, group_of
 from pyptx.views.sources import display_names, name_files, python_rows
 
 
@@ -148,18 +147,6 @@ def test_counters_are_laid_beside_ptx_lines():
     assert "1 PTX, 2 SASS, 5 live, 100.0 % issued" in view.text()
     with pytest.raises(ValueError, match="counters of {'issues': 3} lines, but the PTX has 36"):
         linked(saxpy(), counters={"issues": [1, 2, 3]})
-
-
-@pytest.mark.parametrize("opcode, group", [
-    ("FFMA.FTZ", "float32"), ("HMMA.16816.F32", "tensor"), ("HGMMA.64x128x16.F32", "tensor"),
-    ("WARPGROUP.ARRIVE", "tensor"), ("LDG.E.128", "global"), ("LDGSTS.E", "async"), ("UTMALDG.2D", "async"),
-    ("SYNCS.ARRIVE", "async"), ("LDS.64", "shared"), ("STL", "local"), ("IMAD.WIDE.U32", "integer"),
-    ("ULDC.64", "constant"), ("UIADD3", "uniform"), ("BAR.SYNC", "sync"), ("BRA", "control"), ("MUFU.RSQ", "special"),
-    ("F2FP.BF16.F32.PACK_AB", "convert"), ("SHFL.BFLY", "warp"), ("ATOMG.E.ADD", "atomic"), ("S2R", "move"),
-    ("NOSUCH", "other")])
-def test_opcodes_belong_to_groups(opcode, group):
-    assert group_of(opcode) == group
-    assert group in GROUPS
 
 
 def test_files_with_the_same_name_are_told_apart_by_their_folders():

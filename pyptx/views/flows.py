@@ -1,0 +1,155 @@
+"""Basic blocks, loops and links to labels of the PTX and the SASS of a linked view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from pyptx.analysis.flow import Ending, Flow, flow_of
+from pyptx.ir.nodes import (
+    Block,
+    BranchTargets,
+    CompoundExpr,
+    Function,
+    Instruction,
+    IntrinsicScope,
+    Label,
+    Module,
+    Statement,
+)
+from pyptx.ir.operands import LabelOperand
+from pyptx.toolchain import SassLine
+from pyptx.views.counters import statement_rows
+
+__all__ = ["ptx_flow", "sass_flow"]
+
+_ENDS = re.compile(r"BRA|BRXU?|JMP|JMXU?|EXIT|RET|KILL|RTT")
+_ALWAYS = ("PT", "!UPT", "UPT", "")             # guards under which a row is always, or always not, left
+
+
+def sass_flow(sass: Sequence[SassLine]) -> Flow:
+    """Blocks and loops of machine code. Where a branch through a register goes is not known."""
+    row_at = {(line.entry, line.address): row for row, line in enumerate(sass)}
+    functions, first = [], 0
+    for _, lines in groupby(sass, key=lambda line: line.entry):
+        functions.append((first, first := first + len(list(lines))))
+    endings = {}
+    for row, line in enumerate(sass):
+        if _ENDS.fullmatch(line.opcode.partition(".")[0]):
+            to = row_at.get((line.entry, line.target_address)) if line.target_address is not None else None
+            endings[row] = Ending(() if to is None else (to,), _may_pass(line))
+    return flow_of(len(sass), functions, endings)
+
+
+def _may_pass(line: SassLine) -> bool:
+    """Whether control may go on with the next row: under a guard, or where a branch asks a predicate of its own."""
+    if (line.predicate or "").lstrip("@") not in _ALWAYS:
+        return True
+    guards = re.findall(r"\bU?P(?:\d+|T)\b", line.text.partition(line.opcode)[2])
+    return line.opcode.startswith("BRA") and any(not guard.endswith("PT") for guard in guards)
+
+
+def ptx_flow(module: Module, ptx: Sequence[str]) -> tuple[Flow, tuple[tuple[int, str, int], ...]]:
+    """Blocks and loops of the PTX text, and its links: (row, word, row of what the word names).
+
+    Words are labels of branches and of branch tables, and functions that are called. A module without functions has
+    neither.
+    """
+    if not module.functions:
+        return Flow(), ()
+    rows = iter(statement_rows(module, ptx))
+    heads = _function_rows(module, ptx)
+    named: dict[tuple[int, str, int], None] = {}
+    endings: dict[int, Ending] = {}
+    functions = []
+    for directive in module.directives:
+        if isinstance(directive, Function):
+            scope = _Scope.of(directive.body, rows)
+            if own := list(scope.rows()):
+                functions.append((min(own), max(own) + 1))
+                _read(scope, heads, named, endings)
+        elif isinstance(directive, Instruction):
+            next(rows)
+    links = {(_row_of(word, row, ptx), word, target) for row, word, target in named}
+    return flow_of(len(ptx), sorted(functions), endings), tuple(sorted(links))
+
+
+def _row_of(word: str, row: int, ptx: Sequence[str]) -> int:
+    """The row of a statement that holds a word: a call may run over several; a branch table stands elsewhere."""
+    for at in range(row, len(ptx)):
+        if word in re.findall(r"[\w$%]+", ptx[at]):
+            return at
+        if ";" in ptx[at]:
+            break
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What stands between two braces, with the row of each instruction; labels are seen inside, from further in too."""
+
+    parts: list[tuple[Instruction, int] | _Scope]
+    labels: dict[str, int]
+    tables: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, body: Iterable[Statement], rows: Iterator[int]) -> _Scope:
+        scope = cls([], {}, {})
+        scope._take(body, rows)
+        return scope
+
+    def _take(self, body: Iterable[Statement], rows: Iterator[int]) -> None:
+        for node in body:
+            match node:
+                case Instruction():
+                    self.parts.append((node, next(rows)))
+                case Label(name):
+                    self.labels[name] = next(rows)
+                case BranchTargets(name, labels):
+                    self.tables[name] = labels
+                case Block(inner):
+                    self.parts.append(_Scope.of(inner, rows))
+                case IntrinsicScope() | CompoundExpr():
+                    self._take(node.body, rows)
+
+    def rows(self) -> Iterator[int]:
+        yield from self.labels.values()
+        for part in self.parts:
+            if isinstance(part, _Scope):
+                yield from part.rows()
+            else:
+                yield part[1]
+
+
+def _read(scope: _Scope, heads: dict[str, int], links: dict[tuple[int, str, int], None],
+          endings: dict[int, Ending]) -> None:
+    for part in scope.parts:
+        if isinstance(part, _Scope):
+            inner = _Scope(part.parts, scope.labels | part.labels, scope.tables | part.tables)
+            _read(inner, heads, links, endings)
+            continue
+        node, row = part
+        named = [operand.name for operand in node.operands if isinstance(operand, LabelOperand)]
+        if node.opcode in ("bra", "brx"):
+            words = [label for name in named for label in scope.tables.get(name, (name,)) if label in scope.labels]
+            endings[row] = Ending(tuple(scope.labels[word] for word in words), node.predicate is not None)
+            links.update(dict.fromkeys((row, word, scope.labels[word]) for word in words))
+        elif node.opcode in ("ret", "exit", "trap"):
+            endings[row] = Ending((), node.predicate is not None)
+        elif node.opcode == "call":
+            links.update(dict.fromkeys((row, name, heads[name]) for name in named if name in heads))
+
+
+def _function_rows(module: Module, ptx: Sequence[str]) -> dict[str, int]:
+    """Row that defines each function; of one that is only declared, that row."""
+    names = {function.name for function in module.functions}
+    found: dict[str, int] = {}
+    opened = False
+    for row, line in enumerate(ptx):
+        opened = opened or ".func" in line or ".entry" in line
+        if opened and (name := names.intersection(re.findall(r"[\w$%]+", line))):
+            found.update(dict.fromkeys(name, row))
+            opened = False
+    return found

@@ -1,0 +1,52 @@
+"""The SASS of a Compiled as columns of a linked view."""
+
+from __future__ import annotations
+
+import re
+
+from pyptx.analysis.sassops import GROUPS, group_of
+from pyptx.toolchain import SassLine
+from pyptx.views.flows import sass_flow
+from pyptx.views.panes import SassPane
+
+__all__ = ["sass_pane"]
+
+_WIDTHS = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
+
+
+def sass_pane(compiled) -> SassPane:
+    sass = compiled.sass
+    owners = [compiled.lines.owner(index) for index in range(len(sass))]
+    row_at = {(line.entry, line.address): row for row, line in enumerate(sass)}
+    controls, live = [line.control for line in sass], [line.live for line in sass]
+    return SassPane(
+        text=tuple(re.sub(r"\s{2,}", "  ", line.text.rstrip(" ;")) for line in sass),
+        address=tuple(line.address for line in sass),
+        ptx=tuple(-1 if owner.added_by_ptxas or owner.ptx_line is None else owner.ptx_line - 1 for owner in owners),
+        group=tuple(GROUPS.index(group_of(line.opcode)) for line in sass),
+        target=tuple(row_at.get((line.entry, line.target_address), -1) for line in sass),
+        stall=tuple(control.stall for control in controls),
+        yields=tuple(int(control.yield_) for control in controls),
+        write_barrier=tuple(_barrier(control.write_barrier) for control in controls),
+        read_barrier=tuple(_barrier(control.read_barrier) for control in controls),
+        wait=tuple(control.wait_mask for control in controls),
+        reuse=tuple(control.reuse for control in controls),
+        live=tuple(registers.gpr if registers else -1 for registers in live),
+        live_pred=tuple(registers.pred if registers else -1 for registers in live),
+        live_uniform=tuple(registers.ugpr if registers else -1 for registers in live),
+        spill=tuple(map(_spilled, sass)), flow=sass_flow(sass))
+
+
+def _barrier(number: int | None) -> int:
+    return -1 if number is None or number > 5 else number
+
+
+def _spilled(line: SassLine) -> int:
+    """Bytes moved to or from local memory for a spilled register: nvdisasm marks those accesses.
+
+    The sums over a kernel are what ptxas reports as spill stores and spill loads.
+    """
+    word, *modifiers = line.opcode.split(".")
+    if word not in ("STL", "LDL") or '"SpillRefill"' not in line.text:
+        return 0
+    return next((_WIDTHS[modifier] for modifier in modifiers if modifier in _WIDTHS), 4)
