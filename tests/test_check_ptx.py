@@ -32,7 +32,7 @@ again:  ld.global.f32 %f0, [%rd0];
 }
 """
 CORPUS = sorted((Path(__file__).parent / "corpus").rglob("*.ptx"))
-COMPILED = [path for path in CORPUS if path.stem != "statements"]       # that one is grammar only; ptxas refuses it
+COMPILED = [path for path in CORPUS if path.stem not in ("directives", "statements")]      # grammar only
 
 
 def marked(text, diagnostic):
@@ -100,3 +100,29 @@ def test_compiled_ptx_has_no_faults_and_spans_that_fit(path):
             start = lines[span.line - 1][span.column:]
             name = node.name if isinstance(node, Label) else node.opcode if node.predicate is None else "@"
             assert start.startswith(name)
+
+
+@pytest.mark.parametrize(("old", "new", "where", "message"), [
+    (".visible .entry k(\n\t.param .u64 x\n)", ".shared .align 3 .b32 s;\n.visible .entry k(\n\t.param .u64 x\n)",
+     ".shared .align 3 .b32 s;", "power of two"),
+    (")\n{", ")\n.maxntid 0\n{", ".visible .entry k(", ".maxntid takes a number above zero"),
+    (")\n{", ")\n.maxntid 8 .reqntid 8\n{", ".visible .entry k(", "exclude each other"),
+    ("[x];", "[y];", "ld.param.u64 %rd0, [y];", "no variable y"),
+    ("ld.param.u64 %rd0, [x]", "ld.global.u64 %rd0, [x]", "ld.global.u64 %rd0, [x];", "x is in .param::entry"),
+    ("[%rd0];", "[%rd0+08];", "ld.global.f32 %f0, [%rd0+08];", "octal"),
+    ("\tret;", "\tcall f, (%f0);\n\tret;", "call f, (%f0);", "no function f"),
+    ("\t.reg .pred %p;", "\t.reg .pred %p, %p;", "%p;", "declared twice"),
+    ("\tret;", "\t.shared .bf16 h;\n\tret;", ".shared .bf16 h;", "declare .b16"),
+])
+def test_a_fault_of_a_declaration_a_name_or_a_constant_is_marked(old, new, where, message):
+    text = TEXT.replace(old, new, 1)
+    (found,) = pyptx.check_ptx(text)
+    assert marked(text, found) == where and message in found.message
+
+
+def test_a_call_names_the_parameter_it_does_not_fit():
+    callee = ".func (.param .b32 r) f(.param .b64 a)\n{\n\tret;\n}\n.visible"
+    text = TEXT.replace(".visible", callee).replace("\tret;\n}\n", "\tret;\n}\n", 1)
+    text = text[:text.rindex("\tret;")] + "\tcall (%f0), f, (%f1);\n" + text[text.rindex("\tret;"):]
+    (found,) = pyptx.check_ptx(text)
+    assert found.message == "call: %f1 is a .f32 register; parameter a of f is .param .b64"

@@ -71,6 +71,7 @@ class _Printer:
         self.parts: list[str] = []
         self.owners: list[Place | None] = []
         self.marked: list[tuple[int, Instruction | Label]] = []     # part of every instruction and label
+        self.declared: list[tuple[int, Statement]] = []             # part of every other statement and directive
         self._templates: dict[tuple, str | None] = {}
 
     def _put(self, text: str, owner: Place | None = None) -> None:
@@ -161,6 +162,7 @@ class _Printer:
                 self._put("\n")
             formatting = FormattingInfo(indent, formatting.trailing, newline=formatting.newline or "\n")
         text = weave(pieces(node, layout, continues=joined, more=more), formatting.layout)
+        self.declared.append((len(self.parts), node))
         after = _after(formatting) if more or "=more" not in layout else "\n"
         self._put(_before(formatting, formatting.indent) + text + after, node.place)
         return more
@@ -196,6 +198,7 @@ class _Printer:
             case IntrinsicScope():
                 self._scope(node, formatting, indent)
             case _:
+                self.declared.append((len(self.parts), node))
                 text = weave(pieces(node, dict(formatting.layout)), formatting.layout)
                 place = getattr(node, "place", None)
                 self._put(_before(formatting, formatting.indent) + text + _after(formatting), place)
@@ -205,6 +208,7 @@ class _Printer:
         if formatting.blank_lines_before:
             self._put("\n" * formatting.blank_lines_before)
         layout = dict(formatting.layout)
+        self.declared.append((len(self.parts), node))
         head = "".join(line + "\n" for line in formatting.preceding_comments) + formatting.indent
         head += weave(function_head(node, layout), formatting.layout)
         if node.declaration:

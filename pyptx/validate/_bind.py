@@ -270,7 +270,8 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
                 return form.op.opcode == "vmad" and operand.role == "read"
             if tok[0] == ".":
                 return operand.selects(tok[2]) if operand.selectors else tok[2] in "xyzwrgba"
-            return tok[0] == "{" and len(tok) == 2 and form.effect.startswith(("load", "store")) and \
+            return tok[0] == "{" and len(tok) == 2 and \
+                (form.effect.startswith(("load", "store")) or form.op.opcode == "mma") and \
                 _fits(operand, tok[1], form, choices)
         if not operand.bare:
             return False

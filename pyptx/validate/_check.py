@@ -7,14 +7,19 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pyptx import isa
-from pyptx.emitter import statement_spans
+from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
-from pyptx.ir.nodes import Instruction, Label, LabelOperand, Module, RegisterOperand
+from pyptx.ir.nodes import Function, Instruction, Label, Module, RegDecl, RegisterOperand, VarDecl
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target
 from pyptx.validate._bind import Bound, bind
-from pyptx.validate._scope import Scope, walk
+from pyptx.validate._calls import call_problems
+from pyptx.validate._constants import constant_problems
+from pyptx.validate._declarations import declaration_problems, head_problems
+from pyptx.validate._directives import directive_problems
+from pyptx.validate._names import name_problems
+from pyptx.validate._scope import Node, Scope, walk
 
 __all__ = ["check", "required_version"]
 
@@ -34,13 +39,35 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
         return [Diagnostic("error", str(error))]
     version = (module.version.major, module.version.minor)
     found = list(_header(chip, version))
-    by_statement = [(i, fault) for i, (node, scope) in enumerate(walk(module))
-                    for fault in _statement(node, scope, chip, version)]
-    if by_statement:                            # only now is it worth knowing where the statements stand
-        spans = statement_spans(module)
-        found += [replace(fault, line=spans[i].line, column=spans[i].column, end_column=spans[i].end_column)
-                  for i, fault in by_statement]
+    statements, declarations = [], []
+    for node, scope in walk(module):
+        if isinstance(node, (Instruction, Label)):
+            statements.append(list(_statement(node, scope, chip, version)))
+        else:
+            declarations += [(node, fault)
+                             for fault in _declaration(node, scope, chip, version, module.target.targets[1:])]
+    if any(statements):                         # only now is it worth knowing where they stand
+        found += [replace(fault, line=span.line, column=span.column, end_column=span.end_column)
+                  for span, faults in zip(statement_spans(module), statements, strict=True) for fault in faults]
+    if declarations:
+        spans = declaration_spans(module)
+        for node, fault in declarations:
+            span = spans[id(node)]
+            found.append(replace(fault, line=span.line, column=span.column, end_column=span.end_column))
     return found
+
+
+def _declaration(node: Node, scope: Scope, chip: Target, version: tuple[int, int],
+                 options: tuple[str, ...]) -> Iterator[Diagnostic]:
+    problems = list(declaration_problems(node, scope, options))
+    if isinstance(node, Function):
+        problems += head_problems(node, options, chip, version)
+        problems += directive_problems(node, chip, version)
+    name = getattr(node, "name", None)
+    if name is not None and scope.labels[name] > (0 if isinstance(node, (RegDecl, VarDecl)) else 1):
+        problems.append(f"label {name} is declared twice in one scope")
+    for problem in problems:
+        yield Diagnostic("error", problem, place=getattr(node, "place", None))
 
 
 def _header(chip: Target, version: tuple[int, int]) -> Iterator[Diagnostic]:
@@ -64,16 +91,14 @@ def _statement(node: Instruction | Label, scope: Scope, chip: Target,
     except FormError as error:
         yield Diagnostic("error", error.message, hint=error.hint, place=node.place)
         return
-    yield from _branch(node, scope)
+    for message, hint in name_problems(bound, scope):
+        yield _error(node, message, hint)
+    for message in call_problems(bound, scope) if node.opcode == "call" else ():
+        yield _error(node, message)
+    for message in constant_problems(node.operands, scope.type_of):
+        yield _error(node, message)
     yield from _guard(node, scope)
     yield from _gates(node, bound, chip, version)
-
-
-def _branch(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
-    target = instruction.operands[0] if instruction.opcode == "bra" and instruction.operands else None
-    if isinstance(target, LabelOperand) and not scope.sees_label(target.name):
-        yield _error(instruction, f"there is no label {target.name} here", "place it with ptx.label(name)"
-                     if instruction.place else None)
 
 
 def _dotted(version: tuple[int, int]) -> str:
@@ -113,7 +138,9 @@ def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[
         row = registers.lookup(operand.name) if isinstance(operand, RegisterOperand) else None
         if row is None or bound.form.operands[name].role == "write":
             continue
-        if not row.needs.on(chip):
+        if row.components and operand.name == row.name and bound.form.operands[name].kind != "special":
+            yield _error(instruction, f"{operand.name} has components; write {operand.name}.x")
+        elif not row.needs.on(chip):
             yield _error(instruction, f"Feature '{operand.name}' requires .target {row.needs.words}; {says}")
         elif version < row.needs.ptx:
             yield _error(instruction, _too_early(operand.name, row.needs.ptx, version))
@@ -132,7 +159,7 @@ def required_version(module: Module) -> tuple[int, int]:
     chip = targets.parse(module.target.targets[0])
     version = chip.first_ptx
     for instruction, scope in walk(module):
-        if isinstance(instruction, Label):
+        if not isinstance(instruction, Instruction):
             continue
         wanted = _version_of_mnemonic(instruction.opcode, instruction.modifiers, chip)
         if wanted is None:

@@ -39,6 +39,7 @@ REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f1
 
 _HEX_FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 _FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
+_FLOATS = re.compile(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
 _SELECTOR = re.compile(r"[bh]\d+|[xyzwrgba]")
 _SYMBOLIC = re.compile(r"[A-Za-z_$%][\w$]*")
 
@@ -143,6 +144,8 @@ def literal(text: str) -> str:
     if _HEX_FLOAT.fullmatch(text):
         return "hex"
     if _FLOAT.fullmatch(text):
+        return "float"
+    if _FLOATS.search(text):
         return "float"
     symbols = _SYMBOLIC.findall(re.sub(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b", "", text))
     return "name" if any(name != "WARP_SZ" for name in symbols) else "int"

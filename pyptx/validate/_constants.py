@@ -1,0 +1,94 @@
+"""Constant expressions, as the text an operand holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Operand, SubscriptOperand
+from pyptx.ir.visit import leaves
+from pyptx.validate._tokens import address_parts, integer
+
+__all__ = ["constant_problems"]
+
+_TOKEN = re.compile(r"""
+    (?P<hexfloat>0[fF][0-9a-fA-F]{8}(?![0-9a-fA-F])|0[dD][0-9a-fA-F]{16}(?![0-9a-fA-F]))
+    | (?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+    | (?P<int>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
+    | (?P<cast>\.[su]64\b)
+    | (?P<name>[A-Za-z_$%][\w$.]*)
+    | (?P<sign>\S)""", re.VERBOSE)
+
+
+def constant_problems(operands: tuple[Operand, ...], is_register) -> Iterator[str]:
+    """What is wrong with the numbers and expressions of an instruction.
+
+    Args:
+        is_register: tells whether a name is one; such an offset is refused elsewhere.
+    """
+    for operand in operands:
+        for leaf in leaves(operand):
+            if isinstance(leaf, AddressOperand):
+                number = address_parts(leaf.offset)[0] if leaf.offset else ""
+                if number[:1] == "-" and ("=+", "") in (leaf.layout or ()):
+                    yield f"[{leaf.base}{number}]: an offset is added; write [{leaf.base}+{number}]"
+                problem = _offset(number) if number and not any(map(is_register, _names(number))) else None
+            elif isinstance(leaf, ImmediateOperand):
+                problem = _expression(leaf.text)
+            elif isinstance(leaf, SubscriptOperand):
+                problem = _offset(leaf.index) if not any(map(is_register, _names(leaf.index))) else None
+            elif isinstance(leaf, LabelOperand):
+                problem = _symbol(leaf.name) if not leaf.name.isidentifier() else None
+            else:
+                problem = None
+            if problem:
+                yield problem
+
+
+def _names(text: str) -> list[str]:
+    return [m["name"] for m in _TOKEN.finditer(text) if m["name"]]
+
+
+@lru_cache(maxsize=4096)
+def _expression(text: str) -> str | None:
+    kinds = {}
+    for found in _TOKEN.finditer(text):
+        kinds[found.lastgroup] = word = found[0]
+        if found.lastgroup == "int":
+            if re.fullmatch(r"0[0-9]*[89][0-9]*U?", word):
+                return f"{word} starts with 0, which makes it octal, and has a digit above 7"
+            value = integer(word)
+            if value is not None and value > 2**64:
+                return f"{word} does not fit 64 bits"
+        elif found.lastgroup == "float" and float(word) == float("inf"):
+            return f"{word} does not fit a double"
+    if "int" in kinds and ("float" in kinds or "hexfloat" in kinds):
+        return f"{text} mixes integers and floats"
+    if re.search(r"[/%]\s*0+(?![\w.])", text):
+        return f"{text} divides by zero"
+    others = [name for name in _names(text) if name != "WARP_SZ"]
+    if others:
+        return f"{text} has the name {others[0]} in it; only name+constant can be computed"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _offset(text: str) -> str | None:
+    if text[:1] == "-" and _expression(text[1:]) is None:
+        return None
+    kinds = {m.lastgroup for m in _TOKEN.finditer(text)}
+    if kinds & {"float", "hexfloat"}:
+        return f"{text} is no offset; expected an integer"
+    return _expression(text)
+
+
+@lru_cache(maxsize=4096)
+def _symbol(text: str) -> str | None:
+    """A name, or a name plus a constant."""
+    sign, rest = re.fullmatch(r"[\w$%.]*\s*(\S?)(.*)", text, re.DOTALL).groups()
+    if not sign:
+        return None
+    if sign != "+":
+        return f"{text}: only an integer can be added to a name"
+    return _expression(rest.strip()) if rest else None

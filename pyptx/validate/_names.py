@@ -1,0 +1,171 @@
+"""The names an instruction writes: that they are declared, and lie in the state space it addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyptx.ir.nodes import (
+    BranchTargets,
+    Function,
+    Label,
+    Param,
+    VarDecl,
+)
+from pyptx.ir.operands import AddressOperand, LabelOperand, Operand, SubscriptOperand
+from pyptx.isa import Form
+from pyptx.validate._bind import Bound
+from pyptx.validate._scope import Named, Scope
+
+__all__ = ["name_problems"]
+
+_SPACES = ("global", "shared::cta", "shared::cluster", "shared", "const", "local", "param::entry", "param::func",
+           "param")
+_GENERIC = ("global", "shared", "local")
+_UNIFIED = ("ld", "ldu", "atom")                # instructions that take `[a].unified`
+
+
+def name_problems(bound: Bound, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    """What is wrong with the names of an instruction that fits a form: message and hint."""
+    for name, operand in bound.operands.items():
+        kind = bound.form.operands[name].kind
+        if kind == "address":
+            yield from _address(bound, name, operand, scope)
+        elif kind == "symbol":
+            yield from _symbol(bound, operand, scope)
+        elif kind == "label":
+            yield from _label(bound, operand, scope)
+
+
+def symbol_of(operand: Operand) -> str | None:
+    """The name in `[name+4]`, `name+4`, `name[2]`."""
+    match operand:
+        case AddressOperand(base):
+            name = base
+        case LabelOperand(name) | SubscriptOperand(name):
+            pass
+        case _:
+            return None
+    return name.partition("+")[0].partition("[")[0].strip()
+
+
+def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    wanted = spaces(bound.form, bound.choices, name)
+    symbol = symbol_of(operand)
+    if getattr(operand, "suffix", ""):
+        yield from _unified(bound, operand, wanted, scope)
+    if symbol is None or wanted is None or scope.type_of(symbol) is not None or not (symbol[0].isalpha()
+                                                                                    or symbol[0] in "_$%"):
+        return
+    found = scope.find(symbol)
+    if found is None:
+        yield f"there is no variable {symbol} here", "declare it first, outside of the function or in this scope"
+        return
+    there = space_of(found, scope)
+    if there is None:
+        yield f"{symbol} is no variable; expected one in {_either(wanted)}", None
+    elif not any(_within(there, space) for space in wanted):
+        yield f"{symbol} is in .{there}; this address is in {_either(wanted)}", None
+    elif there.startswith("param"):
+        yield from _parameter(bound, symbol, found, scope)
+
+
+def _parameter(bound: Bound, symbol: str, found: Named, scope: Scope) -> Iterator[tuple[str, None]]:
+    store, function = bound.form.effect.startswith("store"), scope.function
+    if function is None or function.is_entry or not isinstance(found, Param):
+        if store and space_of(found, scope) == "param::entry":
+            yield f"{symbol} is a parameter of the entry, which can only be read", None
+    elif store and found in function.params:
+        yield f"{symbol} is an input parameter of {function.name}; it can only be read", None
+    elif not store and found in (function.return_params or ()):
+        yield f"{symbol} is the return parameter of {function.name}; it can only be written", None
+
+
+def _unified(bound: Bound, operand: AddressOperand, wanted: tuple[str, ...] | None,
+             scope: Scope) -> Iterator[tuple[str, None]]:
+    variable = scope.find(symbol_of(operand))
+    plain = isinstance(variable, VarDecl) and all(a.name != "unified" for a in variable.attributes)
+    if bound.form.op.opcode not in _UNIFIED or wanted not in (("global",), _GENERIC):
+        yield f"{operand.suffix} stands behind addresses of ld, ldu and atom in .global only", None
+    elif plain:
+        yield f"{operand.base} is declared without .attribute(.unified(...)); drop {operand.suffix}", None
+
+
+def _symbol(bound: Bound, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    symbol = symbol_of(operand)
+    if symbol is None or scope.type_of(symbol) is not None or symbol.startswith("%"):
+        return
+    found = scope.find(symbol)
+    if found is None:
+        yield f"there is no variable or function {symbol} here", "declare it first"
+        return
+    words = [word for word in _words(bound.form, bound.choices) if word in _SPACES]
+    there = space_of(found, scope)
+    if there is None and not isinstance(found, Function):
+        yield f"{symbol} is a label, which has no address", None
+    elif there == "param::func" and isinstance(found, VarDecl):
+        yield f"{symbol} is an argument of a call, which has no address", None
+    elif words and bound.form.op.opcode != "mov" and not any(_within(there or "", word) for word in words):
+        yield f"{symbol} is {'in .' + there if there else 'a function'}; expected a variable in {_either(words)}", None
+
+
+def _label(bound: Bound, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    if not isinstance(operand, LabelOperand):
+        return
+    found = scope.find(operand.name)
+    if bound.form.op.opcode == "bra":
+        if not isinstance(found, Label):
+            yield f"there is no label {operand.name} here", "place it with ptx.label(name)"
+    elif bound.form.op.opcode == "brx":
+        if not isinstance(found, BranchTargets):
+            yield f"{operand.name} must be a list of labels", f"{operand.name}: .branchtargets L0, L1;"
+    elif found is None or isinstance(found, (Label, BranchTargets)):
+        yield f"{operand.name} must be a prototype", f"{operand.name}: .callprototype _ ();"
+
+
+# state spaces -------------------------------------------------------------------------------------------------------
+
+def _words(form: Form, choices: dict[str, str | None]) -> list[str]:
+    return [word for w in form.words if (word := choices.get(w.slot) if w.slot is not None else
+                                        None if w.optional and w.text[1:] not in choices.values() else w.text[1:])]
+
+
+def spaces(form: Form, choices: dict[str, str | None], name: str) -> tuple[str, ...] | None:
+    """State spaces a variable may lie in to be the address operand `name`; None where ptxas does not look.
+
+    A word of the mnemonic says so. Of two, `.shared::cluster.global`, the first is about the first address and the
+    second about the next; mbarriers are in shared memory. Without one the address is generic.
+    """
+    if form.operands[name].type in ("addr32", "addrb32") or form.op.name in ("fence.proxy", "cvta"):
+        return None
+    words = [word for word in _words(form, choices) if word in _SPACES]
+    if not words:
+        if form.effect.startswith("mbarrier") and form.op.name != "mbarrier.check_layout":
+            return ("shared",)
+        return ("global",) if form.op.opcode == "prefetchu" else _GENERIC
+    if len(words) == 1:
+        return (words[0],)
+    if name == "mb":
+        return ("shared",)
+    addresses = [n for n, operand in form.operands.items() if operand.kind == "address"]
+    return (words[min(addresses.index(name), 1)],)
+
+
+def space_of(node: Named, scope: Scope) -> str | None:
+    """The state space a declaration lies in: "global", "param::entry"; None for what is no variable."""
+    if isinstance(node, Param):
+        return "param::entry" if scope.function is not None and scope.function.is_entry else "param"
+    if not isinstance(node, VarDecl):
+        return None
+    space = node.state_space.value.partition("::")[0]
+    return "param::func" if space == "param" else space
+
+
+def _within(there: str, wanted: str) -> bool:
+    if there == wanted:
+        return True
+    kind = there.partition("::")[0]
+    return kind == wanted.partition("::")[0] and (kind != "param" or "param" in (there, wanted))
+
+
+def _either(names: tuple[str, ...] | list[str]) -> str:
+    return " or ".join("." + name for name in names)
