@@ -116,3 +116,29 @@ def test_output_goes_to_a_file(capsys, one: Path, tmp_path: Path):
         assert status == 1
         assert out.endswith(f"wrote {path}\n")
     assert json.loads(path.read_text())["kind"] == "diff"
+
+
+def test_cubins_may_be_compared_viewed_and_listed(capsys, one: Path, tmp_path: Path):
+    compiled = load_kernel(str(one)).compile(N=64)
+    cubin = compiled.save(tmp_path / "double.cubin")
+    status, out, err = run(capsys, "diff", one, cubin, "-p", "N=64", "--level", "ptx")
+    assert (status, err) == (0, ""), out
+    assert run(capsys, "diff", one, cubin, "-p", "N=64")[:1] == (0,)
+    status, out, err = run(capsys, "view", cubin)
+    assert (status, err) == (0, "")
+    assert "double for sm_90a" in out
+    assert "mul.f32" in out
+    assert f"registers {compiled.resources['double'].registers}" in out
+    assert run(capsys, "ptx", cubin)[1].split() == compiled.ptx.split(), "ptxas keeps no blanks in front"
+    assert run(capsys, "sass", cubin)[1] == compiled.listing()
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("view", "missing.cubin"), "no file missing.cubin"),
+    (("sass", "x.cubin", "--arch", "sm_90"), "x.cubin is machine code already"),
+    (("diff", "x.cubin", "-a", "N=3"), "x.cubin is compared as it stands"),
+])
+def test_what_a_cubin_cannot_do_is_said(capsys, arguments, says):
+    status, _, err = run(capsys, *arguments)
+    assert status == 2 or (status == 1 and arguments[0] != "diff")
+    assert says in err

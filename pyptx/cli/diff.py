@@ -11,15 +11,15 @@ from pathlib import Path
 
 from pyptx import history
 from pyptx.cli.kernels import CommandError, explained, load_kernel, parameters
-from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
-from pyptx.views.differ import LEVELS, compiled_of, diff
+from pyptx.views.differ import LEVELS, diff
+from pyptx.views.operands import Operand, operand_of
 
 __all__ = ["add", "run"]
 
 HELP = """\
-A and B are FILE.py:NAME or module:NAME, with @ARCH behind them to compile for that target, or files of PTX, or
-versions that `pyptx history` lists:
+A and B are FILE.py:NAME or module:NAME, with @ARCH behind them to compile for that target, or files of PTX, or cubins,
+or versions that `pyptx history` lists:
 
   pyptx diff gemm.py:gemm@sm_90a gemm.py:gemm@sm_100a -p M=256 N=256 K=256
   pyptx diff gemm.py:gemm -p M=256 N=256 K=256 -b BK=32        the same kernel with another parameter
@@ -69,12 +69,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.context < 0:
         raise CommandError(f"--context {arguments.context}: expected a number of lines, 0 or more")
     common = parameters(arguments.parameters)
-    left, block_a = _compiled(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
-    right, block_b = _compiled(arguments.b or arguments.a, common, parameters(arguments.parameters_b),
-                               arguments.options_b)
-    titles = (" ".join([left.name, *arguments.parameters_a, *arguments.options_a]),
-              " ".join([right.name, *arguments.parameters_b, *arguments.options_b]))
-    blocks = {block for block in (block_a, block_b) if block}
+    left = _operand(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
+    right = _operand(arguments.b or arguments.a, common, parameters(arguments.parameters_b), arguments.options_b)
+    titles = (" ".join([left.compiled.name, *arguments.parameters_a, *arguments.options_a]),
+              " ".join([right.compiled.name, *arguments.parameters_b, *arguments.options_b]))
+    blocks = {side.block for side in (left, right) if side.block}
     found = diff(left, right, level=arguments.level, titles=titles, block=blocks.pop() if len(blocks) == 1 else None)
     if output is None:
         print(found.text(context=arguments.context))
@@ -84,21 +83,21 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0 if found.identical else 1
 
 
-def _compiled(reference: str, common: dict[str, object], own: dict[str, object], options: list[str],
-              ) -> tuple[Compiled, tuple[int, ...] | None]:
-    """What A or B names, compiled, and its block; `common` parameters are for kernels, and PTX has none."""
-    if reference.endswith(".ptx"):
+def _operand(reference: str, common: dict[str, object], own: dict[str, object], options: list[str]) -> Operand:
+    """What A or B names; `common` parameters are for kernels, and PTX has none."""
+    suffix = Path(reference).suffix
+    if suffix in (".ptx", ".cubin"):
         if own or options:
-            raise CommandError(f"{reference} is assembled as it stands; parameters and options are for kernels")
-        return compiled_of(Path(reference)), None
+            does = "assembled" if suffix == ".ptx" else "compared"
+            raise CommandError(f"{reference} is {does} as it stands; parameters and options are for kernels")
+        return operand_of(Path(reference))
     name, at, arch = reference.rpartition("@")
     if at and not arch.startswith("sm_") and ":" not in name and not name.endswith(".py"):
         if own or options:
             raise CommandError(f"{reference} is compared as it was kept; parameters and options are for kernels")
-        kept = history.version(reference)
-        return compiled_of(kept), kept.block
+        return operand_of(history.version(reference))
     if not at or not arch.startswith("sm_"):
         name, arch = reference, None
     kernel = load_kernel(name)
     with explained(kernel):
-        return kernel.compile(arch=arch, options=tuple(options), **common | own), kernel.block
+        return Operand(kernel.compile(arch=arch, options=tuple(options), **common | own), kernel.block)

@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
 from pyptx.kernel import Kernel
 from pyptx.program import Entry, load
+from pyptx.views.cubins import load_cubin
 
-__all__ = ["CommandError", "add_kernel_arguments", "explained", "load_kernel", "parameters"]
+__all__ = ["CommandError", "add_kernel_arguments", "explained", "load_kernel", "open_cubin", "parameters"]
 
 
 class CommandError(PtxError):
@@ -26,10 +28,29 @@ class CommandError(PtxError):
 
 def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
     """Add KERNEL, -p NAME=VALUE and --arch to a subcommand."""
-    command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME, module:NAME or FILE.ptx:ENTRY")
+    command.add_argument("kernel", metavar="KERNEL", help="FILE.py:NAME, module:NAME, FILE.ptx:ENTRY or FILE.cubin")
     command.add_argument("-p", "--param", metavar="NAME=VALUE", nargs="+", action="extend", default=[],
                          dest="parameters", help="sizes and template parameters: -p M=512 N=1024")
     command.add_argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, as sm_100a")
+
+
+def open_cubin(arguments: argparse.Namespace) -> Compiled | None:
+    """The cubin that KERNEL names; None where it is no .cubin file.
+
+    Raises:
+        CommandError: no such file, or options that would need it to be compiled.
+    """
+    if not arguments.kernel.endswith(".cubin"):
+        return None
+    if arguments.parameters or arguments.arch:
+        raise CommandError(f"{arguments.kernel} is machine code already; -p and --arch are for kernels")
+    return load_cubin(_existing(arguments.kernel))
+
+
+def _existing(name: str) -> Path:
+    if not Path(name).is_file():
+        raise CommandError(f"no file {name}")
+    return Path(name)
 
 
 def load_kernel(name: str) -> Kernel | Entry:
@@ -42,9 +63,7 @@ def load_kernel(name: str) -> Kernel | Entry:
     if not colon or "/" in wanted or "\\" in wanted or wanted.endswith((".py", ".ptx")):
         source, wanted = name, ""
     if source.endswith(".ptx"):
-        if not Path(source).is_file():
-            raise CommandError(f"no file {source}")
-        kernels = {entry.name: entry for entry in load(Path(source))}
+        kernels = {entry.name: entry for entry in load(_existing(source))}
     else:
         kernels = {key: value for key, value in vars(load_module(source)).items() if isinstance(value, Kernel)}
     if wanted in kernels:
@@ -73,8 +92,8 @@ def load_module(source: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != source.partition(".")[0] and error.name != source:
             raise                                               # the module is there, one that it imports is not
-        raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME, module:NAME or "
-                           "FILE.ptx:ENTRY") from None
+        raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME, module:NAME, "
+                           "FILE.ptx:ENTRY or FILE.cubin") from None
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyptx.cli.kernels import add_kernel_arguments, explained, load_kernel, parameters
+from pyptx.cli.kernels import add_kernel_arguments, explained, load_kernel, open_cubin, parameters
 
 __all__ = ["add", "print_ptx", "print_sass"]
 
@@ -23,6 +23,8 @@ def add(subparsers) -> None:
 
 
 def print_ptx(arguments: argparse.Namespace) -> int:
+    if cubin := open_cubin(arguments):
+        return deliver(cubin.ptx, arguments.output)
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
     with explained(kernel):
         text = kernel.compile(arch=arguments.arch, **values).ptx if arguments.arch else kernel.ptx(**values)
@@ -30,6 +32,8 @@ def print_ptx(arguments: argparse.Namespace) -> int:
 
 
 def print_sass(arguments: argparse.Namespace) -> int:
+    if cubin := open_cubin(arguments):
+        return deliver(cubin.listing(control=arguments.control), arguments.output)
     kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
     with explained(kernel):
         text = kernel.compile(arch=arguments.arch, **values).listing(control=arguments.control)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, parameters
+from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, open_cubin, parameters
 
 __all__ = ["add", "run"]
 
@@ -23,9 +23,12 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output
     if output and output.suffix not in (".html", ".json"):
         raise CommandError(f"-o {output}: expected a name that ends in .html or .json")
-    kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    with explained(kernel):
-        view = kernel.view(arch=arguments.arch, **values)
+    if cubin := open_cubin(arguments):
+        view = cubin.view()
+    else:
+        kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
+        with explained(kernel):
+            view = kernel.view(arch=arguments.arch, **values)
     if output is None:
         print(view.text())
         return 0

@@ -87,13 +87,15 @@ def refs() -> list[str]:
 
 
 def keep(compiled: Compiled, *, params: Mapping[str, Any] | None = None, block: Sequence[int] | None = None,
-         dynamic_shared_bytes: int = 0, cell: str | None = None, cell_source: str | None = None,
-         notebook: str | None = None, file_name: Callable[[str], str | None] = lambda file: None) -> Version:
+         dynamic_shared_bytes: int = 0, issues: Sequence[int] | None = None, cell: str | None = None,
+         cell_source: str | None = None, notebook: str | None = None,
+         file_name: Callable[[str], str | None] = lambda file: None) -> Version:
     """Keep what was compiled as a version of the kernel.
 
     Args:
         params: template parameters and sizes it was compiled for.
         block, dynamic_shared_bytes: of its launches, for the occupancy.
+        issues: warp instructions that a simulated launch issued for each line of the PTX text.
         cell, cell_source, notebook: the cell it was written in: "Cell In[3]", its text, and "norms.ipynb".
         file_name: how a source file is called for readers; None: by its own name.
     Returns:
@@ -111,7 +113,8 @@ def keep(compiled: Compiled, *, params: Mapping[str, Any] | None = None, block: 
              "resources": {entry: asdict(used) for entry, used in compiled.resources.items()},
              "warnings": [[d.message, d.line, d.hint] for d in compiled.warnings],
              "instructions": _instructions(compiled), "block": block and [*map(int, block)],
-             "dynamic_shared_bytes": dynamic_shared_bytes, "cell": cell, "notebook": notebook}
+             "dynamic_shared_bytes": dynamic_shared_bytes, "issues": issues and [*map(int, issues)], "cell": cell,
+             "notebook": notebook}
     store, now = default_store(), time.time()
 
     def change(connection: sqlite3.Connection) -> Version:
@@ -125,6 +128,7 @@ def keep(compiled: Compiled, *, params: Mapping[str, Any] | None = None, block: 
             names = {part: put_blob(connection, data) for part, data in parts.items()} | {"cell": text}
         if row:
             again = json.loads(row["about"]) | {"cell": cell, "notebook": notebook}
+            again |= {"issues": about["issues"]} if issues is not None else {}
             connection.execute(f"UPDATE versions SET last = ?, about = ?, {' = ?, '.join(_BLOBS)} = ? WHERE id = ?",
                                (now, json.dumps(again), *(names[part] for part in _BLOBS), row["id"]))
             return _row(connection, row["id"])

@@ -39,6 +39,8 @@ class Version:
         instructions: machine instructions; None where they could not be counted.
         block: threads of a block, when known.
         dynamic_shared_bytes: shared memory a launch adds.
+        counters: what its newest simulated launch issued: {"issues": warp instructions for each PTX line, -1 where
+            there is no instruction}; empty when it was not launched.
         cell, notebook: where it was written last, "Cell In[3]" and "norms.ipynb", when known.
     """
 
@@ -57,6 +59,7 @@ class Version:
     instructions: int | None
     block: tuple[int, ...] | None
     dynamic_shared_bytes: int
+    counters: Mapping[str, Sequence[int]]
     cell: str | None
     notebook: str | None
     _about: Mapping[str, Any] = field(repr=False)
@@ -110,7 +113,7 @@ class Version:
 
     def view(self, **options: Any) -> Any:
         """The linked view of it; options as of `pyptx.views.linked`."""
-        return self.compiled().view(**{"title": self.ref, "block": self.block,
+        return self.compiled().view(**{"title": self.ref, "block": self.block, "counters": self.counters or None,
                                        "dynamic_shared_bytes": self.dynamic_shared_bytes, **options})
 
     def _blob(self, part: str) -> bytes:
@@ -172,6 +175,7 @@ def load(row: sqlite3.Row, labels: Sequence[str], store: Store) -> Version:
         params=about["params"], instructions=about["instructions"],
         resources={name: Resources(**used) for name, used in about["resources"].items()},
         block=tuple(about["block"]) if about["block"] else None, dynamic_shared_bytes=about["dynamic_shared_bytes"],
+        counters={"issues": about["issues"]} if about.get("issues") else {},
         cell=about["cell"], notebook=about["notebook"], _about=about, _store=store,
         _blobs={part: row[part] for part in ("source", "files", "places", "ptx", "cubin", "cell")})
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from pyptx import history
 from pyptx.analysis.rows import CLASSES, Compared, Hunk, Row
 from pyptx.analysis.sassdiff import compare_sass
 from pyptx.analysis.textdiff import compare_text
-from pyptx.compiled import Compiled, compile_module
-from pyptx.kernel import Kernel
-from pyptx.parser import parse
 from pyptx.views._diffhtml import html
 from pyptx.views._difftext import text
 from pyptx.views._page import page
 from pyptx.views.difffacts import Fact, facts_of, verdict_of
 from pyptx.views.linked import MIME, TEXT_LINES, LinkedView, linked
+from pyptx.views.operands import compiled_of, operand_of
 
 __all__ = ["LEVELS", "VERSION", "Diff", "compiled_of", "diff"]
 
@@ -125,75 +120,32 @@ def _where(view: LinkedView, row: int) -> tuple[str, int]:
     return (section.file if section else "", view.python.line[row])
 
 
-def compiled_of(reference: Any) -> Compiled:
-    """What a reference stands for, ready to be compared.
-
-    Args:
-        reference: a Compiled; a Kernel, which is compiled with its defaults; a path to a .ptx file, which is assembled
-            for the target it names; a version of the history, or its name such as "rms_norm@3" or a label.
-    Raises:
-        ValueError: a path that is no .ptx file, or PTX without a target.
-        VersionError: no version is called so.
-        TypeError: anything else.
-        OSError, ParseError, CompileError: the file cannot be read, or is refused.
-    """
-    if isinstance(reference, Compiled):
-        return reference
-    if isinstance(reference, Kernel):
-        return reference.compile()
-    if isinstance(reference, str) and _names_version(reference):
-        reference = history.version(reference)
-    if isinstance(reference, history.Version):
-        return replace(reference.compiled(), name=reference.ref)
-    if isinstance(reference, str | os.PathLike):
-        path = Path(reference)
-        if path.suffix != ".ptx":
-            raise ValueError(f"{path}: expected a file that ends in .ptx")
-        source = path.read_text(encoding="utf-8")
-        module = parse(source)
-        rows = source.split("\n")
-        return compile_module(module, source, (None,) * len(rows), target=module.target.targets[0], name=path.stem)
-    raise TypeError(f"cannot compare {type(reference).__name__}; "
-                    "expected a Compiled, a kernel, a path to a .ptx file or the name of a version")
-
-
-def _launch_of(reference: Any) -> tuple[tuple[int, ...] | None, int]:
-    """Threads of a block, where they are known, and the shared memory that a launch adds."""
-    if isinstance(reference, str) and _names_version(reference):
-        reference = history.version(reference)
-    if isinstance(reference, Kernel):
-        return reference.block, reference.smem
-    if isinstance(reference, history.Version):
-        return reference.block, reference.dynamic_shared_bytes
-    return None, 0
-
-
-def _names_version(reference: str) -> bool:
-    return "@" in reference or not Path(reference).suffix
-
-
 def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | None = None,
-         dynamic_shared_bytes: int | None = None, titles: tuple[str | None, str | None] = (None, None)) -> Diff:
+         dynamic_shared_bytes: int | None = None, titles: tuple[str | None, str | None] = (None, None),
+         counters: tuple[Any, Any] = (None, None)) -> Diff:
     """Compare two kernels: what is identical, renamed, rescheduled or different, and which Python line caused it.
 
     Args:
-        a, b: what `compiled_of` takes: a Compiled, a Kernel, a path to a .ptx file, a version's name.
+        a, b: what `compiled_of` takes: a Compiled, a Kernel, an Entry, a path to a .ptx or .cubin file, PTX text, a
+            version's name.
         level: "sass", "ptx" or "python": the lines to compare.
         block: threads of a block, for the occupancy; default: what the kernel, the version or the entry says.
         dynamic_shared_bytes: shared memory the launch adds, for the occupancy; default: what the kernel says, or none.
         titles: what the sides are called; default: the name of the kernel, or of the version.
+        counters: of a simulated launch of each side, as of `linked`; default: what the version was kept with. With
+            both, issue cycles are modelled for what was executed.
     Raises:
         ValueError: another level; and what `compiled_of` raises.
     """
     if level not in LEVELS:
         raise ValueError(f"level is 'sass', 'ptx' or 'python', not {level!r}")
-    one, other = compiled_of(a), compiled_of(b)
-    views = []
-    for side, reference, title in zip((one, other), (a, b), titles, strict=True):
-        own_block, own_bytes = _launch_of(reference)
-        views.append(linked(side, title=title, block=own_block if block is None else block,
-                            dynamic_shared_bytes=own_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes))
-    left, right = views
+    sides = operand_of(a), operand_of(b)
+    one, other = (side.compiled for side in sides)
+    left, right = (
+        linked(side.compiled, title=title, counters=side.counters if counted is None else counted,
+               block=side.block if block is None else block,
+               dynamic_shared_bytes=side.dynamic_shared_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes)
+        for side, title, counted in zip(sides, titles, counters, strict=True))
     match level:
         case "sass":
             compared = compare_sass(one.sass, other.sass, (one.target, other.target))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pyptx.analysis.issue import executions, issue_cycles
 from pyptx.analysis.rows import Compared
 
 __all__ = ["Fact", "delta_text", "facts_of", "shown", "verdict_of"]
 
-STALLS = "stall cycles, straight through"               # of every instruction once, as the code stands
+CYCLES = "issue cycles of a warp, modelled"             # of a launch that was counted
+CYCLES_ONCE = "issue cycles, each line once, modelled"
 
 
 class Fact(NamedTuple):
@@ -47,11 +49,20 @@ def facts_of(left, right, one, other) -> tuple[Fact, ...]:
             ("instructions", "", 0, lambda view: len(view.sass.text))):
         found.append(Fact(label, number(left), number(right), unit, good))
     found.append(Fact("code", 16 * len(one.sass), 16 * len(other.sass), "B", 0))
-    found.append(Fact(STALLS, sum(left.sass.stall), sum(right.sass.stall), "", -1))
+    found.append(_cycles(left, right))
     mixes = [_mix(view) for view in (left, right)]
     for group in dict.fromkeys((*mixes[0], *mixes[1])):
         found.append(Fact(group, mixes[0].get(group, 0), mixes[1].get(group, 0), "", 0, "group"))
     return tuple(fact for fact in found if fact.left or fact.right)
+
+
+def _cycles(left, right) -> Fact:
+    """Modelled issue cycles: as the launches of both sides were counted, else every line once."""
+    times = [executions(view.sass.ptx, view.ptx.counters.get("issues", ())) for view in (left, right)]
+    if None not in times:
+        return Fact(CYCLES, *(round(issue_cycles(view.sass.stall, own)) for view, own in
+                              zip((left, right), times, strict=True)), "", -1)
+    return Fact(CYCLES_ONCE, issue_cycles(left.sass.stall), issue_cycles(right.sass.stall), "", -1)
 
 
 def _occupancy(view) -> float | None:
@@ -91,7 +102,7 @@ def verdict_of(level: str, compared: Compared, facts: tuple[Fact, ...]) -> str:
         sentence += f"; {compared.control_only} differ in scheduling bits only"
     changed = [f"{fact.label} {shown(fact, fact.left)} → {shown(fact, fact.right)}" for fact in facts
                if fact.kind == "use" and fact.good and fact.left != fact.right and fact.left is not None
-               and fact.right is not None and fact.label not in ("live registers at most", STALLS)]
+               and fact.right is not None and fact.label not in ("live registers at most", CYCLES_ONCE)]
     return sentence + (f". {_sentence('; '.join(changed))}" if changed else "") + "."
 
 
