@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Compute", "Const", "Elect",
-           "Exit",
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Collective", "Compute",
+           "Const", "Elect", "Exit",
            "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "SYNCHRONIZING", "Shuffle", "Special",
            "Store", "Trap", "Value",
            "Vote", "WarpBarrier"]
@@ -212,4 +212,12 @@ class BarrierOp:
 
 Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote
           | Match | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
-SYNCHRONIZING = (Shuffle, Vote, Match, Redux, Elect, WarpBarrier)
+
+
+class Collective:
+    """Actions of other files that wait for the lanes of a membermask: they have `members`."""
+
+    __slots__ = ()
+
+
+SYNCHRONIZING = (Shuffle, Vote, Match, Redux, Elect, WarpBarrier, Collective)

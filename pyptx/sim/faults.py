@@ -143,6 +143,9 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "membermask":
         what = f"executes it, but is not in its membermask 0x{address:08x}"
         hint = f"lanes 0x{extra:08x} execute it together"
+    elif kind == "warp":
+        what = f"executes it with lanes 0x{address:08x} only; it needs all 32 lanes of the warp together (.aligned)"
+        hint = "is the number of threads a multiple of 32, and is it outside of branches that lanes take differently?"
     elif kind == "jump":
         what = f"jumps through a table of {extra} with index {address}"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Result:
 
 def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
-           threads: int | None = None, max_steps: int | None = None) -> Result:
+           threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast") -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     Args:
@@ -46,11 +46,15 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         threads: OS threads of the core that share the CTAs; None is 1. More than 1 only when CTAs cannot depend on each
             other: no atomics, no ordered accesses of global memory.
         max_steps: warp-instructions after which the run is given up.
+        tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
     Raises:
         LaunchError: an argument or a size is wrong.
         SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
     """
     plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes, max_steps)
+    if tensor_cores not in ("fast", "hw"):
+        raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
+    plan = replace(plan, tensor_cores=tensor_cores)
     names = program.names
     block_of_params, segments = pack(program.entry.name, names.params, args, [v.buffer for v in names.globals])
     if names.const_bytes:

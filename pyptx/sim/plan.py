@@ -34,6 +34,7 @@ class Plan:
     resident: int
     yields: bool                        # lanes that wait for others of their warp go on when these take long
     max_steps: int
+    tensor_cores: str = "fast"          # or "hw"
 
     @classmethod
     def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None) -> Plan:

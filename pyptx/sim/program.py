@@ -9,7 +9,16 @@ from functools import cache, cached_property
 from pyptx.errors import Diagnostic, PtxError, SimulationError
 from pyptx.ir.nodes import Function, Instruction, Module
 from pyptx.sim.actions import Action, Address, Atomic, Compute, Const, Load, Reg, Special, Store
-from pyptx.sim.decode import DECODERS, atomics, barrier, control, memory, move, warp  # noqa: F401  (they register)
+from pyptx.sim.decode import (  # noqa: F401  (they register)
+    DECODERS,
+    atomics,
+    barrier,
+    control,
+    memory,
+    mma,
+    move,
+    warp,
+)
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import live_at_entry, reconvergence
 from pyptx.sim.means import Leaf, walk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyptx.errors import SimulationError
 from pyptx.sim import actions as act
+from pyptx.sim.core import matrix
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Leaf, walk
@@ -367,7 +368,7 @@ def _jump(e: Encoder, action: act.Jump) -> None:
     e.patches.append((op, None, e.program.meets[e.instr]))
 
 
-_ENCODERS = {
+_ENCODERS = matrix.ENCODERS | {
     Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
     act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,

@@ -2,7 +2,7 @@
 #include "chain.h"
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
-                                      atomic_ops, warp_ops, control_ops};
+                                      atomic_ops, warp_ops, control_ops, tensor_ops};
 
 static void f_nop(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
 static void f_clock(Ctx *x, const Op *o, u32 m) {                        // instructions this warp issued; mod 1: 64 bits
@@ -40,7 +40,7 @@ typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *next_cta;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
-    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, tensor_hw;
     u64 grid[3], block[3], cluster[3];
 } Launch;
 
@@ -70,7 +70,7 @@ Ctx *core_open(const Launch *l) {
     x->shared_window = l->shared_window; x->local_window = l->local_window; x->const_window = l->const_window;
     x->param_window = l->param_window;
     x->max_steps = l->max_steps; x->cta_quantum = l->cta_quantum; x->warp_quantum = l->warp_quantum;
-    x->next_cta = l->next_cta; x->last_cta = l->last_cta; x->max_resident = (u32)l->max_resident; x->yields = (u32)l->yields;
+    x->next_cta = l->next_cta; x->last_cta = l->last_cta; x->max_resident = (u32)l->max_resident; x->yields = (u32)l->yields; x->tensor_hw = (u32)l->tensor_hw;
     for (u32 k = 0; k < 3; k++) {
         x->grid[k] = (u32)l->grid[k]; x->block[k] = (u32)l->block[k]; x->cluster[k] = (u32)l->cluster[k];
     }

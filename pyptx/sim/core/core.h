@@ -109,7 +109,7 @@ typedef struct { u64 issues, lanes; } Executed;
 
 enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
-       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE };
+       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
@@ -135,6 +135,7 @@ struct Ctx {
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
     u64 *next_cta, last_cta;    // the next is shared with the other threads of the launch
     u32 current;
+    u32 tensor_hw;              // tensor cores add as the hardware does
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written
     u32 *zeros;
@@ -148,7 +149,7 @@ struct Ctx {
 
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
-    atomic_ops[], warp_ops[], control_ops[];
+    atomic_ops[], warp_ops[], control_ops[], tensor_ops[];
 
 #define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
 #define PRED(x, o) (*(u32 *)R(x, o))

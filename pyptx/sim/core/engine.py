@@ -25,14 +25,14 @@ __all__ = ["encoded", "run"]
 SLICE = 20_000_000              # warp-instructions between two looks at signals
 RUNNING, DONE, FAULT, DEADLOCK, STEPS = range(5)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
-           "memory", "space")
+           "memory", "space", "warp")
 _STATES = ("ready", "barrier", "parked")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors next_cta""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields""".split()
+    last_cta max_resident yields tensor_hw""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -104,7 +104,7 @@ class _Job:
             "zero_count": 2 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
             "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
             "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
-            "yields": plan.yields}
+            "yields": plan.yields, "tensor_hw": plan.tensor_cores == "hw"}
 
 
 class _Part:

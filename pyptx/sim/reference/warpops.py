@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import execute, matrix
 from pyptx.sim.reference.alu import minimum
 from pyptx.sim.reference.bits import signed
 from pyptx.sim.reference.state import lanes_of
@@ -38,6 +38,8 @@ def run(runner, action, mask: int) -> None:
             execute.write(runner, action.leader, mask, [int(lane == lanes[0]) for lane in lanes])
         case act.WarpBarrier():
             pass
+        case act.Collective():
+            matrix.run(runner, action, mask)
 
 
 def _shuffle(runner, action: act.Shuffle, mask: int, lanes: list[int]) -> None:

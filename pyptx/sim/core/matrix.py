@@ -1,0 +1,110 @@
+"""Matrix instructions as operations of the core: their descriptions and tables in the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pyptx.sim import fragments
+from pyptx.sim import tensor as act
+from pyptx.sim.actions import Value
+from pyptx.sim.core.encode import NONE, Encoder, Flags
+from pyptx.sim.core.lower import lower
+from pyptx.sim.fragments import BITS, Fragment
+from pyptx.sim.means import Leaf
+
+__all__ = ["ENCODERS"]
+
+FORMATS = ("f16", "bf16", "tf32", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e2m1x8", "s8", "u8", "s4", "u4", "b1",
+           "f32", "s32", "f64", "ue8m0", "ue4m3")
+_ROUNDING = ("rn", "rz", "rm", "rp")
+_RESULTS = ("f32", "f16", "e8m13")
+_SATURATE, _XOR = 1, 2
+_ROUNDING_SHIFT = 4
+
+
+def _row(e: Encoder, value: Value, width: int = 32) -> int:
+    return lower(e, Leaf(value, f"b{width}"))
+
+
+def _rows(e: Encoder, values: Iterable[Value], width: int = 32) -> list[int]:
+    return [_row(e, v, width) for v in values]
+
+
+def _targets(e: Encoder, registers) -> list[int]:
+    return [NONE if r is None else e.register(r) for r in registers]
+
+
+def _table(e: Encoder, key: tuple, build) -> int:
+    """A table in the pool, once for each key; its place."""
+    key = ("table", *key)
+    if key not in e.shapes:
+        e.shapes[key] = e.operand_list([int(v) for v in np.asarray(build()).reshape(-1)])
+    return e.shapes[key]
+
+
+def _holders(e: Encoder, fragment: Fragment) -> int:
+    return _table(e, (fragment, "holders"), fragment.holders)
+
+
+def _words(e: Encoder, fragment: Fragment, *, left: bool) -> int:
+    """For b1: where word w of a row of A, or of a column of B, is held; line by line."""
+    def build():
+        line, word = (fragment.row, fragment.column) if left else (fragment.column, fragment.row)
+        lines, words = line[:, 0], word[:, 0] // 32
+        found = np.zeros((lines.max() + 1, words.max() + 1), np.int64)
+        found[lines, words] = np.arange(lines.size).reshape(lines.shape)
+        return found
+    return _table(e, (fragment, "words"), build)
+
+
+def _product(p: act.Product) -> list[int]:
+    flags = (_SATURATE * p.saturate | _XOR * (p.bits == "xor") | _ROUNDING.index(p.rounding) << _ROUNDING_SHIFT)
+    fraction, result, step = (0, 0, 0) if p.model is None else (p.model.fraction, _RESULTS.index(p.model.result),
+                                                                p.model.step)
+    return [p.m, p.n, p.k, *(FORMATS.index(t) for t in (p.a, p.b, p.c, p.d)), flags, p.scale,
+            FORMATS.index(p.scale_type) if p.scale else 0, fraction, result, step]
+
+
+def _metadata(e: Encoder, action: act.Mma | act.Wgmma) -> list[int]:
+    """The metadata's row, the place of its table, chunks in a row."""
+    if action.metadata is None:
+        return [NONE, 0, 0]
+    p = action.product
+    chunks = p.k // {32: 2, 4: 8}.get(BITS[p.a], 4)
+
+    def build():
+        lanes, shifts = fragments.metadata(p.m, chunks, action.selector)
+        return lanes | shifts << 8
+    return [_row(e, action.metadata), _table(e, ("metadata", p.m, chunks, action.selector), build), chunks]
+
+
+def _mma(e: Encoder, action: act.Mma) -> None:
+    p = action.product
+    fa, fb, fc, fd = action.fragments
+    width = 64 if p.d == "f64" else 32
+    bits = p.a == "b1"
+    standard = [f is fragments.accumulator(16, p.n, BITS[t]) and t != "f64" and None not in data
+                for f, t, data in ((fc, p.c, action.c), (fd, p.d, action.data))]
+    a, b, c = (_rows(e, values, width) for values in (action.a, action.b, action.c))
+    d = _targets(e, action.data)
+    tables = [_words(e, fa, left=True) if bits else _holders(e, fa),
+              _words(e, fb, left=False) if bits else _holders(e, fb),
+              NONE if standard[0] else _holders(e, fc),
+              NONE if standard[1] else _table(e, (fd, "places"), fd.places)]
+    scales = [NONE] * 6
+    if action.scale_a is not None:
+        both = (action.scale_a, action.scale_b)
+        scales = [_row(e, value) for s in both for value in s]
+    description = [*_product(p), 4 if fa.batch is not None else 1, *map(len, (a, b, c, d)), *tables,
+                   *_metadata(e, action), *scales, *a, *b, *c, *d]
+    _emit(e, "mma", description)
+
+
+def _emit(e: Encoder, name: str, description: list[int], **cells) -> None:
+    e.fresh = False                                             # counted where it executes, see synchronize()
+    e.emit(name, e=e.constant(0xFFFFFFFF, 32), aux=e.operand_list(description), flags=Flags.SYNC | Flags.COUNT, **cells)
+
+
+ENCODERS = {act.Mma: _mma}

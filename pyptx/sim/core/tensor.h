@@ -1,0 +1,20 @@
+// Fragments: matrices spread over the registers of a warp, gathered and scattered through tables that
+// pyptx/sim/fragments.py makes. A table for gathering holds, for each element of the dense matrix, where it is held:
+// (register * elements + element) * 32 + lane. One for scattering holds, in that order, the element's place.
+#ifndef PYPTX_TENSOR_H
+#define PYPTX_TENSOR_H
+#include "product.h"
+
+enum { MAX_TILE = 16 * 128 };                                            // elements of A or B of mma and wmma
+
+// The registers `rows` (operands) as the dense matrix of `count` elements, b1 as words.
+void gather_fragment(Ctx *x, const u32 *rows, u32 registers, u32 format, const u32 *table, u32 count, float *out);
+// The standard accumulator of 16 rows: f32 or s32 (four registers for eight columns) or f16 (two) as [16][n] floats or
+// integers, and back.
+void load_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, float *out);
+void store_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, const float *in);
+// Sparse A: `stored` [m][k / 2] as dense [m][k]; the table holds the lane and shift (lane | shift << 8) of each chunk of
+// each row in the metadata register `row`.
+void expand_sparse(float *out, const float *stored, u32 m, u32 k, u32 format, const u32 *row, const u32 *table, u32 chunks);
+int whole_warp(Ctx *x, u32 m);                                           // 0: a fault was raised
+#endif

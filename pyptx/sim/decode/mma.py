@@ -1,0 +1,117 @@
+"""mma.sync and wmma: products of fragments in registers; loads and stores of wmma fragments."""
+
+from __future__ import annotations
+
+import re
+
+from pyptx.sim import fragments
+from pyptx.sim.actions import Action
+from pyptx.sim.decode import decodes
+from pyptx.sim.decode.memory import space_of
+from pyptx.sim.fragments import BITS, Fragment
+from pyptx.sim.operands import Operands
+from pyptx.sim.tensor import LoadFragment, Mma, Product, Scale, StoreFragment, model
+
+__all__ = ["formats", "shape_of", "target_of"]
+
+_FORMATS = frozenset("f16 bf16 tf32 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 s8 u8 s4 u4 b1 s32 ue8m0 ue4m3".split())
+_SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
+_ROUNDING = ("rn", "rz", "rm", "rp")
+
+
+def shape_of(o: Operands) -> tuple[int, int, int]:
+    """m, n, k among the modifiers."""
+    [found] = [f for f in map(_SHAPE.fullmatch, o.instruction.modifiers) if f]
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def formats(o: Operands) -> list[str]:
+    """The formats among the modifiers, in order; fp4 of the kinds that pack it densely is "e2m1x8"."""
+    words = [m[1:] for m in o.instruction.modifiers]
+    dense = any(w.startswith("kind::mxf4") for w in words)
+    return ["e2m1x8" if dense and w == "e2m1" else w for w in words if w in _FORMATS]
+
+
+def target_of(o: Operands) -> str:
+    """The module's target, "sm_90a"."""
+    return o.scope.names.module.target.targets[0]
+
+
+def _layouts(o: Operands) -> list[str]:
+    return [m[1:] for m in o.instruction.modifiers if m in (".row", ".col")]
+
+
+@decodes("mma")
+def mma(o: Operands) -> Action | None:
+    words = {m[1:] for m in o.instruction.modifiers}
+    (m, n, k), types = shape_of(o), formats(o)
+    d, a, b, c = types[:4]
+    sparse = "e" in o
+    blocks = 0
+    if "block_scale" in words:
+        vector = next((w for w in words if w.startswith("scale_vec")), None)
+        blocks = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4,
+                  None: 1 if "kind::mxf8f6f4" in words else 2}[vector]
+    product = Product(m, n, k, a, b, c, d, "satfinite" in words, next((w for w in ("xor", "and") if w in words), ""),
+                      next((w for w in _ROUNDING if w in words), "rn"), sparse, k // blocks if blocks else 0,
+                      types[4] if blocks else "", model(target_of(o), "mma", k, a, d))
+    if (m, n, k) == (8, 8, 4) and a == "f16":
+        layouts = _layouts(o)
+        parts = (fragments.quad_pair("a", layouts[0], 16), fragments.quad_pair("b", layouts[1], 16),
+                 fragments.quad_pair("c", "", BITS[c]), fragments.quad_pair("c", "", BITS[d]))
+    else:
+        parts = (fragments.left(m, k // 2 if sparse else k, BITS[a]), fragments.right(k, n, BITS[b]),
+                 fragments.accumulator(m, n, BITS[c]), fragments.accumulator(m, n, BITS[d]))
+    scales = (None, None)
+    if blocks:
+        scales = (Scale(o.value("sa"), o.value("ba"), o.value("ta")),
+                  Scale(o.value("sb"), o.value("bb"), o.value("tb")))
+    return Mma(product, o.targets("d"), o.values("a"), o.values("b"), o.values("c"), parts,
+               o.value("e") if sparse else None, o.number("f") if sparse else 0, *scales)
+
+
+# wmma ---------------------------------------------------------------------------------------------------------------
+
+@decodes("wmma")
+def wmma(o: Operands) -> Action | None:
+    what = o.instruction.modifiers
+    if ".load" in what or ".store" in what:
+        return None
+    return _multiply(o)
+
+
+def _multiply(o: Operands) -> Action:
+    words = {m[1:] for m in o.instruction.modifiers}
+    shape, types = shape_of(o), formats(o)
+    d, a, b, c = types if len(types) == 4 else (types[0], "f16", "f16", types[1])
+    product = Product(*shape, a, b, c, d, "satfinite" in words, next((w for w in ("xor", "and") if w in words), ""),
+                      next((w for w in _ROUNDING if w in words), "rn"),
+                      model=model(target_of(o), "mma", shape[2], a, d))
+    data, sources = o.targets("d"), [o.values(name) for name in "abc"]
+    parts = [fragments.wmma(name, shape, BITS[type_], len(registers)) for name, type_, registers
+             in zip("abcc", (a, b, c, d), (*sources, data), strict=True)]
+    return Mma(product, data, *sources, tuple(parts))
+
+
+def _access(o: Operands) -> tuple | None:
+    """Address, stride, leading size, major, bits and fragment of a load or store."""
+    modifiers = o.instruction.modifiers
+    space, shape, [type_name] = space_of(modifiers), shape_of(o), formats(o)
+    if space is None:
+        return None
+    operand = next(m[1:] for m in modifiers if m in (".a", ".b", ".c", ".d"))
+    [major] = _layouts(o)
+    fragment: Fragment = fragments.wmma("c" if operand == "d" else operand, shape, BITS[type_name],
+                                        len(o.values("r")) if operand == "d" else len(o.targets("r")))
+    leading = fragment.columns if major == "row" else fragment.rows
+    return (o.address("p", space), o.value("s") if "s" in o else None, leading, major, BITS[type_name], fragment)
+
+
+def _load(o: Operands) -> Action | None:
+    found = _access(o)
+    return LoadFragment(*found, o.targets("r")) if found else None
+
+
+def _store(o: Operands) -> Action | None:
+    found = _access(o)
+    return StoreFragment(*found, o.values("r")) if found else None

@@ -1,0 +1,32 @@
+"""wgmma: asynchronous products of a warpgroup, their groups."""
+
+from __future__ import annotations
+
+from pyptx.sim.actions import Action
+from pyptx.sim.decode import decodes
+from pyptx.sim.decode.mma import formats, shape_of, target_of
+from pyptx.sim.operands import Operands
+from pyptx.sim.tensor import Product, Wgmma, WgmmaGroup, model
+
+
+@decodes("wgmma")
+def wgmma(o: Operands) -> Action | None:
+    modifiers = o.instruction.modifiers
+    for mode in ("fence", "commit_group", "wait_group"):
+        if f".{mode}" in modifiers:
+            return WgmmaGroup(mode, o.number("n") if mode == "wait_group" else 0)
+    return _multiply(o)
+
+
+def _multiply(o: Operands) -> Action:
+    words = {m[1:] for m in o.instruction.modifiers}
+    (_, n, k), (d, a, b) = shape_of(o), formats(o)
+    sparse = "m" in o
+    product = Product(16, n, k, a, b, d, d, "satfinite" in words, "and" if a == "b1" else "", sparse=sparse,
+                      model=model(target_of(o), "wgmma", k, a, d))
+    signs = [o.number(name) for name in ("ia", "ib") if name in o]
+    majors = ["mn" if name in o and o.number(name) else "k" for name in ("ta", "tb")]
+    data = o.targets("d")
+    left = o.values("a") if "a" in o else (o.value("ad"),)
+    return Wgmma(product, data, left, o.value("bd"), data, o.value("sd"), o.negated("sd"), signs.count(-1) == 1,
+                 *majors, o.value("m") if sparse else None, o.number("ss") if sparse else 0)
