@@ -10,7 +10,7 @@ from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Op
 from pyptx.ir.visit import leaves
 from pyptx.validate._tokens import address_parts, integer
 
-__all__ = ["constant_problems"]
+__all__ = ["constant_problems", "expression_problem"]
 
 _TOKEN = re.compile(r"""
     (?P<hexfloat>0[fF][0-9a-fA-F]{8}(?![0-9a-fA-F])|0[dD][0-9a-fA-F]{16}(?![0-9a-fA-F]))
@@ -35,7 +35,7 @@ def constant_problems(operands: tuple[Operand, ...], is_register) -> Iterator[st
                     yield f"[{leaf.base}{number}]: an offset is added; write [{leaf.base}+{number}]"
                 problem = _offset(number) if number and not any(map(is_register, _names(number))) else None
             elif isinstance(leaf, ImmediateOperand):
-                problem = _expression(leaf.text)
+                problem = expression_problem(leaf.text)
             elif isinstance(leaf, SubscriptOperand):
                 problem = _offset(leaf.index) if not any(map(is_register, _names(leaf.index))) else None
             elif isinstance(leaf, LabelOperand):
@@ -51,7 +51,8 @@ def _names(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _expression(text: str) -> str | None:
+def expression_problem(text: str) -> str | None:
+    """What is wrong with a constant expression; None when nothing is."""
     kinds = {}
     for found in _TOKEN.finditer(text):
         kinds[found.lastgroup] = word = found[0]
@@ -75,12 +76,12 @@ def _expression(text: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _offset(text: str) -> str | None:
-    if text[:1] == "-" and _expression(text[1:]) is None:
+    if text[:1] == "-" and expression_problem(text[1:]) is None:
         return None
     kinds = {m.lastgroup for m in _TOKEN.finditer(text)}
     if kinds & {"float", "hexfloat"}:
         return f"{text} is no offset; expected an integer"
-    return _expression(text)
+    return expression_problem(text)
 
 
 @lru_cache(maxsize=4096)
@@ -91,4 +92,4 @@ def _symbol(text: str) -> str | None:
         return None
     if sign != "+":
         return f"{text}: only an integer can be added to a name"
-    return _expression(rest.strip()) if rest else None
+    return expression_problem(rest.strip()) if rest else None

@@ -23,6 +23,7 @@ from pyptx.ir.nodes import (
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import _types
 from pyptx.isa.targets import Target
+from pyptx.validate._constants import expression_problem
 from pyptx.validate._scope import Declared, Scope
 from pyptx.validate._tokens import literal
 
@@ -212,6 +213,8 @@ def _initializer(node: VarDecl, value: object, shape: tuple[int, ...], scope: Sc
             yield from _address(node, value.text, scope)
         elif kind == "name":
             yield f"{value.text} is no constant; a name stands first, as in name+4"
+        elif problem := expression_problem(value.text):
+            yield problem
         elif node.type in (ScalarType.F32, ScalarType.F64) and kind == "int":
             yield f"{value.text} is an integer, {name} is .{node.type.value}; write {value.text}.0"
         elif kind in ("float", "hex") and node.type.value[0] in "us":

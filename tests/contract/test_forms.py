@@ -35,6 +35,9 @@ TAKEN = """
     mbarrier.try_wait.parity.shared.b64 %p0, [bar], 0;
     ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];
     st.global.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};
+    tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r0], %rd0, %rd1, %r1, {%r0, %r1, %r2, %r3}, %p0;
+    tcgen05.mma.cta_group::1.kind::f16.ashift [%r0], [%r1], %rd1, %r1, {%r0, %r1, %r2, %r3}, %p0;
+    suld.b.2d.v2.b64.trap {%rd0, %rd1}, [%rd0, {%r0, %r1}];
 """
 REFUSED = """
     cp.async.bulk.tensor.2d.global.shared::cta [%rd0, {%r0, %r1}], [s];
@@ -44,6 +47,9 @@ REFUSED = """
     mbarrier.arrive.expect_tx.shared::cta.b64 [bar], 64;
     setmaxnreg.sync.aligned.u32 64;
     mbarrier.arrive.release.cta.shared::cluster.multicast::cluster.b64 _, [bar], 1;
+    tcgen05.mma.cta_group::2.kind::f16 [%r0], %rd0, %rd1, %r1, {%r0, %r1, %r2, %r3}, %p0;
+    tcgen05.mma.cta_group::1.kind::f16.ashift [%r0], %rd0, %rd1, %r1, %p0;
+    suld.b.2d.b64.trap %rd0, [%rd0, {%rd0, %rd1}];
 """
 
 
