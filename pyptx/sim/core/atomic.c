@@ -57,6 +57,9 @@ static u64 apply(u64 old, u64 b, u64 c, u32 operation, u32 type, u32 packed, int
     return less == (operation == MIN) ? old : b;
 }
 
+// The same for copies that reduce (tensor_copy.c).
+u64 apply_atomic(u64 old, u64 b, u64 c, u32 operation, u32 type, int ftz) { return apply(old, b, c, operation, type, 0, ftz); }
+
 static void f_atom(Ctx *x, const Op *o, u32 m) {
     Access t;
     if (!m || !resolve(x, o, m, &t, 1)) return;

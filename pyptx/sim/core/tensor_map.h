@@ -1,0 +1,45 @@
+// A tensor map as its 128 bytes (pyptx/tensor_map/_layout.py) and what copies with it have in common.
+#ifndef PYPTX_TENSOR_MAP_H
+#define PYPTX_TENSOR_MAP_H
+#include "core.h"
+
+typedef struct {
+    char magic[8];
+    u8 version, rank, type, interleave, swizzle, atomicity, fill, promotion;
+    u64 address, stride[4];     // stride[k]: bytes, of dimension k + 1; dimensions count from the innermost
+    u32 last[5], box[5];        // size - 1; box of im2col: channels, pixels
+    int16_t lower[3], upper[3];     // corners: w, h, d
+    u8 step[5], mode, zero[14];
+} TensorMap;
+_Static_assert(sizeof(TensorMap) == 128, "the layout of a tensor map");
+
+enum { TC_LOAD, TC_STORE, TC_REDUCE, TC_PREFETCH };
+enum { TC_TILE, TC_GATHER4, TC_SCATTER4, TC_IM2COL, TC_IM2COL_W, TC_IM2COL_W128 };
+
+// sim/tensor_faults.py has the words.
+enum { TP_NONE, TP_MAP_SPACE, TP_MAP_ALIGNMENT, TP_MAP_MAGIC, TP_RANK, TP_MODE, TP_ELEMENT, TP_BOX, TP_STEP, TP_TENSOR,
+       TP_SWIZZLE, TP_COORDINATE, TP_OFFSET, TP_SHARED_ALIGNMENT, TP_SHARED_BOUNDS, TP_GLOBAL_BOUNDS, TP_READ_ONLY,
+       TP_TARGET, TP_FIELD, TP_BARRIER };
+
+// What an instruction asks for.
+typedef struct {
+    u8 direction, mode, rank, operation;    // operation of reductions: as in atomic.c
+    u8 offsets, inside, override, spare;    // how many offsets; im2col_no_offs::w ends at the first pixel outside
+    i32 at[5];
+    u16 offset[3];                          // of im2col; wHalo and wOffset of the w modes
+    u64 map, base;                          // generic address of the map; address instead of the map's own (override)
+} TensorCopy;
+
+// How a box lies in shared memory. A row runs along dimension 0; a unit is what stays together: an element, a slice of
+// interleaved channels, the sixteen elements of a padded type.
+typedef struct {
+    u32 global_unit, shared_unit, per_unit, units, step, rows, pitch;
+    u64 size, transaction, footprint;       // units of dimension 0; bytes for an mbarrier; bytes of shared memory
+} Geometry;
+
+const u8 *tensor_map_at(Ctx *x, u64 address, u64 *about, u32 *problem);
+u32 tensor_geometry(const TensorMap *m, const TensorCopy *c, Geometry *g);                       // the problem, or 0
+u32 tensor_check(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, u64 shared, u64 *about);
+u32 tensor_move(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, u8 *smem, u64 shared, u64 *about);
+u64 apply_atomic(u64 old, u64 b, u64 c, u32 operation, u32 type, int ftz);                       // atomic.c
+#endif
