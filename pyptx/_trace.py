@@ -101,16 +101,29 @@ class TraceContext:
         declaration = RegDecl(_SCALARS[type_], name, count, None, place or user_place())
         (self._local_decls[-1] if self._local_decls else self._decls).append(declaration)
 
+    def fresh(self, dtype: PtxType, prefix: str, place: Place) -> str:
+        """Declare a register under the next name of a prefix, like `declare`; returns the name."""
+        names = self.names
+        index = names[prefix]
+        names[prefix] = index + 1
+        name = prefix + str(index)
+        type_ = self._types[name] = dtype.register
+        (self._local_decls[-1] if self._local_decls else self._decls).append(
+            RegDecl(_SCALARS[type_], name, None, None, place))
+        return name
+
     def declare_first(self, dtype: PtxType, name: str) -> None:
         """Declare a register at function level, whatever scope is open: for what the prologue sets."""
         self._types[name] = dtype.register
         self._decls.append(RegDecl(_SCALARS[dtype.register], name, place=user_place()))
 
     def declare_variable(self, space: StateSpace, dtype: PtxType, name: str, *, size: int | None = None,
-                         align: int | None = None, linking: LinkingDirective | None = None) -> None:
+                         align: int | None = None, linking: LinkingDirective | None = None,
+                         local: bool = False) -> None:
+        """Declare a variable at function level; with `local` inside the innermost `ptx.scope()`."""
         self.variables.add(name)
-        self.var_decls.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking,
-                                      place=user_place()))
+        declared = self._local_decls[-1] if local and self._local_decls else self.var_decls
+        declared.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking, place=user_place()))
 
     def note_declarations(self, statements: Iterable[Statement]) -> None:
         """Learn what a piece of PTX declares by itself: register types, and names of variables."""

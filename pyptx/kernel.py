@@ -101,7 +101,7 @@ class Kernel:
     @property
     def params(self) -> tuple[Param, ...]:
         """Parameters of the entry, in ABI order, for the default template values."""
-        return self._specialize({}).entry.params
+        return self.variant().entry.params
 
     @property
     def last_run(self) -> LaunchResult | None:
@@ -115,18 +115,25 @@ class Kernel:
 
     def ptx(self, **params: Any) -> str:
         """The PTX text for these parameter values. It is returned even when the table refuses something in it."""
-        return self._specialize(params).emitted.text
+        return self.variant(**params).emitted.text
 
     def module(self, **params: Any) -> Module:
         """The tree for these parameter values; equal values give the same object."""
         return self._trace(**params)
 
     def _trace(self, **params: Any) -> Module:
-        return self._specialize(params).module
+        return self.variant(**params).module
 
     def variant(self, *, arch: str | None = None, version: tuple[int, int] | None = None, **params: Any) -> Variant:
         """What is compiled and launched for these parameter values: module, text and places, traced once."""
-        return self._specialize(params, arch, version)
+        sizes, template, _ = self._split(params)
+        arch, version = arch or self._arch, tuple(version) if version is not None else self._version
+        values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))
+        key = (arch, version, values, tuple(sorted(sizes.items())))
+        if key not in self._cache:
+            self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
+                                          self._options, arch=arch, version=version, env=sizes, template=template)
+        return self._cache[key]
 
     def compile(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
                 lineinfo: bool = False, **params: Any) -> Compiled:
@@ -141,7 +148,7 @@ class Kernel:
             CompileError: the table or the assembler refused something; all of it, each at its Python line.
             MissingToolError: no assembler is installed.
         """
-        return self._specialize(params, arch, version).compile(options, lineinfo=lineinfo)
+        return self.variant(arch=arch, version=version, **params).compile(options, lineinfo=lineinfo)
 
     def sass(self, **params: Any) -> str:
         """The machine code as text, one instruction a line with its address."""
@@ -153,7 +160,7 @@ class Kernel:
 
         The counters of the newest launch of the same variant stand beside the lines.
         """
-        variant = self._specialize(params, arch, version)
+        variant = self.variant(arch=arch, version=version, **params)
         return variant.view(variant.compile(options, lineinfo=lineinfo), block=self._block, dynamic_bytes=self.smem)
 
     # running ----------------------------------------------------------------------------------------------------------
@@ -210,7 +217,7 @@ class Kernel:
                             settings={**options(), **others})
 
     def _launch(self, params: Mapping[str, Any], runtime: Runtime, *args: Any, **arguments: Any) -> LaunchResult:
-        self.last_variant = self._specialize(params)
+        self.last_variant = self.variant(**params)
         return self.last_variant.launch(runtime, *args, **arguments)
 
     # binding ----------------------------------------------------------------------------------------------------------
@@ -238,17 +245,6 @@ class Kernel:
                             f"{list(template)}, shape {list(self._symbolic_dims)}, raw {list(self._raw)}")
         template.update({n: v for n, v in sizes.items() if n in template})
         return sizes, template, raw
-
-    def _specialize(self, params: Mapping[str, Any], arch: str | None = None,
-                    version: tuple[int, int] | None = None) -> Variant:
-        sizes, template, _ = self._split(params)
-        arch, version = arch or self._arch, tuple(version) if version is not None else self._version
-        values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))
-        key = (arch, version, values, tuple(sorted(sizes.items())))
-        if key not in self._cache:
-            self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
-                                          self._options, arch=arch, version=version, env=sizes, template=template)
-        return self._cache[key]
 
     def _env_of(self, inputs: Sequence[Any], runtime: Runtime) -> dict[str, int]:
         """Sizes read off the input arrays, which are checked on the way."""

@@ -1,35 +1,32 @@
-"""Registers: declaring them, and Python operators on them."""
+"""Registers: declaring them, one or many. Operators on them are in `_operators`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pyptx._loc import user_place
 from pyptx._operand import float_literal
-from pyptx._trace import emit, get_ctx, words
+from pyptx._operators import PREFIX, Operators, arithmetic, readable
+from pyptx._trace import emit, get_ctx
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import (
     AddressOperand,
-    ImmediateOperand,
     LabelOperand,
     NegatedOperand,
     PipeOperand,
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.isa.registers import SPECIAL
-from pyptx.types import PtxType, pred, s32, s64, u32, u64
+from pyptx.types import PtxType, pred
 
-__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]
+__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "readable", "scalar",
+           "wgmma_frag"]
 
-_PREFIX = {"pred": "%p", "b16": "%rs", "u16": "%rs", "s16": "%rs", "b32": "%r", "u32": "%r", "s32": "%r", "b64": "%rd",
-           "u64": "%rd", "s64": "%rd", "b128": "%rq", "f16": "%h", "bf16": "%h", "f16x2": "%hh", "bf16x2": "%hh",
-           "f32": "%f", "tf32": "%f", "f64": "%fd", "e4m3": "%b", "e5m2": "%b", "b8": "%r", "u8": "%r", "s8": "%r"}
 _FAMILY = {"b8": "%ab", "b16": "%ah", "b32": "%ar", "b64": "%ad", "b128": "%aq", "u8": "%au8", "u16": "%au16",
            "u32": "%au", "u64": "%aud", "s8": "%as8", "s16": "%as16", "s32": "%as", "s64": "%asd", "f16": "%af16",
            "f16x2": "%af16x2", "bf16": "%abf", "bf16x2": "%abfx2", "tf32": "%atf", "f32": "%af", "f64": "%afd",
            "e4m3": "%ae4", "e5m2": "%ae5", "pred": "%ap"}
-_FLOATS = ("f32", "f64")
 
 
 def _node(name: str) -> RegisterOperand | LabelOperand:
@@ -37,7 +34,7 @@ def _node(name: str) -> RegisterOperand | LabelOperand:
     return RegisterOperand(name) if name[:1] == "%" else LabelOperand(name)
 
 
-class Reg:
+class Reg(Operators):
     """One register of the kernel being traced: a name and a type. Operators on it write instructions."""
 
     __slots__ = ("dtype", "name", "node")
@@ -73,81 +70,15 @@ class Reg:
         raise TraceError(f"{self!r} is one register and cannot be iterated", at=user_place(),
                          hint="use reg.array(dtype, count)")
 
-    # comparison -----------------------------------------------------------------------------------------------------
+    # on predicates: pairs and negation ------------------------------------------------------------------------------
 
-    def __lt__(self, other): return _compare("lt", self, other)
-    def __le__(self, other): return _compare("le", self, other)
-    def __gt__(self, other): return _compare("gt", self, other)
-    def __ge__(self, other): return _compare("ge", self, other)
-    def __eq__(self, other): return _compare("eq", self, other)
-    def __ne__(self, other): return _compare("ne", self, other)
-
-    # arithmetic: a new register each time -----------------------------------------------------------------------------
-
-    def __add__(self, other): return _arithmetic("add", self, other)
-    def __radd__(self, other): return _arithmetic("add", self, other)
-    def __sub__(self, other): return _arithmetic("sub", self, other)
-    def __rsub__(self, other): return _arithmetic("sub", _literal(self, other), self)
-    def __mul__(self, other): return _arithmetic("mul", self, other)
-    def __rmul__(self, other): return _arithmetic("mul", self, other)
-    def __truediv__(self, other): return _arithmetic("truediv", self, other)
-    def __rtruediv__(self, other): return _arithmetic("truediv", _literal(self, other), self)
-    def __floordiv__(self, other): return _arithmetic("div", self, other)
-    def __rfloordiv__(self, other): return _arithmetic("div", _literal(self, other), self)
-    def __mod__(self, other): return _arithmetic("rem", self, other)
-    def __rmod__(self, other): return _arithmetic("rem", _literal(self, other), self)
-    def __lshift__(self, other): return _arithmetic("shl", self, other)
-    def __rlshift__(self, other): return _arithmetic("shl", _literal(self, other), self)
-    def __rshift__(self, other): return _arithmetic("shr", self, other)
-    def __rrshift__(self, other): return _arithmetic("shr", _literal(self, other), self)
-    def __and__(self, other): return _arithmetic("and", self, other)
-    def __rand__(self, other): return _arithmetic("and", self, other)
-    def __xor__(self, other): return _arithmetic("xor", self, other)
-    def __rxor__(self, other): return _arithmetic("xor", self, other)
-
-    def __or__(self, other):
+    def __or__(self, other: Any) -> Any:
         if self.dtype == pred or (isinstance(other, Reg) and other.dtype == pred):
             return PipeRef(self, other)
-        return _arithmetic("or", self, other)
+        return arithmetic("or", self, other)
 
-    def __ror__(self, other): return _arithmetic("or", self, other)
-
-    def __neg__(self):
-        _require_number(self, "-")
-        signed = self.dtype if self.dtype.is_float or self.dtype.is_signed else (s64 if self.dtype.bits == 64 else s32)
-        value, result = readable(self), scalar(self.dtype)
-        emit("neg", signed.name, result, value)
-        return result
-
-    def __invert__(self):
-        if self.dtype == pred:
-            return NegPred(self)
-        _require_number(self, "~", floats=False)
-        value, result = readable(self), scalar(self.dtype)
-        emit("not", f"b{self.dtype.bits}", result, value)
-        return result
-
-    # in place: the left register is the destination -------------------------------------------------------------------
-
-    def __iadd__(self, other): return _arithmetic("add", self, other, self)
-    def __isub__(self, other): return _arithmetic("sub", self, other, self)
-    def __imul__(self, other): return _arithmetic("mul", self, other, self)
-    def __itruediv__(self, other): return _arithmetic("truediv", self, other, self)
-    def __ifloordiv__(self, other): return _arithmetic("div", self, other, self)
-    def __imod__(self, other): return _arithmetic("rem", self, other, self)
-    def __ilshift__(self, other): return _arithmetic("shl", self, other, self)
-    def __irshift__(self, other): return _arithmetic("shr", self, other, self)
-    def __iand__(self, other): return _arithmetic("and", self, other, self)
-    def __ixor__(self, other): return _arithmetic("xor", self, other, self)
-    def __ior__(self, other): return _arithmetic("or", self, other, self)
-
-    def max(self, other):
-        """The larger of two numbers, as a new register."""
-        return _arithmetic("max", self, other)
-
-    def min(self, other):
-        """The smaller of two numbers, as a new register."""
-        return _arithmetic("min", self, other)
+    def __invert__(self) -> Any:
+        return NegPred(self) if self.dtype == pred else super().__invert__()
 
 
 class NegPred:
@@ -247,9 +178,7 @@ def scalar(dtype: PtxType, init: object = None, name: str | None = None) -> Reg:
     elif dtype == pred:
         name = ctx.predicate()
     else:
-        prefix = _PREFIX[dtype.name]
-        name = f"{prefix}{ctx.next_index(prefix)}"
-        ctx.declare(dtype, name)
+        name = ctx.fresh(dtype, PREFIX[dtype.name], user_place())
     register = Reg(name, dtype)
     if init is not None:
         emit("mov", dtype.register, register, _initial(dtype, init))
@@ -268,7 +197,7 @@ def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray:
         ctx.names[name] = max(ctx.names[name], count)
         base = name
     else:
-        prefix = _PREFIX[dtype.name]
+        prefix = PREFIX[dtype.name]
         if ctx.names[prefix] == 0 and dtype != pred:
             base, ctx.names[prefix] = prefix, count
         else:
@@ -332,138 +261,3 @@ def _initial(dtype: PtxType, init: object) -> object:
         raise TypeError(f"a Python float cannot initialise a {dtype} register; convert with ptx.inst.cvt from an f32, "
                         "or give the bits as an int to a b-type register")
     return init
-
-
-# operators ----------------------------------------------------------------------------------------------------------
-
-_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "//", "truediv": "/", "rem": "%", "shl": "<<", "shr": ">>",
-           "and": "&", "or": "|", "xor": "^", "max": ".max", "min": ".min"}
-_BITWISE = {"shl", "and", "or", "xor"}
-
-
-def _literal(like: Reg, value: object) -> Reg:
-    """A number on the left of an operator, in a register of its own."""
-    if not isinstance(value, int | float):
-        raise TypeError(f"cannot combine {value!r} with {like!r}; expected a number or a register")
-    return scalar(like.dtype, value)
-
-
-def _require_number(register: Reg, symbol: str, *, floats: bool = True) -> None:
-    dtype = register.dtype
-    fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (32, 64) and dtype.name[0] in "bus"
-    if not fits or (dtype.is_float and not floats):
-        raise TypeError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
-
-
-def readable(value: object) -> object:
-    """A special register, which only mov reads, in a register of its own; everything else as it is."""
-    if isinstance(value, Reg) and ("." in value.name or value.name in SPECIAL):
-        return from_(value, value.dtype)
-    return value
-
-
-def _compare(op: str, left: Reg, right: object) -> Reg:
-    dtype = left.dtype
-    left, right = readable(left), readable(right)
-    if dtype.name in ("b32", "b64"):
-        dtype = u64 if dtype.bits == 64 else u32
-    result = scalar(pred)
-    emit("setp", f"{op}.{dtype.name}", result, left, _right(right, dtype, op))
-    return result
-
-
-def _right(value: object, dtype: PtxType, symbol: str) -> object:
-    """The right operand: a register as it is, a number as a literal of the type."""
-    if isinstance(value, bool | int | float) and dtype.is_float:
-        return float_literal(float(value), dtype.bits)
-    if isinstance(value, float):
-        raise TypeError(f"a Python float ({value!r}) cannot be combined with a {dtype} register by {symbol}")
-    return value
-
-
-def _widened(register: Reg) -> Reg:
-    """A 32-bit register as 64 bits, extended by its own signedness."""
-    dtype, source = (s64, "s64.s32") if register.dtype.is_signed else (u64, "u64.u32")
-    wide = scalar(dtype)
-    emit("cvt", source, wide, register)
-    return wide
-
-
-_SPELLED: dict[tuple[str, str, str], tuple[str, tuple[str, ...]]] = {}     # operators that need no conversion
-
-
-def _arithmetic(op: str, left: Reg, right: object, destination: Reg | None = None) -> Reg:
-    """Write `left op right`; the spelling by type is the contract's table (section 7.2)."""
-    kind = right.__class__
-    if "." in left.name or left.name in SPECIAL:
-        left = readable(left)
-        destination = left if destination is not None else None
-    if kind is Reg and ("." in right.name or right.name in SPECIAL):
-        right = readable(right)
-    key = (op, left.dtype.name, "int" if kind is int else right.dtype.name if kind is Reg else "")
-    spelled = _SPELLED.get(key)
-    if spelled is None:
-        return _converted(op, left, right, destination, key)
-    ctx, place = get_ctx(), user_place()
-    result = destination
-    if result is None:
-        prefix = _PREFIX[key[1]]
-        result = Reg(f"{prefix}{ctx.next_index(prefix)}", left.dtype)
-        ctx.declare(left.dtype, result.name, None, place)
-    node = ImmediateOperand(str(right)) if kind is int else right.node
-    ctx.emit(*spelled, (result.node, left.node, node), None, place)
-    return result
-
-
-def _converted(op: str, left: Reg, right: object, destination: Reg | None, key: tuple[str, str, str]) -> Reg:
-    """`_arithmetic` where something must be checked or converted; spellings that need neither are kept for it."""
-    symbol = _SYMBOL[op]
-    _require_number(left, symbol, floats=op in ("add", "sub", "mul", "truediv", "max", "min"))
-    if not left.dtype.is_float and op == "truediv":
-        raise TypeError(f"operator / is not defined on {left.dtype} registers ({left.name}); // is the integer "
-                        "division")
-    if isinstance(right, Reg):
-        _require_number(right, symbol)
-        if right.dtype.is_float != left.dtype.is_float:
-            raise TypeError(f"operator {symbol} on {left.dtype} and {right.dtype}; convert one with ptx.inst.cvt")
-    elif not isinstance(right, str) and not hasattr(right, "__index__") and not isinstance(right, float):
-        return NotImplemented
-    right = _right(right, left.dtype, symbol)
-    widen_left = (isinstance(right, Reg) and not left.dtype.is_float and left.dtype.bits == 32
-                  and right.dtype.bits == 64 and op not in ("shl", "shr"))
-    if widen_left and destination is not None:
-        raise TypeError(f"{left!r} {symbol}= {right!r} would lose the upper half; widen {left.name} first")
-    wide_type = s64 if left.dtype.is_signed else u64
-    result = destination if destination is not None else scalar(wide_type if widen_left else left.dtype)
-    if widen_left:
-        left = _widened(left)
-    elif (isinstance(right, Reg) and left.dtype.bits == 64 and right.dtype.bits == 32
-          and op not in ("shl", "shr") and not left.dtype.is_float):
-        right = _widened(right)
-    if op in ("shl", "shr") and isinstance(right, Reg) and right.dtype.bits == 64:
-        raise TypeError(f"the shift amount {right!r} must be a 32-bit register")
-    opcode, modifiers = _spelling(op, left.dtype, immediate=not isinstance(right, Reg))
-    emit(opcode, modifiers, result, left, right)
-    if key[1:] == (left.dtype.name, "int" if right.__class__ is int else getattr(right, "dtype", pred).name):
-        _SPELLED[key] = opcode, words(modifiers)
-    return result
-
-
-def _spelling(op: str, dtype: PtxType, *, immediate: bool) -> tuple[str, str]:
-    """Opcode and modifiers of an operator on registers of a type."""
-    bits = dtype.bits
-    if dtype.is_float:
-        return ("div", f"rn.{dtype.name}") if op == "truediv" else (op, dtype.name)
-    if op in _BITWISE:
-        return op, f"b{bits}"
-    unsigned_or_signed = f"{'s' if dtype.is_signed else 'u'}{bits}"
-    match op:
-        case "add":
-            return op, "s64" if bits == 64 else unsigned_or_signed
-        case "sub":
-            return op, f"s{bits}"
-        case "mul":
-            return op, "lo.u64" if bits == 64 else "lo.s32" if immediate else "lo.u32"
-    return op, unsigned_or_signed
-
-

@@ -135,7 +135,7 @@ def test_shared_memory_beyond_48_kib_becomes_one_extern_array():
     assert ".extern .shared .align 128 .b8 dyn_smem[];" in text and ".shared .align 128 .b8 smem" not in text
     assert "mov.b32 %r0, dyn_smem;" in text and "mov.b32 %r0, dyn_smem+32768;" in text
     assert "[dyn_smem+32772]" in text
-    assert k._specialize({}).dynamic_bytes == 64 * 1024
+    assert k.variant().dynamic_bytes == 64 * 1024
 
 
 def test_the_version_grows_with_the_instructions_unless_it_is_given():
@@ -202,7 +202,7 @@ def test_places_reach_through_helpers_to_the_kernel():
     def k():
         square(reg.scalar(f32, 1.0))
 
-    special = k._specialize({})
+    special = k.variant()
     line = special.emitted.text.splitlines().index("\tmul.f32 %f0, %f0, %f0;")
     place = special.emitted.places[line]
     assert [p.function.rsplit(".", 1)[-1] for p in place.stack] == ["square", "k"]

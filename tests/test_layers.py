@@ -28,7 +28,7 @@ LAYERS = (
     ("isa",),
     ("ir",),
     ("parser", "emitter", "validate", "spec", "codegen", "_geometry"),
-    ("_operand", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
+    ("_operand", "_trace", "_operators", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_variant", "_specialize", "kernel", "program"),

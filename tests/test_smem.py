@@ -174,7 +174,7 @@ def test_beyond_48_kib_the_body_is_traced_again_for_dynamic_memory(kib, runs, ad
     text = k.ptx()
     assert len(k.runs) == runs and address in text
     assert (".extern .shared .align 128 .b8 dyn_smem[];" in text) is (runs == 2)
-    assert k._specialize({}).dynamic_bytes == (kib * 1024 if runs == 2 else 0)
+    assert k.variant().dynamic_bytes == (kib * 1024 if runs == 2 else 0)
     assert k.compile().sass
 
 

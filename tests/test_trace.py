@@ -23,7 +23,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.tensor import TensorSpec
-from pyptx.types import b32, f32, f64, pred, u32, u64
+from pyptx.types import b32, f32, f64, pred, s32, u32, u64
 
 # operands ----------------------------------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ def test_special_registers_come_from_the_table():
 
 def test_warp_reductions():
     def body():
-        value, signed, real = reg.scalar(u32), reg.scalar(reg.s32), reg.scalar(f32)
+        value, signed, real = reg.scalar(u32), reg.scalar(s32), reg.scalar(f32)
         ptx.warp.reduce_sum(value, width=2)
         ptx.warp.reduce_max(signed, width=2)
         ptx.warp.reduce_min(real, width=2)

@@ -152,10 +152,10 @@ def test_each_variant_knows_its_own_shared_memory():
     def k(*, kib=64):
         smem.alloc(f32, kib * 256)
 
-    assert k._specialize({"kib": 64}).dynamic_bytes == 64 * 1024
-    assert k._specialize({"kib": 100}).dynamic_bytes == 100 * 1024
-    assert k._specialize({"kib": 64}).dynamic_bytes == 64 * 1024
-    assert k._specialize({"kib": 8}).dynamic_bytes == 0
+    assert k.variant(kib=64).dynamic_bytes == 64 * 1024
+    assert k.variant(kib=100).dynamic_bytes == 100 * 1024
+    assert k.variant(kib=64).dynamic_bytes == 64 * 1024
+    assert k.variant(kib=8).dynamic_bytes == 0
 
 
 def test_the_address_of_an_allocation_by_name_and_offset_is_right_in_both_modes():

@@ -21,7 +21,7 @@ from pyptx.ir.nodes import (
 from pyptx.ir.normalize import diff_modules, normalize_module
 from pyptx.ir.visit import instructions, statements
 from pyptx.parser import parse
-from pyptx.types import bf16, f32, u32
+from pyptx.types import bf16, f32, u32, u64
 
 
 def kernel_body(count: int = 2):
@@ -31,7 +31,7 @@ def kernel_body(count: int = 2):
 
     @ptx.intrinsic
     def load(row):
-        ptx.cp.async_bulk.tensor_2d(dst=tile, src=reg.scalar(reg.u64), coord=(0, row), mbar=bars[0])
+        ptx.cp.async_bulk.tensor_2d(dst=tile, src=reg.scalar(u64), coord=(0, row), mbar=bars[0])
 
     with ptx.if_(n == 0):
         for _ in range(count):
