@@ -17,8 +17,8 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["BITS", "Fragment", "accumulator", "left", "metadata", "quad_pair", "right", "scale_lanes", "transposed",
-           "wmma"]
+__all__ = ["BITS", "Fragment", "accesses", "accumulator", "left", "metadata", "quad_pair", "right", "scale_lanes",
+           "transposed", "wmma"]
 
 LANE = np.arange(32)
 GROUP, THREAD = LANE >> 2, LANE & 3
@@ -181,3 +181,20 @@ def scale_lanes(operand: str, thread: int) -> np.ndarray:
         row = np.arange(16)
         return 4 * (row & 7) + 2 * thread + (row >> 3)
     return 4 * np.arange(8) + thread
+
+
+@cache
+def accesses(fragment: Fragment, major: str, bits: int) -> tuple[int, list[tuple[int, int, np.ndarray, np.ndarray]]]:
+    """How wmma reads or writes memory whose rows ("row") or columns ("col") are contiguous.
+
+    Returns:
+        bytes of an access, and for each: the register, the bit in it, and per lane the line and the element in it.
+    """
+    line, within = (fragment.row, fragment.column) if major == "row" else (fragment.column, fragment.row)
+    count = fragment.elements
+    together = (line == line[:, :1]).all() and (within == within[:, :1] + np.arange(count)[:, None]).all()
+    step = count if together else 1
+    assert together or bits >= 8
+    found = [(r, bits * j % 64, line[r, j], within[r, j]) for r in range(fragment.registers)
+             for j in range(0, count, step)]
+    return bits * step // 8, found

@@ -14,10 +14,12 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     atomics,
     barrier,
     control,
+    matrix,
     memory,
     mma,
     move,
     warp,
+    wgmma,
 )
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import live_at_entry, reconvergence

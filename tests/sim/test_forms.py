@@ -22,10 +22,10 @@ FORMS = [form for op in isa.OPS.values() for form in op.forms]
 
 # Opcodes without any form that is simulated yet.
 NOT_SIMULATED = frozenset("""
-    alloca call clusterlaunchcontrol cp discard fabric getctarank istypep ldmatrix mapa mbarrier movmatrix
-    multimem setmaxnreg spcompress spdecompress stackrestore stacksave stmatrix suld suq sured sust tcgen05
+    alloca call clusterlaunchcontrol cp discard fabric getctarank istypep mapa mbarrier
+    multimem setmaxnreg spcompress spdecompress stackrestore stacksave suld suq sured sust tcgen05
     tensormap tex tld4 txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4
-    vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma""".split())
+    vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4""".split())
 
 _NAMES = """.shared .align 16 .b8 sym_shared[64]
 .local .align 16 .b8 sym_local[64]"""

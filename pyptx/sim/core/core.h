@@ -149,7 +149,7 @@ struct Ctx {
 
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
-    atomic_ops[], warp_ops[], control_ops[], tensor_ops[];
+    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[];
 
 #define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
 #define PRED(x, o) (*(u32 *)R(x, o))

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyptx.sim import fragments
 from pyptx.sim import tensor as act
-from pyptx.sim.actions import Value
+from pyptx.sim.actions import Address, Value
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import lower
 from pyptx.sim.fragments import BITS, Fragment
@@ -107,4 +107,79 @@ def _emit(e: Encoder, name: str, description: list[int], **cells) -> None:
     e.emit(name, e=e.constant(0xFFFFFFFF, 32), aux=e.operand_list(description), flags=Flags.SYNC | Flags.COUNT, **cells)
 
 
-ENCODERS = {act.Mma: _mma}
+def _wgmma(e: Encoder, action: act.Wgmma) -> None:
+    p = action.product
+    table, a = NONE, [0, 0, 0, 0]
+    if len(action.a) == 1:
+        a[0] = _row(e, action.a[0], 64)
+    else:
+        a = _rows(e, action.a)
+        fragment = fragments.left(16, p.k // 2 if action.metadata is not None else p.k, BITS[p.a])
+        table = _words(e, fragment, left=True) if p.a == "b1" else _holders(e, fragment)
+    d = _targets(e, action.data)
+    _emit(e, "wgmma", [*_product(p), len(action.a), table, *a, _row(e, action.b, 64), e.value(action.scale_d),
+                       NONE if action.scale_d_negated else 0, int(action.negate), int(action.major_a == "mn"),
+                       int(action.major_b == "mn"), *_metadata(e, action), len(d), *d])
+
+
+def _wgmma_group(e: Encoder, action: act.WgmmaGroup) -> None:
+    _emit(e, "wgmma_group", [], mod=("fence", "commit_group", "wait_group").index(action.mode), imm=action.pending)
+
+
+# moves of matrices -------------------------------------------------------------------------------------------------
+
+_SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5}
+_SHAPES = ("m8n8", "m16n16", "m8n16", "m16n8")
+_LINES = ("b16", "b8", "b6", "b4", "s4")
+_ONE_ELEMENT, _WIDE_ADDRESS, _ABSOLUTE = 1 << 4, 1 << 16, 1 << 17
+
+
+def _address(e: Encoder, address: Address, bytes_: int) -> dict:
+    """The cells of an access of `bytes_` by each lane, as in access.h."""
+    mod, a = bytes_.bit_length() - 1 | _ONE_ELEMENT | _SPACES[address.space] << 12, 0
+    if address.base is None:
+        mod |= _ABSOLUTE
+    else:
+        a = e.register(address.base)
+        mod |= _WIDE_ADDRESS if address.base.width == 64 else 0
+    return {"a": a, "mod": mod, "imm": address.offset}
+
+
+def _shape(action: act.LoadMatrix | act.StoreMatrix, line: str) -> int:
+    return (_SHAPES.index(action.shape) | action.count << 4 | action.transposed << 8 | _LINES.index(line) << 12)
+
+
+def _load_matrix(e: Encoder, action: act.LoadMatrix) -> None:
+    _emit(e, "ldmatrix", _targets(e, action.data), aux2=_shape(action, action.format),
+          **_address(e, action.address, 16))
+
+
+def _store_matrix(e: Encoder, action: act.StoreMatrix) -> None:
+    _emit(e, "stmatrix", _rows(e, action.source), aux2=_shape(action, "b16"), **_address(e, action.address, 16))
+
+
+def _move_matrix(e: Encoder, action: act.MoveMatrix) -> None:
+    _emit(e, "movmatrix", [], d=e.register(action.data), a=_row(e, action.value))
+
+
+def _fragment_access(e: Encoder, action: act.LoadFragment | act.StoreFragment, rows: list[int], name: str) -> None:
+    bytes_, accesses = fragments.accesses(action.fragment, action.major, action.bits)
+    stride = NONE if action.stride is None else _row(e, action.stride)
+    description = [len(accesses), bytes_, action.bits, stride, action.leading]
+    for k, (register, shift, major, minor) in enumerate(accesses):
+        place = _table(e, (action.fragment, action.major, action.bits, k), lambda m=major, n=minor: m | n << 16)
+        description += [rows[register], shift, place]
+    _emit(e, name, description, d=e.temporary(64), **_address(e, action.address, bytes_))
+
+
+def _load_fragment(e: Encoder, action: act.LoadFragment) -> None:
+    _fragment_access(e, action, _targets(e, action.data), "wmma_load")
+
+
+def _store_fragment(e: Encoder, action: act.StoreFragment) -> None:
+    _fragment_access(e, action, _rows(e, action.source, 64 if action.bits == 64 else 32), "wmma_store")
+
+
+ENCODERS = {act.Mma: _mma, act.Wgmma: _wgmma, act.WgmmaGroup: _wgmma_group, act.LoadMatrix: _load_matrix,
+            act.StoreMatrix: _store_matrix, act.MoveMatrix: _move_matrix, act.LoadFragment: _load_fragment,
+            act.StoreFragment: _store_fragment}

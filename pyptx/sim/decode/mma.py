@@ -75,9 +75,9 @@ def mma(o: Operands) -> Action | None:
 @decodes("wmma")
 def wmma(o: Operands) -> Action | None:
     what = o.instruction.modifiers
-    if ".load" in what or ".store" in what:
-        return None
-    return _multiply(o)
+    if ".load" in what:
+        return _load(o)
+    return _store(o) if ".store" in what else _multiply(o)
 
 
 def _multiply(o: Operands) -> Action:

@@ -10,7 +10,7 @@ from pyptx.sim.reference import execute
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.state import Fault, lanes_of
 
-__all__ = ["run", "space_of"]
+__all__ = ["addresses_of", "places", "run", "space_of"]
 
 _WINDOW = 1 << 32
 _CUT = (1 << 64) - 1
@@ -27,15 +27,8 @@ def space_of(address: int) -> str:
 def run(runner, action: act.Load | act.Store | act.Atomic, mask: int) -> None:
     """Do an access for the lanes of a mask, in order."""
     lanes, bytes_ = lanes_of(mask), action.size * action.count
-    stores = not isinstance(action, act.Load)
-    addresses = _addresses(runner, action.address, mask)
-    for lane, address in zip(lanes, addresses, strict=True):
-        if address % bytes_:
-            raise Fault("alignment", lane, address, bytes_)
-    space = action.address.space
-    spaces = {space_of(a) for a in addresses} if space == "generic" else {space}
-    memories = _resolve(runner, space, spaces, lanes, addresses, bytes_, stores)
-    _count(runner, spaces, lanes, memories, addresses, bytes_)
+    addresses = addresses_of(runner, action.address, mask)
+    memories, spaces = places(runner, action.address.space, lanes, addresses, bytes_, not isinstance(action, act.Load))
     match action:
         case act.Load():
             _load(runner, action, mask, memories)
@@ -45,7 +38,19 @@ def run(runner, action: act.Load | act.Store | act.Atomic, mask: int) -> None:
             _atomic(runner, action, lanes, addresses, memories, spaces)
 
 
-def _addresses(runner, address: act.Address, mask: int) -> list[int]:
+def places(runner, space: str, lanes: list[int], addresses: list[int], bytes_: int,
+           stores: bool) -> tuple[list[_Place], set[str]]:
+    """The checked and counted memory of each lane, and the spaces it lies in."""
+    for lane, address in zip(lanes, addresses, strict=True):
+        if address % bytes_:
+            raise Fault("alignment", lane, address, bytes_)
+    spaces = {space_of(a) for a in addresses} if space == "generic" else {space}
+    memories = _resolve(runner, space, spaces, lanes, addresses, bytes_, stores)
+    _count(runner, spaces, lanes, memories, addresses, bytes_)
+    return memories, spaces
+
+
+def addresses_of(runner, address: act.Address, mask: int) -> list[int]:
     if address.base is None:
         return [address.offset & _CUT] * mask.bit_count()
     cut = (1 << address.base.width) - 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from pyptx.sim import fragments
 from pyptx.sim import tensor as act
-from pyptx.sim.reference import mma
+from pyptx.sim.reference import access, execute, mma, wgmma
 from pyptx.sim.reference.state import ALL, Fault, lanes_of
 
 __all__ = ["run"]
@@ -20,5 +23,99 @@ def run(runner, action, mask: int) -> None:
     match action:
         case act.Mma():
             mma.run(runner, action)
-        case _:
-            raise NotImplementedError(type(action).__name__)
+        case act.Wgmma():
+            wgmma.run(runner, action)
+        case act.WgmmaGroup():
+            pass
+        case act.LoadMatrix():
+            _load_matrix(runner, action)
+        case act.StoreMatrix():
+            _store_matrix(runner, action)
+        case act.MoveMatrix(data, value):
+            _move_matrix(runner, data, value)
+        case act.LoadFragment() | act.StoreFragment():
+            _fragment(runner, action)
+
+
+def _rows(runner, action: act.LoadMatrix | act.StoreMatrix) -> list:
+    """The memory of the rows of 16 bytes, lane by lane."""
+    lanes = action.count * (16 if action.shape == "m16n16" else 8)
+    mask = (1 << lanes) - 1
+    addresses = access.addresses_of(runner, action.address, mask)
+    return access.places(runner, action.address.space, lanes_of(mask), addresses, 16,
+                         isinstance(action, act.StoreMatrix))[0]
+
+
+def _unpacked(row: int, kind: str) -> list[int]:
+    """The 16 bytes a row of memory (a number, low byte first) becomes."""
+    match kind:
+        case "b6":
+            return [row >> 6 * k & 63 for k in range(16)]
+        case "b4":
+            return [row >> 4 * k & 15 for k in range(16)]
+        case "s4":
+            return [(row >> 4 * k & 15) | (0xF0 if row >> 4 * k & 8 else 0) for k in range(16)]
+    return list(row.to_bytes(16, "little"))
+
+
+def _load_matrix(runner, action: act.LoadMatrix) -> None:
+    rows = [_unpacked(place.get(0, 16), action.format) for place in _rows(runner, action)]
+    for r, register in enumerate(action.data):
+        values = []
+        for lane in range(32):
+            g, t = lane // 4, lane % 4
+            match action.shape, action.transposed:
+                case "m16n16", _:
+                    top = 16 * (r // 2) + 4 * t + 2 * (r % 2)
+                    found = [rows[top][g], rows[top + 1][g], rows[top][g + 8], rows[top + 1][g + 8]]
+                case _, True:
+                    found = [rows[8 * r + 2 * t + j][2 * g + b] for j in range(2) for b in range(2)]
+                case _:
+                    found = rows[8 * r + g][4 * t:4 * t + 4]
+            values.append(int.from_bytes(bytes(found), "little"))
+        execute.write(runner, register, ALL, values)
+
+
+def _store_matrix(runner, action: act.StoreMatrix) -> None:
+    places = _rows(runner, action)
+    rows = np.zeros((8 * action.count, 16), np.uint8)
+    for r, value in enumerate(action.source):
+        for lane, word in enumerate(execute.read(runner, value, ALL)):
+            g, t = lane // 4, lane % 4
+            for b, byte in enumerate((word & 0xFFFFFFFF).to_bytes(4, "little")):
+                if action.shape == "m16n8":
+                    rows[8 * r + 2 * t + b % 2, g + 8 * (b // 2)] = byte
+                elif action.transposed:
+                    rows[8 * r + 2 * t + b // 2, 2 * g + b % 2] = byte
+                else:
+                    rows[8 * r + g, 4 * t + b] = byte
+    for place, row in zip(places, rows, strict=True):
+        place.put(0, 16, int.from_bytes(row.tobytes(), "little"))
+
+
+def _move_matrix(runner, data, value) -> None:
+    words = np.array(execute.read(runner, value, ALL), np.uint64)
+    matrix = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16) & np.uint64(0xFFFF)], axis=1).reshape(8, 8)
+    turned = matrix.T.reshape(32, 2)
+    execute.write(runner, data, ALL, [int(low | high << np.uint64(16)) for low, high in turned])
+
+
+def _fragment(runner, action: act.LoadFragment | act.StoreFragment) -> None:
+    stores = isinstance(action, act.StoreFragment)
+    bytes_, accesses = fragments.accesses(action.fragment, action.major, action.bits)
+    base = access.addresses_of(runner, action.address, ALL)
+    strides = [action.leading] * 32 if action.stride is None else execute.read(runner, action.stride, ALL)
+    lanes, loaded = list(range(32)), {}
+    for register, shift, line, within in accesses:
+        addresses = [b + (int(k) * (s & 0xFFFFFFFF) + int(j)) * action.bits // 8 & (1 << 64) - 1
+                     for b, s, k, j in zip(base, strides, line, within, strict=True)]
+        places, _ = access.places(runner, action.address.space, lanes, addresses, bytes_, stores)
+        if stores:
+            for place, value in zip(places, execute.read(runner, action.source[register], ALL), strict=True):
+                place.put(0, bytes_, value >> shift)
+        else:
+            words = loaded.setdefault(register, [0] * 32)
+            for lane, place in enumerate(places):
+                words[lane] |= place.get(0, bytes_) << shift
+    for register, words in loaded.items():
+        execute.write(runner, action.data[register], ALL, words)

@@ -1,0 +1,90 @@
+// Tiles of shared memory by matrix descriptor, as dense floats.
+#include "tile.h"
+
+typedef float F8 __attribute__((ext_vector_type(8), aligned(4)));
+
+Tile wgmma_tile(u64 d, u32 mn) {
+    static const u32 chunks[4] = {1, 8, 4, 2};
+    return (Tile){(u32)(d & 0x3fff) << 4, (u32)(d >> 16 & 0x3fff) << 4, (u32)(d >> 32 & 0x3fff) << 4, chunks[d >> 62],
+                  (u32)(d >> 49 & 7), mn};
+}
+
+static inline const u8 *chunk_at(Ctx *x, const Cta *cta, const Tile *t, u32 offset) {
+    u32 address = t->start + offset;
+    address ^= ((address >> 7) - t->phase & (t->chunks - 1)) << 4;
+    u64 at = address - (u32)x->smem_start;
+    if (UNLIKELY(at > x->smem_bytes || x->smem_bytes - at < 16)) { raise_fault(x, FAULT_BOUNDS, 0, address, 16); return 0; }
+    return cta->smem + at;
+}
+static inline const u8 *chunk_k(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c) {
+    u32 s = t->chunks;
+    return chunk_at(x, cta, t, row % 8 * 16 * s + row / 8 * t->stride + c % s * 16 + c / s * t->leading);
+}
+static inline const u8 *chunk_mn(Ctx *x, const Cta *cta, const Tile *t, u32 k, u32 c) {
+    u32 s = t->chunks, line = k % 8 * 16 * s + c % s * 16;
+    return chunk_at(x, cta, t, s == 1 ? line + k / 8 * t->leading + c * t->stride : line + k / 8 * t->stride + c / s * t->leading);
+}
+
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#define LEFT(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
+
+// Eight rows of eight floats, `from` apart, as eight lines `ld` apart.
+static inline void transpose8(float *out, u32 ld, const float *in, u32 from) {
+    F8 v[8], p[8], q[8];
+    for (int i = 0; i < 8; i++) v[i] = *(const F8 *)(in + i * from);
+    for (int i = 0; i < 8; i += 4) {
+        p[i] = LOW(v[i], v[i + 1]); p[i + 1] = HIGH(v[i], v[i + 1]);
+        p[i + 2] = LOW(v[i + 2], v[i + 3]); p[i + 3] = HIGH(v[i + 2], v[i + 3]);
+        q[i] = FIRST(p[i], p[i + 2]); q[i + 1] = SECOND(p[i], p[i + 2]);
+        q[i + 2] = FIRST(p[i + 1], p[i + 3]); q[i + 3] = SECOND(p[i + 1], p[i + 3]);
+    }
+    for (int i = 0; i < 4; i++) {
+        *(F8 *)(out + i * ld) = LEFT(q[i], q[i + 4]);
+        *(F8 *)(out + (i + 4) * ld) = RIGHT(q[i], q[i + 4]);
+    }
+}
+
+int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, int across, float *out, u32 ld) {
+    u32 per = 128 / format_bits(format);                                 // elements of a chunk
+    float lines[8][128];
+    const u8 *p;
+    if (format == E_B1) {
+        for (u32 r = 0; r < rows; r++)
+            for (u32 c = 0; c < k / per; c++) {
+                if (!(p = chunk_k(x, cta, t, row + r, c))) return 0;
+                memcpy(out + r * ld + 4 * c, p, 16);
+            }
+        return 1;
+    }
+    if (t->mn) {                                                         // a chunk runs along the rows
+        for (u32 q = 0; q < k; q++)
+            for (u32 r = 0; r < rows;) {
+                u32 at = (row + r) % per, n = per - at < rows - r ? per - at : rows - r;
+                if (!(p = chunk_mn(x, cta, t, q, (row + r) / per))) return 0;
+                if (across && !at && n == per) decode_run(out + q * ld + r, p, per, format);
+                else {
+                    decode_run(lines[0], p, per, format);
+                    for (u32 i = 0; i < n; i++) out[across ? q * ld + r + i : (r + i) * ld + q] = lines[0][at + i];
+                }
+                r += n;
+            }
+        return 1;
+    }
+    for (u32 r = 0; r < rows; r += 8)
+        for (u32 c = 0; c < (k + per - 1) / per; c++) {
+            u32 n = k - c * per < per ? k - c * per : per;
+            for (u32 i = 0; i < 8; i++) {
+                if (!(p = chunk_k(x, cta, t, row + r + i, c))) return 0;
+                decode_run(across ? lines[i] : out + (r + i) * ld + c * per, p, n, format);
+            }
+            if (!across) continue;
+            float *to = out + c * per * ld + r;
+            if (n % 8 == 0) for (u32 j = 0; j < n; j += 8) transpose8(to + j * ld, ld, lines[0] + j, 128);
+            else for (u32 j = 0; j < n; j++) for (u32 i = 0; i < 8; i++) to[j * ld + i] = lines[i][j];
+        }
+    return 1;
+}

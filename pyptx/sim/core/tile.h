@@ -1,0 +1,27 @@
+// Operands of asynchronous products in shared memory: what a matrix descriptor says, and the tile it stands for.
+//
+// Shared memory is read in chunks of 16 bytes. With S the chunks of a row of the swizzle pattern (1 without), T the
+// elements of a chunk, `row` the index along M or N, chunk c of a row or of a line of k lies at
+//
+//     K-major    row % 8 * 16 * S + row / 8 * stride + c % S * 16 + c / S * leading                     (c along k)
+//     MN-major   k % 8 * 16 * S + c % S * 16 + (S == 1: k / 8 * leading + c * stride
+//                                               else:   k / 8 * stride + c / S * leading)               (c along rows)
+//
+// behind the start; then bits 4.. of the address are xor-ed with bits 7.., as many as S has.
+// Source: PTX ISA, "Shared Memory Matrix Layout", "Matrix Descriptor Format"; tcgen05 has the same rules.
+#ifndef PYPTX_TILE_H
+#define PYPTX_TILE_H
+#include "product.h"
+
+typedef struct {
+    u32 start, leading, stride;                                          // bytes
+    u32 chunks;                                                          // S: 1, 2, 4, 8
+    u32 phase;                                                           // row of the pattern its start lies in
+    u32 mn;                                                              // MN-major, else K-major
+} Tile;
+
+Tile wgmma_tile(u64 descriptor, u32 mn);
+// Rows row..row+rows (a multiple of 8) and all `k` columns of a tile in the shared memory of `cta`, decoded: as
+// out[row][k], or `across`: out[k][row]; `ld` floats from line to line. Of B1 always out[row][word]. 0: a fault.
+int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, int across, float *out, u32 ld);
+#endif
