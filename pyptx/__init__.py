@@ -23,6 +23,22 @@ _NAMES = {
 
 __all__ = ["__version__", "kernel", *sorted(_MODULES), *_NAMES]
 
+# ruff: noqa: F401
+TYPE_CHECKING = False
+if TYPE_CHECKING:                               # what `__getattr__` finds, for editors; held against it by a test
+    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, types, views
+    from pyptx.compiled import Compiled
+    from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
+    from pyptx.kernel import Kernel, kernel
+    from pyptx.program import Program, load
+    from pyptx.ptx import intrinsic
+    from pyptx.runtime import LaunchResult, use
+    from pyptx.runtime.device import detect_arch
+    from pyptx.specs import Layout, Tile
+    from pyptx.tensor_map import Im2col, TensorMap
+    from pyptx.validate import check_ptx
+    from pyptx.views import diff
+
 
 def __getattr__(name: str):
     if name in _NAMES:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 from support.processes import python
+
+import pyptx
 
 FOREIGN = """
 import sys
@@ -29,3 +34,11 @@ def test_names_a_kernel_needs_load_the_standard_library_only():
 
 def test_the_command_line_starts_with_the_standard_library_only():
     assert foreign_packages_after("import pyptx.cli") == ""
+
+
+def test_editors_are_told_the_names_that_are_loaded_on_use():
+    tree = ast.parse(Path(pyptx.__file__).read_text())
+    (told,) = [node for node in tree.body if isinstance(node, ast.If)]
+    found = {alias.name: statement.module for statement in told.body for alias in statement.names}
+    loaded = {name: f"pyptx.{module}" for name, module in pyptx._NAMES.items() if module != "jupyter"}
+    assert found == {**loaded, **dict.fromkeys(pyptx._MODULES, "pyptx"), "kernel": "pyptx.kernel"}

@@ -1,6 +1,7 @@
 """Write what editors need to know of the table: `python -m pyptx.isa.generate`.
 
-`pyptx/ptx/instructions.pyi` says which modifiers `ptx.inst.<opcode>` has, for type checkers and editors. The file
+`pyptx/ptx/instructions.pyi` says which modifiers `ptx.inst.<opcode>` has and `special.pyi`
+beside it which special registers there are, for type checkers and editors; the rest of `ptx` is read as it is. The file
 `isa.json` beside this module holds
     opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text
                  of each], "choices": [slot of the mnemonic -> its dotted words, of each]}
@@ -16,13 +17,14 @@ from pathlib import Path
 from textwrap import wrap
 
 from pyptx import isa
-from pyptx.isa import Form, Op, _types
+from pyptx.isa import Form, Op, _types, registers
 from pyptx.isa.spelling import python_word
 
-__all__ = ["PATH", "STUB_PATH", "main", "stub", "text"]
+__all__ = ["PATH", "SPECIAL_PATH", "STUB_PATH", "main", "special_stub", "stub", "text"]
 
 PATH = Path(__file__).with_name("isa.json")
 STUB_PATH = Path(__file__).parents[1] / "ptx" / "instructions.pyi"
+SPECIAL_PATH = STUB_PATH.with_name("special.pyi")
 
 
 def text() -> str:
@@ -36,7 +38,7 @@ def text() -> str:
                            "choices": [_choices(form) for form in op.forms]}
         modifiers.update(_modifiers(op))
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
-            "registers": {name: row.meaning for name, row in isa.registers.SPECIAL.items()}}
+            "registers": {name: row.meaning for name, row in registers.SPECIAL.items()}}
     return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"
 
 
@@ -57,6 +59,22 @@ def stub() -> str:
               "    def __getattr__(self, name: str) -> pipe: ...",
               "    def __call__(self, dst: object, *rest: object, pred: object = None) -> pipe: ...", ""]
     return "\n".join(lines)
+
+
+def special_stub() -> str:
+    """The content of the stub of pyptx.ptx.special: a method for each special register, a class for the vectors."""
+    lines = ['"""Written by `python -m pyptx.isa.generate`; do not edit."""', "", "from pyptx.reg import Reg", "",
+             '__all__ = ["ctaid_x", "ctaid_y", "special", "sreg"]', "", "class _Vector:"]
+    lines += [f"    def {axis}(self) -> Reg: ..." for axis in "xyzw"]
+    lines += ["", "class _Special:"]
+    for name, row in registers.SPECIAL.items():
+        word = name.removeprefix("%")
+        if not word.isidentifier():                         # %envreg<32>
+            continue
+        lines += [f"    {word}: _Vector", f'    """{row.meaning}"""'] if row.components else \
+            [f"    def {word}(self) -> Reg:", f'        """{row.meaning}"""']
+    return "\n".join([*lines, "", "special: _Special", "", "def ctaid_x() -> Reg: ...", "def ctaid_y() -> Reg: ...",
+                      "def sreg(name: str) -> Reg: ...", ""])
 
 
 def _summary(op: Op) -> str:
@@ -82,7 +100,7 @@ def _choices(form: Form) -> dict[str, str]:
 
 
 def main() -> None:
-    for path, content in ((PATH, text()), (STUB_PATH, stub())):
+    for path, content in ((PATH, text()), (STUB_PATH, stub()), (SPECIAL_PATH, special_stub())):
         path.write_text(content, encoding="utf-8")
         print(f"{path}: {path.stat().st_size} bytes")
 

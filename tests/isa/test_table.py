@@ -168,6 +168,8 @@ def test_every_pure_form_has_a_meaning_or_is_named_here():
 def test_isa_json_is_current():
     assert generate.PATH.read_text(encoding="utf-8") == generate.text(), "stale; run: python -m pyptx.isa.generate"
     assert generate.STUB_PATH.read_text(encoding="utf-8") == generate.stub(), "stale; run: python -m pyptx.isa.generate"
+    assert generate.SPECIAL_PATH.read_text(encoding="utf-8") == generate.special_stub(), \
+        "stale; run: python -m pyptx.isa.generate"
 
 
 def test_the_stub_declares_every_mnemonic():

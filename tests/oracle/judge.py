@@ -89,8 +89,8 @@ class Ptxas:
         found: dict[int, str] = {}
         for match in _ERROR.finditer(done.stdout + done.stderr):
             line, message = int(match[1]) - first, match[2]
-            if not 0 <= line <= len(statements):
-                raise AssertionError(f"ptxas refuses the frame: {match[0]}")
+            if not 0 <= line <= len(statements):                # in the code ptxas puts in place of an instruction
+                return self._halved(statements, target, version, option, registers)
             found.setdefault(line, message)
         finished = found.pop(len(statements), None) is not None
         if not finished and not found:
@@ -98,7 +98,7 @@ class Ptxas:
         return found, finished
 
     def _halved(self, statements: list[str], *frame) -> tuple[dict[int, str], bool]:
-        """Some mutations make ptxas crash; find them."""
+        """Some mutations make ptxas crash, or complain about lines of its own; find them."""
         if len(statements) == 1:
             return {0: "ptxas crashed"}, False
         middle = len(statements) // 2
