@@ -9,7 +9,7 @@ from pyptx.views.sources import name_files
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
-MAGICS = (("cell", "ptxkernel"), ("line", "ptxconfig"), ("line", "ptxhistory"))
+MAGICS = (("cell", "ptxkernel"), ("cell", "ptx"), ("line", "ptxconfig"), ("line", "ptxhistory"))
 
 _loaded: dict[int, list] = {}                           # id of the shell -> what undoes the loading
 

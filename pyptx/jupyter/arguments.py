@@ -1,11 +1,11 @@
-"""What stands behind `%%ptxkernel`: its options as values, each refused with what would do."""
+"""What stands behind `%%ptxkernel` and `%%ptx`: their options as values, each refused with what would do."""
 
 from __future__ import annotations
 
 import ast
 import re
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -15,29 +15,55 @@ from IPython.utils.process import arg_split
 from pyptx.isa import targets
 from pyptx.kernel import Kernel
 
-__all__ = ["PANES", "STICKY", "arch", "check_names", "compile_options", "given", "known_archs", "panes", "params",
-           "takes", "unquoted", "version"]
+__all__ = ["PANES", "STICKY", "arch", "check_names", "compile_options", "given", "kept_options", "known_archs", "name",
+           "panes", "params", "ptx_options", "takes", "unquoted", "version"]
 
 PANES = ("python", "ptx", "sass")
 STICKY = {"arch": "--arch", "param": "-p", "version": "--version", "options": "--options", "panes": "--panes",
-          "quiet": "--quiet"}                           # what %ptxconfig keeps, and how it is written
+          "quiet": "--quiet", "no_diff": "--no-diff"}   # what %ptxconfig keeps, and how it is written
 
 _UNSET: Any = object()
 
 
+_ARCH = argument("--arch", metavar="SM",
+                 help="compile for this target instead of the kernel's own, such as sm_100a")
+_SHOWING = (
+    argument("--options", metavar="TEXT", help='options of ptxas, quoted: --options "-O1 --maxrregcount=64"'),
+    argument("--panes", metavar="LIST", help="panes to show, as ptx,sass; default: all that there are"),
+    argument("--no-diff", action="store_true", help="do not compare with the version before"),
+    argument("-q", "--quiet", "--no-view", action="store_true", dest="quiet", help="compile and keep, show nothing"))
+KEPT = (
+    argument("--diff", metavar="REF",
+             help="compare with this version instead of the one before: @-2, @3, a label, or KERNEL@3 of another "
+                  "kernel"),
+    argument("--name", metavar="NAME",
+             help="keep what was compiled in the notebook under this name; also the title of the view, and the label "
+                  "in %%ptxhistory"))
+
+
+def ptx_options(function: Callable) -> Callable:
+    """Add the options that all magics which compile share; stands where `@argument` does."""
+    return _all(function, (_ARCH, *_SHOWING))
+
+
+def kept_options(function: Callable) -> Callable:
+    """Add `--diff` and `--name`, of the magics that keep versions."""
+    return _all(function, KEPT)
+
+
 def compile_options(function: Callable) -> Callable:
-    """Add the options that `%%ptxkernel` and `%ptxconfig` share; stands where `@argument` does."""
-    for option in reversed((
-        argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, such as sm_100a"),
+    """Add the options that `%%ptxkernel` and `%ptxconfig` share."""
+    return _all(function, (
+        _ARCH,
         argument("-p", "--param", metavar="NAME=VALUE", nargs="+", action="append", default=[],
                  help="template parameters and symbolic sizes: -p M=4096 N=4096. Values are Python literals; "
                       "{expression} is evaluated in the notebook; anything else is text"),
         argument("--version", metavar="M.m", help="PTX ISA version instead of the oldest that will do, such as 8.7"),
-        argument("--options", metavar="TEXT", help='options of ptxas, quoted: --options "-O1 --maxrregcount=64"'),
-        argument("--panes", metavar="LIST", help="panes to show, as ptx,sass; default: all three"),
-        argument("-q", "--quiet", "--no-view", action="store_true", dest="quiet",
-                 help="compile and keep, show nothing"),
-    )):
+        *_SHOWING))
+
+
+def _all(function: Callable, options: Sequence[Callable]) -> Callable:
+    for option in reversed(options):
         function = option(function)
     return function
 
@@ -113,6 +139,15 @@ def panes(text: str | None) -> tuple[str, ...]:
     if not wanted or set(wanted) - set(PANES):
         raise UsageError(f"--panes {text}: expected one or more of {','.join(PANES)}")
     return tuple(pane for pane in PANES if pane in wanted)
+
+
+def name(text: str | None, taken: Iterable[str]) -> str | None:
+    """What `--name` says; `taken` are names of the cell's kernels."""
+    if text is not None and not text.isidentifier():
+        raise UsageError(f"--name {text}: expected a Python name")
+    if text is not None and text in taken:
+        raise UsageError(f"--name {text}: the cell's kernel is called so; expected another name")
+    return text
 
 
 def version(text: str | None) -> tuple[int, int] | None:

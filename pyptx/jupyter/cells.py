@@ -22,23 +22,26 @@ class Cell:
     Attributes:
         file: the name IPython gives the whole cell, so that tracebacks, inspect and breakpoints find it.
         raw: its text as written, with the magic.
-        source: its Python with the notebook's line numbers.
+        source: its Python, or PTX, with the notebook's line numbers.
+        above: lines of the cell above its body.
     """
 
     file: str
     raw: str
     source: str
+    above: int = 0
 
     @classmethod
-    def of(cls, shell, body: str) -> Cell:
+    def of(cls, shell, body: str, magic: str = "%%ptxkernel") -> Cell:
+        """`body`: what stands below the magic, Python for `%%ptxkernel` and any text for others."""
         history = shell.history_manager.input_hist_raw
         raw, number = history[-1], len(history) - 1
         body = body.rstrip("\n")
         if not raw.rstrip("\n").endswith(body):         # called from code or without history
-            raw, number = f"%%ptxkernel\n{body}\n", shell.execution_count
+            raw, number = f"{magic}\n{body}\n", shell.execution_count
         above = raw.rstrip("\n")[:len(raw.rstrip("\n")) - len(body)].count("\n")
-        source = "\n" * above + shell.transform_cell(body)
-        return cls(shell.compile.cache(source, number, raw_code=raw), raw, source)
+        source = "\n" * above + (shell.transform_cell(body) if magic == "%%ptxkernel" else body + "\n")
+        return cls(shell.compile.cache(source, number, raw_code=raw), raw, source, above)
 
     def name(self, shell) -> str:
         """ "Cell In[3]"."""

@@ -14,10 +14,12 @@ from pyptx.history import Version, VersionError
 from pyptx.jupyter.running import Shown
 from pyptx.views.differ import Diff, diff
 
-__all__ = ["compare", "earlier"]
+__all__ = ["Earlier", "compare", "earlier"]
+
+Earlier = Callable[[Version], Version | None]           # the cell's own version -> what it is compared with
 
 
-def earlier(ref: str, kernel: str) -> Callable[[Version], Version | None]:
+def earlier(ref: str, kernel: str) -> Earlier:
     """What REF names for a kernel, asked before the cell's own version is kept or labelled.
 
     `@-1` and the like count the versions that are not the cell's own: a cell that is run again without a change is
@@ -49,5 +51,5 @@ def earlier(ref: str, kernel: str) -> Callable[[Version], Version | None]:
 
 def compare(before: Version, own: Version, shown: Shown) -> Diff:
     """The cell's kernel beside an earlier version, which stands on the left."""
-    return diff(before, replace(shown.compiled, name=own.ref), block=shown.kernel.block,
-                dynamic_shared_bytes=shown.dynamic_shared_bytes)
+    return diff(before, replace(shown.compiled, name=own.ref), block=shown.block,
+                dynamic_shared_bytes=shown.dynamic_shared_bytes, counters=(None, shown.counters))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
@@ -13,8 +14,10 @@ from pyptx.jupyter.magics import PtxMagics
 
 __all__ = ["complete_magics", "completions"]
 
-CELL = "%%ptxkernel"
-MAGICS = {CELL: PtxMagics.ptxkernel, "%ptxconfig": PtxMagics.ptxconfig, "%ptxhistory": HistoryMagics.ptxhistory}
+CELLS = ("%%ptxkernel", "%%ptx")
+MAGICS = {"%%ptxkernel": PtxMagics.ptxkernel, "%%ptx": PtxMagics.ptx, "%ptxconfig": PtxMagics.ptxconfig,
+          "%ptxhistory": HistoryMagics.ptxhistory}
+_ENTRY = re.compile(r"\.entry\s+([\w$%]+)")
 REFS = ("--restore", "--view", "--diff")                # options followed by a version
 
 
@@ -24,16 +27,16 @@ def complete_magics(shell) -> Callable:
     def ptx_magics(context) -> SimpleMatcherResult:
         line = context.line_with_cursor
         name = line.split(" ")[0]
-        if name not in MAGICS or (name == CELL and context.cursor_line != 0):
+        if name not in MAGICS or (name in CELLS and context.cursor_line != 0):
             return {"completions": []}
-        found = completions(line[:context.cursor_position])
+        found = completions(line[:context.cursor_position], context.full_text)
         offered = [SimpleCompletion(text=text, type=kind) for text, kind in found]
         return {"completions": offered, "suppress": bool(offered)}
     return ptx_magics
 
 
-def completions(line: str) -> Sequence[tuple[str, str]]:
-    """(text, kind) of what may stand at the end of the magic's line."""
+def completions(line: str, cell: str = "") -> Sequence[tuple[str, str]]:
+    """(text, kind) of what may stand at the end of the magic's line; `cell`: the text of the whole cell."""
     name, *before, word = line.split(" ")
     if name not in MAGICS:
         return []
@@ -44,7 +47,9 @@ def completions(line: str) -> Sequence[tuple[str, str]]:
         given, comma, pane = word.rpartition(",")
         left = [given + comma + other for other in PANES if other not in given.split(",")]
         return _values(left, given + comma + pane)
-    if last == "--diff" and name == CELL:
+    if last == "--entry":
+        return _values(_ENTRY.findall(cell), word)
+    if last == "--diff" and name in CELLS:
         return _values(["@-1", *history.refs()], word)
     if name == "%ptxhistory" and (last in (*REFS, "--name") or before[-2:-1] == ["--diff"]):
         return _values(history.refs(), word)

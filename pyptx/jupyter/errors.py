@@ -23,6 +23,9 @@ _HIDDEN = (PACKAGE_DIR,)
 class CellSyntaxError(PtxError):
     """The cell is not Python. (IPython shows a SyntaxError raised by a magic with the magic's own frames.)"""
 
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
 
 def explain(shell, error: Exception, about: str = "", ptx: Callable[[], str] = lambda: "") -> None:
     """Let IPython show the error at the lines of the cell, without our own frames; arguments as of `render`."""
@@ -72,7 +75,8 @@ def excerpt(place: Place, paint: Callable[[str, str], str]) -> Iterator[str]:
     """The line of a place with its neighbours, an arrow in front and the expression underlined."""
     source, (line, end_line, start, end) = linecache.getlines(place.file), place.position
     shown = display_names([place.file])[place.file]
-    yield f"{paint(shown, '32')}, line {line}, in {paint(place.function, '36')}"
+    inside = "" if place.function == "<ptx>" else f", in {paint(place.function, '36')}"
+    yield f"{paint(shown, '32')}, line {line}{inside}"
     for number in range(max(1, line - AROUND), min(len(source), line + AROUND) + 1):
         text = source[number - 1].rstrip()
         if number != line:

@@ -1,10 +1,8 @@
-"""`%%ptxkernel`: run a cell of Python, compile the kernels it defines, show Python | PTX | SASS. `%ptxconfig`."""
+"""`%%ptxkernel` for cells of Python with kernels, `%%ptx` for cells of PTX, and `%ptxconfig` for both."""
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
-from pathlib import PurePath
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -12,13 +10,13 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from pyptx import history
 from pyptx._variant import Variant
-from pyptx.history import Version, VersionError
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
-from pyptx.jupyter.comparing import compare, earlier
+from pyptx.jupyter.comparing import earlier
 from pyptx.jupyter.errors import explain
+from pyptx.jupyter.keeping import Keeper, notebook_name
+from pyptx.jupyter.ptxcells import ptx_cell
 from pyptx.jupyter.running import Shown, run, shown
 from pyptx.kernel import Kernel
 
@@ -32,6 +30,7 @@ class PtxMagics(Magics):
     def __init__(self, shell):
         super().__init__(shell)
         self.defaults: dict[str, Any] = {}              # what %ptxconfig set, by destination
+        self.keeper = Keeper(shell)
 
     @no_var_expand
     @output_can_be_silenced
@@ -40,36 +39,29 @@ class PtxMagics(Magics):
     @argument("--run", metavar="STATEMENT",
               help='run a statement once the cell has run, as --run "y = rms_norm(x, w)": the kernels it calls are '
                    "shown as they ran, with what the simulator counted")
-    @argument("--diff", metavar="REF",
-              help="compare with another version as well: @-1 is the one before this, @3 the third, or a label, or "
-                   "KERNEL@3 of another kernel")
-    @argument("--name", metavar="NAME",
-              help="keep what was compiled in the notebook under this name: the Compiled, or with several kernels a "
-                   "dict of them by kernel name; also the title of the view, and the label in %%ptxhistory")
+    @arguments.kept_options
     @cell_magic
     def ptxkernel(self, line: str, cell: str) -> Any:
         """Run the cell, compile every kernel it defines and show each as Python | PTX | SASS, linked line by line.
 
         The cell is ordinary Python; what it defines is in the notebook's namespace afterwards. What the table or the
         assembler refuses is raised at the line of the cell that wrote it, and the cell fails. Every version is kept:
-        see %ptxhistory.
+        see %ptxhistory. A kernel that the notebook compiled before is shown with what has changed since.
         """
         __tracebackhide__ = True
         own = arguments.given(self.ptxkernel, line)
-        asked = Namespace(**dict.fromkeys((*arguments.STICKY, "run", "diff", "name")) | self.defaults | own)
+        asked = self._asked(own, "run", "diff", "name")
         params = arguments.params(own.get("param", []), self.shell.user_ns)
         sticky = arguments.params(self.defaults.get("param", []), self.shell.user_ns)
         arch, version = arguments.arch(asked.arch), arguments.version(asked.version)
         panes, options = arguments.panes(asked.panes), tuple(arguments.unquoted(asked.options or "").split())
-        if asked.name is not None and not asked.name.isidentifier():
-            raise UsageError(f"--name {asked.name}: expected a Python name")
+        arguments.name(asked.name, ())
         text = Cell.of(self.shell, cell)
         kernels = text.run(self.shell)
         if not kernels:
             raise UsageError("%%ptxkernel: the cell defines no kernel; put @kernel above a function in it, or drop the "
                              "magic")
-        if asked.name in kernels:
-            raise UsageError(f"--name {asked.name}: the cell's kernel is called so; expected another name")
+        arguments.name(asked.name, kernels)
         arguments.check_names(tuple(params), kernels)
         ran = run(self.shell, arguments.unquoted(asked.run), kernels) if asked.run else {}
         made = {}
@@ -80,18 +72,40 @@ class PtxMagics(Magics):
         if asked.name:
             kept = {name: one.compiled for name, one in made.items()}
             self.shell.user_ns[asked.name] = next(iter(kept.values())) if len(kept) == 1 else kept
-        before = {name: earlier(asked.diff, made[name].compiled.name) for name in made} if asked.diff else {}
-        title = asked.name if len(made) == 1 else None
-        shown: list[Any] = []
-        for name, one in made.items():
-            own = self._keep(one, text, asked.name)
-            if not asked.quiet:
-                shown.append(one.view(panes=panes, title=title))
-            if name in before and (other := before[name](own)):
-                shown.append(compare(other, own, one))
-        for view in shown[:-1]:
-            display(view)
-        return shown[-1] if shown else None
+        return self._show(list(made.values()), text, asked, panes=panes)
+
+    @no_var_expand
+    @output_can_be_silenced
+    @magic_arguments()
+    @arguments.ptx_options
+    @argument("--entry", metavar="NAME", help="the entry that is run, kept and compared, when there are several")
+    @argument("--run", metavar="LAUNCH",
+              help='launch the entry: --run "grid, block, x, 1024" does entry.launch(grid, block, x, 1024) with values '
+                   "of the notebook; what the simulator counted stands beside the lines")
+    @arguments.kept_options
+    @cell_magic
+    def ptx(self, line: str, cell: str) -> Any:
+        """Check and assemble a cell of PTX and show it as PTX | SASS, linked line by line.
+
+        Each entry is in the notebook afterwards under its own name, to be launched, viewed or compiled for another
+        target; --name keeps the whole program. What the table or the assembler refuses is raised at the line of the
+        cell, and the cell fails. Source lines that .loc names are shown beside the PTX. Every version is kept: see
+        %ptxhistory. An entry that the notebook compiled before is shown with what has changed since.
+        """
+        __tracebackhide__ = True
+        asked = self._asked(arguments.given(self.ptx, line), "entry", "run", "diff", "name")
+        arch, options = arguments.arch(asked.arch), tuple(arguments.unquoted(asked.options or "").split())
+        panes = arguments.panes(asked.panes) if asked.panes else None
+        arguments.name(asked.name, ())
+        text = Cell.of(self.shell, cell, "%%ptx")
+        made = ptx_cell(self.shell, text, cell, entry=asked.entry, arch=arch, options=options,
+                        launch=arguments.unquoted(asked.run) if asked.run else None, name=asked.name)
+        located = any(made.compiled.places)
+        return self._show([made], text, asked, panes=panes or (arguments.PANES if located else ("ptx", "sass")))
+
+    def _asked(self, own: dict[str, Any], *others: str) -> Namespace:
+        """What the line says, before what %ptxconfig set."""
+        return Namespace(**dict.fromkeys((*arguments.STICKY, *others)) | self.defaults | own)
 
     def _compile(self, kernel: Kernel, params: dict[str, Any], arch, version, options,
                  ran: Variant | None) -> Shown:
@@ -102,16 +116,20 @@ class PtxMagics(Magics):
             explain(self.shell, error, f"{kernel.name} for {arch or kernel.arch}", lambda: kernel.ptx(**params))
             raise
 
-    def _keep(self, made: Shown, cell: Cell, label: str | None) -> Version:
-        def file_name(file: str) -> str | None:
-            return " ".join(self.shell.compile.format_code_name(file) or ()) or None
-        kept = history.keep(made.compiled, params=made.params, block=made.kernel.block,
-                            dynamic_shared_bytes=made.dynamic_shared_bytes, cell=cell.name(self.shell),
-                            cell_source=cell.raw, notebook=notebook_name(self.shell), file_name=file_name)
-        try:
-            return history.name(kept, label) if label else kept
-        except VersionError as error:
-            raise UsageError(f"--name {error}") from None
+    def _show(self, made: list[Shown], cell: Cell, asked: Namespace, **options: Any) -> Any:
+        """Keep what was compiled; display all views but the last, which is the cell's result."""
+        names = [one.compiled.name for one in made]
+        befores = [earlier(asked.diff, name) if asked.diff else
+                   (lambda own: None) if asked.no_diff else self.keeper.earlier(name) for name in names]
+        shown_last = None
+        for one, before in zip(made, befores, strict=True):
+            own = self.keeper.keep(one, cell, asked.name)
+            view = self.keeper.output(one, own, before(own) if asked.diff or not asked.quiet else None,
+                                      quiet=bool(asked.quiet), title=asked.name if len(made) == 1 else None, **options)
+            if shown_last is not None:
+                display(shown_last)
+            shown_last = view
+        return shown_last
 
     # sticky defaults --------------------------------------------------------------------------------------------------
 
@@ -121,9 +139,10 @@ class PtxMagics(Magics):
     @argument("--reset", action="store_true", help="forget what was set, before anything else on the line counts")
     @line_magic
     def ptxconfig(self, line: str) -> None:
-        """Set options for all %%ptxkernel cells that follow; without options, show what is set.
+        """Set options for all %%ptxkernel and %%ptx cells that follow; without options, show what is set.
 
-        A cell's own options go before these. A -p that a kernel does not take is left out for it.
+        A cell's own options go before these. A -p that a kernel does not take is left out for it, and -p and --version
+        say nothing about %%ptx cells.
         """
         own = arguments.given(self.ptxconfig, line)
         arguments.arch(own.get("arch")), arguments.version(own.get("version")), arguments.panes(own.get("panes"))
@@ -151,9 +170,3 @@ class PtxMagics(Magics):
                     words.append(f"{arguments.STICKY[name]} {value}")
         return f"%%ptxkernel {' '.join(words)}" if words else "%%ptxkernel has no defaults of yours"
 
-
-def notebook_name(shell) -> str | None:
-    """The file name of the notebook, where the front end tells: "norms.ipynb"."""
-    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
-    name = PurePath(str(told)).name
-    return name if name.endswith(".ipynb") else None

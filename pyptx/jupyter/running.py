@@ -22,14 +22,14 @@ __all__ = ["Shown", "run", "shown"]
 class Shown:
     """A variant of a kernel that is compiled, kept and shown; `counters` of its launch, when it was launched."""
 
-    kernel: Kernel
     compiled: Compiled
     params: Mapping[str, Any]           # sizes and template values it was traced with
+    block: tuple[int, ...] | None       # threads of a block, when known
     dynamic_shared_bytes: int
     counters: Any = None
 
     def view(self, **options: Any) -> LinkedView:
-        return linked(self.compiled, counters=self.counters, block=self.kernel.block,
+        return linked(self.compiled, counters=self.counters, block=self.block,
                       dynamic_shared_bytes=self.dynamic_shared_bytes, **options)
 
 
@@ -46,7 +46,7 @@ def shown(kernel: Kernel, params: Mapping[str, Any], *, arch: str | None, versio
         words = " ".join(f"{name}={value}" for name, value in _values(ran).items())
         warnings.warn(f"--run ran {kernel.name} for {words}, which is not what is shown; its counts are left out. "
                       "Without -p, --arch and --version it is shown as it ran.", stacklevel=2)
-    return Shown(kernel, variant.compile(options), _values(variant), max(kernel.smem, variant.dynamic_bytes),
+    return Shown(variant.compile(options), _values(variant), kernel.block, max(kernel.smem, variant.dynamic_bytes),
                  ran.last_run.counters if same else None)
 
 

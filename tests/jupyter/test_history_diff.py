@@ -1,4 +1,4 @@
-"""`%%ptxkernel --diff REF`: a cell's kernel beside an earlier version of it."""
+"""A cell's kernel beside an earlier version of it: by itself, or the one that `--diff REF` names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.cells import GOOD, with_line_9
 
 import pyptx
 from pyptx import history
-from pyptx.views import MIME, Diff, LinkedView
+from pyptx.views import Diff, LinkedView
 
 ADD = with_line_9("ptx.inst.add.f32(value, value, factor)")
 
@@ -24,18 +24,48 @@ def against(cell: str, ref: str) -> str:
 
 
 @pytest.mark.parametrize("ref", ["@-1", "@1", "double@1", "base", "@base", "double"])
-def test_the_diff_stands_below_the_view(run, ref):
+def test_the_diff_is_part_of_the_view(run, ref):
     run(GOOD.replace("-p", "--name base -p"))
     ran = run(against(ADD, ref))
-    assert isinstance(ran.result, Diff)
-    assert (ran.result.left.title, ran.result.right.title) == ("double@1", "double@2")
-    assert not ran.result.identical
-    assert [output.data[MIME]["kind"] for output in ran.outputs] == ["linked"]
+    assert isinstance(ran.result, LinkedView)
+    found = ran.result.diff
+    assert (found.left.title, found.right.title) == ("double@1", "double@2")
+    assert not found.identical
+    assert ran.outputs == []
+    assert LinkedView.from_json(ran.result.to_json()) == ran.result
+    assert found.verdict in ran.result.html()
+    assert found.verdict in ran.result.text()
+
+
+def test_an_edited_cell_is_compared_by_itself_with_the_version_before(run):
+    assert run(GOOD).result.diff is None
+    assert run(ADD).result.diff.left.title == "double@1"
+    assert run(ADD).result.diff.left.title == "double@1", "not with itself"
+    assert run(GOOD).result.diff.left.title == "double@2"
+    assert run(against(ADD, "@1 --no-diff")).result.diff.left.title == "double@1", "it was asked for"
+    assert run(ADD.replace("-p", "--no-diff -p")).result.diff is None
+    assert run(ADD.replace("-p", "-q -p")).result is None
+    run("%ptxconfig --no-diff")
+    assert run(GOOD).result.diff is None
+
+
+def test_versions_of_other_notebooks_are_compared_only_when_asked_for(run, shell, monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
+    run(GOOD)
+    shell.run_line_magic("unload_ext", "pyptx")         # as after a restart
+    shell.run_line_magic("load_ext", "pyptx")
+    monkeypatch.setenv("JPY_SESSION_NAME", "other.ipynb")
+    assert run(ADD).result.diff is None
+    assert run(against(ADD, "@-1")).result.diff.left.title == "double@1"
+    monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
+    shell.run_line_magic("unload_ext", "pyptx")
+    shell.run_line_magic("load_ext", "pyptx")
+    assert run(ADD).result.diff.left.title == "double@1", "the notebook was restarted"
 
 
 def test_the_python_of_the_earlier_version_is_there(run):
     run(GOOD)
-    found = run(against(ADD, "@-1")).result
+    found = run(against(ADD, "@-1")).result.diff
     assert "    ptx.inst.mul.f32(value, value, factor)" in found.left.python.text
     assert "    ptx.inst.add.f32(value, value, factor)" in found.right.python.text
     assert {section.file for section in found.left.python.sections} == {"<double@1: Cell In[1]>"}
@@ -44,8 +74,8 @@ def test_the_python_of_the_earlier_version_is_there(run):
 def test_a_cell_run_again_is_compared_with_the_one_before_it_and_not_with_itself(run):
     run(GOOD)
     run(ADD)
-    assert run(against(ADD, "@-1")).result.left.title == "double@1"
-    assert run(against(GOOD, "@-1")).result.left.title == "double@2"
+    assert run(against(ADD, "@-1")).result.diff.left.title == "double@1"
+    assert run(against(GOOD, "@-1")).result.diff.left.title == "double@2"
 
 
 def test_the_first_version_has_nothing_to_be_compared_with_and_is_kept(run):
@@ -57,7 +87,7 @@ def test_the_first_version_has_nothing_to_be_compared_with_and_is_kept(run):
 
 def test_a_label_that_moves_here_is_compared_with_where_it_was(run):
     run(GOOD.replace("-p", "--name best -p"))
-    assert run(against(ADD, "best --name best")).result.left.title == "double@1"
+    assert run(against(ADD, "best --name best")).result.diff.left.title == "double@1"
     assert history.version("best").ref == "double@2"
 
 
@@ -70,7 +100,7 @@ def test_quiet_shows_the_diff_alone(run):
 
 def test_the_same_code_is_identical(run):
     run(GOOD)
-    assert run(against(GOOD.replace("def load", "# a comment\ndef load"), "@1")).result.identical
+    assert run(against(GOOD.replace("def load", "# a comment\ndef load"), "@1")).result.diff.identical
 
 
 def test_two_kept_versions_are_compared(run):
@@ -85,8 +115,19 @@ def test_a_run_and_a_diff_go_together(run, shell):
     run(GOOD)
     shell.user_ns["x"] = np.ones(256, np.float32)
     ran = run(against(ADD, '@-1 --run "y = double(x)"'))
-    assert isinstance(ran.result, Diff)
-    assert ran.outputs[-1].data[MIME]["python"]["issues"]
+    assert ran.result.diff.left.title == "double@1"
+    assert ran.result.to_json()["python"]["issues"]
+
+
+def test_launches_of_both_versions_weigh_the_issue_cycles(run, shell):
+    shell.user_ns["x"] = np.ones(256, np.float32)
+    run(GOOD.replace("-p", '--run "y = double(x)" -p'))
+    shell.run_line_magic("unload_ext", "pyptx")         # the counts are kept with the version
+    shell.run_line_magic("load_ext", "pyptx")
+    found = run(against(ADD, '@1 --run "y = double(x)"')).result.diff
+    [cycles] = [fact for fact in found.facts if "modelled" in fact.label]
+    assert cycles.label == "issue cycles of a warp, modelled"
+    assert cycles.left and cycles.right
 
 
 @pytest.mark.parametrize("ref, message", [

@@ -43,6 +43,36 @@ def test_a_failing_cell_fails_the_run(execute, cell, name):
         execute("%load_ext pyptx", cell, "print('never')")
 
 
+PTX = """%%ptx --run "1, 32, x"
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry one(.param .u64 x)
+{
+    .reg .b64 %a;
+    .reg .b32 %i;
+    ld.param.u64 %a, [x];
+    mov.u32 %i, %tid.x;
+    mad.wide.u32 %a, %i, 4, %a;
+    st.global.u32 [%a], %i;
+    ret;
+}
+"""
+
+
+def test_cells_of_ptx_are_run_shown_and_refused(execute):
+    notebook = execute("%load_ext pyptx\nimport numpy as np\nx = np.zeros(32, np.uint32)", PTX, "int(x.sum())",
+                       PTX.replace("st.global.u32", "st.global.q32"), PTX.replace("%i, 4,", "%i, 0,"), allow_errors=True)
+    shown, total, refused, edited = (cell.outputs for cell in notebook.cells[1:])
+    view = LinkedView.from_json(shown[-1].data[MIME])
+    assert (view.title, view.panes) == ("one", ("ptx", "sass"))
+    assert "st.global.u32" in shown[-1].data["text/html"]
+    assert total[0].data["text/plain"] == str(sum(range(32)))
+    assert refused[-1].ename == "CompileError"
+    assert "line 12" in "\n".join(refused[-1].traceback)
+    assert LinkedView.from_json(edited[-1].data[MIME]).diff.left.title == "one@1"
+
+
 def test_a_restarted_notebook_finds_its_versions(execute, tmp_path, monkeypatch):
     monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
     execute("%load_ext pyptx", GOOD.replace("-p", "--name base -p"))
