@@ -4,20 +4,27 @@ const some = number => (number > 0 ? String(number) : "");
 const barrier = number => (number < 0 ? "" : String(number));
 const mask = (bits, length) => (bits ? Array.from({ length }, (_, bit) => (bits >> bit & 1 ? bit : "·")).join("") : "");
 const largest = list => list.reduce((most, number) => Math.max(most, number), 1);
+const bytes = number => (number > 0 ? (number < 10000 ? String(number) : `${Math.round(number / 1024)}K`) : "");
 const short = number => (number < 0 ? "" : number < 100000 ? String(number) : number < 1e8 ? `${(number / 1e6).toPrecision(3)}M`
                                                                                             : `${(number / 1e9).toPrecision(3)}G`);
 const percent = (part, whole) => (part > 0 ? (part < whole / 2000 ? "<0.1%" : `${(100 * part / whole).toFixed(1)}%`) : "");
 const COUNTERS = {
   issues: ["issues", "Warp instructions issued in the simulated launch"],
   lanes: ["lanes", "Active lanes, summed over the issues"],
-  shared_conflicts: ["confl", "Extra shared-memory passes caused by bank conflicts"],
+  shared_conflicts: ["bank", "Extra shared-memory passes caused by bank conflicts"],
   global_sectors: ["sect", "32-byte sectors of global memory touched"],
   global_requests: ["reqs", "Warp-wide requests to global memory"],
   branches_divergent: ["div", "Branches at which a warp diverged"],
 };
 
-/** Columns of each pane: {key, label, title, width (characters), shown, value(row), share(row)?}. */
+/** Columns of each pane: {key, label, title, width (characters), shown, value(row), share(row)?, plain?: nothing but text}. */
 export function columnsOf(data) {
+  const all = columns(data);
+  for (const name of ["python", "ptx", "sass"]) for (const column of all[name]) column.plain = !column.share && !column.link;
+  return all;
+}
+
+function columns(data) {
   const { python, ptx, sass } = data;
   const most = { python: largest(python.sass), ptx: largest(ptx.sass), live: largest(sass.live) };
   const digits = (list, least) => Math.max(least, String(largest(list)).length);
@@ -29,6 +36,16 @@ export function columnsOf(data) {
     return { key: name, label, title: `${title} (simulated)`, width: 6, shown: name === "issues",
              value: row => (column[row] > 0 ? short(column[row]) : ""), share: row => Math.max(0, column[row]) / top };
   };
+  const spill = pane => (pane.spill?.some(size => size > 0) ? [{
+    key: "spill", label: "spill", title: "Bytes a thread stores and loads because registers were spilled", width: 5, shown: true,
+    value: row => bytes(pane.spill[row]), share: row => pane.spill[row] / largest(pane.spill) }] : []);
+  const folded = Object.entries(python.counters ?? {}).filter(([name]) => name !== "lanes").map(([name, column]) => {
+    const [label, title] = COUNTERS[name] ?? [name.slice(0, 6), name.replaceAll("_", " ")], top = largest(column);
+    return { key: name, label, title: `${title} (simulated)`, width: 6, shown: name === "shared_conflicts",
+             value: row => short(column[row]).replace(/^0$/, ""), share: row => column[row] / top };
+  });
+  const ofPtx = name => ({ key: name, label: COUNTERS[name][0], title: `${COUNTERS[name][1]}: of its PTX line (simulated)`, width: 6, shown: false,
+                           value: row => (sass.ptx[row] >= 0 && ptx.counters[name][sass.ptx[row]] > 0 ? short(ptx.counters[name][sass.ptx[row]]) : "") });
   const issued = (ptx.counters.issues ?? []).reduce((sum, number) => sum + Math.max(0, number), 0);
   const issues = { key: "issues", label: "issues", title: "Share of the warp instructions issued in the simulated launch", width: 6, shown: true,
                    value: row => percent(python.issues[row], issued), share: row => python.issues[row] / issued };
@@ -41,6 +58,7 @@ export function columnsOf(data) {
         value: row => some(python.live[row]), share: row => python.live[row] / most.live },
       { key: "ptx", label: "PTX", title: "PTX lines of this line and of the helpers it calls", width: digits(python.ptx, 3), shown: false,
         value: row => some(python.ptx[row]) },
+      ...spill(python), ...folded,
     ],
     ptx: [
       { key: "py", label: "Py", title: "Python line that wrote it", width: digits(python.line, 3), shown: true, link: "python", value: line },
@@ -48,7 +66,7 @@ export function columnsOf(data) {
         value: row => some(ptx.sass[row]), share: row => ptx.sass[row] / most.ptx },
       { key: "live", label: "live", title: "Most general registers live at any of them", width: 4, shown: false,
         value: row => some(ptx.live[row]), share: row => ptx.live[row] / most.live },
-      ...Object.keys(ptx.counters).map(counter),
+      ...spill(ptx), ...Object.keys(ptx.counters).map(counter),
     ],
     sass: [
       { key: "ptx", label: "PTX", title: "PTX line it comes from; + means added by ptxas", width: Math.max(3, String(ptx.text.length).length), shown: true, link: "ptx",
@@ -67,6 +85,7 @@ export function columnsOf(data) {
       { key: "wait", label: "wait", title: "Barriers it waits for, of 0 to 5", width: 7, shown: true, value: row => mask(sass.wait[row], 6) },
       { key: "reuse", label: "reuse", title: "Operand slots kept in the reuse cache", width: 5, shown: false, value: row => mask(sass.reuse[row], 4) },
       { key: "group", label: "kind", title: "Kind of work", width: 9, shown: false, value: row => data.groups[sass.group[row]] },
+      ...spill(sass), ...["issues", "shared_conflicts"].filter(name => ptx.counters[name]).map(ofPtx),
     ],
     number: { python: row => String(python.line[row]), ptx: row => String(row + 1), sass: address },
   };

@@ -1,6 +1,7 @@
 // What is linked with what: pure functions over the data of a linked view. Rows count from 0, -1 means none.
 
 export const PANES = ["python", "ptx", "sass"];
+export const NAMES = { python: "Python", ptx: "PTX", sass: "SASS" };
 export const KIN = 1;             // the same Python line, or a caller or callee of it
 export const EXACT = 2;           // this line, what it became, what it came from
 
@@ -138,4 +139,31 @@ export function sentence(data, links) {
   const live = links.exact.sass.reduce((most, row) => Math.max(most, data.sass.live[row]), 0);
   if (live) text += `  ·  ${live} live register${live === 1 ? "" : "s"}${links.exact.sass.length > 1 ? " at most" : ""}`;
   return text;
+}
+
+/** Call stacks that a line of a helper belongs to, each from inside out as Python rows; none for the kernel's own lines. */
+export function callStacks(data, index, pane, row) {
+  const ptx = pane === "sass" ? data.sass.ptx[row] : row;
+  if (pane !== "python") {
+    const stack = ptx >= 0 ? index.stackOf(ptx) : [];
+    return stack.length > 1 ? [stack] : [];
+  }
+  const found = new Map();
+  for (const written of [...index.ptxOf[row], ...index.belowOf[row]]) {
+    const stack = index.stackOf(written), at = stack.indexOf(row);
+    if (at + 1 < stack.length) found.set(stack.slice(at).join(), stack.slice(at));
+  }
+  return [...found.values()];
+}
+
+/** The control fields of a machine instruction in words: "issues after barrier 0; then 5 cycles; sets barrier 2 when written". */
+export function control({ sass }, row) {
+  const waits = [0, 1, 2, 3, 4, 5].filter(bit => sass.wait[row] >> bit & 1), parts = [];
+  if (waits.length) parts.push(`waits for barrier${waits.length > 1 ? "s" : ""} ${waits.join(", ")}`);
+  parts.push(`next instruction after ${sass.stall[row]} cycle${sass.stall[row] === 1 ? "" : "s"} at the earliest`);
+  if (sass.write_barrier[row] >= 0) parts.push(`sets barrier ${sass.write_barrier[row]} until the result is written`);
+  if (sass.read_barrier[row] >= 0) parts.push(`sets barrier ${sass.read_barrier[row]} until the operands are read`);
+  if (sass.reuse[row]) parts.push("keeps an operand for reuse");
+  if (sass.spill?.[row]) parts.push(`spills ${sass.spill[row]} bytes`);
+  return parts.join("; ");
 }

@@ -2,8 +2,10 @@
 
 import { mount as mountDiff } from "./diff.js";
 import { mount as mountLinked } from "./linked.js";
+import { mount as mountTabs } from "./tabs.js";
 
 /** Draw `data` into `element`, by its kind; returns how to drive and remove it (`destroy()` at least). */
 export function mount(element, data, options = {}) {
-  return (data.kind === "diff" ? mountDiff : mountLinked)(element, data, options);
+  if (data.kind === "diff") return mountDiff(element, data, options);
+  return (data.diff && data.version === 1 ? mountTabs : mountLinked)(element, data, options);
 }

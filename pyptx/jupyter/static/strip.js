@@ -27,7 +27,7 @@ export class Strip {
   }
 
   /** `style`: colours by name; `level`, `colour` by row, `hits`: rows. */
-  draw({ count, colour, level, hits, palette, style, rowHeight }) {
+  draw({ count, place = row => row, folded = false, colour, level, hits, palette, style, rowHeight }) {
     const height = this.element.clientHeight, ratio = window.devicePixelRatio || 1;
     if (!height) return;
     this.canvas.width = WIDTH * ratio;              // this also wipes it
@@ -38,11 +38,11 @@ export class Strip {
     const scale = Math.min(rowHeight, height / Math.max(1, count));
     const mark = (row, left, width, fill, tall) => {
       pen.fillStyle = fill;
-      pen.fillRect(left, row * scale, width, Math.max(scale - (scale > 3 ? 1 : 0), tall));
+      pen.fillRect(left, (folded ? place(row) : row) * scale, width, Math.max(scale - (scale > 3 ? 1 : 0), tall));
     };
-    const step = Math.max(1, Math.floor(0.5 / scale));
-    for (let row = 0; row < count; row += step) if (colour[row] >= 0) mark(row, 1, 3, palette[colour[row] % palette.length], 0.5);
-    if (level) for (let row = 0; row < count; row += 1) if (level[row]) mark(row, 5, level[row] === EXACT ? 5 : 3, style.link, 2);
+    const step = Math.max(1, Math.floor(0.5 / scale)), rows = colour.length;
+    for (let row = 0; row < rows; row += step) if (colour[row] >= 0) mark(row, 1, 3, palette[colour[row] % palette.length], 0.5);
+    if (level) for (let row = 0; row < rows; row += 1) if (level[row]) mark(row, 5, level[row] === EXACT ? 5 : 3, style.link, 2);
     for (const row of hits) mark(row, 10, 4, style.hit, 2);
     this.used = scale * count;
   }
