@@ -12,7 +12,8 @@ from pyptx._loc import PACKAGE_DIR, Place
 from pyptx.errors import CompileError, Diagnostic, PtxError
 from pyptx.views.sources import display_names
 
-__all__ = ["CellSyntaxError", "excerpt", "explain", "render", "rendered", "user_traceback"]
+__all__ = ["CellSyntaxError", "excerpt", "explain", "remarks", "render", "rendered", "user_traceback",
+           "warn"]
 
 AROUND = 2                                              # lines shown before and after the line at fault
 MOST = 10                                               # findings shown in full
@@ -69,6 +70,23 @@ def render(error: PtxError, *, ptx: str = "", about: str = "", colour: bool = Tr
     if count > MOST:
         lines += ["", f"and {count - MOST} more findings"]
     return lines
+
+
+def remarks(findings: Sequence[Diagnostic], *, ptx: str = "", about: str = "", colour: bool = True) -> list[str]:
+    """The lines a front end shows for warnings: as `render`, without an error."""
+    paint = _ansi if colour else _plain
+    count = f"{len(findings)} warnings" if len(findings) > 1 else "1 warning"
+    lines = [f"{about + ': ' if about else ''}{paint(count, '33')}"]
+    for finding in findings[:MOST]:
+        lines += ["", *_finding(finding, ptx.split("\n"), paint, "", say=True)]
+    return [*lines, "", f"and {len(findings) - MOST} more"] if len(findings) > MOST else lines
+
+
+def warn(shell, findings: Sequence[Diagnostic], ptx: str, about: str) -> None:
+    """Show warnings at the lines of the cell, where a front end shows Python's own; arguments as of `remarks`."""
+    if findings:
+        colour = shell.colors.lower() not in ("nocolor", "")
+        print("\n".join(remarks(findings, ptx=ptx, about=about, colour=colour)), file=sys.stderr)
 
 
 def excerpt(place: Place, paint: Callable[[str, str], str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pyptx._variant import Variant
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.comparing import earlier
-from pyptx.jupyter.errors import explain
+from pyptx.jupyter.errors import explain, warn
 from pyptx.jupyter.keeping import Keeper, notebook_name
 from pyptx.jupyter.ptxcells import ptx_cell
 from pyptx.jupyter.running import Shown, run, shown
@@ -124,6 +124,8 @@ class PtxMagics(Magics):
         shown_last = None
         for one, before in zip(made, befores, strict=True):
             own = self.keeper.keep(one, cell, asked.name)
+            warn(self.shell, one.warnings or one.compiled.warnings, one.compiled.ptx,
+                 f"{one.compiled.name} for {one.compiled.target}")
             view = self.keeper.output(one, own, before(own) if asked.diff or not asked.quiet else None,
                                       quiet=bool(asked.quiet), title=asked.name if len(made) == 1 else None, **options)
             if shown_last is not None:

@@ -53,10 +53,8 @@ def ptx_cell(shell, cell: Cell, text: str, *, entry: str | None, arch: str | Non
         shell.user_ns[name] = program
     warnings = (*compiled.warnings, *(d for d in found if d.severity == "warning"))
     compiled = with_sources(replace(compiled, warnings=warnings))
-    if launch is None:
-        return Shown(compiled, {}, None, 0)
-    block, smem_bytes, counters = _launch(shell, chosen, launch)
-    return Shown(compiled, {}, block, smem_bytes, counters)
+    block, smem_bytes, counters = (None, 0, None) if launch is None else _launch(shell, chosen, launch)
+    return Shown(compiled, {}, block, smem_bytes, counters, tuple(_at_cell_lines(warnings, cell)))
 
 
 class CellProgram(Program):

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 
 from pyptx._variant import Variant
 from pyptx.compiled import Compiled
+from pyptx.errors import Diagnostic
 from pyptx.jupyter.cells import run_statement
 from pyptx.kernel import Kernel
 from pyptx.views import LinkedView, linked
@@ -20,13 +21,17 @@ __all__ = ["Shown", "run", "shown"]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A variant of a kernel that is compiled, kept and shown; `counters` of its launch, when it was launched."""
+    """A variant of a kernel that is compiled, kept and shown.
+
+    `counters` are of its launch, when it was launched; `warnings` those of `compiled` at other places, when there are.
+    """
 
     compiled: Compiled
     params: Mapping[str, Any]           # sizes and template values it was traced with
     block: tuple[int, ...] | None       # threads of a block, when known
     dynamic_shared_bytes: int
     counters: Any = None
+    warnings: tuple[Diagnostic, ...] = ()
 
     def view(self, **options: Any) -> LinkedView:
         return linked(self.compiled, counters=self.counters, block=self.block,

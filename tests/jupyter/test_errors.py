@@ -6,7 +6,7 @@ import pytest
 from views.handmade import PTX, places
 
 from pyptx.errors import CompileError, Diagnostic, TraceError
-from pyptx.jupyter.errors import MOST, render
+from pyptx.jupyter.errors import MOST, remarks, render
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +52,13 @@ def test_colours_are_ansi_and_only_decorate(place):
     for code in ("31", "32", "36"):
         coloured = coloured.replace(f"\x1b[{code}m", "")
     assert coloured.replace("\x1b[0m", "") == plain
+
+
+def test_warnings_are_shown_as_errors_are(place):
+    slow = Diagnostic("warning", "slow", line=27, place=place)
+    text = "\n".join(remarks([slow], ptx=PTX, about="saxpy", colour=False))
+    assert text.startswith("saxpy: 1 warning\n\nCell In[3], line 4, in address\n")
+    assert text.endswith("warning: slow")
+    many = remarks([Diagnostic("warning", f"number {n}") for n in range(MOST + 2)], colour=False)
+    assert many[0] == f"{MOST + 2} warnings"
+    assert many[-1] == "and 2 more"

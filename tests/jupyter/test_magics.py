@@ -231,3 +231,37 @@ def test_unloading_takes_everything_back(shell):
 
 def test_a_trailing_semicolon_is_not_swallowed_as_python(run):
     assert run(GOOD + "value = 1;\n").error is None
+
+
+SPILLS = """\
+%%ptxkernel --arch sm_90a -p N=4096 --options "--maxrregcount=24 --warn-on-spills"
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.types import f32
+
+@kernel(in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], grid=lambda N: (N, 1, 1), block=(128, 1, 1))
+def many(x, y):
+    px, py = ptx.global_ptrs(x, y)
+    values = [reg.scalar(f32) for n in range(64)]
+    for n, value in enumerate(values):
+        ptx.inst.ld.volatile.global_.f32(value, ptx.addr(px, 4 * n))
+    for n, value in enumerate(values):
+        ptx.inst.st.volatile.global_.f32(ptx.addr(py, 4 * (63 - n)), value)
+"""
+
+
+def test_a_warning_is_shown_at_its_line_and_in_the_view_and_the_cell_passes(run):
+    ran = run(SPILLS)
+    assert ran.error is None
+    assert "many for sm_90a: 1 warning\n\nCell In[1], line 5, in many\n" in ran.stdout
+    assert "warning: Registers are spilled to local memory" in ran.stdout
+    assert "PTX line" in ran.stdout
+    [note] = ran.result.notes
+    assert "Registers are spilled" in note.message
+    assert ran.result.python.line[note.python] == 5
+
+
+def test_a_warning_made_an_error_fails_the_cell_at_its_line(run):
+    ran = run(SPILLS.replace("--warn-on-spills", "--warn-on-spills --warning-as-error"))
+    assert type(ran.error).__name__ == "CompileError"
+    assert "---->   5 @kernel(" in ran.shown
+    assert "error: Registers are spilled" in ran.shown

@@ -61,8 +61,9 @@ PTX = """%%ptx --run "1, 32, x"
 
 
 def test_cells_of_ptx_are_run_shown_and_refused(execute):
-    notebook = execute("%load_ext pyptx\nimport numpy as np\nx = np.zeros(32, np.uint32)", PTX, "int(x.sum())",
-                       PTX.replace("st.global.u32", "st.global.q32"), PTX.replace("%i, 4,", "%i, 0,"), allow_errors=True)
+    wrong, other = PTX.replace("st.global.u32", "st.global.q32"), PTX.replace("%i, 4,", "%i, 0,")
+    notebook = execute("%load_ext pyptx\nimport numpy as np\nx = np.zeros(32, np.uint32)", PTX, "int(x.sum())", wrong,
+                       other, allow_errors=True)
     shown, total, refused, edited = (cell.outputs for cell in notebook.cells[1:])
     view = LinkedView.from_json(shown[-1].data[MIME])
     assert (view.title, view.panes) == ("one", ("ptx", "sass"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from IPython.core.completer import provisionalcompleter
@@ -175,6 +177,18 @@ def test_what_only_the_assembler_refuses_is_shown_too(run, monkeypatch):
     assert "---->  15     mul.f32 %v, %v, %f;" in shown
     assert "error: Illegal something" in shown
     assert "PTX line" not in shown, "the line of the cell is enough"
+
+
+def test_a_warning_of_the_assembler_stands_at_its_line(run):
+    text = (Path(__file__).parents[1] / "toolchain" / "ptx" / "wgmma_sm_90a.ptx").read_text()
+    line = next(line for line in text.split("\n") if "wgmma.wait_group" in line)
+    ran = run("%%ptx\n" + text.replace(line, ""))
+    assert ran.error is None
+    assert "tile for sm_90a: 1 warning" in ran.stdout
+    assert "Cell In[1], line " in ran.stdout
+    assert "---->" in ran.stdout
+    assert "warning: (C7517) wgmma.wait_group is injected" in ran.stdout
+    assert [note.severity for note in ran.result.notes] == ["warning"]
 
 
 SOURCE = """\
