@@ -45,6 +45,8 @@ def _one(function: Function, directive: FunctionDirective, rule: FunctionRule, c
         yield f".{name} takes {wanted} value{'' if wanted == '1' else 's'}, not {len(directive.values)}"
     for value in directive.values:
         yield from _value(name, value, rule)
+    if name == "noreturn" and sum(d.name == name for d in function.directives) > 1:
+        yield ".noreturn stands twice"
     if name == "noreturn" and function.return_params:
         yield ".noreturn contradicts the return parameter of the function"
     if not rule.needs.on(chip):
