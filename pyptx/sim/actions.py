@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Clock", "Collective", "Compute",
-           "Const", "Elect", "Exit",
-           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "SYNCHRONIZING", "Shuffle", "Special",
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Call", "Clock", "Collective", "Compute", "Const",
+           "Elect", "Exit", "HostCall",
+           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "Return", "SYNCHRONIZING", "Shuffle", "Special",
            "Store", "Trap", "Value",
            "Vote", "WarpBarrier"]
 
@@ -117,6 +117,38 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the function `name`, or of the one at `address`; `before` and `after` move arguments and results.
+
+    `keeps`: the caller's Body when the function may call it again, so that its registers are put aside meanwhile.
+    """
+
+    name: str | None
+    address: Reg | None
+    before: tuple[Action, ...]
+    after: tuple[Action, ...]
+    keeps: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Back to the caller; `stores` are the results that are declared as registers."""
+
+    stores: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """A call of a function the driver provides, by one lane after the other."""
+
+    name: str
+    arguments: tuple[Value, ...]
+    data: Reg | None
+    before: tuple[Action, ...]
+    after: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Trap:
     pass
 
@@ -210,7 +242,7 @@ class BarrierOp:
     data: Reg | None = None
 
 
-Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote
+Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Call | Return | HostCall | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote
           | Match | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.errors import LaunchError
+from pyptx.errors import LaunchError, SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.sim.memory import Buffer, Segment, place_buffers
 
-__all__ = ["ParamSlot", "layout", "pack"]
+__all__ = ["ParamSlot", "layout", "pack", "size_of", "slot_of"]
 
 _WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
           "f32": 4,
@@ -28,6 +28,7 @@ class ParamSlot:
     offset: int
     size: int
     array: bool
+    alignment: int
 
 
 def size_of(type_name: str) -> int:
@@ -37,17 +38,24 @@ def size_of(type_name: str) -> int:
 def layout(function: Function) -> tuple[ParamSlot, ...]:
     slots, offset = [], 0
     for param in function.params:
-        slots.append(_slot(param, offset))
+        slots.append(slot_of(param, offset))
         offset = slots[-1].offset + slots[-1].size
     return tuple(slots)
 
 
-def _slot(param: Param, offset: int) -> ParamSlot:
+def slot_of(param: Param, offset: int) -> ParamSlot:
+    """Where a parameter lies that follows `offset` bytes of others.
+
+    Raises:
+        SimulationError: it is a texture, a sampler, a surface or a predicate.
+    """
+    if param.type.value not in _WIDTH:
+        raise SimulationError(f"parameter {param.name} is a .{param.type.value}, which is not simulated")
     item = _WIDTH[param.type.value] * (param.vector or 1)
     alignment = max(param.alignment or 1, item)
     size = item if param.array_size is None else item * param.array_size
     return ParamSlot(param.name, param.type.value, -(-offset // alignment) * alignment, size,
-                     param.array_size is not None)
+                     param.array_size is not None, alignment)
 
 
 def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: Sequence[Buffer] = ()

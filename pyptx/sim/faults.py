@@ -105,8 +105,8 @@ def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
 
 
 def fault(kind: str, where: Where, instruction: int | None, address: int, extra: int,
-          segments: list[Segment]) -> SimulationError:
-    """The error for a fault of the core or the reference."""
+          segments: list[Segment], text: str = "") -> SimulationError:
+    """The error for a fault of the core or the reference; `text` is what a function of the driver said."""
     node = where.program.instructions[instruction]
     action = where.program.actions[instruction]
     verb = "reads" if isinstance(action, Load) else "writes"
@@ -148,6 +148,11 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         hint = "is the number of threads a multiple of 32, and is it outside of branches that lanes take differently?"
     elif kind == "jump":
         what = f"jumps through a table of {extra} with index {address}"
+    elif kind == "function":
+        what = f"calls 0x{address:x}, which is no address of a function"
+        hint = "functions have addresses in this module only: mov.u64 %rd, f; or an initializer that names them"
+    elif kind == "host":
+        what = text
     else:
         what = kind
     return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)

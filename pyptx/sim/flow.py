@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyptx.sim.actions import Branch, Exit, Jump, Trap
+from pyptx.sim.actions import Branch, Exit, Jump, Return, Trap
 
 __all__ = ["live_at_entry", "reconvergence"]
 
 
-_LEAVING = frozenset((Branch, Jump, Exit, Trap))
+_LEAVING = frozenset((Branch, Jump, Exit, Return, Trap))
 
 
 def successors(actions: Sequence[object], guarded: Sequence[bool]) -> list[tuple[int, ...]]:
@@ -113,8 +113,8 @@ def _meet(a: int, b: int, dominator: list[int | None], rank: dict[int, int]) -> 
 
 
 def live_at_entry(actions: Sequence[object], guarded: Sequence[bool], reads: Sequence[Iterable[int]],
-                  writes: Sequence[Iterable[int]]) -> set[int]:
-    """Registers some path reads before it writes them; a guarded write does not count."""
+                  writes: Sequence[Iterable[int]], entries: Sequence[int] = (0,)) -> set[int]:
+    """Registers some path from one of the `entries` reads before it writes them; a guarded write does not count."""
     following = successors(actions, guarded)
     n = len(actions)
     starts, block_of = _blocks(following)
@@ -142,4 +142,4 @@ def live_at_entry(actions: Sequence[object], guarded: Sequence[bool], reads: Seq
                 if s < n:
                     live[b] |= live[block_of[s]] & passed[b]
             changed |= len(live[b]) != before
-    return live[0] if live else set()
+    return set().union(*(live[block_of[entry]] for entry in entries)) if live else set()

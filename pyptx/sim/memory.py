@@ -13,7 +13,7 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 
-__all__ = ["CONST_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment",
+__all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment",
            "place_buffers",
            "space_window"]
 
@@ -23,6 +23,8 @@ SHARED_WINDOW = 0x7F10_0000_0000        # a shared::cta address plus this is its
 LOCAL_WINDOW = 0x7F20_0000_0000
 CONST_WINDOW = 0x7F30_0000_0000
 PARAM_WINDOW = 0x7F40_0000_0000
+FUNCTION_WINDOW = 0x7F50_0000_0000      # addresses of functions
+FUNCTION_STRIDE = 16
 SHARED_START = 0x400                    # hardware keeps the first KiB
 
 _WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "param": PARAM_WINDOW}

@@ -15,7 +15,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.sim.actions import Address, Const, Reg, Special, Value
 from pyptx.sim.literals import bits_of, integer
-from pyptx.sim.names import Scope, width_of
+from pyptx.sim.scope import Scope, Variable, width_of
 
 __all__ = ["Operands"]
 
@@ -96,8 +96,11 @@ class Operands:
                     return found[0]
                 symbol, _, distance = name.partition("+")           # mov.u32 %r, dyn_smem+512
                 variable = self.scope.find("variables", symbol)
-                if variable is not None:
+                if variable is not None and variable.stack is None:
                     return Const(self.address_of(variable) + integer(distance or "0"), 64)
+                function = self.scope.names.address_of_function(name)
+                if function is not None:
+                    return Const(function, 64)
                 if name.startswith("%"):
                     return Special(name, width_of(type_name))
                 if name == "WARP_SZ":
@@ -107,28 +110,34 @@ class Operands:
                 return Const(self.address_of(self.scope.find("variables", base)) + integer(offset or "0"), 64)
         raise self.refuse(f"{operand} is not a value")
 
-    def address_of(self, variable) -> int:
+    def address_of(self, variable: Variable) -> int:
         """Address in the variable's own space."""
         if variable.problem:
             raise self.refuse(f"variable {variable.name}: {variable.problem}")
         if variable.address is None:
-            if variable.space == "param":
-                raise self.refuse(f"variable {variable.name}: parameters of calls are not simulated")
             raise self.refuse(f"variable {variable.name} has no address")
         return variable.address
+
+    def place_of(self, variable: Variable) -> Address:
+        """Where a variable lies."""
+        return Address(variable.space, variable.stack, self.address_of(variable))
 
     def address(self, name: str, space: str) -> Address:
         """`[base+offset]` in `space`, '' for generic."""
         operand = self.operand(name)
         if not isinstance(operand, AddressOperand):
             raise self.refuse(f"operand {name} is no address")
-        offset = integer(operand.offset) if operand.offset else 0
+        text = operand.offset.partition(",")[0].strip() if operand.offset else ""       # [map, {x, y}] has no offset
+        offset = integer(text) if text else 0
         found = self.scope.register(operand.base)
         if found:
+            if space == "param" and not self.scope.body.function.is_entry:
+                space = "local"                                     # mov gave the address of a parameter
             return Address(space or "generic", found[0], offset)
         variable = self.scope.find("variables", operand.base)
         if variable is not None:
-            return Address(space or variable.space, None, self.address_of(variable) + offset)
+            at = self.place_of(variable)
+            return Address(at.space if at.space == "local" else space or at.space, at.base, at.offset + offset)
         return Address(space or "generic", None, integer(operand.base) + offset)
 
     def refuse(self, message: str) -> SimulationError:

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 
 from pyptx.errors import Diagnostic, PtxError, SimulationError
-from pyptx.ir.nodes import Function, Instruction, Module
-from pyptx.sim.actions import Action, Address, Atomic, Compute, Const, Load, Reg, Special, Store
+from pyptx.ir.nodes import (
+    Function,
+    Instruction,
+    LabelOperand,
+    Module,
+    Operand,
+    RegisterOperand,
+    VectorOperand,
+)
+from pyptx.sim.actions import (
+    Action,
+    Address,
+    Atomic,
+    Call,
+    Compute,
+    Const,
+    HostCall,
+    Load,
+    Reg,
+    Return,
+    Special,
+    Store,
+)
 from pyptx.sim.decode import (  # noqa: F401  (they register)
     DECODERS,
     atomics,
     barrier,
+    calls,
     control,
     matrix,
     memory,
@@ -24,8 +46,9 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import live_at_entry, reconvergence
 from pyptx.sim.means import Leaf, walk
-from pyptx.sim.names import Names, Scope
+from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
+from pyptx.sim.scope import Scope
 from pyptx.sim.shapes import Shaped, known, parts, record
 from pyptx.validate import bind
 
@@ -41,6 +64,7 @@ class Program:
         instructions: the tree's nodes, in the order that numbers them everywhere.
         actions: what each does.                guards: (predicate register, negated) of each, or None.
         meets: where the lanes a branch splits meet again, None for the end.
+        prologues: what a function does before the instruction it starts with, by that instruction's number.
     """
 
     module: Module
@@ -49,6 +73,7 @@ class Program:
     instructions: tuple[Instruction, ...]
     actions: tuple[Action, ...]
     guards: tuple[tuple[Reg, bool] | None, ...]
+    prologues: dict[int, tuple[Action, ...]]
     meets: tuple[int | None, ...] = field(init=False)
 
     def __post_init__(self):
@@ -75,7 +100,13 @@ class Program:
                 writes.append([r.index for r in targets(action)])
             if guard is not None:
                 reads[-1].append(guard[0].index)
-        return frozenset(live_at_entry(self.actions, self.guarded, reads, writes))
+        starts = [body.start for body in self.names.bodies.values()]
+        return frozenset(live_at_entry(self.actions, self.guarded, reads, writes, starts))
+
+    @cached_property
+    def calls_host(self) -> bool:
+        """Whether it calls functions of the driver, in an order that several threads would not keep."""
+        return any(isinstance(action, HostCall) for action in self.actions)
 
     @cached_property
     def spins(self) -> bool:
@@ -121,7 +152,9 @@ def load(module: Module, entry: str | None = None) -> Program:
         error = SimulationError("\n".join(str(d) for d in refused))
         error.diagnostics = tuple(refused)
         raise error
-    return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards))
+    prologues = {body.start: prologue for body in names.bodies.values() if (prologue := calls.prologue(body))}
+    return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards),
+                   prologues)
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire"))
@@ -144,6 +177,8 @@ def _entry(module: Module, name: str | None) -> Function:
 
 
 def _decode(instruction: Instruction, scope: Scope) -> Action | None:
+    if scope.body.vectors:
+        instruction = _spread(instruction, scope)
     found = parts(instruction, scope)
     if found is not None:
         action = known(*found)
@@ -161,6 +196,15 @@ def _decode(instruction: Instruction, scope: Scope) -> Action | None:
     if decoder is not None:
         return decoder(operands)
     return compute(operands) if bound.form.means else None
+
+
+def _spread(instruction: Instruction, scope: Scope) -> Instruction:
+    """The instruction with `{v.x, v.y}` for a vector register `v`."""
+    def spread(operand: Operand) -> Operand:
+        length = scope.find("vectors", operand.name) if isinstance(operand, RegisterOperand | LabelOperand) else None
+        return operand if length is None else VectorOperand(tuple(RegisterOperand(f"{operand.name}.{axis}")
+                                                                  for axis in "xyzw"[:length]))
+    return replace(instruction, operands=tuple(map(spread, instruction.operands)))
 
 
 def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool]:
@@ -182,6 +226,8 @@ def targets(action: Action) -> Iterator[Reg]:
     if isinstance(action, Compute):
         yield from (t for t, _ in action.assignments if t is not None)
         return
+    for part in _inner(action):
+        yield from targets(part)
     for name in _parts(type(action))[0]:
         yield from _registers(getattr(action, name))
 
@@ -197,8 +243,20 @@ def values(action: Action) -> Iterator[Reg | Const | Special]:
         for _, expression in action.assignments:
             yield from (n.value for n in walk(expression) if isinstance(n, Leaf))
         return
+    for part in _inner(action):
+        yield from values(part)
     for name in _parts(type(action))[1]:
         yield from _values(getattr(action, name))
+
+
+def _inner(action: Action) -> tuple[Action, ...]:
+    """Actions within an action."""
+    match action:
+        case Call() | HostCall():
+            return (*action.before, *action.after)
+        case Return(stores):
+            return stores
+    return ()
 
 
 @cache

@@ -26,7 +26,7 @@ from pyptx.sim.decode import DECODERS
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.literals import bits_of
 from pyptx.sim.means import Apply, Leaf, Node, walk
-from pyptx.sim.names import Scope
+from pyptx.sim.scope import Scope
 from pyptx.sim.operands import Operands
 from pyptx.validate import Bound, bind
 from pyptx.validate._tokens import literal
@@ -226,6 +226,8 @@ class _Slots(Operands):
         raise _NoShape
 
     def address(self, name: str, space: str) -> Address:
+        if space == "param":
+            raise _NoShape
         return Address(space or "generic", Reg(0, 64, ""), 0)
 
 

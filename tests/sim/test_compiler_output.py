@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from sim.both import run_both
 
 from pyptx import parser, sim
-from pyptx.errors import SimulationError
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 NVCC = ("nvcc_sm75", "nvcc_sm90a", "nvcc_sm120", "nvcc_lineinfo")
@@ -43,14 +43,29 @@ def test_copy_of_clang(name):
     assert np.array_equal(to, 2 * source)
 
 
-def test_calls_are_refused_by_name():
-    with pytest.raises(SimulationError, match=r"call.uni is not simulated(.|\n)*parameters of calls are not simulated"):
-        _load("clang_sm80", "polynomial")
+@pytest.mark.parametrize("name", ["nvcc_sm75", "nvcc_sm90a", "nvcc_debug"])
+def test_indirect_calls_tables_of_strings_and_printf_of_nvcc(name, capsys):
+    n = 40
+    a, b = np.arange(n, dtype=np.float32), np.linspace(-1, 1, n).astype(np.float16)
+    a[7] = 3e10
+    options = struct.pack("<iid", 5, 0, 0.25)                       # struct Options {int first; double scale;}
+    before, weights = a.copy(), np.array([1, -2.5, 0, 0], np.float32)
+    table = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 0]])
+    run_both(_load(name, "mixed"), 1, n, (a, b, n, options), smem_bytes=256)
+    i = np.arange(n)                                                # n & 7 is 0: case 0; n & 1 is 0: scaled()
+    stepped = before + 1
+    expected = stepped + (stepped * i + weights[i & 3]) + table[i & 3, n % 3] + b + np.float32(0.25)
+    assert np.allclose(a, expected, rtol=1e-6)
+    assert capsys.readouterr().out == 2 * "def 7\n"                 # once from each engine
 
 
-def test_an_initializer_that_is_not_simulated_is_refused_where_the_variable_is_used():
-    with pytest.raises(SimulationError, match="functions: the initializer _Z6scaledfi is not simulated"):
-        _load("nvcc_sm75", "mixed")
+@pytest.mark.parametrize("name", ["clang_sm80", "clang_sm90_O0"])
+def test_calls_of_clang(name):
+    x, c = np.linspace(-1, 1, 64).astype(np.float32), np.array([0.5, -1, 2, 3], np.float32)
+    y = np.zeros_like(x)
+    run_both(_load(name, "polynomial"), 1, 64, (y, x, c, len(c)))
+    i = np.arange(64)
+    assert np.allclose(y, np.polyval(c, x[63 - i]) + np.array([5, 4, 3, 2, 1])[i % 5], rtol=1e-5)
 
 
 @pytest.mark.parametrize("space", ["global", "const"])

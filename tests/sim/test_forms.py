@@ -12,7 +12,7 @@ from sim.both import run_both
 from sim.text import entry
 from sim.text import statement as parse
 
-from pyptx import ir, isa, sim
+from pyptx import ir, isa, parser, sim
 from pyptx.errors import SimulationError
 from pyptx.sim import program as resolving
 from pyptx.sim import shapes
@@ -22,13 +22,29 @@ FORMS = [form for op in isa.OPS.values() for form in op.forms]
 
 # Opcodes without any form that is simulated yet.
 NOT_SIMULATED = frozenset("""
-    alloca call clusterlaunchcontrol cp discard fabric getctarank istypep mapa mbarrier
+    alloca clusterlaunchcontrol cp discard fabric getctarank istypep mapa mbarrier
     multimem setmaxnreg spcompress spdecompress stackrestore stacksave suld suq sured sust tcgen05
     tensormap tex tld4 txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4
     vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4""".split())
 
 _NAMES = """.shared .align 16 .b8 sym_shared[64]
 .local .align 16 .b8 sym_local[64]"""
+_CALLED = parser.parse(""".version 9.0
+.target sm_90a
+.address_size 64
+.func fn0 { ret; }
+.func fn1 (.param .b32 q) { ret; }
+.func (.param .b32 r) fn2 { ret; }
+.func (.param .b32 r) fn3 (.param .b32 q) { ret; }
+.global .u64 taken[4] = {fn0, fn1, fn2, fn3};
+.entry names {
+    .param .b32 xa;
+    .param .b32 xr;
+    pr0: .callprototype _ ();
+    pr1: .callprototype _ (.param .b32 _);
+    pr2: .callprototype (.param .b32 _) _ (.param .b32 _);
+}
+""")
 _MODULE = """.global .align 16 .b8 sym_global[64]
 .const .align 16 .b8 sym_const[64]"""
 
@@ -38,6 +54,7 @@ def _module(statements: list[str], *guards: str) -> ir.Module:
     names = sorted({n for s in statements for n in re.findall(r"%[a-z]+\d*(?:x2)?_\d+", s)})
     body = [parse(f".reg .{type_of(n)} {n}") for n in names]
     body += [parse(line) for line in (*_NAMES.splitlines(), ".reg .pred %guard", "ts0: .branchtargets L0")]
+    body += _CALLED.entries[0].body
     one: dict[ir.Operand, ir.Operand] = {}                  # equal operands are one object, as the parser has them
     for k, text in enumerate(statements):
         node = instruction(text)
@@ -47,8 +64,9 @@ def _module(statements: list[str], *guards: str) -> ir.Module:
     body += [parse("L0:"), parse("ret")]
     shell = entry("", "u64 p0", declarations=_MODULE)
     *variables, function = shell.directives
+    called = (d for d in _CALLED.directives if d is not _CALLED.entries[0])
     return ir.Module(shell.version, shell.target, shell.address_size,
-                     (*variables, ir.Function(True, "test", function.params, body=tuple(body))))
+                     (*variables, *called, ir.Function(True, "test", function.params, body=tuple(body))))
 
 
 def _refusal(text: str) -> str | None:

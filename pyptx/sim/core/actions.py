@@ -29,7 +29,11 @@ def encode(program: Program) -> Encoded:
         SimulationError: the core lacks an operation; names the instruction.
     """
     e = Encoder(program)
+    starts = {body.start for body in program.names.bodies.values() if not body.function.is_entry}
     for index, action in enumerate(program.actions):
+        if index in starts:
+            e.begin_function(index)
+            _all(e, program.prologues.get(index, ()))
         e.begin(index)
         try:
             kind = action.__class__
@@ -368,8 +372,47 @@ def _jump(e: Encoder, action: act.Jump) -> None:
     e.patches.append((op, None, e.program.meets[e.instr]))
 
 
+# calls --------------------------------------------------------------------------------------------------------------
+
+def _all(e: Encoder, actions: tuple[act.Action, ...]) -> None:
+    for action in actions:
+        _ENCODERS[action.__class__](e, action)
+
+
+def _call(e: Encoder, action: act.Call) -> None:
+    _all(e, action.before)
+    names = e.program.names
+    kept = NONE
+    if action.keeps is not None:
+        rows = [cell for r in action.keeps.registers
+                for cell in (e.register(r), 4 if r.width == 1 else 128 * max(1, r.width // 32))]
+        kept = e.operand_list([len(rows) // 2, *rows])
+    if action.name is not None:
+        op = e.emit("nop", a=NONE, aux2=kept, flags=Flags.CALL)
+        e.calls.append((op, names.bodies[action.name].start))
+    else:
+        count = len(names.function_starts())
+        place = e.operand_list([NONE] * count)
+        e.functions.append(place)
+        e.emit("nop", a=_row_of(e, action.address, 64), aux=place, imm=count, aux2=kept, flags=Flags.CALL)
+    _all(e, action.after)
+
+
+def _return(e: Encoder, action: act.Return) -> None:
+    _all(e, action.stores)
+    e.emit("nop", flags=Flags.RETURN)
+
+
+def _host_call(e: Encoder, action: act.HostCall) -> None:
+    _all(e, action.before)
+    places = [_row_of(e, value, 64) for value in action.arguments]
+    e.emit("nop", d=NONE if action.data is None else e.register(action.data), aux=e.operand_list(places),
+           imm=len(places), flags=Flags.HOST)
+    _all(e, action.after)
+
+
 _ENCODERS = matrix.ENCODERS | {
-    Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
+    act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
     act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,
     act.WarpBarrier: _warp_barrier, act.BarrierOp: _barrier, act.Branch: _branch, act.Jump: _jump,

@@ -40,7 +40,7 @@ typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *next_cta;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
-    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, tensor_hw;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw;
     u64 grid[3], block[3], cluster[3];
 } Launch;
 
@@ -68,7 +68,7 @@ Ctx *core_open(const Launch *l) {
     x->smem_bytes = l->smem_bytes; x->local_bytes = l->local_bytes; x->reg_bytes = l->reg_bytes;
     x->zero_count = (u32)l->zero_count;
     x->shared_window = l->shared_window; x->local_window = l->local_window; x->const_window = l->const_window;
-    x->param_window = l->param_window;
+    x->param_window = l->param_window; x->function_window = l->function_window;
     x->max_steps = l->max_steps; x->cta_quantum = l->cta_quantum; x->warp_quantum = l->warp_quantum;
     x->next_cta = l->next_cta; x->last_cta = l->last_cta; x->max_resident = (u32)l->max_resident; x->yields = (u32)l->yields; x->tensor_hw = (u32)l->tensor_hw;
     for (u32 k = 0; k < 3; k++) {
@@ -107,6 +107,16 @@ void core_fault(const Ctx *x, u64 *out) {
                  x->fault_address, x->fault_extra};
     memcpy(out, all, sizeof all);
 }
+
+// A call of the driver: the operation, the lanes, and where the registers of the warp lie.
+char *core_host_call(const Ctx *x, u64 *out) {
+    out[0] = x->pc;
+    out[1] = x->active;
+    return x->warp->regs;
+}
+// Memory of a lane of the warp that runs, by generic address; NULL: there is none.
+u8 *core_lane_memory(Ctx *x, u32 lane, u64 address, u64 bytes) { return lane_memory(x, x->warp, lane, address, bytes); }
+void core_resume(Ctx *x) { x->status = RUNNING; }
 
 // The group `g` of warp `w` of the CTA that runs: state, place, lanes, barrier, and what the barrier waits for. 0: none.
 u32 core_group(const Ctx *x, u32 w, u32 g, u64 *out) {

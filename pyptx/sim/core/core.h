@@ -61,8 +61,10 @@ enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
 
 enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3 };
 
-typedef struct { u32 pc, mask; i32 join; u32 state, barrier; } Group;
-typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; } Join;
+typedef struct { u32 pc, mask; i32 join; u32 state, barrier; i32 frame; } Group;     // join, frame: -1 is none
+typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; i32 frame; } Join;
+// A call that runs: its lanes meet again at `pc`, where `join` and `parent` are their meeting point and frame.
+typedef struct { u32 pc, expected, arrived, used; i32 parent, join; char *kept; } Frame;
 
 typedef struct {
     char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
@@ -72,6 +74,8 @@ typedef struct {
     u64 issued;
     Group g[LANES];
     Join j[LANES + 1];
+    Frame *frames;              // calls.c
+    u32 nframes, frames_room;   // used ones lie below nframes
 } Warp;
 
 typedef struct {
@@ -107,9 +111,9 @@ typedef struct {
 
 typedef struct { u64 issues, lanes; } Executed;
 
-enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4 };
+enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4, HOST = 5 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
-       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP };
+       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
@@ -129,7 +133,7 @@ struct Ctx {
     u64 nsegments;
     u8 *param;
     u64 param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes;
-    u64 shared_window, local_window, const_window, param_window;
+    u64 shared_window, local_window, const_window, param_window, function_window;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
     u64 steps, max_steps, cta_quantum, warp_quantum;
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
@@ -193,6 +197,12 @@ void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // barr
 void recheck_barriers(Ctx *x, Cta *cta);
 const char *core_op_name(u32 code);                                      // api.c
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // interp.c
+void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame);
+void settle_joins(Warp *w);
+int call_function(Ctx *x, Warp *w, Group *g, const Op *o, u32 m);        // calls.c
+void return_lanes(Ctx *x, Warp *w, Group *g, u32 m);
+void settle_frames(Ctx *x, Warp *w);
+u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes);      // memory.c
 void start_cta(Ctx *x, Cta *cta, u64 id);                                // schedule.c
 Cta *new_cta(Ctx *x);
 void free_cta(Cta *cta);

@@ -79,6 +79,9 @@ class Encoder:
     firsts: list[int] = field(default_factory=list)             # first operation of each instruction
     patches: list[tuple[int, int, int | None]] = field(default_factory=list)     # operation, target, meeting point
     tables: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)      # place in the pool, targets
+    starts: dict[int, int] = field(default_factory=dict)        # first instruction of a function -> its first operation
+    calls: list[tuple[int, int]] = field(default_factory=list)  # operation of a call, first instruction of the function
+    functions: list[int] = field(default_factory=list)          # places in the pool of tables of all functions
 
     def __post_init__(self):
         self.codes = operations()
@@ -107,6 +110,12 @@ class Encoder:
                 end += ROW * max(1, register.width // 32)
         self.temporaries = self.highest = self.top = end
         self.predicates_used = 0
+
+    def begin_function(self, index: int) -> None:
+        """Open what a function does before its first instruction, which is `index`."""
+        self.guard, self.flip, self.instr, self.fresh = self.true, 0, index, False
+        self.top, self.predicates_used = self.temporaries, 0
+        self.starts[index] = len(self.rows)
 
     def begin(self, index: int) -> None:
         guard = self.program.guards[index]
@@ -224,6 +233,13 @@ class Encoder:
             ops[op]["aux2"] = NONE if meet is None else starts[meet]
         for place, targets in self.tables:
             self.pool[place:place + len(targets)] = [starts[t] for t in targets]
+        for op, target in self.calls:
+            ops[op]["imm"] = self.starts[target]
+        bodies = self.program.names.bodies
+        for place in self.functions:
+            numbered = [NONE if n is None else self.starts[bodies[n].start]
+                        for n in self.program.names.function_starts()]
+            self.pool[place:place + len(numbered)] = numbered
         zeros = []
         for index in sorted(self.program.undefined):
             width = self.program.names.registers[index].width

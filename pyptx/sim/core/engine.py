@@ -15,7 +15,8 @@ from pyptx.sim.core.actions import encode
 from pyptx.sim.core.encode import Encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
-from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
+from pyptx.sim.host import HOST_FUNCTIONS, HostError
+from pyptx.sim.memory import CONST_WINDOW, FUNCTION_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
@@ -23,16 +24,16 @@ from pyptx.sim.special import value as special_value
 __all__ = ["encoded", "run"]
 
 SLICE = 20_000_000              # warp-instructions between two looks at signals
-RUNNING, DONE, FAULT, DEADLOCK, STEPS = range(5)
+RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
-           "memory", "space", "warp")
+           "memory", "space", "warp", "function")
 _STATES = ("ready", "barrier", "parked")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors next_cta""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields tensor_hw""".split()
+    last_cta max_resident yields function_window tensor_hw""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -60,9 +61,9 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
         LaunchError: several threads for a program whose CTAs may depend on each other.
     """
     code = encoded(program)
-    if threads > 1 and program.polls:
-        raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics or ordered accesses, whose order "
-                          "several threads would not keep; pass threads=1")
+    if threads > 1 and (program.polls or program.calls_host):
+        raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
+                          "order several threads would not keep; pass threads=1")
     job = _Job(program, code, plan, params, segments)
     parts = [_Part(job) for _ in range(min(threads, plan.ctas))]
     if len(parts) == 1:
@@ -102,7 +103,8 @@ class _Job:
             "smem_bytes": plan.shared_bytes,
             "local_bytes": -(-program.names.local_bytes // 16) * 16, "reg_bytes": code.reg_bytes,
             "zero_count": 2 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
-            "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "max_steps": plan.max_steps,
+            "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "function_window": FUNCTION_WINDOW,
+            "max_steps": plan.max_steps,
             "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
             "yields": plan.yields, "tensor_hw": plan.tensor_cores == "hw"}
 
@@ -132,14 +134,41 @@ class _Part:
         if not context:
             raise SimulationError("out of memory for the simulated registers")
         try:
-            while (status := library.core_run(context, SLICE)) == RUNNING:
+            while (status := library.core_run(context, SLICE)) in (RUNNING, HOST):
                 if self.job.stop.is_set():
                     return
+                if status == HOST:
+                    self._call_host(library, context)
+                    library.core_resume(context)
             if status != DONE:
                 self.failed = self._error(library, context, status)
                 self.job.arrays["next_cta"][0] = self.plan.ctas
         finally:
             library.core_close(context)
+
+    def _call_host(self, library, context) -> None:
+        """Run a function of the driver for the lanes that call it."""
+        out = (ctypes.c_uint64 * 2)()
+        registers = library.core_host_call(context, out)
+        op, mask = self.job.code.ops[out[0]], out[1]
+        action = self.program.actions[int(op["instr"])]
+
+        def row(place: int, width: int):
+            cells = ctypes.c_uint64 * 32 if width == 64 else ctypes.c_uint32 * 32
+            if place & 3 == 0:
+                return cells.from_address(registers + place)
+            return cells.from_buffer_copy(self.job.arrays["consts"], place & ~3)
+
+        columns = [row(int(place), 64) for place in self.job.code.pool[op["aux"]:op["aux"] + op["imm"]]]
+        for lane in (i for i in range(32) if mask >> i & 1):
+            try:
+                result = HOST_FUNCTIONS[action.name](_Lane(library, context, lane), [c[lane] for c in columns])
+            except HostError as error:
+                library.core_fault(context, fault := (ctypes.c_uint64 * 8)())
+                where = faults.Where(self.program, self.plan, fault[5], fault[3], lane)
+                raise faults.fault("host", where, int(op["instr"]), 0, 0, self.job.segments, str(error)) from None
+            if action.data is not None:
+                row(int(op["d"]), action.data.width)[lane] = result & (1 << action.data.width) - 1
 
     def _error(self, library, context, status: int) -> tuple[int, SimulationError]:
         """The CTA that failed, and why."""
@@ -167,6 +196,17 @@ class _Part:
                                                arrived, expected,
                                                live))
         return groups
+
+
+class _Lane:
+    """The memory of a lane of the warp that runs."""
+
+    def __init__(self, library, context, number: int):
+        self.library, self.context, self.number = library, context, number
+
+    def read(self, address: int, size: int) -> bytes | None:
+        place = self.library.core_lane_memory(self.context, self.number, address & (1 << 64) - 1, size)
+        return ctypes.string_at(place, size) if place else None
 
 
 def _constants(code: Encoded, params: bytes) -> np.ndarray:

@@ -25,20 +25,20 @@ static int next_group(Warp *w) {
 }
 
 // A new place to meet at `pc` for all of `mask`, unless the group already meets there.
-static i32 join_at(Warp *w, u32 pc, u32 mask, i32 parent) {
-    if (pc == NONE || (parent >= 0 && w->j[parent].pc == pc)) return parent;
+static i32 join_at(Warp *w, u32 pc, u32 mask, const Group *g) {
+    if (pc == NONE || (g->join >= 0 && w->j[g->join].pc == pc)) return g->join;
     i32 j = free_join(w);
-    w->j[j] = (Join){pc, mask, 0, parent, 1};
+    w->j[j] = (Join){pc, mask, 0, g->join, 1, g->frame};
     return j;
 }
 
-static void spawn(Warp *w, u32 pc, u32 mask, i32 join) {
+void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame) {
     u32 g = free_group(w);
-    w->g[g] = (Group){pc, mask, join, READY, 0};
+    w->g[g] = (Group){pc, mask, join, READY, 0, frame};
 }
 
 // Joins that are complete because lanes exited.
-static void settle_joins(Warp *w) {
+void settle_joins(Warp *w) {
     for (int again = w->joins != 0; again;) {
         again = 0;
         for (u32 k = 0; k <= LANES; k++) {
@@ -48,7 +48,7 @@ static void settle_joins(Warp *w) {
             if (j->arrived == j->expected) {
                 j->used = 0;
                 w->joins--;
-                spawn(w, j->pc, j->arrived, j->parent);
+                spawn(w, j->pc, j->arrived, j->parent, j->frame);
                 again = 1;
             }
         }
@@ -63,12 +63,13 @@ static void yield_join(Warp *w, Group *g) {
     u32 waiting = j->arrived;
     j->expected &= ~waiting;
     j->arrived = 0;
-    spawn(w, j->pc, waiting, j->parent);
+    spawn(w, j->pc, waiting, j->parent, j->frame);
 }
 
 static void exit_lanes(Ctx *x, Warp *w, u32 m) {
     w->live &= ~m;
     if (w->joins) for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;
+    for (u32 k = 0; k < w->nframes; k++) w->frames[k].expected &= ~m;
 }
 
 static void count(Ctx *x, const Op *o, u32 m) {
@@ -165,12 +166,12 @@ resume:;
             if (!stay) { pc = o->aux; continue; }
             if (!m) { pc++; continue; }
             x->divergent[o->instr]++;
-            i32 j = join_at(w, o->aux2, active, g->join);
+            i32 j = join_at(w, o->aux2, active, g);
             g->join = j;
             meet = j >= 0 ? w->j[j].pc : NONE;
             active = g->mask = stay;
             if (o->aux == meet) w->j[j].arrived |= m;
-            else spawn(w, o->aux, m, j);
+            else spawn(w, o->aux, m, j, g->frame);
             pc++;
             continue;
         }
@@ -192,9 +193,9 @@ resume:;
             (void)first;
             if (n > 1) {
                 x->divergent[o->instr]++;
-                g->join = join_at(w, o->aux2, active, g->join);
+                g->join = join_at(w, o->aux2, active, g);
                 meet = g->join >= 0 ? w->j[g->join].pc : NONE;
-                for (u32 k = 1; k < n; k++) spawn(w, target_pc[k], target_mask[k], g->join);
+                for (u32 k = 1; k < n; k++) spawn(w, target_pc[k], target_mask[k], g->join, g->frame);
             }
             active = g->mask = target_mask[0];
             pc = target_pc[0];
@@ -206,6 +207,7 @@ resume:;
             active = g->mask = active & ~m;
             if (!active) g->state = FREE;
             settle_joins(w);
+            if (w->nframes) settle_frames(x, w);
             recheck_parked(x, w);
             if (!w->live) x->cta->left--;
             if (x->cta->barriers) recheck_barriers(x, x->cta);
@@ -221,10 +223,10 @@ resume:;
             }
             if (!m) { count(x, o, 0); pc++; continue; }
             if (m != active) {                                          // the others go on and meet again behind it
-                i32 j = join_at(w, pc + 1, active, g->join);
+                i32 j = join_at(w, pc + 1, active, g);
                 g->join = j;
                 if (j >= 0 && w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
-                else spawn(w, pc + 1, active & ~m, j);
+                else spawn(w, pc + 1, active & ~m, j, g->frame);
                 meet = j >= 0 ? w->j[j].pc : NONE;
                 active = g->mask = m;
             }
@@ -239,10 +241,10 @@ resume:;
         case F_BARRIER:
             if (!m) { pc++; continue; }
             if (m != active && o->mod != 1) {
-                i32 j = join_at(w, pc + 1, active, g->join);
+                i32 j = join_at(w, pc + 1, active, g);
                 g->join = j;
                 if (j >= 0 && w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
-                else spawn(w, pc + 1, active & ~m, j);
+                else spawn(w, pc + 1, active & ~m, j, g->frame);
                 meet = j >= 0 ? w->j[j].pc : NONE;
                 active = g->mask = m;
             }
@@ -252,6 +254,34 @@ resume:;
             if (o->mod == 1) { pc++; continue; }
             if (g->state == READY) { pc = g->pc; continue; }            // it was the last to arrive
             goto switch_group;
+        case F_CALL: {
+            if (!m) { pc++; continue; }
+            if (m != active) {                                          // the others wait behind the call
+                i32 j = join_at(w, pc + 1, active, g);
+                g->join = j;
+                if (w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
+                g->mask = m;
+            }
+            g->pc = pc;
+            if (!call_function(x, w, g, o, m)) goto out;
+            pc = g->pc; active = g->mask; meet = NONE;
+            continue;
+        }
+        case F_RETURN:
+            if (!m) { pc++; continue; }
+            active = g->mask = active & ~m;
+            if (!active) g->state = FREE;
+            g->pc = pc + 1;
+            return_lanes(x, w, g, m);
+            if (!active) goto switch_group;
+            pc++;
+            continue;
+        case F_HOST:
+            if (!m) { pc++; continue; }
+            g->pc = pc + 1;
+            x->active = m;
+            x->status = HOST;
+            goto out;
         case F_TRAP:
             if (!m) { pc++; continue; }
             raise_fault(x, FAULT_TRAP, (u32)__builtin_ctz(m), 0, 0);

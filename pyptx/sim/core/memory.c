@@ -6,7 +6,7 @@
 // it is 64-bit, bit 17: there is none), Op.aux the first of the data operands in the pool.
 #include "access.h"
 
-static Segment *segment_of(Ctx *x, u64 va, u64 bytes) {
+Segment *segment_of(Ctx *x, u64 va, u64 bytes) {
     u64 lo = 0, hi = x->nsegments;
     while (lo < hi) {
         u64 mid = (lo + hi) / 2;
@@ -134,23 +134,32 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
 }
 
 // One lane of an access whose lanes lie in different spaces or buffers.
-u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
-    u64 va = t->addr[lane];
-    u32 space = space_of(x, va), bytes = t->bytes;
+// Memory of one lane; NULL: there is none there. `read_only` is set when it cannot be written.
+static u8 *host_of(Ctx *x, Warp *w, u32 lane, u32 space, u64 va, u64 bytes, int *read_only) {
     u64 start = 0, size = 0;
     u8 *host = 0;
-    if ((o->mod >> 12 & 15) != GENERIC) space = GLOBAL;
+    *read_only = space == PARAM;
     if (space == SHARED) start = x->shared_window + x->smem_start, size = x->smem_bytes, host = x->cta->smem;
-    else if (space == LOCAL) start = x->local_window, size = x->local_bytes, host = x->warp->local + lane * x->local_bytes;
+    else if (space == LOCAL) start = x->local_window, size = x->local_bytes, host = w->local + lane * x->local_bytes;
     else if (space == PARAM) start = x->param_window, size = x->param_bytes, host = x->param;
     else {
         Segment *s = segment_of(x, va, bytes);
-        if (s && writes && s->read_only) { raise_fault(x, FAULT_READ_ONLY, lane, va, bytes); return 0; }
-        if (s) return s->host + (va - s->va);
+        *read_only = s && s->read_only;
+        return s ? s->host + (va - s->va) : 0;
     }
-    if (space == PARAM && writes) { raise_fault(x, FAULT_READ_ONLY, lane, va, bytes); return 0; }
-    if (!host || va < start || va - start > size || bytes > size - (va - start)) { raise_fault(x, FAULT_BOUNDS, lane, va, bytes); return 0; }
-    return host + (va - start);
+    return va < start || va - start > size || bytes > size - (va - start) ? 0 : host + (va - start);
+}
+u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes) {
+    int read_only;
+    return host_of(x, w, lane, space_of(x, address), address, bytes, &read_only);
+}
+u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
+    u64 va = t->addr[lane];
+    int read_only;
+    u8 *host = host_of(x, x->warp, lane, (o->mod >> 12 & 15) != GENERIC ? GLOBAL : space_of(x, va), va, t->bytes, &read_only);
+    if (writes && read_only) { raise_fault(x, FAULT_READ_ONLY, lane, va, t->bytes); return 0; }
+    if (!host) raise_fault(x, FAULT_BOUNDS, lane, va, t->bytes);
+    return host;
 }
 
 // Extra shared-memory passes of one access: lanes go in phases of 128 bytes; in a phase each of the 32 banks delivers

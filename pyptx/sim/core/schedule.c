@@ -44,6 +44,10 @@ Cta *new_cta(Ctx *x) {
 }
 void free_cta(Cta *c) {
     if (!c) return;
+    for (u32 w = 0; c->warps && w < c->nwarps; w++) {
+        for (u32 k = 0; k < c->warps[w].nframes; k++) free(c->warps[w].frames[k].kept);
+        free(c->warps[w].frames);
+    }
     free(c->warps);
     release_aligned(c->memory);
     free(c);
@@ -81,7 +85,8 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->top = 1;
         if (p->joins) for (u32 j = 0; j <= LANES; j++) p->j[j].used = 0;
         p->joins = 0;
-        p->g[0] = (Group){0, live, -1, READY, 0};
+        p->g[0] = (Group){0, live, -1, READY, 0, -1};
+        p->nframes = 0;
         for (u32 k = 0; k < x->zero_count; k += 2) memset(p->regs + x->zeros[k], 0, x->zeros[k + 1]);
         if (x->local_bytes) memset(p->local, 0, x->local_bytes * LANES);
     }
@@ -140,6 +145,7 @@ u32 core_run(Ctx *x, u64 budget) {
         }
         Cta *c = x->ctas[x->current];
         int done = run_cta(x, c, x->cta_quantum);
+        if (x->status == HOST) x->current++;                             // a call of the driver ends the turn
         if (x->status != RUNNING) break;
         if (!done) { x->current++; continue; }
         if (x->spare) free_cta(c); else x->spare = c;

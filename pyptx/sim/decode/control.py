@@ -34,7 +34,7 @@ def jump(o: Operands) -> Action | None:
     return None
 
 
-@decodes("ret", "exit")
+@decodes("exit")
 def leave(o: Operands) -> Action | None:
     return Exit()
 

@@ -13,14 +13,11 @@ __all__ = ["space_of"]
 
 _SPACES = {".global": "global", ".shared": "shared", ".shared::cta": "shared", ".shared::cluster": "shared",
            ".local": "local",
-           ".const": "const", ".param": "param", ".param::entry": "param"}
-_UNSIMULATED = frozenset({".param::func", ".mmio"})
+           ".const": "const", ".param": "param", ".param::entry": "param", ".param::func": "param"}
 
 
-def space_of(modifiers: tuple[str, ...]) -> str | None:
-    """The state space among modifiers, '' when it is generic; None when it is not simulated."""
-    if _UNSIMULATED & set(modifiers):
-        return None
+def space_of(modifiers: tuple[str, ...]) -> str:
+    """The state space among modifiers, '' when it is generic."""
     return next((_SPACES[m] for m in modifiers if m in _SPACES), "")
 
 
@@ -28,7 +25,7 @@ def space_of(modifiers: tuple[str, ...]) -> str | None:
 def load(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     space, types = space_of(modifiers), type_words(modifiers)
-    if space is None or not types:
+    if not types:
         return None
     data = o.targets("d")
     return Load(o.address("a", space), size_of(types[-1]), len(data), types[-1][0] == "s", data)
@@ -38,10 +35,12 @@ def load(o: Operands) -> Action | None:
 def store(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     space, types = space_of(modifiers), type_words(modifiers)
-    if space in (None, "param") or not types or {".async", ".bulk"} & set(modifiers):
+    if not types or {".async", ".bulk"} & set(modifiers):
         return None
-    data = o.values("b")
-    return Store(o.address("a", space), size_of(types[-1]), len(data), data)
+    address, data = o.address("a", space), o.values("b")
+    if address.space == "param":
+        raise o.refuse("parameters of a kernel cannot be written")
+    return Store(address, size_of(types[-1]), len(data), data)
 
 
 @decodes("cvta")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pyptx.ir.nodes import LabelOperand, RegisterOperand, VectorOperand
+from pyptx.ir.nodes import LabelOperand, Operand, RegisterOperand, VectorOperand
 from pyptx.sim.actions import Action, Clock, Compute, Const, Move, Special
 from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.means import Leaf
-from pyptx.sim.names import width_of
+from pyptx.sim.literals import integer
+from pyptx.sim.means import Apply, Leaf
+from pyptx.sim.scope import width_of
 from pyptx.sim.operands import Operands
 
 _CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
@@ -30,6 +31,8 @@ def move(o: Operands) -> Action | None:
         case _, VectorOperand(elements):
             part = width_of(type_name) // len(elements)
             return Move((o.as_target(to),), tuple(o.as_value(e, f"b{part}") for e in elements))
+    if (moved := _in_frame(o, to, source, type_name)) is not None:
+        return moved
     data, value = o.as_target(to), o.as_value(source, type_name)
     if data is None:
         return None
@@ -40,6 +43,19 @@ def move(o: Operands) -> Action | None:
     if width_of(type_name) == 128:
         return Move((data,), (value,))
     return Compute(((data, Leaf(value, type_name)),))
+
+
+def _in_frame(o: Operands, to: Operand, source: Operand, type_name: str) -> Compute | None:
+    """The address of a variable whose frame lies where the stack pointer says."""
+    match source:
+        case LabelOperand(name) | RegisterOperand(name) if o.scope.register(name) is None:
+            symbol, _, distance = name.partition("+")
+            variable = o.scope.find("variables", symbol)
+            if variable is not None and variable.stack is not None:
+                offset = Leaf(Const(o.address_of(variable) + integer(distance or "0"), 64), "u64")
+                return Compute(((o.as_target(to), Apply.of("add", Leaf(variable.stack, type_name), offset,
+                                                           type=type_name)),))
+    return None
 
 
 @decodes("createpolicy")

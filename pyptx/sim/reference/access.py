@@ -10,7 +10,7 @@ from pyptx.sim.reference import execute
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.state import Fault, lanes_of
 
-__all__ = ["addresses_of", "places", "run", "space_of"]
+__all__ = ["addresses_of", "place", "places", "run", "space_of"]
 
 _WINDOW = 1 << 32
 _CUT = (1 << 64) - 1
@@ -82,7 +82,7 @@ def _resolve(runner, space: str, spaces: set[str], lanes: list[int], addresses: 
             raise Fault("read_only", lanes[0], min(addresses), bytes_)
         if only in ("global", "const"):
             return _resolve_global(runner, only, lanes, addresses, bytes_, stores)
-    return [_place(runner, space, lane, address, bytes_, stores) for lane,
+    return [place(runner, space, lane, address, bytes_, stores) for lane,
             address in zip(lanes, addresses, strict=True)]
 
 
@@ -112,7 +112,7 @@ def _segment(runner, address: int, bytes_: int) -> Segment | None:
     return segment if address - segment.address + bytes_ <= segment.size else None
 
 
-def _place(runner, space: str, lane: int, address: int, bytes_: int, stores: bool) -> _Place:
+def place(runner, space: str, lane: int, address: int, bytes_: int, stores: bool) -> _Place:
     window = 0
     if space == "generic":
         space = space_of(address)

@@ -80,9 +80,12 @@ def _run_cta(run_: Run, cta: Cta) -> bool:
                 n = runner.turn(plan.warp_quantum)
             except Fault as fault:
                 where = faults.Where(run_.program, plan, cta.id, warp.index, fault.lane)
-                raise faults.fault(fault.kind, where, runner.pc, fault.address, fault.extra, run_.segments) from None
+                raise faults.fault(fault.kind, where, runner.pc, fault.address, fault.extra, run_.segments,
+                                   fault.text) from None
         used += n
         run_.steps += n
+        if warp.live and runner.host_called:
+            return False
         if run_.steps > plan.max_steps:
             raise faults.too_long(run_.program, plan, cta.id, _groups(cta))
         idle = 0 if n else idle + 1

@@ -11,18 +11,18 @@ from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 
-__all__ = ["ALL", "Barrier", "Cta", "Fault", "Group", "Join", "Run", "Warp", "lanes_of"]
+__all__ = ["ALL", "Barrier", "Cta", "Fault", "Frame", "Group", "Join", "Run", "Warp", "lanes_of"]
 
 ALL = 0xFFFFFFFF
 READY, AT_BARRIER, PARKED = "ready", "barrier", "parked"
 
 
 class Fault(Exception):
-    """A lane did what traps: kind, lane, address, extra as in core.h."""
+    """A lane did what traps: kind, lane, address, extra as in core.h; what happened in words where only it knows."""
 
-    def __init__(self, kind: str, lane: int, address: int = 0, extra: int = 0):
+    def __init__(self, kind: str, lane: int, address: int = 0, extra: int = 0, text: str = ""):
         super().__init__(kind)
-        self.kind, self.lane, self.address, self.extra = kind, lane, address, extra
+        self.kind, self.lane, self.address, self.extra, self.text = kind, lane, address, extra, text
 
 
 def lanes_of(mask: int) -> list[int]:
@@ -37,6 +37,22 @@ class Join:
     pc: int
     expected: int
     parent: Join | None
+    frame: Frame | None
+    arrived: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """A call that runs: the lanes that made it meet again where they return, behind the instruction `pc`.
+
+    `parent` and `join` are the frame and the meeting point they have then; `kept` the caller's registers, by index.
+    """
+
+    pc: int
+    expected: int
+    parent: Frame | None
+    join: Join | None
+    kept: dict[int, list[int]]
     arrived: int = 0
 
 
@@ -47,6 +63,7 @@ class Group:
     pc: int
     mask: int
     join: Join | None
+    frame: Frame | None = None
     state: str = READY
     barrier: int = 0
 
@@ -59,6 +76,7 @@ class Warp:
     local: list[bytearray]
     groups: list[Group | None] = field(default_factory=lambda: [None] * 32)
     joins: list[Join] = field(default_factory=list)
+    frames: list[Frame | None] = field(default_factory=list)
     current: int = 0
     issued: int = 0
 
@@ -76,10 +94,11 @@ class Warp:
                 return True
         return False
 
-    def join_at(self, pc: int | None, mask: int, parent: Join | None) -> Join | None:
-        if pc is None or (parent is not None and parent.pc == pc):
-            return parent
-        join = Join(pc, mask, parent)
+    def join_at(self, pc: int | None, group: Group) -> Join | None:
+        """A new place to meet for all lanes of the group, unless it already meets there."""
+        if pc is None or (group.join is not None and group.join.pc == pc):
+            return group.join
+        join = Join(pc, group.mask, group.join, group.frame)
         self.joins.append(join)
         return join
 

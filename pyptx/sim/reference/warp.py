@@ -5,7 +5,7 @@ split them. core/interp.c takes the same decisions in the same order.
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.reference import barrier, execute, warpops
+from pyptx.sim.reference import barrier, calls, execute, warpops
 from pyptx.sim.reference.state import PARKED, READY, Cta, Fault, Group, Run, Warp, lanes_of
 
 __all__ = ["WarpRunner"]
@@ -18,6 +18,7 @@ class WarpRunner:
         self.run, self.cta, self.warp = run, cta, warp
         self.end = len(run.program.actions)
         self.pc = 0
+        self.host_called = False            # it called a function of the driver, which ends the turn of its CTA
 
     def turn(self, quantum: int) -> int:
         """Run until the warp waits, has exited or has issued `quantum` instructions; how many it issued."""
@@ -29,6 +30,8 @@ class WarpRunner:
         try:
             while True:
                 self._run_group()
+                if self.host_called:
+                    break
                 if self.left < 0:
                     self.left = 0
                     if self.run.plan.yields:
@@ -70,6 +73,23 @@ class WarpRunner:
                         group.pc += 1
                 case act.Exit():
                     if mask and self._exit(group, mask):
+                        return
+                    group.pc += 1
+                case act.Call():
+                    if mask:
+                        calls.call(self, group, mask, action)
+                    else:
+                        group.pc += 1
+                case act.Return():
+                    if mask and calls.leave(self, group, mask, action):
+                        return
+                    if not mask or group.mask & ~mask:
+                        group.pc += 1
+                case act.HostCall():
+                    if mask:
+                        calls.host_call(self, mask, action)
+                        group.pc += 1
+                        self.host_called = True
                         return
                     group.pc += 1
                 case act.Trap():
@@ -124,12 +144,12 @@ class WarpRunner:
             return
         if mask:
             self.run.counters.branches_divergent[self.pc] += 1
-            group.join = self.warp.join_at(self.run.program.meets[self.pc], group.mask, group.join)
+            group.join = self.warp.join_at(self.run.program.meets[self.pc], group)
             group.mask = stay
             if group.join is not None and group.join.pc == target:
                 group.join.arrived |= mask
             else:
-                self.warp.spawn(Group(target, mask, group.join))
+                self.warp.spawn(Group(target, mask, group.join, group.frame))
         group.pc += 1
 
     def _jump(self, group: Group, mask: int, action: act.Jump) -> None:
@@ -143,9 +163,9 @@ class WarpRunner:
             places.append((self.pc + 1, group.mask & ~mask))
         if len(places) > 1:
             self.run.counters.branches_divergent[self.pc] += 1
-            group.join = self.warp.join_at(self.run.program.meets[self.pc], group.mask, group.join)
+            group.join = self.warp.join_at(self.run.program.meets[self.pc], group)
             for target, lanes in places[1:]:
-                self.warp.spawn(Group(target, lanes, group.join))
+                self.warp.spawn(Group(target, lanes, group.join, group.frame))
         group.pc, group.mask = places[0]
 
     def _yield_join(self, group: Group) -> None:
@@ -154,18 +174,19 @@ class WarpRunner:
         if join is not None and join.arrived:
             waiting, join.arrived = join.arrived, 0
             join.expected &= ~waiting
-            self.warp.spawn(Group(join.pc, waiting, join.parent))
+            self.warp.spawn(Group(join.pc, waiting, join.parent, join.frame))
 
     def _exit(self, group: Group, mask: int) -> bool:
         """Lanes leave; whether the group is gone."""
         warp = self.warp
         warp.live &= ~mask
-        for join in warp.joins:
-            join.expected &= ~mask
+        for meeting in (*warp.joins, *filter(None, warp.frames)):
+            meeting.expected &= ~mask
         group.mask &= ~mask
         if not group.mask:
             warp.groups[warp.current] = None
         self._settle_joins()
+        calls.settle(self)
         for other in warp.groups:
             if other is not None and other.state == PARKED:
                 other.state = READY
@@ -184,17 +205,17 @@ class WarpRunner:
                     warp.joins.remove(join)
                 elif join.arrived == join.expected:
                     warp.joins.remove(join)
-                    warp.spawn(Group(join.pc, join.arrived, join.parent))
+                    warp.spawn(Group(join.pc, join.arrived, join.parent, join.frame))
                     again = True
 
     def _split_off(self, group: Group, mask: int) -> None:
         """Lanes that skip a waiting instruction go on and meet the others behind it."""
         rest = group.mask & ~mask
-        group.join = self.warp.join_at(self.pc + 1, group.mask, group.join)
+        group.join = self.warp.join_at(self.pc + 1, group)
         if group.join is not None and group.join.pc == self.pc + 1:
             group.join.arrived |= rest
         else:
-            self.warp.spawn(Group(self.pc + 1, rest, group.join))
+            self.warp.spawn(Group(self.pc + 1, rest, group.join, group.frame))
         group.mask = mask
 
     def _barrier(self, group: Group, mask: int, action: act.BarrierOp) -> bool:
