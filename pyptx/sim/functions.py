@@ -38,7 +38,7 @@ class Slot:
 
 
 def slots_of(results: Iterable[Param], params: Iterable[Param]) -> tuple[tuple[Slot, ...], tuple[Slot, ...], int]:
-    """The slots of results and of parameters, and the bytes of all of them: the same for a function and its prototype."""
+    """The slots of results and of parameters, and the bytes of all; the same for a function and its prototype."""
     made: list[list[Slot]] = []
     end = 0
     for group in (results, params):
@@ -104,7 +104,7 @@ class Body:
         return Address("local", None, self.base + offset)
 
     def callee_at(self, base: int | None, offset: int) -> Address:
-        """A place of the frame of a function it calls; `base` is where that starts, None where the stack pointer says."""
+        """A place in the frame of a function it calls; `base`: where that starts, None where the stack pointer says."""
         return self.at(self.pitch + offset) if base is None else Address("local", None, base + offset)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 
-__all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment",
+__all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START",
+           "SHARED_WINDOW", "Buffer", "Segment",
            "place_buffers",
            "space_window"]
 

@@ -26,8 +26,8 @@ from pyptx.sim.decode import DECODERS
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.literals import bits_of
 from pyptx.sim.means import Apply, Leaf, Node, walk
-from pyptx.sim.scope import Scope
 from pyptx.sim.operands import Operands
+from pyptx.sim.scope import Scope
 from pyptx.validate import Bound, bind
 from pyptx.validate._tokens import literal
 

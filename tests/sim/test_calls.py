@@ -83,7 +83,8 @@ FIBONACCI = """.func (.param .b64 d) fibonacci (.param .b32 n) {
     cvt.u64.u32 u, k;
     setp.lt.s32 p, k, 2;
     @p bra DONE;
-    { .param .b32 a; .param .b64 b; sub.s32 m, k, 1; st.param.b32 [a], m; call (b), fibonacci, (a); ld.param.b64 u, [b]; }
+    { .param .b32 a; .param .b64 b; sub.s32 m, k, 1; st.param.b32 [a], m;
+      call (b), fibonacci, (a); ld.param.b64 u, [b]; }
     { .param .b32 a; .param .b64 b; ld.local.b32 m, [kept]; sub.s32 m, m, 2; st.param.b32 [a], m;
       call (b), fibonacci, (a); ld.param.b64 v, [b]; add.u64 u, u, v; }
 DONE:
@@ -93,8 +94,8 @@ DONE:
 
 
 def test_recursion_keeps_registers_and_locals_of_every_level():
-    got = _run(FIBONACCI, "and.b32 %r2, %r0, 7; st.param.b32 [x], %r2; call (w), fibonacci, (x); ld.param.b64 %rd1, [w]; "
-                          "cvt.u32.u64 %r1, %rd1;")
+    got = _run(FIBONACCI, "and.b32 %r2, %r0, 7; st.param.b32 [x], %r2; call (w), fibonacci, (x); "
+                          "ld.param.b64 %rd1, [w]; cvt.u32.u64 %r1, %rd1;")
     assert np.array_equal(got, np.array([0, 1, 1, 2, 3, 5, 8, 13])[LANES & 7])
 
 
@@ -107,11 +108,12 @@ def test_recursion_without_end_runs_out_of_local_memory():
 
 
 MANY = """
-.func (.param .b32 d) one (.param .b32 a) { .reg .b32 v; ld.param.b32 v, [a]; add.s32 v, v, 1; st.param.b32 [d], v; ret; }
+.func (.param .b32 d) one (.param .b32 a) {
+    .reg .b32 v; ld.param.b32 v, [a]; add.s32 v, v, 1; st.param.b32 [d], v; ret; }
 .func (.reg .b32 d) two (.reg .b32 a) { add.s32 d, a, 2; ret; }
 .func (.param .b32 d) three (.param .b32 a) {
-    .param .b32 b; .param .b32 c; .reg .b32 v; ld.param.b32 v, [a]; st.param.b32 [b], v; call (c), one, (b); ld.param.b32 v, [c];
-    add.s32 v, v, 2; st.param.b32 [d], v; ret; }
+    .param .b32 b; .param .b32 c; .reg .b32 v; ld.param.b32 v, [a]; st.param.b32 [b], v;
+    call (c), one, (b); ld.param.b32 v, [c]; add.s32 v, v, 2; st.param.b32 [d], v; ret; }
 .global .u64 functions[3] = {one, two, three};"""
 
 
@@ -139,7 +141,8 @@ def test_aggregates_of_odd_sizes_go_by_value():
         st.param.b32 [d], w; st.param.b32 [d+4], u; st.param.b32 [d+8], v; ret; }"""
     got = _run(function, """.param .align 4 .b8 in[12]; .param .align 4 .b8 back[12];
         st.param.b32 [in], %r0; st.param.b32 [in+4], 5; st.param.b32 [in+8], 9;
-        call (back), turn, (in); ld.param.b32 %r1, [back+4]; ld.param.b32 %r2, [back]; mad.lo.s32 %r1, %r2, 100, %r1;""")
+        call (back), turn, (in);
+        ld.param.b32 %r1, [back+4]; ld.param.b32 %r2, [back]; mad.lo.s32 %r1, %r2, 100, %r1;""")
     assert np.array_equal(got, 900 + LANES)
 
 
@@ -185,8 +188,8 @@ def test_a_failed_assert_names_file_line_and_thread():
         .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;
         mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 3; @%p bra FINE;
         mov.u64 %a0, e; cvta.global.u64 %a0, %a0; mov.u64 %a1, f; cvta.global.u64 %a1, %a1;
-        mov.u64 %a2, n; cvta.global.u64 %a2, %a2;
-        st.param.b64 [p0], %a0; st.param.b64 [p1], %a1; st.param.b32 [p2], 12; st.param.b64 [p3], %a2; st.param.b64 [p4], 1;
+        mov.u64 %a2, n; cvta.global.u64 %a2, %a2; st.param.b64 [p3], %a2;
+        st.param.b64 [p0], %a0; st.param.b64 [p1], %a1; st.param.b32 [p2], 12; st.param.b64 [p4], 1;
         call __assertfail, (p0, p1, p2, p3, p4);
     FINE: ret;
     }}""")

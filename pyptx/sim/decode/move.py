@@ -7,8 +7,8 @@ from pyptx.sim.actions import Action, Clock, Compute, Const, Move, Special
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.literals import integer
 from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.scope import width_of
 from pyptx.sim.operands import Operands
+from pyptx.sim.scope import width_of
 
 _CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
 
