@@ -17,8 +17,10 @@ from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
 from pyptx.runtime import Dim3, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.device import detect_arch
+from pyptx.runtime.maps import maps_of
 from pyptx.specs import Tile, unify_envs
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
+from pyptx.tensor_map import TensorMap
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
@@ -201,7 +203,7 @@ class Kernel:
 
         Args:
             args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
-                range checked), bytes (aggregates).
+                range checked), bytes (aggregates), TensorMaps; left out, tensor maps are made as the Tiles describe.
             smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
             params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
         """
@@ -216,9 +218,18 @@ class Kernel:
                             smem_bytes=max(smem_bytes, self.smem), outputs=device_arrays(runtime, args, self.name),
                             settings={**options(), **others})
 
-    def _launch(self, params: Mapping[str, Any], runtime: Runtime, *args: Any, **arguments: Any) -> LaunchResult:
-        self.last_variant = self.variant(**params)
-        return self.last_variant.launch(runtime, *args, **arguments)
+    def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
+                **arguments: Any) -> LaunchResult:
+        variant = self.last_variant = self.variant(**params)
+        if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
+            args = [*args, *self._maps(variant, args)]
+        return variant.launch(runtime, grid, block, args, **arguments)
+
+    def _maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
+        """The tensor maps that follow the other arguments, as the Tiles describe them."""
+        tensors = dict(zip(self._signature.tensors, zip((*self._in_specs, *self._out_specs), args, strict=False),
+                           strict=False))
+        return maps_of(variant.tma_tensors, tensors, variant.params, self.name)
 
     # binding ----------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyptx.errors import LaunchError
 from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, Runtime, dim3
+from pyptx.tensor_map import TensorMap
 
 __all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3", "options", "runtime_for", "use"]
 
@@ -55,6 +56,7 @@ def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime
 
 def _home_of(values: Iterable[object]) -> str:
     for value in values:
+        value = value.source if isinstance(value, TensorMap) else value
         package = type(value).__module__.partition(".")[0]
         if package in ADAPTERS:
             return ADAPTERS[package]

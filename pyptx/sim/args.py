@@ -10,7 +10,9 @@ import numpy as np
 
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.ir.nodes import Function, Param
+from pyptx.sim.maps import MapArgument
 from pyptx.sim.memory import Buffer, Segment, place_buffers
+from pyptx.tensor_map import TensorMap
 
 __all__ = ["ParamSlot", "layout", "pack", "size_of", "slot_of"]
 
@@ -68,14 +70,28 @@ def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: 
     if len(args) != len(slots):
         names = ", ".join(f"{s.name} .{s.type}{f'[{s.size}]' if s.array else ''}" for s in slots) or "none"
         raise LaunchError(f"{entry} takes {len(slots)} arguments ({names}); got {len(args)}")
+    args = [_as_map(slot, arg) if isinstance(arg, TensorMap) else arg for slot, arg in zip(slots, args, strict=True)]
     buffers = [_as_buffer(slot, arg) for slot, arg in zip(slots, args, strict=True)]
-    placed = place_buffers([*extra, *(b for b in buffers if b is not None)])
+    of_maps = [b for arg in args if isinstance(arg, MapArgument) for b in arg.buffers]
+    placed = place_buffers([*extra, *(b for b in buffers if b is not None), *of_maps])
     block = bytearray(slots[-1].offset + slots[-1].size if slots else 0)
     for slot, arg, buffer in zip(slots, args, buffers, strict=True):
         where = f"argument {slot.name} of {entry}"
-        data = struct.pack("<Q", placed[id(buffer)].address) if buffer is not None else _scalar(where, slot, arg)
+        if isinstance(arg, MapArgument):
+            data = arg.data(placed)
+        else:
+            data = struct.pack("<Q", placed[id(buffer)].address) if buffer is not None else _scalar(where, slot, arg)
         block[slot.offset:slot.offset + slot.size] = data
     return bytes(block), list(dict.fromkeys(placed.values()))
+
+
+def _as_map(slot: ParamSlot, arg: TensorMap) -> MapArgument:
+    by_value = slot.array and slot.size == 128
+    if not by_value and (slot.array or slot.type not in ("u64", "b64", "s64")):
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}; a tensor map is 128 bytes by value, .align "
+                          "64 .b8 map[128], or a pointer, .u64")
+    return MapArgument(arg, slot.name, by_value=by_value)
 
 
 def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:

@@ -28,7 +28,8 @@ class Copy(ctypes.Structure):
     """TensorCopy of core/tensor_map.h."""
 
     _fields_ = [(n, ctypes.c_uint8) for n in "direction mode rank operation offsets inside override spare".split()] + [
-        ("at", ctypes.c_int32 * 5), ("offset", ctypes.c_uint16 * 3), ("map", ctypes.c_uint64), ("base", ctypes.c_uint64)]
+        ("at", ctypes.c_int32 * 5), ("offset", ctypes.c_uint16 * 3), ("map", ctypes.c_uint64),
+        ("base", ctypes.c_uint64)]
 
 
 def by_reference(data: bytes, request: Request, memory: np.ndarray, shared: np.ndarray, address: int) -> tuple:
@@ -405,7 +406,8 @@ def test_what_traps_says_what_it_is_about(m, request_, address, problem, about):
 
 @pytest.mark.parametrize("at, value, problem", [
     (0, 0, Problem.MAP_MAGIC), (8, 2, Problem.MAP_MAGIC), (9, 6, Problem.MAP_MAGIC), (10, 16, Problem.MAP_MAGIC),
-    (113, 4, Problem.MAP_MAGIC), (76, 0, Problem.BOX), (76, 7, Problem.BOX), (81, 2, Problem.BOX), (109, 9, Problem.STEP),
+    (113, 4, Problem.MAP_MAGIC), (76, 0, Problem.BOX), (76, 7, Problem.BOX), (81, 2, Problem.BOX),
+    (109, 9, Problem.STEP),
     (108, 0, Problem.STEP), (16, 8, Problem.TENSOR), (24, 3, Problem.TENSOR), (12, 5, Problem.SWIZZLE),
     (13, 1, Problem.SWIZZLE), (11, 3, Problem.MODE)])
 def test_maps_changed_to_nonsense_are_refused(at, value, problem):

@@ -1,0 +1,86 @@
+"""Tensor maps of a kernel's arrays, as its Tiles describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyptx.errors import LaunchError, PtxError
+from pyptx.specs import Layout, Tile
+from pyptx.tensor_map import TensorMap
+
+__all__ = ["map_of", "maps_of"]
+
+_SWIZZLES = {Layout.TMA_128B: "128B", Layout.TMA_64B: "64B", Layout.TMA_32B: "32B"}
+_BLOCK, _PADDED_BLOCK = 64, 72                              # columns of a block of the 3-dimensional form
+_DEFAULT_BOX = 128
+
+
+def maps_of(names: Sequence[str], tensors: Mapping[str, tuple[Tile, Any]], sizes: Mapping[str, int],
+            kernel: str) -> list[TensorMap]:
+    """The maps of the tensors named, in order.
+
+    Args:
+        tensors: Tile and array of each tensor of the kernel.
+        sizes: of the symbolic dimensions and template parameters that boxes name.
+    Raises:
+        LaunchError: a tensor has no Tile, or its Tile and shape make no tensor map; names the kernel and the tensor.
+    """
+    maps = []
+    for name in names:
+        if name not in tensors:
+            raise LaunchError(f"{kernel}: {name} is read by TMA but has no Tile, so its tensor map is not known; give "
+                              f"the kernel in_specs, or pass a TensorMap for {name}_tma_desc to launch()")
+        tile, array = tensors[name]
+        try:
+            maps.append(map_of(tile, array, sizes))
+        except PtxError as error:
+            raise LaunchError(f"{kernel}: {name}: {error.message}",
+                              hint=f"{tile} of shape {tuple(array.shape)}") from None
+    return maps
+
+
+def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
+    """The tensor map of an array that a Tile describes.
+
+    The box is `tma_box`, cut to the array; without one, a swizzle's width (or 128 elements) by 128 rows. With
+    `tma_rank=3` a matrix is seen as blocks of 64 columns, (columns / 64, rows, 64), and `tma_box` is (rows, columns).
+
+    Raises:
+        LaunchError: the box names unknown sizes, or does not fit the array.
+        ShapeError: the driver would refuse the map.
+    """
+    shape, swizzle = tuple(array.shape), _SWIZZLES.get(tile.layout)
+    sizes = {**tile.extract_env(shape), **sizes}
+    box = tile.tma_box and tuple(_size(tile, n, sizes) for n in tile.tma_box)
+    if tile.tma_rank == 3 and tile.rank == 2:
+        return _blocked(tile, array, box, swizzle)
+    if box is None:
+        if len(shape) != 2:
+            raise LaunchError(f"{tile} has rank {len(shape)} and no tma_box, so the box of its tensor map is not known")
+        span = {None: 0, "128B": 128, "64B": 64, "32B": 32}[swizzle]
+        box = (_DEFAULT_BOX, span * 8 // tile.dtype.bits if span else _DEFAULT_BOX)
+    if len(box) != len(shape):
+        raise LaunchError(f"tma_box {box} has {len(box)} sizes for an array of rank {len(shape)}")
+    return TensorMap(array, [min(b, n) for b, n in zip(box, shape, strict=True)], dtype=tile.dtype, swizzle=swizzle)
+
+
+def _blocked(tile: Tile, array: Any, box: tuple[int, ...] | None, swizzle: str | None) -> TensorMap:
+    height, width = array.shape
+    item = tile.dtype.bits // 8
+    if width % _BLOCK:
+        raise LaunchError(f"a matrix with tma_rank=3 has a multiple of {_BLOCK} columns; this one has {width}")
+    if box is None or len(box) != 2 or box[1] % _BLOCK:
+        raise LaunchError(f"tma_rank=3 needs tma_box=(rows, columns) with a multiple of {_BLOCK} columns, not {box}")
+    return TensorMap(array, (box[1] // _BLOCK, box[0], _PADDED_BLOCK if tile.tma_padding else _BLOCK),
+                     shape=(width // _BLOCK, height, _BLOCK), strides=(_BLOCK * item, width * item), dtype=tile.dtype,
+                     swizzle="128B" if swizzle == "128B" else None)
+
+
+def _size(tile: Tile, size: int | str, sizes: Mapping[str, int]) -> int:
+    if isinstance(size, int):
+        return size
+    if size not in sizes:
+        raise LaunchError(f"tma_box of {tile} names {size!r}, which is neither a size nor a template parameter; known: "
+                          f"{', '.join(sizes) or 'none'}")
+    return sizes[size]
