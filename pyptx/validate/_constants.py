@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Operand, SubscriptOperand
+from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Operand, RegisterOperand, SubscriptOperand
 from pyptx.ir.visit import leaves
 from pyptx.validate._tokens import address_parts, integer
 
@@ -28,6 +28,8 @@ def constant_problems(operands: tuple[Operand, ...], is_register) -> Iterator[st
         is_register: tells whether a name is one; such an offset is refused elsewhere.
     """
     for operand in operands:
+        if operand.__class__ is RegisterOperand:
+            continue
         for leaf in leaves(operand):
             if isinstance(leaf, AddressOperand):
                 number = address_parts(leaf.offset)[0] if leaf.offset else ""

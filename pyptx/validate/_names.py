@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from pyptx.ir.nodes import (
     BranchTargets,
@@ -26,14 +27,23 @@ _UNIFIED = ("ld", "ldu", "atom")                # instructions that take `[a].un
 
 def name_problems(bound: Bound, scope: Scope) -> Iterator[tuple[str, str | None]]:
     """What is wrong with the names of an instruction that fits a form: message and hint."""
-    for name, operand in bound.operands.items():
-        kind = bound.form.operands[name].kind
+    for name, kind in _naming(bound.form):
+        operand = bound.operands.get(name)
+        if operand is None:
+            continue
         if kind == "address":
             yield from _address(bound, name, operand, scope)
         elif kind == "symbol":
             yield from _symbol(bound, operand, scope)
         elif kind == "label":
             yield from _label(bound, operand, scope)
+
+
+@cache
+def _naming(form: Form) -> tuple[tuple[str, str], ...]:
+    """The operands of a form that name something: name and kind."""
+    return tuple((name, operand.kind) for name, operand in form.operands.items()
+                 if operand.kind in ("address", "symbol", "label"))
 
 
 def symbol_of(operand: Operand) -> str | None:
