@@ -2,13 +2,12 @@
 
 Notebook front ends strip scripts and styles of outputs they do not trust and GitHub strips more, so every colour is an
 inline style (text and background together, Jupyter's theme variables with a fallback), and without any style the
-nesting, the numbers and the order still tell everything: code stands in `pre` and `code`, whose colours are left to the
+nesting, the numbers and the order still tell everything: code stands in `pre` and `samp`, whose colours are left to the
 page, because Jupyter's own style sheet paints over others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 
 from pyptx.views.outline import (
@@ -26,16 +25,18 @@ from pyptx.views.outline import (
 
 __all__ = ["html"]
 
-INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color1,#fff)"
-SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-color1,#fff)"
+INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color0,#fff)"
+SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-color0,#fff)"
+BLUE = "color:var(--jp-brand-color1,#0b62b0);background:var(--jp-layout-color0,#fff)"
 RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
 FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px"
 CODE = ("font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
-        "white-space:pre;margin:0;padding:0")
+        "white-space:pre;margin:0")
 EDGE = "var(--jp-border-color2,#c8ccd1)"
-CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;line-height:1.5"      # Jupyter has others
+CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"      # Jupyter has others
 NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowrap;line-height:1.5"
 PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")   # of linked.css
+BLANK = "\u00a0"                                        # an empty line of `pre`, wherever it stands
 BAR = 12                                                # characters of the longest bar
 
 
@@ -43,11 +44,20 @@ def html(view, limit: int = 400) -> str:
     """The view with at most `limit` PTX and `limit` SASS lines; what is left out is counted."""
     budget = _Budget(limit)
     most = max(view.python.sass, default=0)
-    body, seen = [], 0                                  # colours go round as in the live view: one for each linked line
+    body, seen, plain = [], 0, []                       # colours go round as in the live view: one for each linked line
     for line in outline(view):
         linked = line.python >= 0 and view.python.ptx[line.python] > 0
-        body.append(_line(view, line, budget, most, PALETTE[seen % len(PALETTE)] if linked else "transparent"))
+        if line.section is not None or linked or line.python < 0:
+            body += _unlinked(plain)
+            plain = []
+        if line.section is not None:
+            body.append(_heading(view.python.sections[line.section]))
+        if linked or line.python < 0:
+            body.append(_line(view, line, budget, most, PALETTE[seen % len(PALETTE)] if linked else "transparent"))
+        else:
+            plain.append(_code(view, line.python))
         seen += linked
+    body += _unlinked(plain)
     left = [f"{count} more {name} lines"
             for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
     more = f'<div style="{SOFT};padding:6px 0">{" and ".join(left)} not shown here.</div>' if left else ""
@@ -90,20 +100,25 @@ def _header(view) -> str:
     return "".join(parts)
 
 
+def _heading(section) -> str:
+    return (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
+            f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
+
+
+def _unlinked(lines: list[str]) -> list[str]:
+    """Python lines that became nothing, as one block."""
+    return [_pre("\n".join(lines), "padding:0 0 0 22px")] if lines else []
+
+
 def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
-    heading, edge = "", f"border-left:4px solid {colour}"
-    if line.section is not None:
-        section = view.python.sections[line.section]
-        heading = (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
-                   f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
-    rows = "".join(_rows(view, line, budget))
-    if not rows:
-        bare = line.python >= 0 and not view.python.ptx[line.python]
-        text = _code(view, line.python) if bare else _summary(view, line, most)
-        return f'{heading}<div style="{SOFT};{edge};padding-left:20px">{text}</div>'
-    table = f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tbody>{rows}</tbody></table>'
-    summary = f'<summary style="{INK};cursor:pointer">{_summary(view, line, most)}</summary>'
-    return f'{heading}<details style="{edge};padding-left:6px">{summary}{table}</details>'
+    edge, summary = f"border-left:4px solid {colour}", _summary(view, line, most)
+    ptx, sass = _columns(view, line, budget)
+    if not ptx:
+        return f'<div style="{INK};{edge};padding-left:18px">{summary}</div>'
+    cells = "".join(f'<td style="{CELL}">{_pre(column)}</td>' for column in (ptx, sass) if column.strip())
+    return (f'<details style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
+            f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tr style="{INK}">{cells}</tr></table>'
+            f'</details>')
 
 
 def _summary(view, line: Line, most: int) -> str:
@@ -114,38 +129,37 @@ def _summary(view, line: Line, most: int) -> str:
             return f"Added by ptxas ({len(line.ptx[0][1])} SASS)"
     python, row = view.python, line.python
     filled = -(-BAR * python.sass[row] // most) if most else 0
-    return (f'{_code(view, row)}  <span style="{SOFT}"><span style="color:var(--jp-brand-color1,#0b62b0);'
-            f'background:var(--jp-layout-color1,#fff)">{"▪" * filled}</span> '
-            f'{share_text(view, row)}</span>')
+    code = escape(_code(view, row).replace(" ", "\u00a0"))      # no-break blanks survive where styles do not
+    bar = f'<span style="{BLUE}">{"▪" * filled}</span>' if filled else ""
+    return f'<samp style="{CODE}">{code}</samp>  <span style="{SOFT}">{bar} {share_text(view, row)}</span>'
 
 
 def _code(view, row: int) -> str:
-    """Number and text of a Python line; blanks as no-break spaces, which survive where styles do not."""
-    text = view.python.text[row].expandtabs(4)
-    line = f"{view.python.line[row]:>4} {text}".replace(" ", "\u00a0")
-    return f'<code style="{CODE}">{escape(line)}</code>'
+    return f"{view.python.line[row]:>4} {view.python.text[row].expandtabs(4)}"
 
 
-def _rows(view, line: Line, budget: _Budget) -> Iterator[str]:
+def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
+    """PTX and SASS of a line, each as one text; a PTX line stands beside the first of its SASS lines."""
+    left, right = [], []
     for row, sass_rows in line.ptx:
+        if row >= 0 and not budget.take_ptx():
+            budget.sass_left += len(sass_rows)
+            continue
+        shown = [_sass(view.sass, sass) for sass in sass_rows[:budget.take_sass(len(sass_rows))]]
+        ptx = []
         if row >= 0:
-            if not budget.take_ptx():
-                budget.sass_left += len(sass_rows)
-                continue
-            number = f"PTX {row + 1}"
-            ptx = f"{loop_mark(view.ptx, row)} {view.ptx.text[row].strip()}".strip()
-            if callers := callers_text(view, row):
-                ptx += f"  ({callers})"
-        else:
-            number = ptx = ""
-        shown = sass_rows[:budget.take_sass(len(sass_rows))]
-        yield (f'<tr style="{INK}"><td style="{NUMBER}">{number}</td><td style="{CELL};min-width:17em">{_pre(ptx)}</td>'
-               f'<td style="{CELL}">{_pre(chr(10).join(_sass(view.sass, sass) for sass in shown))}</td></tr>')
+            callers = callers_text(view, row)
+            ptx.append(f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {view.ptx.text[row].strip()}"
+                       + (f"  ({callers})" if callers else ""))
+        height = max(len(ptx), len(shown))
+        left += [*ptx, *[BLANK] * (height - len(ptx))]
+        right += [*shown, *[BLANK] * (height - len(shown))]
+    return "\n".join(left), "\n".join(right)
 
 
-def _pre(text: str) -> str:
+def _pre(text: str, room: str = "padding:0") -> str:
     """Preformatted text: it stays monospaced where styles are taken away. Its colours are the page's own."""
-    return f'<pre style="{CODE}">{escape(text)}</pre>' if text else ""
+    return f'<pre style="{CODE};{room}">{escape(text)}</pre>'
 
 
 def _sass(sass, row: int) -> str:

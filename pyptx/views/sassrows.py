@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from pyptx.analysis.sassops import GROUPS, group_of
-from pyptx.toolchain import SassLine
+from pyptx.toolchain.cubinfile import spilled_bytes
 from pyptx.views.flows import sass_flow
 from pyptx.views.panes import SassPane
 
 __all__ = ["sass_pane"]
-
-_WIDTHS = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
 
 
 def sass_pane(compiled) -> SassPane:
@@ -34,19 +32,8 @@ def sass_pane(compiled) -> SassPane:
         live=tuple(registers.gpr if registers else -1 for registers in live),
         live_pred=tuple(registers.pred if registers else -1 for registers in live),
         live_uniform=tuple(registers.ugpr if registers else -1 for registers in live),
-        spill=tuple(map(_spilled, sass)), flow=sass_flow(sass))
+        spill=tuple(map(spilled_bytes, sass)), flow=sass_flow(sass))
 
 
 def _barrier(number: int | None) -> int:
     return -1 if number is None or number > 5 else number
-
-
-def _spilled(line: SassLine) -> int:
-    """Bytes moved to or from local memory for a spilled register: nvdisasm marks those accesses.
-
-    The sums over a kernel are what ptxas reports as spill stores and spill loads.
-    """
-    word, *modifiers = line.opcode.split(".")
-    if word not in ("STL", "LDL") or '"SpillRefill"' not in line.text:
-        return 0
-    return next((_WIDTHS[modifier] for modifier in modifiers if modifier in _WIDTHS), 4)

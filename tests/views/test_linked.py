@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
-from pyptx.views import MIME, LinkedView, linked
+from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.views import MIME, Diff, LinkedView, linked
 from pyptx.views.sources import display_names, name_files, python_rows
 
 
@@ -180,3 +181,59 @@ def test_lines_whose_source_is_gone_say_so():
 def test_views_are_values(view):
     assert replace(view, title="other") != view
     assert "LinkedView('saxpy', sm_90a:" in repr(view)
+
+
+def a_diff(left: LinkedView, right: LinkedView, verdict: str = "Nothing differs.") -> Diff:
+    rows = [Row(n, n, 0) for n in range(len(left.sass.text))]
+    return Diff("sass", left, right, Compared(tuple(rows), hunks_of(rows)), (), verdict)
+
+
+def test_a_view_may_carry_a_diff_whose_right_side_it_is(view):
+    with_diff = linked(saxpy(), diff=a_diff(replace(view, title="saxpy@1"), replace(view, title="saxpy@2")))
+    data = json.loads(json.dumps(with_diff.to_json()))
+    assert data["diff"]["right"] == {"title": "saxpy@2"}, "not written twice"
+    assert data["diff"]["left"]["title"] == "saxpy@1"
+    assert LinkedView.from_json(data) == with_diff
+    assert "diff" not in view.to_json()
+    for form in (with_diff.text(), with_diff.html()):
+        assert form.count("Nothing differs.") == 1
+
+
+def test_a_diff_of_another_kernel_is_refused(view):
+    other = replace(view, title="saxpy@9", sass=replace(view.sass, text=("NOP",) * len(view.sass.text)))
+    with pytest.raises(ValueError, match="the diff's right side is saxpy@9, which is not what is shown: saxpy"):
+        linked(saxpy(), diff=a_diff(view, other))
+
+
+def test_the_launch_and_the_hardware_are_known_to_the_view():
+    found = linked(saxpy(), block=128, dynamic_shared_bytes=4096)
+    assert (found.entries[0].dynamic_shared_bytes, found.entries[0].code_bytes) == (4096, 320)
+    assert found.limits["warps_per_sm"] == 64
+    assert "shared memory 4 KiB (0 B static, 4 KiB dynamic)" in found.text()
+    assert "SASS instructions 20 (320 B of code)" in found.text()
+
+
+def test_opcodes_of_ptx_and_sass_are_explained(view):
+    assert view.help["fma"] == "Multiply and add with one rounding."
+    assert view.help["FFMA"] == "Multiplies and adds f32 with one rounding."
+    assert {text.split()[0].partition(".")[0] for text in view.sass.text if text[0] != "@"} <= view.help.keys()
+
+
+def test_bank_conflicts_are_folded_to_the_python_line():
+    column = [-1] * 36
+    column[25:30] = [0, 5, 0, 7, 3]
+    view = linked(saxpy(), counters={"issues": [1] * 36, "shared_conflicts": column})
+    assert view.python.counters["shared_conflicts"][python_row(view, 4)] == 12
+    assert view.python.counters["shared_conflicts"][python_row(view, 12)] == 5
+    assert "12 bank conflicts" in view.html()
+    assert "5 bank conflicts" in view.text()
+
+
+def test_data_of_an_older_pyptx_is_still_read(view):
+    data = view.to_json()
+    for pane, name in (("python", "spill"), ("ptx", "flow"), ("ptx", "links"), ("sass", "flow"), ("sass", "spill")):
+        del data[pane][name]
+    del data["limits"]
+    older = LinkedView.from_json(data)
+    assert older.sass.text == view.sass.text
+    assert older.text()

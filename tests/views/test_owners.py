@@ -1,0 +1,57 @@
+"""Who is answerable for machine code, in the linked views of the examples."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from pyptx.views import LinkedView, linked
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256}}
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def view(request) -> LinkedView:
+    kernel = runpy.run_path(str(EXAMPLES / f"{request.param}.py"))[request.param]
+    return linked(kernel.compile(**SIZES[request.param]), block=kernel.block)
+
+
+def lines_of(view: LinkedView, sass: int) -> list[int]:
+    """Python rows of a machine instruction, innermost first; none: added by ptxas."""
+    ptx = view.sass.ptx[sass]
+    return list(view.stacks[view.ptx.stack[ptx]]) if ptx >= 0 else []
+
+
+def test_every_instruction_has_a_python_line_or_was_added_by_ptxas(view):
+    added = [text for row, text in enumerate(view.sass.text) if not lines_of(view, row)]
+    written = len(view.sass.text) - len(added)
+    assert written > 0.8 * len(view.sass.text)
+    assert all(view.sass.ptx[row] < 0 for row, text in enumerate(view.sass.text) if not lines_of(view, row))
+    kernel = next(section for section in view.python.sections if section.role == "kernel")
+    for row in range(len(view.sass.text)):
+        if stack := lines_of(view, row):
+            assert kernel.start <= stack[-1] < kernel.start + kernel.count, "the outermost line is the kernel's"
+
+
+def test_a_python_line_counts_what_it_and_its_helpers_became(view):
+    for row, count in enumerate(view.python.sass):
+        assert count == sum(row in lines_of(view, sass) for sass in range(len(view.sass.text))), view.python.text[row]
+
+
+def test_a_helper_called_from_two_places_is_owned_by_both():
+    kernel = runpy.run_path(str(EXAMPLES / "sgemm.py"))["sgemm"]
+    view = linked(kernel.compile(**SIZES["sgemm"]))
+    callers: dict[int, set[int]] = {}
+    for sass in range(len(view.sass.text)):
+        if len(stack := lines_of(view, sass)) > 1:
+            callers.setdefault(stack[0], set()).add(stack[1])
+    shared = {row: lines for row, lines in callers.items() if len(lines) > 1}
+    assert shared, "sgemm has helpers that are called from several lines"
+    for row, lines in shared.items():
+        parts = [sum(lines_of(view, sass)[:2] == [row, line] for sass in range(len(view.sass.text))) for line in lines]
+        assert all(parts)
+        assert view.python.sass[row] >= sum(parts)
+        assert all(view.python.sass[line] >= part for line, part in zip(lines, parts, strict=True))
