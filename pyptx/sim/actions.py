@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Branch", "Call", "Clock", "Collective", "Compute", "Const",
-           "Elect", "Exit", "HostCall",
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Blocking", "Branch", "Call", "Clock", "Collective", "Compute", "Const",
+           "Elect", "Exit", "Handled", "HostCall",
            "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "Return", "SYNCHRONIZING", "Shuffle", "Special",
            "Store", "Trap", "Value",
            "Vote", "WarpBarrier"]
@@ -248,6 +248,18 @@ Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Call | Return
 
 class Collective:
     """Actions of other files that wait for the lanes of a membermask: they have `members`."""
+
+    __slots__ = ()
+
+
+class Handled:
+    """Actions of other files that run at once: reference/handlers.py and core/handled.py know how."""
+
+    __slots__ = ()
+
+
+class Blocking(Handled):
+    """The same, but they may have to wait: then they change nothing and are asked again (core/async.h)."""
 
     __slots__ = ()
 

@@ -20,6 +20,10 @@ class Counters:
         shared_conflicts: extra passes over shared memory (0 when free of bank conflicts).
         global_requests: warp-wide requests to global or constant memory.
         global_sectors: 32-byte sectors those touched.
+        waits: turns in which lanes waited there: for a barrier, an mbarrier, the other CTAs of a cluster.
+        async_operations: asynchronous operations it started, one for each thread.
+        tma_bytes: bytes of bulk and tensor copies.
+        tensor_flops: floating-point (or integer) operations of tensor cores, two for a multiply-add.
     """
 
     issues: np.ndarray
@@ -28,6 +32,10 @@ class Counters:
     shared_conflicts: np.ndarray
     global_requests: np.ndarray
     global_sectors: np.ndarray
+    waits: np.ndarray
+    async_operations: np.ndarray
+    tma_bytes: np.ndarray
+    tensor_flops: np.ndarray
 
     @classmethod
     def zeros(cls, n: int) -> Counters:

@@ -34,7 +34,8 @@ class Result:
 
 def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
-           threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast") -> Result:
+           threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
+           schedule: str = "eager") -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     Args:
@@ -42,7 +43,9 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         args: in parameter order: numpy arrays or Buffers for pointers, numbers, bytes for parameters by value.
         smem_bytes: dynamic shared memory.
         engine: "core" (C), "reference" (Python), "auto": the core where it can be loaded.
-        seed: reserved for random schedules; the order of execution is fixed.
+        schedule: when asynchronous operations take effect: "eager" at once, "late" when somebody waits for them (their
+            destination holds 0xFF bytes until then), "random" at some time in between, with warps in random order.
+        seed: of the random schedule; the same seed gives the same run.
         threads: OS threads of the core that share the CTAs; None is 1. More than 1 only when CTAs cannot depend on each
             other: no atomics, no ordered accesses of global memory.
         max_steps: warp-instructions after which the run is given up.
@@ -51,7 +54,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         LaunchError: an argument or a size is wrong.
         SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
     """
-    plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes, max_steps)
+    plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes, max_steps,
+                   schedule, seed)
     if tensor_cores not in ("fast", "hw"):
         raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
     plan = replace(plan, tensor_cores=tensor_cores)

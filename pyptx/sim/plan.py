@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
-from pyptx._geometry import check_geometry
+from pyptx._geometry import check_geometry, dim3
 from pyptx.errors import LaunchError
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.program import Program
@@ -18,6 +19,30 @@ POLLING_QUANTUM = 8192          # and when they may
 RESIDENT = 1024                 # CTAs that run at the same time at most
 RESIDENT_BYTES = 512 << 20
 MAX_SHARED = 232448             # bytes a CTA can have on the largest device
+
+
+SCHEDULES = ("eager", "late", "random")
+MAX_CLUSTER = 16                # CTAs
+
+
+def _cluster(program: Program, cluster: tuple[int, int, int]) -> tuple[tuple[int, int, int], bool]:
+    """The size of a cluster, and whether launch or kernel gives it.
+
+    Raises:
+        LaunchError: the launch and the kernel's .reqnctapercluster or .maxclusterrank differ, or it is too large.
+    """
+    directives = {d.name: [int(v) for v in d.values] for d in program.entry.directives
+                  if d.name in ("reqnctapercluster", "maxclusterrank")}
+    explicit = cluster != (1, 1, 1)
+    if required := directives.get("reqnctapercluster"):
+        wanted = dim3(required, "reqnctapercluster")
+        if explicit and cluster != wanted:
+            raise LaunchError(f"{program.entry.name}: cluster {cluster}, but the kernel requires .reqnctapercluster {wanted}")
+        cluster, explicit = wanted, True
+    most = min([MAX_CLUSTER, *directives.get("maxclusterrank", [])])
+    if prod(cluster) > most:
+        raise LaunchError(f"{program.entry.name}: a cluster of {prod(cluster)} CTAs; at most {most}")
+    return cluster, explicit
 
 
 @dataclass(frozen=True)
@@ -35,12 +60,18 @@ class Plan:
     yields: bool                        # lanes that wait for others of their warp go on when these take long
     max_steps: int
     tensor_cores: str = "fast"          # or "hw"
+    schedule: str = "eager"             # when asynchronous operations land: SCHEDULES
+    seed: int = 0
+    explicit_cluster: bool = False
 
     @classmethod
-    def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None) -> Plan:
+    def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None,
+           schedule: str = "eager", seed: int = 0) -> Plan:
+        cluster, explicit = _cluster(program, cluster)
         check_geometry(program.entry, grid, block, cluster)
-        if cluster != (1, 1, 1):
-            raise LaunchError(f"clusters are not simulated yet; cluster is {cluster}")
+        if schedule not in SCHEDULES:
+            raise LaunchError(f"schedule {schedule!r}; expected {', '.join(map(repr, SCHEDULES))}")
+        size = prod(cluster)
         threads = block[0] * block[1] * block[2]
         names = program.names
         static = names.shared_bytes
@@ -50,11 +81,33 @@ class Plan:
         polls = program.polls
         rows = len(names.registers) + names.local_bytes // 4 + 16
         state = static + dynamic_bytes + (threads + 31) // 32 * 128 * rows
-        resident = max(1, min(RESIDENT, RESIDENT_BYTES // state)) if polls else 1
-        return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes, POLLING_QUANTUM if polls
-                   else CTA_QUANTUM,
+        resident = max(1, min(RESIDENT, RESIDENT_BYTES // state) // size) * size if polls else size
+        return cls(grid, block, cluster, dynamic_bytes, static + dynamic_bytes,
+                   POLLING_QUANTUM if polls or size > 1 else CTA_QUANTUM,
                    SPINNING_QUANTUM if program.spins else WARP_QUANTUM, resident, program.spins,
-                   max_steps if max_steps is not None else (1 << 63) - 1)
+                   max_steps if max_steps is not None else (1 << 63) - 1, schedule=schedule, seed=seed & (1 << 64) - 1,
+                   explicit_cluster=explicit)
+
+    @property
+    def cluster_size(self) -> int:
+        return prod(self.cluster)
+
+    @property
+    def clusters(self) -> int:
+        return self.ctas // self.cluster_size
+
+    def place_of(self, cluster: int, rank: int) -> tuple[int, int, int]:
+        """Where in the grid a CTA of a cluster is."""
+        at = []
+        for size, own in zip(self.grid, self.cluster, strict=True):
+            at.append(cluster % (size // own) * own + rank % own)
+            cluster, rank = cluster // (size // own), rank // own
+        return at[0], at[1], at[2]
+
+    def cta_of(self, cluster: int, rank: int) -> int:
+        """Its number in the grid."""
+        x, y, z = self.place_of(cluster, rank)
+        return x + self.grid[0] * (y + self.grid[1] * z)
 
     @property
     def ctas(self) -> int:

@@ -32,11 +32,14 @@ from pyptx.sim.actions import (
 )
 from pyptx.sim.decode import (  # noqa: F401  (they register)
     DECODERS,
+    async_,
     atomics,
     barrier,
     calls,
+    cluster,
     control,
     matrix,
+    mbarrier,
     memory,
     mma,
     move,
@@ -118,6 +121,11 @@ class Program:
         """Whether CTAs may: the same in global memory."""
         return any(_waits(action, instruction) and action.address.space in ("generic", "global")
                    for action, instruction in zip(self.actions, self.instructions, strict=True))
+
+    @cached_property
+    def maxnreg(self) -> int:
+        """Registers a thread is given at launch, 0: unknown."""
+        return next((int(d.values[0]) for d in self.entry.directives if d.name == "maxnreg"), 0)
 
     @cached_property
     def specials(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pyptx.sim.plan import Plan
 
-__all__ = ["CTA_ROWS", "known", "value"]
+__all__ = ["CTA_ROWS", "known", "shared_address", "shared_offset", "value"]
 
 # Rows the core fills for each CTA, in this order (core/schedule.c).
 CTA_ROWS = tuple(f"%{kind}.{axis}" for kind in ("ctaid", "clusterid", "cluster_ctaid")
@@ -18,14 +18,26 @@ _MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) -
           "%lanemask_ge": lambda i: 0xFFFFFFFF << i & 0xFFFFFFFF,
           "%lanemask_gt": lambda i: 0xFFFFFFFE << i & 0xFFFFFFFF}
 _GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
-_ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin", "%is_explicit_cluster",
+_ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin",
                    *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)),
                    *(f"%envreg{k}" for k in range(32))])
 
 
+def shared_address(offset: int) -> str:
+    """The special register that holds the address of a place in the shared memory of the CTA: in a cluster it has the
+    rank of the CTA in its upper bits.
+    """
+    return f"%shared+{offset}"
+
+
+def shared_offset(name: str) -> int | None:
+    """The offset such a register is for."""
+    return int(name[8:]) if name.startswith("%shared+") else None
+
+
 def known(name: str) -> bool:
     """Whether the special register is simulated."""
-    return name in CTA_ROWS or value(name, _ANY, 0) is not None
+    return name in CTA_ROWS or shared_offset(name) is not None or value(name, _ANY, 0) is not None
 
 
 def value(name: str, plan: Plan, warp: int) -> np.ndarray | None:
@@ -45,6 +57,7 @@ def value(name: str, plan: Plan, warp: int) -> np.ndarray | None:
                  "%nclusterid": tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))}[base]
         return _all(sizes[k])
     single = {"%laneid": None, "%warpid": warp, "%nwarpid": 64, "%nsmid": 1, "%total_smem_size": plan.shared_bytes,
+              "%is_explicit_cluster": int(plan.explicit_cluster),
               "%cluster_nctarank": plan.cluster[0] * plan.cluster[1] * plan.cluster[2],
               "%dynamic_smem_size": plan.dynamic_bytes, "%aggr_smem_size": plan.shared_end,
               "%reserved_smem_offset_end": 0x400,

@@ -79,11 +79,10 @@ def test_jump_tables_are_checked(engine):
 
 def test_forms_that_are_not_simulated_are_all_named(engine):
     with pytest.raises(SimulationError) as caught:
-        sim.load(entry(".reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .b64 m; "
-                       "mbarrier.init.shared.b64 [m], 1; add.u32 %r1, %r2, %r3; "
-                       "mbarrier.inval.shared.b64 [m]; ret"))
-    assert [d.message for d in caught.value.diagnostics] == ["mbarrier.init.shared.b64 is not simulated",
-                                                            "mbarrier.inval.shared.b64 is not simulated"]
+        sim.load(entry(".reg .b32 %r<4>; vadd.s32.s32.s32 %r1, %r2, %r3; add.u32 %r1, %r2, %r3; "
+                       "vsub.s32.s32.s32 %r1, %r2, %r3; ret"))
+    assert [d.message for d in caught.value.diagnostics] == ["vadd.s32.s32.s32 is not simulated",
+                                                            "vsub.s32.s32.s32 is not simulated"]
 
 
 @pytest.mark.parametrize(("args", "message"), [

@@ -2,7 +2,7 @@
 #include "chain.h"
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
-                                      atomic_ops, warp_ops, control_ops, tensor_ops, wgmma_ops, matrix_ops};
+                                      atomic_ops, warp_ops, control_ops, tensor_ops, wgmma_ops, matrix_ops, mbarrier_ops, cluster_ops, copy_ops};
 
 static void f_nop(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
 static void f_clock(Ctx *x, const Op *o, u32 m) {                        // instructions this warp issued; mod 1: 64 bits
@@ -38,9 +38,10 @@ u32 core_sizes(u32 what) {
 
 typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
-    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *next_cta;
+    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
+    u32 *shared_addresses;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
-    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg;
     u64 grid[3], block[3], cluster[3];
 } Launch;
 
@@ -74,6 +75,9 @@ Ctx *core_open(const Launch *l) {
     for (u32 k = 0; k < 3; k++) {
         x->grid[k] = (u32)l->grid[k]; x->block[k] = (u32)l->block[k]; x->cluster[k] = (u32)l->cluster[k];
     }
+    x->waits = l->waits; x->async_operations = l->async_operations; x->tma_bytes = l->tma_bytes; x->tensor_flops = l->tensor_flops;
+    x->schedule = (u32)l->schedule; x->seed = l->seed; x->nshared = (u32)l->nshared; x->shared_addresses = l->shared_addresses;
+    x->maxnreg = (u32)l->maxnreg;
     x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
     x->place_sreg_bytes = l->place_sreg_bytes;
     x->consts = copy(l->consts, l->const_bytes);
@@ -88,8 +92,7 @@ Ctx *core_open(const Launch *l) {
 
 void core_close(Ctx *x) {
     if (!x) return;
-    if (x->ctas) for (u32 k = 0; k < x->resident; k++) free_cta(x->ctas[k]);
-    free_cta(x->spare);
+    if (x->ctas) close_clusters(x);
     release_aligned(x->ctas);
     release_aligned(x->consts);
     release_aligned(x->place_sregs);

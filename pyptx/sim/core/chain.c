@@ -111,7 +111,7 @@ int open_chains(Ctx *x) {
         if (o->flags & (F_BRANCH | F_JUMP_TABLE) && o->aux2 < n) stop[o->aux2] = leader[o->aux2] = 1;
         if (o->flags & F_BRANCH && o->aux < n) leader[o->aux] = 1;
         for (u64 k = 0; o->flags & F_JUMP_TABLE && k < o->imm; k++) if (x->pool[o->aux + k] < n) leader[x->pool[o->aux + k]] = 1;
-        if (o->flags & (F_SYNC | F_BARRIER) && o->flags & F_GUARDED) stop[pc + 1] = 1;
+        if (o->flags & (F_SYNC | F_BARRIER | F_WAIT) && o->flags & F_GUARDED) stop[pc + 1] = 1;
     }
     stop[n] = 1;
     x->link[n].next = x->run[n].step = chain_end;

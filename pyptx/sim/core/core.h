@@ -59,12 +59,16 @@ enum { F_FULL = 1,              // writes a temporary: all lanes
 enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
        M_FTZ = 8, M_SAT = 16, M_RELU = 32, M_NAN = 64, M_XORSIGN = 128, M_ABS = 256, M_SATFINITE = 512, M_OOB = 1024 };
 
-enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3 };
+enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3, WAITING = 4 };     // WAITING: asks again, see F_WAIT in async.h
 
 typedef struct { u32 pc, mask; i32 join; u32 state, barrier; i32 frame; } Group;     // join, frame: -1 is none
 typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; i32 frame; } Join;
 // A call that runs: its lanes meet again at `pc`, where `join` and `parent` are their meeting point and frame.
 typedef struct { u32 pc, expected, arrived, used; i32 parent, join; char *kept; } Frame;
+
+// What a wait_group counts: cp.async, bulk copies, wgmma; what only `after` names: tcgen05.
+enum { TRACK_CP, TRACK_BULK, TRACK_WGMMA, TRACK_TC, TRACK_TC_LD, TRACK_TC_ST, TRACK_NONE };
+typedef struct Cluster Cluster;
 
 typedef struct {
     char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
@@ -74,6 +78,11 @@ typedef struct {
     u64 issued;
     Group g[LANES];
     Join j[LANES + 1];
+    u32 waiting;                // groups that ask again
+    u32 tracked;                // `committed` is not all zero
+    u32 committed[TRACK_NONE][LANES];   // groups of asynchronous operations so far
+    u32 cluster_here, cluster_left;     // lanes that came to the cluster barrier in this phase; that have not waited yet
+    u32 registers;              // of a thread, 0: unknown (setmaxnreg)
     Frame *frames;              // calls.c
     u32 nframes, frames_room;   // used ones lie below nframes
 } Warp;
@@ -95,7 +104,32 @@ typedef struct Cta {
     char *sregs, *memory;
     Warp *warps;
     Barrier bar[16];
+    Cluster *cluster;
+    u32 rank, base;             // in its cluster; of its addresses in the shared window: rank << 24
+    u32 registers;              // free in its pool, in registers of a warp's thread
+    u32 turn;                   // schedule=random: warps have their turns in this order
+    u8 order[LANES];
 } Cta;
+
+enum { CLUSTER_CTAS = 16, RANK_SHIFT = 24 };
+// CTAs that run together; one where a launch has no clusters.
+struct Cluster {
+    u64 id, random;             // state of the generator, see draw in async.h
+    u32 size, live, idle;       // CTAs; not done; that could do nothing, one after the other
+    u32 came;                   // somebody has come to its barrier in this phase
+    Cta *cta[CLUSTER_CTAS];
+    struct Async *first, *last; // under way
+    u64 pending;
+};
+
+// An mbarrier in its 8 bytes: pending arrivals, expected arrivals (20 bits each), tx-count (21, signed), phase, tag 01.
+#define MB_PENDING(w) ((i64)((w) & 0xfffff))
+#define MB_EXPECTED(w) ((i64)((w) >> 20 & 0xfffff))
+#define MB_TX(w) ((i64)((w) << 3) >> 43)
+#define MB_PHASE(w) ((u32)((w) >> 61 & 1))
+#define MB_IS(w) ((w) >> 62 == 1)
+#define MB_WORD(pending, expected, tx, phase) \
+    ((u64)(pending) | (u64)(expected) << 20 | ((u64)(tx) & 0x1fffff) << 40 | (u64)(phase) << 61 | (u64)1 << 62)
 
 // Range of global or constant memory; `host` holds `bytes` bytes that appear at address `va`.
 typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;
@@ -113,7 +147,9 @@ typedef struct { u64 issues, lanes; } Executed;
 
 enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4, HOST = 5 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
-       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION };
+       FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION,
+       FAULT_NO_MBARRIER, FAULT_MBARRIER_COUNT, FAULT_MBARRIER_UNDERFLOW, FAULT_TX_RANGE, FAULT_NO_COMPLETE, FAULT_SIZE,
+       FAULT_REMOTE, FAULT_RANK, FAULT_CLUSTER_ARRIVE, FAULT_CLUSTER_WAIT, FAULT_REGISTERS, FAULT_SPLIT, FAULT_TENSOR };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
@@ -135,25 +171,32 @@ struct Ctx {
     u64 param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes;
     u64 shared_window, local_window, const_window, param_window, function_window;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
+    u32 tensor_hw;              // tensor cores add as the hardware does
     u64 steps, max_steps, cta_quantum, warp_quantum;
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
     u64 *next_cta, last_cta;    // the next is shared with the other threads of the launch
+    u32 schedule;               // EAGER, LATE, RANDOM of async.h
+    u64 seed;
+    u32 not_yet, landed;        // set by handlers of F_WAIT, see async.h; by the asynchronous engine
+    u32 nshared;                // addresses of shared variables the program reads, in rows behind those of the CTA
+    const u32 *shared_addresses;
+    u32 maxnreg;                // registers of a thread at launch, 0: unknown
+    u64 *waits, *async_operations, *tma_bytes, *tensor_flops;            // counters
     u32 current;
-    u32 tensor_hw;              // tensor cores add as the hardware does
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written
     u32 *zeros;
     char *consts, *place_sregs;
     u64 place_sreg_bytes;
     Cta **ctas;
-    Cta *spare;                 // freed CTA kept for reuse
+    Cluster *spare;             // a finished one kept for reuse
     u32 fault, fault_lane;
     u64 fault_address, fault_extra;
 };
 
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
-    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[];
+    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[];
 
 #define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
 #define PRED(x, o) (*(u32 *)R(x, o))
@@ -204,7 +247,9 @@ void return_lanes(Ctx *x, Warp *w, Group *g, u32 m);
 void settle_frames(Ctx *x, Warp *w);
 u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes);      // memory.c
 void start_cta(Ctx *x, Cta *cta, u64 id);                                // schedule.c
+void recheck_cluster(Cluster *cluster);                                  // cluster.c
 Cta *new_cta(Ctx *x);
+void close_clusters(Ctx *x);
 void free_cta(Cta *cta);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 void release_aligned(void *p);

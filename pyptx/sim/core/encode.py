@@ -13,7 +13,7 @@ import numpy as np
 from pyptx.sim.actions import Const, Reg, Special, Value
 from pyptx.sim.core.library import operations
 from pyptx.sim.program import Program
-from pyptx.sim.special import CTA_ROWS
+from pyptx.sim.special import CTA_ROWS, shared_offset
 
 __all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags"]
 
@@ -44,6 +44,7 @@ class Encoded:
         zeros: (offset, bytes) pairs of registers that start as zero.
         place_rows: special registers of segment 3, in order.
         param_rows: rows that hold a parameter: (place in the constants, offset in the parameters, size, signed, bytes).
+        shared_addresses: of shared variables, in rows of segment 2 behind the special registers of a CTA.
     """
 
     ops: np.ndarray
@@ -53,6 +54,7 @@ class Encoded:
     zeros: np.ndarray
     place_rows: tuple[str, ...]
     param_rows: tuple[tuple[int, int, int, bool, int], ...]
+    shared_addresses: tuple[int, ...] = ()
 
 
 def _indexed(row: tuple, count: int) -> tuple:
@@ -92,6 +94,7 @@ class Encoder:
         self.true, self.false = 0 | CONSTANTS, 4 | CONSTANTS
         self.place_rows: dict[str, int] = {}
         self.parameters: dict[tuple[int, int, bool, int], int] = {}
+        self.shared_addresses: dict[int, int] = {}
         self._place_registers()
         self.guard, self.flip, self.instr, self.fresh = self.true, 0, 0, True
 
@@ -216,6 +219,9 @@ class Encoder:
     def special(self, name: str) -> int:
         if name in CTA_ROWS:
             return CTA_ROWS.index(name) * ROW | PER_CTA
+        offset = shared_offset(name)
+        if offset is not None:
+            return (16 + self.shared_addresses.setdefault(offset, len(self.shared_addresses))) * ROW | PER_CTA
         return self.place_rows.setdefault(name, len(self.place_rows)) * ROW | PER_PLACE
 
     # the end
@@ -247,4 +253,4 @@ class Encoder:
         return Encoded(ops, np.array(self.pool or [0], np.uint32), np.frombuffer(bytes(self.constant_bytes), np.uint8),
                        self.highest, np.array(zeros or [0], np.uint32), tuple(self.place_rows),
                        tuple((place & ~3, offset, size, signed, width // 8) for (offset, size, signed, width), place
-                             in self.parameters.items()))
+                             in self.parameters.items()), tuple(self.shared_addresses))

@@ -16,8 +16,16 @@ from pyptx.sim.core.encode import Encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
 from pyptx.sim.host import HOST_FUNCTIONS, HostError
-from pyptx.sim.memory import CONST_WINDOW, FUNCTION_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
-from pyptx.sim.plan import Plan
+from pyptx.sim.memory import (
+    CONST_WINDOW,
+    FUNCTION_WINDOW,
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    SHARED_START,
+    SHARED_WINDOW,
+    Segment,
+)
+from pyptx.sim.plan import SCHEDULES, Plan
 from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
 
@@ -26,14 +34,16 @@ __all__ = ["encoded", "run"]
 SLICE = 20_000_000              # warp-instructions between two looks at signals
 RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
-           "memory", "space", "warp", "function")
-_STATES = ("ready", "barrier", "parked")
+           "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
+           "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor")
+_STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
-    issues lanes divergent conflicts requests sectors next_cta""".split()
+    issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
+    shared_addresses""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields function_window tensor_hw""".split()
+    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -65,7 +75,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
     job = _Job(program, code, plan, params, segments)
-    parts = [_Part(job) for _ in range(min(threads, plan.ctas))]
+    parts = [_Part(job) for _ in range(min(threads, plan.clusters))]
     if len(parts) == 1:
         parts[0].run()
     else:
@@ -96,7 +106,8 @@ class _Job:
         self.arrays = {"ops": code.ops, "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
                        "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
-                       "next_cta": np.zeros(1, np.uint64)}
+                       "next_cta": np.zeros(1, np.uint64),
+                       "shared_addresses": np.array(code.shared_addresses or [0], np.uint32)}
         self.scalars = {
             "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
@@ -106,7 +117,9 @@ class _Job:
             "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "function_window": FUNCTION_WINDOW,
             "max_steps": plan.max_steps,
             "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
-            "yields": plan.yields, "tensor_hw": plan.tensor_cores == "hw"}
+            "yields": plan.yields, "tensor_hw": plan.tensor_cores == "hw",
+            "schedule": SCHEDULES.index(plan.schedule), "seed": plan.seed, "nshared": len(code.shared_addresses),
+            "maxnreg": program.maxnreg}
 
 
 class _Part:
@@ -121,10 +134,12 @@ class _Part:
         self.job, self.program, self.plan = job, job.program, job.plan
         self.counters = c = Counters.zeros(len(job.program.instructions))
         own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
-               "requests": c.global_requests, "sectors": c.global_sectors}
+               "requests": c.global_requests, "sectors": c.global_sectors,
+               "waits": c.waits, "async_operations": c.async_operations, "tma_bytes": c.tma_bytes,
+               "tensor_flops": c.tensor_flops}
         triple = ctypes.c_uint64 * 3
         pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
-        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.plan.ctas,
+        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.plan.clusters,
                               grid=triple(*job.plan.grid), block=triple(*job.plan.block),
                               cluster=triple(*job.plan.cluster))
 

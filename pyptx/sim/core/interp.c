@@ -2,6 +2,8 @@
 // the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
 #include "chain.h"
 
+enum { ASKS_AGAIN = 1 };                                                // Group.barrier of a group that waited
+
 static u32 free_group(Warp *w) {
     u32 g = 0;
     while (w->g[g].state != FREE) g++;
@@ -107,8 +109,17 @@ static void recheck_parked(Ctx *x, Warp *w) {
     for (u32 k = 0; k < LANES; k++) if (w->g[k].state == PARKED) w->g[k].state = READY;      // they ask again
 }
 
+// A turn in which the warp can do nothing: one more turn waited for each of its groups at a barrier.
+static void count_waits(Ctx *x, Warp *w) {
+    for (u32 k = 0; k < w->top; k++) if (w->g[k].state == AT_BARRIER) x->waits[x->ops[w->g[k].pc].instr]++;
+}
+
 u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
-    if (w->g[w->cur].state != READY && !next_group(w)) return 0;
+    if (w->waiting) {                                                   // they ask again, see F_WAIT
+        for (u32 k = 0; k < w->top; k++) if (w->g[k].state == WAITING) w->g[k].state = READY, w->g[k].barrier = ASKS_AGAIN;
+        w->waiting = 0;
+    }
+    if (w->g[w->cur].state != READY && !next_group(w)) { count_waits(x, w); return 0; }
     x->warp = w;
     x->base[0] = w->regs;
     x->base[3] = w->sregs;
@@ -147,7 +158,7 @@ resume:;
         const Op *o = &ops[pc];
         u32 m = active, flags = o->flags;
         if (flags & F_GUARDED) m &= PRED(x, o->guard) ^ o->guard_flip;
-        if (flags & F_COUNT) {
+        if (flags & F_COUNT && !(flags & F_WAIT && g->barrier == ASKS_AGAIN)) {
             if (UNLIKELY(left == 0)) { g->pc = pc; goto out_of_time; }
             left--;
             if (!(flags & F_SYNC)) count(x, o, m);
@@ -211,6 +222,7 @@ resume:;
             recheck_parked(x, w);
             if (!w->live) x->cta->left--;
             if (x->cta->barriers) recheck_barriers(x, x->cta);
+            if (x->cta->cluster->came) recheck_cluster(x->cta->cluster);
             if (!active) goto switch_group;
             pc++;
             continue;
@@ -254,6 +266,32 @@ resume:;
             if (o->mod == 1) { pc++; continue; }
             if (g->state == READY) { pc = g->pc; continue; }            // it was the last to arrive
             goto switch_group;
+        case F_WAIT: {
+            u32 again = g->barrier == ASKS_AGAIN;
+            g->barrier = 0;
+            if (!m) { pc++; continue; }
+            if (m != active) {
+                i32 j = join_at(w, pc + 1, active, g);
+                g->join = j;
+                if (j >= 0 && w->j[j].pc == pc + 1) w->j[j].arrived |= active & ~m;
+                else spawn(w, pc + 1, active & ~m, j, g->frame);
+                meet = j >= 0 ? w->j[j].pc : NONE;
+                active = g->mask = m;
+            }
+            g->pc = pc;
+            x->not_yet = 0;
+            o->fn(x, o, m);
+            if (UNLIKELY(x->status != RUNNING)) goto out;
+            if (x->not_yet) {
+                x->waits[o->instr] += again;
+                g->state = WAITING;
+                w->waiting++;
+                goto switch_group;
+            }
+            if (again) x->landed = 1;                                   // that counts as something that happened
+            pc++;
+            continue;
+        }
         case F_CALL: {
             if (!m) { pc++; continue; }
             if (m != active) {                                          // the others wait behind the call

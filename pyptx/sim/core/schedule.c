@@ -1,5 +1,7 @@
-// CTAs: started in order, run one at a time until done or until the quantum is over, so that CTAs that wait for each
-// other all get their turn.
+// CTAs: started in order, cluster by cluster, run one at a time until done, until all their threads wait or until the
+// quantum is over, so that CTAs that wait for each other all get their turn. reference/engine.py takes the same
+// decisions in the same order.
+#include "async.h"
 #include "chain.h"
 
 char *aligned(size_t bytes) {
@@ -21,13 +23,14 @@ void release_aligned(void *p) {
 #endif
 }
 
-enum { CTA_ROWS = 16 };                                                  // special registers of a CTA, see fill_sregs
+enum { CTA_ROWS = 16 };                                                  // special registers of a CTA, see fill_sregs; then
+                                                                         // addresses of shared variables
 
 Cta *new_cta(Ctx *x) {
     Cta *c = calloc(1, sizeof *c);
     if (!c) return 0;
     size_t regs = (size_t)x->reg_bytes * x->nwarps, locals = ((size_t)x->local_bytes * LANES + 255) / 256 * 256 * x->nwarps;
-    size_t sregs = CTA_ROWS * 128, smem = (x->smem_bytes + 255) & ~(size_t)255;
+    size_t sregs = (CTA_ROWS + (size_t)x->nshared) * 128, smem = (x->smem_bytes + 255) & ~(size_t)255;
     c->nwarps = x->nwarps;
     c->warps = calloc(x->nwarps, sizeof(Warp));
     c->memory = aligned(regs + locals + sregs + smem);
@@ -65,6 +68,7 @@ static void fill_sregs(Ctx *x, Cta *c) {
         scale *= x->cluster[k];
     }
     row[9] = (V32)rank;                                                  // %cluster_ctarank
+    for (u32 k = 0; k < x->nshared; k++) row[CTA_ROWS + k] = (V32)(x->shared_addresses[k] + c->base);
 }
 
 void start_cta(Ctx *x, Cta *c, u64 id) {
@@ -72,6 +76,9 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     c->id = id;
     c->next = c->barriers = 0;
     c->left = x->nwarps;
+    c->turn = 0;
+    c->registers = 0;
+    for (u32 k = 0; k < x->nwarps; k++) c->order[k] = (u8)k;
     memset(c->bar, 0, sizeof c->bar);
     memset(c->smem, 0, x->smem_bytes);
     fill_sregs(x, c);
@@ -81,6 +88,10 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->live = live;
         p->cur = 0;
         p->issued = 0;
+        p->waiting = p->cluster_here = p->cluster_left = 0;
+        p->registers = x->maxnreg;
+        if (p->tracked) memset(p->committed, 0, sizeof p->committed);
+        p->tracked = 0;
         for (u32 g = 1; g < LANES; g++) p->g[g].state = FREE;
         p->top = 1;
         if (p->joins) for (u32 j = 0; j <= LANES; j++) p->j[j].used = 0;
@@ -92,47 +103,113 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     }
 }
 
-// 1: the CTA is done; 0: its quantum is over or the status is no longer RUNNING.
-static int run_cta(Ctx *x, Cta *c, u64 quantum) {
+enum { OVER, ENDED, STUCK };                                             // its quantum; the CTA; all its threads wait
+
+// `moved` is set when something happened: an instruction, a wait that was over, an operation that landed.
+static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
+    Cluster *cluster = c->cluster;
+    u32 drawn = x->schedule == RANDOM, patience = drawn ? 2 * c->nwarps : c->nwarps;
     x->cta = c;
     x->base[2] = c->sregs;
+    if (drawn) quantum = (u64)1 << draw(cluster) % 14;
     u64 used = 0;
     u32 idle = 0;
     while (c->left) {
-        Warp *w = &c->warps[c->next];
-        u32 n = w->live ? run_warp(x, w, x->warp_quantum) : 0;
+        u64 turn = x->warp_quantum;
+        u32 next = c->next;
+        x->landed = 0;
+        if (drawn) {
+            if (!c->turn)
+                for (u32 k = c->nwarps; k-- > 1;) {
+                    u32 j = (u32)(draw(cluster) % (k + 1));
+                    u8 keep = c->order[k];
+                    c->order[k] = c->order[j];
+                    c->order[j] = keep;
+                }
+            next = c->order[c->turn];
+            c->turn = c->turn + 1 == c->nwarps ? 0 : c->turn + 1;
+            land_drawn(x, cluster);
+            turn = (u64)1 << draw(cluster) % 9;
+            if (x->status != RUNNING) return OVER;
+        }
+        Warp *w = &c->warps[next];
+        u32 n = w->live ? run_warp(x, w, turn) : 0;
         used += n;
         x->steps += n;
-        if (x->status != RUNNING) return 0;
-        if (x->steps > x->max_steps) { x->status = STEPS; return 0; }
-        idle = n ? 0 : idle + 1;
+        if (x->status != RUNNING) return OVER;
+        if (x->steps > x->max_steps) { x->status = STEPS; return OVER; }
+        *moved |= n || x->landed;
+        idle = n || x->landed ? 0 : idle + 1;
         c->next = c->next + 1 == c->nwarps ? 0 : c->next + 1;
-        if (idle > c->nwarps) { x->status = DEADLOCK; return 0; }
-        if (used >= quantum) return c->left == 0;
+        if (idle > patience) return STUCK;
+        if (used >= quantum) return c->left ? OVER : ENDED;
     }
-    return 1;
+    return ENDED;
 }
 
-// The next CTA of the grid into a slot; 0: there is none left, or no memory. Threads of a launch take CTAs one by one
-// from the same count, so that none idles while another has a queue, and each pays for one context only.
+static void free_cluster(Cluster *cluster) {
+    if (!cluster) return;
+    free_async(cluster);
+    for (u32 k = 0; k < cluster->size; k++) free_cta(cluster->cta[k]);
+    free(cluster);
+}
+void close_clusters(Ctx *x) {
+    for (u32 k = 0; k < x->resident; k += x->ctas[k]->cluster->size) free_cluster(x->ctas[k]->cluster);
+    free_cluster(x->spare);
+}
+
+static Cluster *new_cluster(Ctx *x) {
+    Cluster *cluster = calloc(1, sizeof *cluster);
+    if (!cluster) return 0;
+    cluster->size = x->cluster[0] * x->cluster[1] * x->cluster[2];
+    for (u32 k = 0; k < cluster->size; k++) {
+        if (!(cluster->cta[k] = new_cta(x))) { free_cluster(cluster); return 0; }
+        cluster->cta[k]->cluster = cluster;
+        cluster->cta[k]->rank = k;
+        cluster->cta[k]->base = k << RANK_SHIFT;
+    }
+    return cluster;
+}
+
+// The CTA of a rank in a cluster, by its number in the grid.
+static u64 cta_of(Ctx *x, u64 cluster, u32 rank) {
+    u64 at[3];
+    for (u32 k = 0; k < 3; k++) {
+        u64 clusters = x->grid[k] / x->cluster[k];
+        at[k] = cluster % clusters * x->cluster[k] + rank % x->cluster[k];
+        cluster /= clusters;
+        rank /= x->cluster[k];
+    }
+    return at[0] + x->grid[0] * (at[1] + x->grid[1] * at[2]);
+}
+
+// The next cluster of the grid into slots; 0: there is none left, or no memory. Threads of a launch take clusters one
+// by one from the same count, so that none idles while another has a queue, and each pays for one context only.
 static int admit(Ctx *x, u32 slot) {
     u64 id = __atomic_fetch_add(x->next_cta, 1, __ATOMIC_RELAXED);
     if (id >= x->last_cta) return 0;
-    Cta *c = x->spare ? x->spare : new_cta(x);
-    if (!c) { x->status = FAULT; x->fault = FAULT_MEMORY; return 0; }
+    Cluster *cluster = x->spare ? x->spare : new_cluster(x);
+    if (!cluster) { x->status = FAULT; x->fault = FAULT_MEMORY; return 0; }
     x->spare = 0;
-    start_cta(x, c, id);
-    x->ctas[slot] = c;
+    cluster->id = id;
+    cluster->random = x->seed + id * 0xD1342543DE82EF95ull;
+    cluster->live = cluster->size;
+    cluster->idle = cluster->came = 0;
+    for (u32 k = 0; k < cluster->size; k++) {
+        start_cta(x, cluster->cta[k], cta_of(x, id, k));
+        x->ctas[slot + k] = cluster->cta[k];
+    }
     return 1;
 }
 
 // Run about `budget` warp-instructions; the status afterwards.
 u32 core_run(Ctx *x, u64 budget) {
     u64 until = x->steps + budget;
+    u32 size = x->cluster[0] * x->cluster[1] * x->cluster[2];
     while (x->status == RUNNING && x->steps < until) {
         if (x->current >= x->resident) {
-            if (x->resident < x->max_resident && admit(x, x->resident)) {
-                x->resident++;
+            if (x->resident + size <= x->max_resident && admit(x, x->resident)) {
+                x->resident += size;
             } else if (x->status != RUNNING) {
                 break;
             } else if (x->resident == 0) {
@@ -144,15 +221,29 @@ u32 core_run(Ctx *x, u64 budget) {
             }
         }
         Cta *c = x->ctas[x->current];
-        int done = run_cta(x, c, x->cta_quantum);
-        if (x->status == HOST) x->current++;                             // a call of the driver ends the turn
+        Cluster *cluster = c->cluster;
+        if (!c->left) { x->current++; continue; }
+        u32 moved = 0, end = run_cta(x, c, x->cta_quantum, &moved);
         if (x->status != RUNNING) break;
-        if (!done) { x->current++; continue; }
-        if (x->spare) free_cta(c); else x->spare = c;
+        if (moved) cluster->idle = 0;
+        if (end != ENDED) {
+            if (end == STUCK && ++cluster->idle >= cluster->live) {     // nobody but the asynchronous engine can help
+                cluster->idle = 0;
+                if (!land_oldest(x, cluster)) x->status = DEADLOCK;
+            }
+            x->current++;
+            continue;
+        }
+        land_cta(x, c);
+        if (x->status != RUNNING) break;
+        cluster->idle = 0;
+        if (--cluster->live) { x->current++; continue; }
+        x->current -= c->rank;
+        if (x->spare) free_cluster(cluster); else x->spare = cluster;
         if (!admit(x, x->current)) {
-            if (x->status != RUNNING) break;
-            for (u32 k = x->current + 1; k < x->resident; k++) x->ctas[k - 1] = x->ctas[k];
-            x->resident--;
+            if (x->status != RUNNING) { x->resident = 0; break; }
+            for (u32 k = x->current + size; k < x->resident; k++) x->ctas[k - size] = x->ctas[k];
+            x->resident -= size;
         }
     }
 #ifdef __AVX__

@@ -20,12 +20,20 @@ _TYPES = frozenset(""".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 
 
 
 def decodes(*opcodes: str):
-    """Register a decoder for opcode words."""
+    """Register a decoder for opcode words. Several may share one: the first that gives an action has it."""
     def register(function: Decoder) -> Decoder:
         for opcode in opcodes:
-            DECODERS[opcode] = function
+            earlier = DECODERS.get(opcode)
+            DECODERS[opcode] = function if earlier is None else _either(earlier, function)
         return function
     return register
+
+
+def _either(first: Decoder, second: Decoder) -> Decoder:
+    def decode(operands: Operands) -> Action | None:
+        action = first(operands)
+        return second(operands) if action is None else action
+    return decode
 
 
 def type_words(modifiers: tuple[str, ...]) -> list[str]:

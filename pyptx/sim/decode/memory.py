@@ -63,4 +63,4 @@ def isspacep(o: Operands) -> Action | None:
 
 @decodes("prefetch", "prefetchu", "applypriority", "discard")
 def hint(o: Operands) -> Action | None:
-    return None if ".async" in o.instruction.modifiers or o.instruction.opcode == "discard" else Nop()
+    return Nop()                    # what discard leaves undefined is what was there

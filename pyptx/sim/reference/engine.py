@@ -1,4 +1,6 @@
-"""The grid: CTAs start in order and run until done or until their quantum is over (core/schedule.c)."""
+"""The grid: CTAs start in order, cluster by cluster, and run until done, until all their threads wait or until their
+quantum is over (core/schedule.c).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,14 @@ from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
-from pyptx.sim.reference.state import ALL, Cta, Fault, Group, Run, Warp
+from pyptx.sim.reference import clusters, copies, mbarrier_actions, tma  # noqa: F401  (they register)
+from pyptx.sim.reference.asynchronous import draw, land_cta, land_drawn, land_oldest
+from pyptx.sim.reference.state import ALL, Cluster, Cta, Fault, Group, Run, Warp
 from pyptx.sim.reference.warp import WarpRunner
 
 __all__ = ["run"]
+
+OVER, ENDED, STUCK, HOST = "over", "ended", "stuck", "host"     # the quantum; the CTA; all its threads wait; a host call
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) -> Counters:
@@ -22,28 +28,70 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
     state = Run(program, plan, params, sorted(segments, key=lambda s: s.address),
                 Counters.zeros(len(program.instructions)))
     resident: list[Cta] = []
-    current = started = 0
+    current = 0
     while True:
         if current >= len(resident):
-            if started < plan.ctas and len(resident) < plan.resident:
-                resident.append(_start(state, started))
-                started += 1
+            fresh = _admit(state) if len(resident) + plan.cluster_size <= plan.resident else None
+            if fresh is not None:
+                resident += fresh.ctas
             elif not resident:
                 return state.counters
             else:
                 current = 0
         cta = resident[current]
-        done = _run_cta(state, cta)
-        if not done:
+        cluster = cta.cluster
+        if not cta.left:
             current += 1
-        elif started < plan.ctas:
-            resident[current] = _start(state, started)
-            started += 1
-        else:
-            del resident[current]
+            continue
+        end, moved = _run_cta(state, cta)
+        if end == HOST:
+            continue
+        if moved:
+            cluster.idle = 0
+        if end != ENDED:
+            if end == STUCK:
+                cluster.idle += 1
+                if cluster.idle >= cluster.live:                    # nobody but the asynchronous engine can help
+                    cluster.idle = 0
+                    if not _guarded(state, cta, lambda: land_oldest(cluster)):
+                        raise faults.deadlock(program, plan, cta.id, _groups(cta))
+            current += 1
+            continue
+        _guarded(state, cta, lambda: land_cta(cta))
+        cluster.idle = 0
+        cluster.live -= 1
+        if cluster.live:
+            current += 1
+            continue
+        current -= cta.rank
+        fresh = _admit(state)
+        resident[current:current + plan.cluster_size] = fresh.ctas if fresh is not None else []
 
 
-def _start(run_: Run, number: int) -> Cta:
+def _admit(run_: Run) -> Cluster | None:
+    """The next cluster of the grid."""
+    plan, number = run_.plan, run_.next_cluster
+    run_.next_cluster += 1
+    if number >= plan.clusters:
+        return None
+    ctas = [_start_cta(run_, plan.cta_of(number, rank), rank) for rank in range(plan.cluster_size)]
+    cluster = Cluster(number, plan.seed + number * 0xD1342543DE82EF95 & (1 << 64) - 1, ctas, len(ctas))
+    for cta in ctas:
+        cta.cluster = cluster
+    return cluster
+
+
+def _guarded(run_: Run, cta: Cta, action, warp: Warp | None = None, runner: WarpRunner | None = None):
+    """What the action gives; a fault in it becomes the error that names the place."""
+    try:
+        return action()
+    except Fault as fault:
+        at, who, pc = fault.where or (cta, warp, runner.pc if runner else 0)
+        where = faults.Where(run_.program, run_.plan, at.id, who.index, fault.lane)
+        raise faults.fault(fault.kind, where, pc, fault.address, fault.extra, run_.segments, fault.text) from None
+
+
+def _start_cta(run_: Run, number: int, rank: int) -> Cta:
     program, plan = run_.program, run_.plan
     warps = []
     for w in range(plan.warps):
@@ -53,8 +101,10 @@ def _start(run_: Run, number: int) -> Cta:
         size = -(-program.names.local_bytes // 16) * 16
         warp = Warp(w, live, registers, [bytearray(size) for _ in range(32)] if size else [bytearray()] * 32)
         warp.groups[0] = Group(0, live, None)
+        warp.registers_held = program.maxnreg
         warps.append(warp)
-    return Cta(number, bytearray(plan.shared_bytes), warps, plan.warps, _specials(plan, number))
+    return Cta(number, bytearray(plan.shared_bytes), warps, plan.warps, _specials(plan, number), rank=rank,
+               base=rank << 24, order=list(range(plan.warps)))
 
 
 def _specials(plan: Plan, number: int) -> dict[str, int]:
@@ -68,33 +118,45 @@ def _specials(plan: Plan, number: int) -> dict[str, int]:
     return values | {"%cluster_ctarank": rank}
 
 
-def _run_cta(run_: Run, cta: Cta) -> bool:
-    """Whether the CTA is done; else its quantum is over."""
-    plan, used, idle = run_.plan, 0, 0
+def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
+    """How its turn ended, and whether anything happened: an instruction, a wait that was over, something landed."""
+    plan, cluster, used, idle, moved = run_.plan, cta.cluster, 0, 0, False
+    drawn, quantum = plan.schedule == "random", plan.cta_quantum
+    patience = 2 * len(cta.warps) if drawn else len(cta.warps)
+    if drawn:
+        quantum = 1 << draw(cluster) % 14
     while cta.left:
-        warp = cta.warps[cta.next]
+        turn, number = plan.warp_quantum, cta.next
+        run_.landed = False
+        if drawn:
+            if not cta.turn:
+                for k in range(len(cta.warps) - 1, 0, -1):
+                    j = draw(cluster) % (k + 1)
+                    cta.order[k], cta.order[j] = cta.order[j], cta.order[k]
+            number = cta.order[cta.turn]
+            cta.turn = 0 if cta.turn + 1 == len(cta.warps) else cta.turn + 1
+            _guarded(run_, cta, lambda: land_drawn(cluster))
+            turn = 1 << draw(cluster) % 9
+        warp = cta.warps[number]
         n = 0
         if warp.live:
             runner = WarpRunner(run_, cta, warp)
-            try:
-                n = runner.turn(plan.warp_quantum)
-            except Fault as fault:
-                where = faults.Where(run_.program, plan, cta.id, warp.index, fault.lane)
-                raise faults.fault(fault.kind, where, runner.pc, fault.address, fault.extra, run_.segments,
-                                   fault.text) from None
+            n = _guarded(run_, cta, lambda: runner.turn(turn), warp, runner)
         used += n
         run_.steps += n
         if warp.live and runner.host_called:
-            return False
+            return HOST, True
         if run_.steps > plan.max_steps:
             raise faults.too_long(run_.program, plan, cta.id, _groups(cta))
-        idle = 0 if n else idle + 1
+        happened = n > 0 or run_.landed
+        moved |= happened
+        idle = 0 if happened else idle + 1
         cta.next = 0 if cta.next + 1 == len(cta.warps) else cta.next + 1
-        if idle > len(cta.warps):
-            raise faults.deadlock(run_.program, plan, cta.id, _groups(cta))
-        if used >= plan.cta_quantum:
-            return cta.left == 0
-    return True
+        if idle > patience:
+            return STUCK, moved
+        if used >= quantum:
+            return OVER if cta.left else ENDED, moved
+    return ENDED, moved
 
 
 def _groups(cta: Cta) -> list[faults.Group]:

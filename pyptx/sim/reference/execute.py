@@ -9,8 +9,9 @@ from pyptx.sim.memory import CONST_WINDOW
 from pyptx.sim.reference import access
 from pyptx.sim.reference.alu import evaluate
 from pyptx.sim.reference.bits import signed
+from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import lanes_of
-from pyptx.sim.special import CTA_ROWS
+from pyptx.sim.special import CTA_ROWS, shared_offset
 from pyptx.sim.special import value as special_value
 
 __all__ = ["execute", "read", "write"]
@@ -27,6 +28,8 @@ def read(runner, value: act.Value, mask: int) -> list[int]:
         case act.Special(name):
             if name in CTA_ROWS:
                 return [runner.cta.specials[name]] * mask.bit_count()
+            if (offset := shared_offset(name)) is not None:
+                return [offset + runner.cta.base] * mask.bit_count()
             key = name, runner.warp.index
             if key not in runner.run.place_specials:
                 runner.run.place_specials[key] = [int(v) for v in special_value(name, runner.run.plan,
@@ -65,6 +68,8 @@ def execute(runner, action: act.Action, mask: int) -> None:
             write(runner, data, mask, [int(_space(v) == space) for v in values])
         case act.Nop():
             pass
+        case act.Handled():
+            HANDLERS[type(action)](runner, action, mask)
         case _:
             raise NotImplementedError(type(action).__name__)
 

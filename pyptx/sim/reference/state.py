@@ -11,10 +11,11 @@ from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 
-__all__ = ["ALL", "Barrier", "Cta", "Fault", "Frame", "Group", "Join", "Run", "Warp", "lanes_of"]
+__all__ = ["ALL", "Barrier", "Cluster", "Cta", "Fault", "Frame", "Group", "Join", "Run", "Warp", "lanes_of"]
 
 ALL = 0xFFFFFFFF
-READY, AT_BARRIER, PARKED = "ready", "barrier", "parked"
+READY, AT_BARRIER, PARKED, WAITING = "ready", "barrier", "parked", "waiting"
+TRACKS = ("cp", "bulk", "wgmma", "tc", "tc_ld", "tc_st")
 
 
 class Fault(Exception):
@@ -23,6 +24,7 @@ class Fault(Exception):
     def __init__(self, kind: str, lane: int, address: int = 0, extra: int = 0, text: str = ""):
         super().__init__(kind)
         self.kind, self.lane, self.address, self.extra, self.text = kind, lane, address, extra, text
+        self.where: tuple[Cta, Warp, int] | None = None         # CTA, warp, instruction; None: those that run
 
 
 def lanes_of(mask: int) -> list[int]:
@@ -66,6 +68,7 @@ class Group:
     frame: Frame | None = None
     state: str = READY
     barrier: int = 0
+    again: bool = False                 # it waited, and asks again
 
 
 @dataclass(eq=False)
@@ -79,6 +82,10 @@ class Warp:
     frames: list[Frame | None] = field(default_factory=list)
     current: int = 0
     issued: int = 0
+    committed: dict[str, list[int]] = field(default_factory=lambda: {track: [0] * 32 for track in TRACKS})
+    cluster_here: int = 0               # lanes that came to the cluster barrier in this phase
+    cluster_left: int = 0               # and that have not waited yet
+    registers_held: int = 0             # of a thread, 0: unknown (setmaxnreg)
 
     def spawn(self, group: Group) -> None:
         """Put a group into the first free place."""
@@ -125,6 +132,25 @@ class Cta:
     specials: dict[str, int]
     next: int = 0
     barriers: list[Barrier] = field(default_factory=lambda: [Barrier() for _ in range(16)])
+    cluster: Cluster | None = None
+    rank: int = 0
+    base: int = 0                       # of its addresses in the shared window: rank << 24
+    registers_free: int = 0
+    turn: int = 0                       # schedule=random: warps have their turns in this order
+    order: list[int] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Cluster:
+    """CTAs that run together; one where a launch has no clusters."""
+
+    id: int
+    random: int                         # state of the generator
+    ctas: list[Cta]
+    live: int
+    idle: int = 0                       # CTAs that could do nothing, one after the other
+    came: bool = False                  # somebody has come to its barrier in this phase
+    pending: list = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -137,4 +163,6 @@ class Run:
     segments: list[Segment]
     counters: Counters
     steps: int = 0
+    next_cluster: int = 0
+    landed: bool = False                # something happened beside instructions in this turn
     place_specials: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)

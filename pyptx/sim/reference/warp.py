@@ -5,8 +5,9 @@ split them. core/interp.c takes the same decisions in the same order.
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.reference import barrier, calls, execute, warpops
-from pyptx.sim.reference.state import PARKED, READY, Cta, Fault, Group, Run, Warp, lanes_of
+from pyptx.sim.reference import barrier, calls, clusters, execute, warpops
+from pyptx.sim.reference.handlers import HANDLERS
+from pyptx.sim.reference.state import AT_BARRIER, PARKED, READY, WAITING, Cta, Fault, Group, Run, Warp, lanes_of
 
 __all__ = ["WarpRunner"]
 
@@ -23,8 +24,14 @@ class WarpRunner:
     def turn(self, quantum: int) -> int:
         """Run until the warp waits, has exited or has issued `quantum` instructions; how many it issued."""
         warp = self.warp
+        for group in warp.groups:
+            if group is not None and group.state == WAITING:
+                group.state, group.again = READY, True
         current = warp.groups[warp.current]
         if (current is None or current.state != READY) and not warp.next_group():
+            for group in warp.groups:
+                if group is not None and group.state == AT_BARRIER:
+                    self.run.counters.waits[group.pc] += 1
             return 0
         self.left = quantum
         try:
@@ -57,12 +64,13 @@ class WarpRunner:
                 return
             action = program.actions[pc]
             mask = group.mask & self._guard(pc)
-            if self.left == 0:
-                self.left = -1
-                return
-            self.left -= 1
-            if not isinstance(action, act.SYNCHRONIZING):
-                self._count(pc, mask)
+            if not group.again:
+                if self.left == 0:
+                    self.left = -1
+                    return
+                self.left -= 1
+                if not isinstance(action, act.SYNCHRONIZING):
+                    self._count(pc, mask)
             match action:
                 case act.Branch(target):
                     self._branch(group, mask, target)
@@ -101,6 +109,15 @@ class WarpRunner:
                         return
                     if not mask or action.mode == "arrive":
                         group.pc += 1
+                case act.Blocking():
+                    again, group.again = group.again, False
+                    if mask and not self._try(group, mask, action):
+                        self.run.counters.waits[pc] += again
+                        group.state = WAITING
+                        return
+                    if again:
+                        self.run.landed = True
+                    group.pc += 1
                 case _ if isinstance(action, act.SYNCHRONIZING):
                     if not mask:
                         self._count(pc, 0)
@@ -193,6 +210,8 @@ class WarpRunner:
         if not warp.live:
             self.cta.left -= 1
         barrier.recheck(self.run, self.cta)
+        if self.cta.cluster.came:
+            clusters.recheck(self.cta.cluster)
         return not group.mask
 
     def _settle_joins(self) -> None:
@@ -224,6 +243,11 @@ class WarpRunner:
             self._split_off(group, mask)
         barrier.arrive(self, group, mask, action)
         return group.state != READY
+
+    def _try(self, group: Group, mask: int, action) -> bool:
+        if mask != group.mask:
+            self._split_off(group, mask)
+        return HANDLERS[type(action)](self, action, mask)
 
     def _synchronize(self, group: Group, mask: int, action) -> bool:
         """Wait for the live lanes of the membermask; True when executed by all of them."""

@@ -1,0 +1,84 @@
+// Clusters: their barrier, which counts threads; the pool of registers of a CTA (setmaxnreg); cancelling clusters that
+// have not started (clusterlaunchcontrol).
+#include "async.h"
+
+// The phase is over once every live thread has come.
+void recheck_cluster(Cluster *cluster) {
+    for (u32 k = 0; k < cluster->size; k++)
+        for (u32 w = 0; w < cluster->cta[k]->nwarps; w++) {
+            Warp *warp = &cluster->cta[k]->warps[w];
+            if ((warp->cluster_here & warp->live) != warp->live) return;
+        }
+    cluster->came = 0;
+    for (u32 k = 0; k < cluster->size; k++)
+        for (u32 w = 0; w < cluster->cta[k]->nwarps; w++) cluster->cta[k]->warps[w].cluster_here = 0;
+}
+
+static void f_cluster_arrive(Ctx *x, const Op *o, u32 m) {
+    Warp *w = x->warp;
+    (void)o;
+    if (w->cluster_left & m) { raise_fault(x, FAULT_CLUSTER_ARRIVE, (u32)__builtin_ctz(w->cluster_left & m), 0, 0); return; }
+    w->cluster_here |= m;
+    w->cluster_left |= m;
+    x->cta->cluster->came = 1;
+    recheck_cluster(x->cta->cluster);
+}
+static void f_cluster_wait(Ctx *x, const Op *o, u32 m) {
+    Warp *w = x->warp;
+    (void)o;
+    if (m & ~w->cluster_left) { raise_fault(x, FAULT_CLUSTER_WAIT, (u32)__builtin_ctz(m & ~w->cluster_left), 0, 0); return; }
+    if (w->cluster_here & m) { x->not_yet = 1; return; }
+    w->cluster_left &= ~m;
+}
+
+// setmaxnreg: imm registers a thread, mod 1: more (waits until the pool of the CTA has them), 0: fewer.
+static void f_setmaxnreg(Ctx *x, const Op *o, u32 m) {
+    Warp *w = x->warp;
+    u32 n = (u32)o->imm, lane = (u32)__builtin_ctz(m);
+    if (m != w->live) { raise_fault(x, FAULT_SPLIT, lane, m, w->live); return; }
+    if (!w->registers) return;                                          // not known what the launch gives
+    if (o->mod ? n < w->registers : n > w->registers) { raise_fault(x, FAULT_REGISTERS, lane, n, w->registers); return; }
+    if (o->mod && n - w->registers > x->cta->registers) { x->not_yet = 1; return; }
+    x->cta->registers += w->registers - n;
+    w->registers = n;
+}
+
+// clusterlaunchcontrol: the answer is the place of the first CTA of a cluster, then 1, or zeros when none is left.
+static void answer(Ctx *x, Async *a) { (void)x; memcpy((u8 *)a->p[0], &a->p[1], 16); }
+
+static void f_try_cancel(Ctx *x, const Op *o, u32 m) {                   // a: to, b: mbarrier (64-bit rows), mod 1: multicast
+    u32 generic = o->mod & 2 ? ADDRESS_GENERIC : 0;
+    for (; m; m &= m - 1) {
+        u32 i = (u32)__builtin_ctz(m);
+        Cta *at;
+        Cluster *cluster = x->cta->cluster;
+        u8 *to = shared_place(x, i, ((u64 *)R(x, o->a))[i], 16, 16, generic | ADDRESS_OWN, &at);
+        u8 *bar = to ? shared_place(x, i, ((u64 *)R(x, o->b))[i], 8, 8, generic | ADDRESS_OWN, &at) : 0;
+        if (!bar) return;
+        u64 offset = (u64)(bar - at->smem) + x->smem_start, id = __atomic_fetch_add(x->next_cta, 1, __ATOMIC_RELAXED), word[2] = {0, 0};
+        if (id < x->last_cta) {
+            u32 place[4] = {0, 0, 0, 1};
+            for (u32 k = 0; k < 3; k++) { place[k] = (u32)(id % (x->grid[k] / x->cluster[k])) * x->cluster[k]; id /= x->grid[k] / x->cluster[k]; }
+            memcpy(word, place, 16);
+        }
+        for (u32 r = 0; r < cluster->size; r++) {
+            Cta *peer = cluster->cta[r];
+            if (o->mod & 1 ? 0 : peer != x->cta) continue;
+            if (!check_mbarrier(x, peer, (u32)offset, i)) return;
+            Async a = new_async(x, answer, 1u << i);
+            a.p[0] = (u64)(peer->smem + (to - at->smem)); a.p[1] = word[0]; a.p[2] = word[1];
+            a.at = peer; a.barrier = (u32)offset; a.tx = 16;
+            poison(x, (void *)a.p[0], 16);
+            issue_async(x, &a);
+            if (x->status != RUNNING) return;
+        }
+    }
+}
+static void f_is_canceled(Ctx *x, const Op *o, u32 m) {                  // a: a 128-bit register
+    u32 yes = 0;
+    for (u32 i = 0; i < LANES; i++) yes |= (u32)(((u64 *)R(x, o->a + 256))[i] >> 32 != 0) << i;
+    put_pred(x, o->d, yes, m);
+}
+
+#define E(n) {#n, f_##n}
+const Entry cluster_ops[] = {E(cluster_arrive), E(cluster_wait), E(setmaxnreg), E(try_cancel), E(is_canceled), {0, 0}};

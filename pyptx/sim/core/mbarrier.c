@@ -1,0 +1,154 @@
+// mbarriers: 8 bytes of shared memory, see MB_WORD in core.h. reference/mbarrier.py does the same.
+//
+// Op: a, imm and bits 12-17 of mod the address as for loads; b the count or the bytes (32 bits, NONE: 1), or what a wait
+// asks for (64 bits the state, 32 bits the parity); d the state or the predicate (NONE: not wanted); bits 0-7 of mod:
+#include "async.h"
+
+enum { M_DROP = 1, M_EXPECT = 2, M_NO_COMPLETE = 4, M_OWN = 8, M_PARITY = 16, M_NOINC = 32, M_COMPLETE = 64 };
+enum { MOST = 0xfffff };
+
+static u8 *place_of(Ctx *x, const Op *o, u32 lane, Cta **owner, u32 *offset) {
+    u64 address = lane_address(x, o, lane);
+    u32 flags = ((o->mod >> 12 & 15) == GENERIC ? ADDRESS_GENERIC : 0) | (o->mod & M_OWN ? ADDRESS_OWN : 0);
+    u8 *host = shared_place(x, lane, address, 8, 8, flags, owner);
+    if (host) *offset = (u32)(host - (*owner)->smem + x->smem_start);
+    return host;
+}
+
+// `expect` more bytes, `complete` of them have come, so many arrivals, of which `drop` never come again. 0: a fault.
+static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 complete, i64 arrivals, i64 drop, int stays, u64 *old) {
+    u8 *host = at->smem + (barrier - x->smem_start);
+    u64 word, where = barrier | at->base;
+    memcpy(&word, host, 8);
+    if (old) *old = word;
+    if (!MB_IS(word)) { raise_fault(x, FAULT_NO_MBARRIER, lane, where, word); return 0; }
+    i64 pending = MB_PENDING(word) - arrivals, expected = MB_EXPECTED(word) - drop, tx = MB_TX(word) + expect - complete;
+    u32 phase = MB_PHASE(word);
+    if (pending < 0 || pending > MOST || expected < 0) { raise_fault(x, FAULT_MBARRIER_UNDERFLOW, lane, where, word); return 0; }
+    if (tx < -MOST || tx > MOST) { raise_fault(x, FAULT_TX_RANGE, lane, where, (u64)tx); return 0; }
+    if (!pending && !tx) {
+        if (stays) { raise_fault(x, FAULT_NO_COMPLETE, lane, where, word); return 0; }
+        phase ^= 1;
+        pending = expected;
+    }
+    word = MB_WORD(pending, expected, tx, phase);
+    memcpy(host, &word, 8);
+    x->landed = 1;
+    return 1;
+}
+
+int signal_mbarrier(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 tx, u32 arrivals) {
+    return update(x, at, barrier, lane, 0, tx, arrivals, 0, 0, 0);
+}
+int check_mbarrier(Ctx *x, Cta *at, u32 barrier, u32 lane) {
+    u64 word;
+    memcpy(&word, at->smem + (barrier - x->smem_start), 8);
+    if (!MB_IS(word)) raise_fault(x, FAULT_NO_MBARRIER, lane, barrier | at->base, word);
+    return x->status == RUNNING;
+}
+
+static u32 count_of(Ctx *x, const Op *o, u32 lane) { return o->b == NONE ? 1 : ((const u32 *)R(x, o->b))[lane]; }
+
+#define EACH(i, m) for (u32 rest_ = m, i; rest_ && (i = (u32)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+
+static void f_mbarrier_init(Ctx *x, const Op *o, u32 m) {
+    EACH(i, m) {
+        Cta *at;
+        u32 offset, n = count_of(x, o, i);
+        u8 *host = place_of(x, o, i, &at, &offset);
+        if (!host) return;
+        if (n < 1 || n > MOST) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
+        u64 word = MB_WORD(n, n, 0, 0);
+        memcpy(host, &word, 8);
+    }
+}
+static void f_mbarrier_inval(Ctx *x, const Op *o, u32 m) {
+    EACH(i, m) {
+        Cta *at;
+        u32 offset;
+        u8 *host = place_of(x, o, i, &at, &offset);
+        if (!host || !check_mbarrier(x, at, offset, i)) return;
+        memset(host, 0, 8);
+    }
+}
+// mbarrier.arrive, arrive_drop; expect_tx and complete_tx (M_COMPLETE) are arrivals of nobody.
+static void f_mbarrier_arrive(Ctx *x, const Op *o, u32 m) {
+    EACH(i, m) {
+        Cta *at;
+        u32 offset, n = count_of(x, o, i), bytes = o->mod & (M_EXPECT | M_COMPLETE);
+        i64 arrivals = bytes ? (i64)o->aux : n;
+        if (!place_of(x, o, i, &at, &offset)) return;
+        if (!bytes && (n < 1 || n > MOST)) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
+        if (bytes && n > MOST) { raise_fault(x, FAULT_TX_RANGE, i, offset | at->base, n); return; }
+        u64 old;
+        if (!update(x, at, offset, i, o->mod & M_EXPECT ? n : 0, o->mod & M_COMPLETE ? n : 0, arrivals,
+                    o->mod & M_DROP ? arrivals : 0, o->mod & M_NO_COMPLETE, &old)) return;
+        if (o->d != NONE) ((u64 *)R(x, o->d))[i] = old;
+    }
+}
+
+static int is_over(Ctx *x, Cta *at, u32 offset, u32 phase) {
+    u64 word;
+    memcpy(&word, at->smem + (offset - x->smem_start), 8);
+    return MB_PHASE(word) != phase;
+}
+// Lanes of m whose phase is over; what completes it lands now.
+static u32 over(Ctx *x, const Op *o, u32 m) {
+    u32 done = 0;
+    EACH(i, m) {
+        Cta *at;
+        u32 offset, phase;
+        if (!place_of(x, o, i, &at, &offset) || !check_mbarrier(x, at, offset, i)) return 0;
+        if (o->mod & M_PARITY) phase = ((const u32 *)R(x, o->b))[i] & 1;
+        else phase = MB_PHASE(((const u64 *)R(x, o->b))[i]);
+        if (!is_over(x, at, offset, phase)) {
+            if (x->schedule == EAGER) continue;
+            land_for(x, at, offset);
+            if (x->status != RUNNING) return 0;
+            if (!is_over(x, at, offset, phase)) continue;
+        }
+        done |= 1u << i;
+    }
+    return done;
+}
+static void f_mbarrier_test(Ctx *x, const Op *o, u32 m) {
+    u32 done = over(x, o, m);
+    if (x->status == RUNNING && o->d != NONE) put_pred(x, o->d, done, m);
+}
+// try_wait waits until the phase of some lane is over; the other lanes are told that time is up.
+static void f_mbarrier_wait(Ctx *x, const Op *o, u32 m) {
+    u32 done = over(x, o, m);
+    if (x->status != RUNNING) return;
+    if (!done) x->not_yet = 1;
+    else if (o->d != NONE) put_pred(x, o->d, done, m);
+}
+static void f_mbarrier_pending(Ctx *x, const Op *o, u32 m) {
+    EACH(i, m) ((u32 *)R(x, o->d))[i] = (u32)MB_PENDING(((const u64 *)R(x, o->b))[i]);
+}
+
+// cp.async.mbarrier.arrive: an arrival once what the lane copies has landed; it is counted beforehand unless M_NOINC.
+static void nothing(Ctx *x, Async *a) { (void)x; (void)a; }
+static void f_cp_arrive(Ctx *x, const Op *o, u32 m) {
+    while (m) {
+        Cta *at, *other;
+        u32 offset, again, same = 0, first = (u32)__builtin_ctz(m);
+        if (!place_of(x, o, first, &at, &offset)) return;
+        EACH(i, m) {
+            if (!place_of(x, o, i, &other, &again)) return;
+            if (other == at && again == offset) same |= 1u << i;
+        }
+        u32 n = (u32)__builtin_popcount(same);
+        if (!(o->mod & M_NOINC) && !update(x, at, offset, first, 0, 0, -(i64)n, 0, 0, 0)) return;
+        if (!check_mbarrier(x, at, offset, first)) return;
+        Async a = new_async(x, nothing, same);
+        a.after = 1u << TRACK_CP;
+        a.at = at; a.barrier = offset; a.arrivals = n;
+        issue_async(x, &a);
+        if (x->status != RUNNING) return;
+        m &= ~same;
+    }
+}
+
+#define E(n) {#n, f_##n}
+const Entry mbarrier_ops[] = {E(mbarrier_init), E(mbarrier_inval), E(mbarrier_arrive), E(mbarrier_test), E(mbarrier_wait),
+                              E(mbarrier_pending), E(cp_arrive), {0, 0}};

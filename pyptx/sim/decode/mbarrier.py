@@ -1,0 +1,51 @@
+"""mbarrier, and cp.async.mbarrier.arrive (in async_.py)."""
+
+from __future__ import annotations
+
+from pyptx.sim import asynchronous as act
+from pyptx.sim.actions import Action, Address
+from pyptx.sim.decode import decodes
+from pyptx.sim.operands import Operands
+
+__all__ = ["place"]
+
+
+def place(o: Operands, name: str, *words: str) -> Address:
+    """An address in shared memory: of the own CTA (shared), of any of the cluster (cluster), or generic.
+
+    `words` are the modifiers that say which; without any of them the address is generic.
+    """
+    present = [m for m in o.instruction.modifiers if m in (words or (".shared", ".shared::cta", ".shared::cluster"))]
+    if not present:
+        return o.address(name, "")
+    space = "cluster" if present[0] == ".shared::cluster" else "shared"
+    found = o.address(name, "shared")
+    return Address(space, found.base, found.offset)
+
+
+@decodes("mbarrier")
+def mbarrier(o: Operands) -> Action | None:
+    modifiers = o.instruction.modifiers
+    what, words = modifiers[0], set(modifiers)
+    if any(m.startswith((".multicast", ".phase_type", ".layout")) for m in modifiers) or what in (".wait", ".check_layout"):
+        return None
+    if what == ".pending_count":
+        return act.MbarrierPending(o.target("d"), o.value("st"))
+    address = place(o, "a")
+    match what:
+        case ".init":
+            return act.MbarrierInit(address, o.value("n"))
+        case ".inval":
+            return act.MbarrierInval(address)
+        case ".expect_tx" | ".complete_tx":
+            return act.MbarrierArrive(None, address, o.value("n"), expect=what == ".expect_tx", complete=what == ".complete_tx")
+        case ".arrive" | ".arrive_drop":
+            state = o.target("st") if "st" in o else None
+            return act.MbarrierArrive(state, address, o.value("n") if "n" in o else None, expect=".expect_tx" in words,
+                                      arrivals=int(".expect_tx" in words), drop=what == ".arrive_drop",
+                                      no_complete=".noComplete" in words)
+        case ".test_wait" | ".try_wait":
+            kind = act.MbarrierTest if what == ".test_wait" else act.MbarrierWait
+            parity = ".parity" in words
+            return kind(o.target("p"), address, o.value("ph" if parity else "st"), parity)
+    return None

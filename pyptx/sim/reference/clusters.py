@@ -1,0 +1,83 @@
+"""Clusters: their barrier, which counts threads; setmaxnreg; cancelling clusters that have not started (core/cluster.c)."""
+
+from __future__ import annotations
+
+from pyptx.sim import asynchronous as act
+from pyptx.sim.reference import execute
+from pyptx.sim.reference.asynchronous import Operation, issue, lane_addresses, poison, shared_place
+from pyptx.sim.reference.copies import _write
+from pyptx.sim.reference.handlers import handles
+from pyptx.sim.reference.mbarrier import check
+from pyptx.sim.reference.state import Cluster, Fault, lanes_of
+
+__all__ = ["recheck"]
+
+
+def recheck(cluster: Cluster) -> None:
+    """The phase of the barrier is over once every live thread has come."""
+    warps = [w for cta in cluster.ctas for w in cta.warps]
+    if all(w.cluster_here & w.live == w.live for w in warps):
+        cluster.came = False
+        for warp in warps:
+            warp.cluster_here = 0
+
+
+@handles(act.ClusterArrive)
+def _arrive(runner, action: act.ClusterArrive, mask: int) -> None:
+    warp = runner.warp
+    if warp.cluster_left & mask:
+        raise Fault("cluster_arrive", lanes_of(warp.cluster_left & mask)[0])
+    warp.cluster_here |= mask
+    warp.cluster_left |= mask
+    runner.cta.cluster.came = True
+    recheck(runner.cta.cluster)
+
+
+@handles(act.ClusterWait)
+def _wait(runner, action: act.ClusterWait, mask: int) -> bool:
+    warp = runner.warp
+    if mask & ~warp.cluster_left:
+        raise Fault("cluster_wait", lanes_of(mask & ~warp.cluster_left)[0])
+    if warp.cluster_here & mask:
+        return False
+    warp.cluster_left &= ~mask
+    return True
+
+
+@handles(act.SetMaxRegisters)
+def _registers(runner, action: act.SetMaxRegisters, mask: int) -> bool:
+    warp, cta, n = runner.warp, runner.cta, action.count
+    if mask != warp.live:
+        raise Fault("split", lanes_of(mask)[0], mask, warp.live)
+    if not warp.registers_held:
+        return True
+    if n < warp.registers_held if action.more else n > warp.registers_held:
+        raise Fault("registers", lanes_of(mask)[0], n, warp.registers_held)
+    if action.more and n - warp.registers_held > cta.registers_free:
+        return False
+    cta.registers_free += warp.registers_held - n
+    warp.registers_held = n
+    return True
+
+
+@handles(act.TryCancel)
+def _try_cancel(runner, action: act.TryCancel, mask: int) -> None:
+    run, plan, cluster = runner.run, runner.run.plan, runner.cta.cluster
+    for lane, to, barrier in zip(lanes_of(mask), lane_addresses(runner, action.to, mask),
+                                 lane_addresses(runner, action.barrier, mask), strict=True):
+        _, offset = shared_place(runner, lane, to, 16, 16, action.to.space, own=True)
+        _, bar = shared_place(runner, lane, barrier, 8, 8, action.barrier.space, own=True)
+        answer, run.next_cluster = bytes(16), run.next_cluster + 1
+        if run.next_cluster <= plan.clusters:
+            x, y, z = plan.place_of(run.next_cluster - 1, 0)
+            answer = b"".join(v.to_bytes(4, "little") for v in (x, y, z, 1))
+        for cta in cluster.ctas if action.everywhere else [runner.cta]:
+            check(cta, bar, lane)
+            poison(runner, cta, offset, 16)
+            issue(Operation(runner, lambda op, cta=cta, answer=answer, offset=offset: _write(cta, offset, answer),
+                            1 << lane, at=cta, barrier=bar, tx=16))
+
+
+@handles(act.IsCanceled)
+def _is_canceled(runner, action: act.IsCanceled, mask: int) -> None:
+    execute.write(runner, action.data, mask, [int(v >> 96 != 0) for v in execute.read(runner, action.handle, mask)])

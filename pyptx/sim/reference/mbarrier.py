@@ -1,0 +1,79 @@
+"""mbarriers: their 8 bytes of shared memory (core.h, MB_WORD) and what instructions do to them (core/mbarrier.c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx.sim.memory import SHARED_START
+from pyptx.sim.reference.state import Cta, Fault, Run
+
+__all__ = ["MOST", "Word", "check", "read_word", "signal", "update", "word_of", "write_word"]
+
+MOST = (1 << 20) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Pending and expected arrivals, bytes still to come (negative: came early), parity of the phase.
+
+    `valid` is false for bytes that are no mbarrier: 0 (never initialised, or invalidated) and what else lies there.
+    """
+
+    pending: int
+    expected: int
+    tx: int
+    phase: int
+    valid: bool = True
+
+    @property
+    def bits(self) -> int:
+        return self.pending | self.expected << 20 | (self.tx & 0x1FFFFF) << 40 | self.phase << 61 | 1 << 62
+
+
+def word_of(bits: int) -> Word:
+    tx = bits >> 40 & 0x1FFFFF
+    return Word(bits & MOST, bits >> 20 & MOST, tx - (1 << 21 if tx >> 20 else 0), bits >> 61 & 1, bits >> 62 == 1)
+
+
+def read_word(at: Cta, barrier: int) -> Word:
+    """The mbarrier at an offset of the shared memory of a CTA."""
+    start = barrier - SHARED_START
+    return word_of(int.from_bytes(at.shared[start:start + 8], "little"))
+
+
+def write_word(at: Cta, barrier: int, word: Word) -> None:
+    start = barrier - SHARED_START
+    at.shared[start:start + 8] = word.bits.to_bytes(8, "little")
+
+
+def check(at: Cta, barrier: int, lane: int) -> Word:
+    """The mbarrier; a fault where there is none."""
+    start = barrier - SHARED_START
+    bits = int.from_bytes(at.shared[start:start + 8], "little")
+    if bits >> 62 != 1:
+        raise Fault("no_mbarrier", lane, barrier | at.base, bits)
+    return word_of(bits)
+
+
+def update(run: Run, at: Cta, barrier: int, lane: int, *, expect: int = 0, complete: int = 0, arrivals: int = 0,
+           drop: int = 0, stays: bool = False) -> Word:
+    """Bytes to expect, bytes that came, arrivals (of which `drop` never come again); the state before."""
+    old, where = check(at, barrier, lane), barrier | at.base
+    pending, expected, tx = old.pending - arrivals, old.expected - drop, old.tx + expect - complete
+    if not 0 <= pending <= MOST or expected < 0:
+        raise Fault("mbarrier_underflow", lane, where, old.bits)
+    if abs(tx) > MOST:
+        raise Fault("tx_range", lane, where, tx & (1 << 64) - 1)
+    phase = old.phase
+    if not pending and not tx:
+        if stays:
+            raise Fault("no_complete", lane, where, old.bits)
+        phase, pending = phase ^ 1, expected
+    write_word(at, barrier, Word(pending, expected, tx, phase))
+    run.landed = True
+    return old
+
+
+def signal(run: Run, at: Cta, barrier: int, lane: int, tx: int, arrivals: int) -> None:
+    """An operation has landed."""
+    update(run, at, barrier, lane, complete=tx, arrivals=arrivals)

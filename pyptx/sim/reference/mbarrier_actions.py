@@ -1,0 +1,100 @@
+"""Instructions on mbarriers, lane by lane (core/mbarrier.c)."""
+
+from __future__ import annotations
+
+from pyptx.sim import asynchronous as act
+from pyptx.sim.reference import execute
+from pyptx.sim.reference.asynchronous import Operation, issue, land_for, lane_addresses, shared_place
+from pyptx.sim.reference.handlers import handles
+from pyptx.sim.reference.mbarrier import MOST, Word, check, read_word, update, word_of, write_word
+from pyptx.sim.reference.state import Cta, Fault, lanes_of
+
+
+def _places(runner, address, mask: int):
+    """Lane, CTA and offset of the mbarrier of each lane; checked one after the other."""
+    for lane, at in zip(lanes_of(mask), lane_addresses(runner, address, mask), strict=True):
+        yield lane, *shared_place(runner, lane, at, 8, 8, address.space, own=address.space == "shared")
+
+
+def _counts(runner, value, mask: int) -> list[int]:
+    return [1] * mask.bit_count() if value is None else execute.read(runner, value, mask)
+
+
+@handles(act.MbarrierInit)
+def _init(runner, action: act.MbarrierInit, mask: int) -> None:
+    for (lane, at, offset), n in zip(_places(runner, action.address, mask), _counts(runner, action.count, mask),
+                                     strict=True):
+        if not 1 <= n <= MOST:
+            raise Fault("mbarrier_count", lane, offset | at.base, n)
+        write_word(at, offset, Word(n, n, 0, 0))
+
+
+@handles(act.MbarrierInval)
+def _inval(runner, action: act.MbarrierInval, mask: int) -> None:
+    for lane, at, offset in _places(runner, action.address, mask):
+        check(at, offset, lane)
+        at.shared[offset - 0x400:offset - 0x400 + 8] = bytes(8)
+
+
+@handles(act.MbarrierArrive)
+def _arrive(runner, action: act.MbarrierArrive, mask: int) -> None:
+    bytes_ = action.expect or action.complete
+    for (lane, at, offset), n in zip(_places(runner, action.address, mask), _counts(runner, action.count, mask),
+                                     strict=True):
+        if not bytes_ and not 1 <= n <= MOST:
+            raise Fault("mbarrier_count", lane, offset | at.base, n)
+        if bytes_ and n > MOST:
+            raise Fault("tx_range", lane, offset | at.base, n)
+        arrivals = action.arrivals if bytes_ else n
+        old = update(runner.run, at, offset, lane, expect=n if action.expect else 0, complete=n if action.complete else 0,
+                     arrivals=arrivals, drop=arrivals if action.drop else 0, stays=action.no_complete)
+        execute.write(runner, action.data, 1 << lane, [old.bits])
+
+
+def _over(runner, action: act.MbarrierTest | act.MbarrierWait, mask: int) -> list[int]:
+    """For each lane, whether its phase is over; what completes it lands now."""
+    done = []
+    for (lane, at, offset), value in zip(_places(runner, action.address, mask), execute.read(runner, action.phase, mask),
+                                         strict=True):
+        check(at, offset, lane)
+        phase = value & 1 if action.parity else word_of(value).phase
+        if not _is_over(at, offset, phase) and runner.run.plan.schedule != "eager":
+            land_for(at, offset)
+        done.append(int(_is_over(at, offset, phase)))
+    return done
+
+
+def _is_over(at: Cta, offset: int, phase: int) -> bool:
+    return read_word(at, offset).phase != phase
+
+
+@handles(act.MbarrierTest)
+def _test(runner, action: act.MbarrierTest, mask: int) -> None:
+    execute.write(runner, action.data, mask, _over(runner, action, mask))
+
+
+@handles(act.MbarrierWait)
+def _wait(runner, action: act.MbarrierWait, mask: int) -> bool:
+    done = _over(runner, action, mask)
+    if any(done):
+        execute.write(runner, action.data, mask, done)
+    return any(done)
+
+
+@handles(act.MbarrierPending)
+def _pending(runner, action: act.MbarrierPending, mask: int) -> None:
+    execute.write(runner, action.data, mask, [word_of(v).pending for v in execute.read(runner, action.state, mask)])
+
+
+@handles(act.CpArrive)
+def _cp_arrive(runner, action: act.CpArrive, mask: int) -> None:
+    while mask:
+        places = list(_places(runner, action.address, mask))
+        first, at, offset = places[0]
+        same = sum(1 << lane for lane, *place in places if place == [at, offset])
+        if not action.counted:
+            update(runner.run, at, offset, first, arrivals=-same.bit_count())
+        check(at, offset, first)
+        issue(Operation(runner, lambda op: None, same, after=frozenset({"cp"}), at=at, barrier=offset,
+                        arrivals=same.bit_count()))
+        mask &= ~same
