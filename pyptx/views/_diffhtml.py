@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from pyptx.analysis.rows import CLASSES
-from pyptx.views._difftext import MARKS, cause_text, row_label, sections
+from pyptx.views._difftext import MARKS, cause_text, other_verdicts, row_label, sections
 from pyptx.views._html import CELL, CODE, EDGE, FONT, INK, NUMBER, RAISED, SOFT
 from pyptx.views.difffacts import delta_text, shown
 
@@ -46,8 +46,9 @@ def _header(diff) -> str:
         f'<td style="{NUMBER}">{shown(fact, fact.left)}</td><td style="{NUMBER}">{shown(fact, fact.right)}</td>'
         f'<td style="{CELL}">{delta_text(fact)}</td></tr>'
         for fact in diff.facts if fact.kind == "use" or fact.left != fact.right)
+    others = "".join(f"<br>{escape(line)}" for line in other_verdicts(diff))
     return (f'<div style="{INK}">{sides} · {escape(diff.level)}</div>'
-            f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b></div>'
+            f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b>{others}</div>'
             f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>')
 
 

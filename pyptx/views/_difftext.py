@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pyptx.analysis.rows import CLASSES, Hunk
 from pyptx.views.difffacts import delta_text, shown
 
-__all__ = ["MARKS", "cause_text", "row_label", "sections", "text"]
+__all__ = ["LEVELS", "MARKS", "cause_text", "other_verdicts", "row_label", "sections", "text"]
 
 MARKS = (" ", "≈", "↕", "!")                             # in front of a row: identical, renamed, rescheduled, different
+LEVELS = {"sass": "SASS", "ptx": "PTX", "python": "Python"}
 WIDTH = 56                                              # of the left side
 
 
@@ -25,6 +26,7 @@ def _lines(diff, context: int) -> Iterator[str]:
     left, right = diff.left, diff.right
     yield f"{left.title} ({left.target})  |  {right.title} ({right.target})   {diff.level}"
     yield diff.verdict
+    yield from (f"  {line}" for line in other_verdicts(diff))
     for fact in diff.facts:
         if fact.kind == "use" and (fact.left != fact.right or fact.good):
             yield (f"  {fact.label:<32}{shown(fact, fact.left):>10} → {shown(fact, fact.right):<10} "
@@ -46,6 +48,12 @@ def _lines(diff, context: int) -> Iterator[str]:
         for row in diff.compared.rows[first:last]:
             one, other = (_cell(diff, side, line) for side, line in (("left", row.a), ("right", row.b)))
             yield f"{MARKS[row.kind]} {one:<{WIDTH}} | {other}{row_label(diff, row)}".rstrip()
+
+
+def other_verdicts(diff) -> list[str]:
+    """ "PTX: Different: 3 lines differ." for each level that is not in front."""
+    return [one.verdict if LEVELS[one.name] in one.verdict else f"{LEVELS[one.name]}: {one.verdict}"
+            for one in diff.others]
 
 
 def sections(diff, context: int) -> Iterator[tuple[int | str, int, int]]:

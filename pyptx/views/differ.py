@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyptx.analysis.rows import CLASSES, Compared, Hunk, Row
@@ -16,10 +16,19 @@ from pyptx.views.difffacts import Fact, facts_of, verdict_of
 from pyptx.views.linked import MIME, TEXT_LINES, LinkedView, linked
 from pyptx.views.operands import compiled_of, operand_of
 
-__all__ = ["LEVELS", "VERSION", "Diff", "compiled_of", "diff"]
+__all__ = ["LEVELS", "VERSION", "Diff", "Level", "compiled_of", "diff"]
 
 LEVELS = ("sass", "ptx", "python")
 VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One of "sass", "ptx" and "python" compared: rows and hunks, and one sentence about them."""
+
+    name: str
+    compared: Compared
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,7 @@ class Diff:
         compared: rows and hunks; lines are rows of the views' pane of that level.
         facts: what both sides use, and how much that differs.
         verdict: one sentence on top.
+        others: the other levels.
     """
 
     level: str
@@ -38,6 +48,7 @@ class Diff:
     compared: Compared
     facts: tuple[Fact, ...]
     verdict: str
+    others: tuple[Level, ...] = ()
 
     @property
     def identical(self) -> bool:
@@ -48,6 +59,22 @@ class Diff:
     def counts(self) -> dict[str, tuple[int, int]]:
         """Class -> (lines on the left, lines on the right)."""
         return self.compared.counts()
+
+    def at(self, level: str) -> Diff:
+        """The same comparison with another level in front.
+
+        Raises:
+            ValueError: there is no such level, or neither side has lines of it.
+        """
+        if level == self.level:
+            return self
+        chosen = next((one for one in self.others if one.name == level), None)
+        if chosen is None:
+            names = [self.level, *(one.name for one in self.others)]
+            raise ValueError(f"this diff has no level {level!r}; it has {', '.join(names)}")
+        rest = tuple(one for one in self.others if one is not chosen)
+        return replace(self, level=level, compared=chosen.compared, verdict=chosen.verdict,
+                       others=(Level(self.level, self.compared, self.verdict), *rest))
 
     def python_of(self, side: str, line: int) -> tuple[str, int] | None:
         """(file, line number) of the Python that caused a line of a side, "left" or "right"."""
@@ -70,13 +97,10 @@ class Diff:
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and integers; what the MIME type holds. `rows` are columns."""
-        rows = self.compared.rows
-        columns = {name: [getattr(row, name) for row in rows] for name in ("a", "b", "kind", "partner")}
+        others = {one.name: {"verdict": one.verdict, **_plain(one.compared)} for one in self.others}
         return {"kind": "diff", "version": VERSION, "level": self.level, "classes": list(CLASSES),
                 "verdict": self.verdict, "facts": [list(fact) for fact in self.facts],
-                "left": self.left.to_json(), "right": self.right.to_json(),
-                "rows": columns | {"why": [row.why for row in rows], "control": [int(row.control) for row in rows]},
-                "hunks": [[hunk.start, hunk.end, hunk.kind] for hunk in self.compared.hunks]}
+                "left": self.left.to_json(), "right": self.right.to_json(), **_plain(self.compared), "others": others}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Diff:
@@ -88,12 +112,9 @@ class Diff:
         if data.get("kind") != "diff" or data.get("version") != VERSION:
             raise ValueError(f"expected kind 'diff', version {VERSION}; "
                              f"got {data.get('kind')!r}, {data.get('version')!r}")
-        columns = data["rows"]
-        rows = tuple(Row(a, b, kind, why, partner, bool(control)) for a, b, kind, why, partner, control in zip(
-            *(columns[name] for name in ("a", "b", "kind", "why", "partner", "control")), strict=True))
-        compared = Compared(rows, tuple(Hunk(*hunk) for hunk in data["hunks"]))
-        return cls(data["level"], LinkedView.from_json(data["left"]), LinkedView.from_json(data["right"]), compared,
-                   tuple(Fact(*fact) for fact in data["facts"]), data["verdict"])
+        others = tuple(Level(name, _compared(own), own["verdict"]) for name, own in data.get("others", {}).items())
+        return cls(data["level"], LinkedView.from_json(data["left"]), LinkedView.from_json(data["right"]),
+                   _compared(data), tuple(Fact(*fact) for fact in data["facts"]), data["verdict"], others)
 
     def text(self, *, context: int = 3, limit: int | None = None) -> str:
         """For a terminal: verdict, what differs in numbers, and each hunk with `context` identical lines around it."""
@@ -115,6 +136,19 @@ class Diff:
         return f"<Diff of {self.left.title} and {self.right.title}, {self.level}: {self.verdict}>"
 
 
+def _plain(compared: Compared) -> dict[str, Any]:
+    columns = {name: [getattr(row, name) for row in compared.rows] for name in ("a", "b", "kind", "partner", "why")}
+    return {"rows": columns | {"control": [int(row.control) for row in compared.rows]},
+            "hunks": [[hunk.start, hunk.end, hunk.kind] for hunk in compared.hunks]}
+
+
+def _compared(data: Mapping[str, Any]) -> Compared:
+    columns = data["rows"]
+    rows = tuple(Row(a, b, kind, why, partner, bool(control)) for a, b, kind, why, partner, control in zip(
+        *(columns[name] for name in ("a", "b", "kind", "why", "partner", "control")), strict=True))
+    return Compared(rows, tuple(Hunk(*hunk) for hunk in data["hunks"]))
+
+
 def _where(view: LinkedView, row: int) -> tuple[str, int]:
     section = next((s for s in view.python.sections if s.start <= row < s.start + s.count), None)
     return (section.file if section else "", view.python.line[row])
@@ -128,7 +162,7 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
     Args:
         a, b: what `compiled_of` takes: a Compiled, a Kernel, an Entry, a path to a .ptx or .cubin file, PTX text, a
             version's name.
-        level: "sass", "ptx" or "python": the lines to compare.
+        level: "sass", "ptx" or "python": the lines that come first; the diff has the others too.
         block: threads of a block, for the occupancy; default: what the kernel, the version or the entry says.
         dynamic_shared_bytes: shared memory the launch adds, for the occupancy; default: what the kernel says, or none.
         titles: what the sides are called; default: the name of the kernel, or of the version.
@@ -146,12 +180,10 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
                block=side.block if block is None else block,
                dynamic_shared_bytes=side.dynamic_shared_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes)
         for side, title, counted in zip(sides, titles, counters, strict=True))
-    match level:
-        case "sass":
-            compared = compare_sass(one.sass, other.sass, (one.target, other.target))
-        case "ptx":
-            compared = compare_text(left.ptx.text, right.ptx.text, ptx=True)
-        case _:
-            compared = compare_text(left.python.text, right.python.text)
+    compared = {"sass": compare_sass(one.sass, other.sass, (one.target, other.target)),
+                "ptx": compare_text(left.ptx.text, right.ptx.text, ptx=True),
+                "python": compare_text(left.python.text, right.python.text)}
     facts = facts_of(left, right, one, other)
-    return Diff(level, left, right, compared, facts, verdict_of(level, compared, facts))
+    verdicts = {name: verdict_of(name, own, facts if name == "sass" else ()) for name, own in compared.items()}
+    return Diff(level, left, right, compared[level], facts, verdicts[level], tuple(
+        Level(name, own, verdicts[name]) for name, own in compared.items() if name != level and own.rows))

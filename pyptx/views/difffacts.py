@@ -62,7 +62,7 @@ def _cycles(left, right) -> Fact:
     if None not in times:
         return Fact(CYCLES, *(round(issue_cycles(view.sass.stall, own)) for view, own in
                               zip((left, right), times, strict=True)), "", -1)
-    return Fact(CYCLES_ONCE, issue_cycles(left.sass.stall), issue_cycles(right.sass.stall), "", -1)
+    return Fact(CYCLES_ONCE, issue_cycles(left.sass.stall), issue_cycles(right.sass.stall), "", 0)
 
 
 def _occupancy(view) -> float | None:
@@ -102,7 +102,7 @@ def verdict_of(level: str, compared: Compared, facts: tuple[Fact, ...]) -> str:
         sentence += f"; {compared.control_only} differ in scheduling bits only"
     changed = [f"{fact.label} {shown(fact, fact.left)} → {shown(fact, fact.right)}" for fact in facts
                if fact.kind == "use" and fact.good and fact.left != fact.right and fact.left is not None
-               and fact.right is not None and fact.label not in ("live registers at most", CYCLES_ONCE)]
+               and fact.right is not None and fact.label != "live registers at most"]
     return sentence + (f". {_sentence('; '.join(changed))}" if changed else "") + "."
 
 

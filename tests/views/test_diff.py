@@ -195,3 +195,18 @@ def test_the_page_holds_everything_and_loads_nothing(unrolled):
 def test_the_shortcut_costs_nothing_at_import():
     code = "import pyptx, sys; print('pyptx.views' in sys.modules, pyptx.diff.__name__, 'pyptx.views' in sys.modules)"
     assert python("-c", code).stdout == "False diff True\n"
+
+
+def test_all_levels_are_there_and_another_can_come_first(unrolled):
+    assert [one.name for one in unrolled.others] == ["ptx", "python"]
+    ptx = unrolled.at("ptx")
+    assert ptx.level == "ptx"
+    assert ptx.verdict.startswith("Different: ")
+    assert {one.name for one in ptx.others} == {"sass", "python"}
+    assert ptx.at("sass").compared == unrolled.compared
+    assert unrolled.at("sass") is unrolled
+    assert "PTX: Different: " in unrolled.text()
+    assert "The Python is identical." in unrolled.text()
+    with pytest.raises(ValueError, match="no level 'asm'; it has sass, ptx, python"):
+        unrolled.at("asm")
+    assert Diff.from_json(unrolled.to_json()).others == unrolled.others

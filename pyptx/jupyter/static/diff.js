@@ -1,7 +1,7 @@
 // The diff view: two sides, line beside line, each row of a class. `mount` draws it and returns how to drive and remove it.
 
 import { columnsOf, numberWidth } from "./columns.js";
-import { DIFFERENT, WORDS, changedWords, factText, fileOf, items, nextRun, pythonRow } from "./diffrows.js";
+import { DIFFERENT, WORDS, atLevel, changedWords, factText, fileOf, items, nextRun, pythonRow } from "./diffrows.js";
 import { h } from "./dom.js";
 import { EXACT, KIN, search } from "./links.js";
 import { Pane } from "./pane.js";
@@ -12,17 +12,22 @@ const MARKS = ["", "≈", "↕", "!"];
 const COLOURS = [-1, 5, 1, 6];        // of linked.css, by class
 const ALL = 1500;                     // up to so many rows, all are drawn
 const KEYS = [["n p", "next, previous real difference"], ["N P", "next, previous change of any class"], ["↑ ↓ PgUp PgDn Home End", "move the line"],
-              ["← →", "the other side"], ["Enter", "open a fold; else go to where the line has moved"], ["e", "open all folds, close them again"],
+              ["← →", "the other side"], ["Enter", "open a fold; else go to where the line has moved"], ["e", "open all folds, close them again"], ["1 2 3", "compare the SASS, the PTX, the Python"],
               ["/", "search; Enter: next hit, Shift+Enter: previous"], ["Esc", "let go of the line"], ["Ctrl+C", "copy the line"]];
 
-/** Draw `data` (kind "diff") into `element`; options as of the linked view. Returns {destroy(), next(direction), active()}. */
+/** Draw `data` (kind "diff") into `element`; options as of the linked view. Returns {destroy(), next(direction), active(), show(level)}. */
 export function mount(element, data, options = {}) {
   if (data.kind !== "diff" || data.version !== 1) {
     element.append(h("p", {}, `This view is of kind ${data.kind}, version ${data.version}; the renderer knows diff, version 1. Update pyptx.`));
     return { destroy() { element.replaceChildren(); }, next() {}, active: () => null };
   }
-  const view = new DiffView(element, data, options);
-  return { destroy: () => view.destroy(), next: direction => view.jump(direction, true), active: () => view.active };
+  let view = null;
+  const show = level => {
+    view?.destroy();
+    view = new DiffView(element, atLevel(data, level), { ...options, show });
+  };
+  show(data.level);
+  return { destroy: () => view.destroy(), next: direction => view.jump(direction, true), active: () => view.active, show };
 }
 
 /** A pane of the linked view whose rows are those of both sides, and which marks the words that differ. */
@@ -101,7 +106,7 @@ class DiffView {
     const uses = data.facts.filter(one => one[5] === "use" && (one[4] || one[1] !== one[2]));
     const groups = data.facts.filter(one => one[5] === "group" && one[1] !== one[2]);
     return h("header.pyptx-header", {},
-      h("div.pyptx-title", {}, ...side(data.left), h("span", {}, "and"), ...side(data.right), h("span.pyptx-badge", {}, LEVELS[data.level])),
+      h("div.pyptx-title", {}, ...side(data.left), h("span", {}, "and"), ...side(data.right)),
       h("p.pyptx-verdict", {}, data.verdict),
       h("div.pyptx-entry", {}, h("dl.pyptx-facts", {}, ...uses.map(fact)),
         groups.length ? h("ul.pyptx-mix", { "aria-label": "Instructions by group" }, ...groups.map(([label, left, right]) =>
@@ -120,12 +125,21 @@ class DiffView {
       { type: "button", "aria-pressed": "true", title: `Show or hide what is ${word}`, onclick: event => this.toggle(kind, event.currentTarget) },
       `${MARKS[kind]} ${word} ${counts[kind]}`.trim()));
     this.folds = button("Open all", "Open all folds (e)", () => this.openAll());
+    const levels = Object.keys(LEVELS).filter(level => this.data.levels.includes(level)).map(level => h("button.pyptx-button.pyptx-level",
+      { type: "button", "aria-pressed": String(level === this.level), title: `Compare the ${LEVELS[level]}`, "data-level": level, onclick: () => this.level === level || this.turn(level) }, LEVELS[level]));
     const keys = h("details.pyptx-menu", {}, h("summary.pyptx-button", {}, "Keys"),
                    h("div.pyptx-sheet", {}, h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))));
-    return h("div.pyptx-toolbar", { role: "toolbar", "aria-label": "Diff" }, this.query,
+    return h("div.pyptx-toolbar", { role: "toolbar", "aria-label": "Diff" }, levels.length > 1 ? h("span.pyptx-group", { role: "group", "aria-label": "What is compared" }, ...levels) : null, this.query,
       h("label.pyptx-check", { title: "Search with a regular expression" }, this.regex, ".*"), this.hits, h("span.pyptx-space"),
       h("span.pyptx-group", { role: "group", "aria-label": "Classes" }, ...classes),
       button("‹ p", "Previous real difference (p)", () => this.jump(-1, true)), button("n ›", "Next real difference (n)", () => this.jump(1, true)), this.folds, keys);
+  }
+
+  /** Compare another level: this view is gone then. */
+  turn(level) {
+    const { parentElement } = this.root;
+    this.options.show(level);
+    parentElement.querySelector(`[data-level=${level}]`)?.focus();
   }
 
   toggle(kind, button) {
@@ -188,8 +202,7 @@ class DiffView {
     const file = [...new Set(view.python.sections.map(section => section.file))].join(", ");
     const pane = new DiffPane(side, (of, item) => this.changed(of, item), {
       name: level, title: `${view.title} · ${view.target} · ${LEVELS[level]} ${view[level].text.length}${file ? ` · ${file}` : ""}`,
-      data: { [level]: { text: own.map(one => (one < 0 ? "" : view[level].text[one])), target: targets }, help: view.help,
-              ...(level === "python" ? {} : { python: { sections: [] } }) },
+      data: { python: { sections: [] }, [level]: { text: own.map(one => (one < 0 ? "" : view[level].text[one])), target: targets, sections: [] }, help: view.help },
       columns, number: item => (own[item] < 0 ? "" : all.number[level](own[item])), numberWidth: numberWidth(view)[level],
       colour: this.items.map(item => (item.fold ? -1 : COLOURS[this.kinds[item.row]])), headings, full: this.items.length <= ALL,
       on: { hover: item => this.say(side, item), leave: () => this.say(), pick: (item, event) => this.click(side, item, event) } });
@@ -210,7 +223,7 @@ class DiffView {
       const other = this.where[this.sides.left[row] >= 0 ? "right" : "left"].get(partner[row]);
       return `${MARKS[2]} moved ${other > row ? "down" : "up"}`;
     }
-    return kind ? `${MARKS[kind]} ${WORDS[kind]}` : control[row] ? "scheduling" : "";
+    return kind === 1 && this.data.rows.why[row] ? `${MARKS[1]} respelled` : kind ? `${MARKS[kind]} ${WORDS[kind]}` : control[row] ? "scheduling" : "";
   }
 
   /** Ranges of the words that differ in a row that has a line on both sides. */
@@ -282,6 +295,7 @@ class DiffView {
     else if (event.key === "/") { this.query.focus(); this.query.select(); }
     else if (lower === "n" || lower === "p") this.jump(lower === "n" ? 1 : -1, event.key === lower);
     else if (event.key === "e") this.openAll();
+    else if (this.data.levels.includes(Object.keys(LEVELS)[event.key - 1])) this.turn(Object.keys(LEVELS)[event.key - 1]);
     else if (!side) { if (event.target.closest("button")) return; this.panes.left.list.focus(); return; }
     else if (step) this.move(side, step);
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.sidewards(event.key === "ArrowLeft" ? "left" : "right");

@@ -36,6 +36,12 @@ export function nextRun(list, at, direction, wanted) {
   return starts.findLast(index => index < first) ?? starts.at(-1);
 }
 
+/** The data with another level in front: its rows, hunks and verdict. `levels`: all that there are. */
+export function atLevel(data, level) {
+  const levels = [data.level, ...Object.keys(data.others ?? {})];
+  return { ...data, ...(level === data.level ? {} : data.others[level]), level, levels };
+}
+
 /** Python row that caused a line of a side, -1: none. */
 export function pythonRow(view, level, line) {
   if (level === "python") return line;
@@ -66,5 +72,5 @@ export function factText([label, left, right, unit, good]) {
   const known = left !== null && right !== null;
   const change = known ? right - left : 0;
   return { label, left: left === null ? "?" : size(left, unit), right: right === null ? "?" : size(right, unit),
-           delta: change ? `${change > 0 ? "+" : "−"}${size(Math.abs(change), unit)}` : "", tone: Math.sign(change) * good };
+           delta: change ? `${change > 0 ? "+" : "−"}${size(Math.abs(change), unit).replace(" %", " points")}` : "", tone: Math.sign(change) * good };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { changedWords, factText, fileOf, items, nextRun, pythonRow } from "../../../pyptx/jupyter/static/diffrows.js";
+import { atLevel, changedWords, factText, fileOf, items, nextRun, pythonRow } from "../../../pyptx/jupyter/static/diffrows.js";
 
 const ALL = new Set([0, 1, 2, 3]);
 const short = list => list.map(({ row, fold }) => (fold ? `${fold[0]}-${fold[1]}` : row)).join(" ");
@@ -69,4 +69,12 @@ test("a line is led back to its Python line", () => {
   assert.equal(pythonRow(view, "python", 2), 2);
   assert.equal(fileOf(view, 3), "b.py");
   assert.equal(fileOf(view, 2), "");
+});
+
+test("a diff with another level in front has its rows, and all levels", () => {
+  const data = { level: "sass", verdict: "a", rows: 1, hunks: 2, others: { ptx: { verdict: "b", rows: 3, hunks: 4 } } };
+  assert.deepEqual(atLevel(data, "sass").levels, ["sass", "ptx"]);
+  const other = atLevel(data, "ptx");
+  assert.deepEqual([other.level, other.verdict, other.rows, other.hunks, other.levels], ["ptx", "b", 3, 4, ["sass", "ptx"]]);
+  assert.deepEqual(atLevel({ level: "sass" }, "sass").levels, ["sass"]);
 });
