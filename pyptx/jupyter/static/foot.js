@@ -20,14 +20,14 @@ export class Foot {
     this.status.setAttribute("aria-live", passing ? "off" : "polite");
     this.status.textContent = links ? sentence(this.data, links) : HINT;
     this.more.replaceChildren(...(links ? this.explained(links) : []));
+    this.more.title = this.more.textContent;
   }
 
   tell(text) { this.status.textContent = text; }
   add(text) { this.status.textContent += `  ·  ${text}`; }
 
   explained({ pane, row }) {
-    const parts = [];
-    const stacks = callStacks(this.data, this.index, pane, row);
+    const parts = [], stacks = callStacks(this.data, this.index, pane, row);
     if (stacks.length) parts.push(h("span.pyptx-stacks", { "aria-label": "Call stack" }, ...stacks.slice(0, 4).map(stack => this.stack(stack)),
                                     stacks.length > 4 ? `and ${stacks.length - 4} more` : null));
     const word = pane === "python" ? "" : opcodeOf(pane, this.data[pane].text[row]), help = this.data.help[word];

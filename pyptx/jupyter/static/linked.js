@@ -25,7 +25,7 @@ export function mount(element, data, options = {}) {
     return { destroy() { element.replaceChildren(); }, select() {}, links: () => null };
   }
   const view = new LinkedView(element, data, options);
-  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true }), links: () => view.pinned };
+  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true, own: true }), links: () => view.pinned };
 }
 
 /** Rows that stand for the beginning of a function: row -> its name and file. */
@@ -81,7 +81,11 @@ class LinkedView {
       leave("ptx", "sass");
       if (data.python.issues.length) leave("python", "sass");
     }
-    if (width < 900) leave("ptx", "issues");
+    if (width < 1000) {
+      leave("python", "live", "shared_conflicts");
+      leave("ptx", "issues");
+      leave("sass", "stall");
+    }
     this.panes = {};
     this.grid = h("div.pyptx-panes");
     this.names.forEach((name, place) => {

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { NAMES } from "./links.js";
-import { KEYS, block } from "./walking.js";
+import { KEYS, block, copyPane } from "./walking.js";
 
 export function toolbar(view) {
   const button = (text, title, act) => h("button.pyptx-button", { type: "button", title, "aria-label": title, onclick: act }, text);
@@ -13,6 +13,7 @@ export function toolbar(view) {
     h("span.pyptx-space"),
     button("‹ p", "Previous block of linked lines (p)", () => block(view, -1)), button("n ›", "Next block of linked lines (n)", () => block(view, 1)),
     folding.length ? button("Fold", "Fold all basic blocks, or open them (F: of one pane)", () => foldAll(view, folding)) : null,
+    button("Copy", "Copy the chosen lines, or all of the pane", () => copyPane(view)),
     h("span.pyptx-group", { role: "group", "aria-label": "Panes" }, ...toggles),
     menu("Columns", view.names.map(name => h("fieldset", {}, h("legend", {}, NAMES[name]), ...view.columns[name].map(column => chooser(view, name, column))))),
     menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]));

@@ -109,6 +109,20 @@ export function choose(view, pane, row) {
   view.paint();
 }
 
+/** Copy the chosen lines, or all of the pane with the focus. */
+export function copyPane(view) {
+  const name = view.picked?.pane ?? view.focus, lines = view.data[name].text, [first, last] = view.picked?.range ?? [0, lines.length - 1];
+  const take = event => {
+    event.clipboardData.setData("text/plain", lines.slice(first, last + 1).join("\n"));
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  document.addEventListener("copy", take, true);                  // works where navigator.clipboard does not: pages without TLS
+  const done = document.execCommand("copy");
+  document.removeEventListener("copy", take, true);
+  view.foot.tell(done ? `Copied ${last - first + 1} lines of ${NAMES[name]}` : "The browser does not let this page copy; select the lines and press Ctrl+C");
+}
+
 export function copy(view, event) {
   if (event.target.closest?.("input") || window.getSelection()?.toString() || !view.pinned) return;
   const [first, last] = view.picked?.range ?? [view.pinned.row, view.pinned.row];

@@ -1,0 +1,216 @@
+"""The live view in Chromium: folds, loops, calls, opcodes, what-if, the diff's tab, copying, narrow pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from selenium.webdriver import Keys
+from views.handmade import large, saxpy
+
+from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.views import Diff, LinkedView, linked
+from pyptx.views.panes import Note
+
+pytestmark = pytest.mark.browser
+
+CONTRAST = """
+const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+const over = layers => {
+  for (const layer of layers) { pen.fillStyle = layer; pen.fillRect(0, 0, 1, 1); }
+  return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+};
+const light = rgb => rgb.map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+const behind = element => {
+  const layers = [];
+  for (let at = element; at; at = at.parentElement) layers.unshift(getComputedStyle(at).backgroundColor);
+  return layers;
+};
+return [...document.querySelectorAll(".pyptx-linked *")].filter(element => element.checkVisibility()
+    && [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())).map(element => {
+  const paper = light(over(behind(element))), ink = light(over([...behind(element), getComputedStyle(element).color]));
+  return [(Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05), element.className + " " + element.textContent];
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def view() -> LinkedView:
+    return linked(saxpy(), block=128)
+
+
+def python_row(view: LinkedView, line: int) -> int:
+    return view.python.line.index(line)
+
+
+def with_diff() -> LinkedView:
+    own = linked(saxpy(), block=128)
+    rows = [Row(n, n, 0) for n in range(20)]
+    diff = Diff(level="sass", left=replace(own, title="saxpy@1"), right=replace(own, title="saxpy@2"),
+                compared=Compared(tuple(rows), hunks_of(rows)), facts=(), verdict="Identical.")
+    return linked(saxpy(), block=128, diff=diff)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_all_text_stands_out(page, dark):
+    page.open(with_diff(), dark=dark)
+    page.row("sass", 12).click()
+    page.one(".pyptx-ask").click()
+    page.one(".pyptx-python .pyptx-fold, .pyptx-sass .pyptx-fold").click()
+    page.keys("/", "mov")
+    found = page.js(CONTRAST)
+    assert len(found) > 300
+    assert [item for item in found if item[0] < 4.5] == []
+
+
+def test_a_basic_block_is_folded_to_its_first_line_and_opened_again(page):
+    view = large(sass=800, ptx=480, python=20)
+    page.open(view)
+    page.row("sass", 45).click()
+    page.keys("f")
+    assert page.marked("sass", "active") == [40]
+    assert page.marked("sass", "folded") == [40]
+    assert "+ 39 lines" in page.one(".pyptx-sass .pyptx-more").text
+    page.keys(Keys.ARROW_DOWN)
+    assert page.marked("sass", "active") == [80], "the next line that is shown"
+    page.keys(Keys.ARROW_UP, Keys.ENTER)
+    assert page.marked("sass", "folded") == []
+    page.keys("F")
+    shown = page.all(".pyptx-sass .pyptx-row")
+    assert [int(row.get_attribute("data-row")) for row in shown] == list(range(0, 800, 40))
+    page.keys("]")
+    assert page.marked("sass", "active") == [80]
+    page.one(".pyptx-sass .pyptx-row[data-row='120'] .pyptx-fold").click()
+    assert 120 not in page.marked("sass", "folded")
+
+
+def test_a_search_hit_in_a_fold_opens_it(page):
+    view = large(sass=800, ptx=480, python=20)
+    page.open(view)
+    page.one(".pyptx-button[title^='Fold all']").click()
+    assert len(page.marked("sass", "folded")) == 20
+    hit = next(row for row, text in enumerate(view.sass.text) if "STG" in text)
+    assert hit % 40
+    page.keys("/", "STG", Keys.ENTER)
+    assert page.marked("sass", "active") == [hit]
+    assert hit // 40 * 40 not in page.marked("sass", "folded")
+
+
+def test_loops_stand_beside_their_lines(page):
+    page.open(large(sass=800, ptx=480, python=20))
+    marks = page.js("return [0, 1, 399, 400].map(row => document.querySelector("
+                    "`.pyptx-sass .pyptx-row[data-row='${row}'] .pyptx-loops`).textContent)")
+    assert marks == ["┌", "│", "└", "┌"]
+
+
+def test_the_call_stack_of_a_helper_is_shown_and_leads_to_its_lines(page, view):
+    page.open(view)
+    page.row("sass", view.sass.address.index(0xc0)).click()
+    assert page.one(".pyptx-stacks").text == "address:4 ← saxpy:12"
+    page.all(".pyptx-stack button")[1].click()
+    assert page.marked("python", "active") == [python_row(view, 12)]
+    page.row("python", python_row(view, 4)).click()
+    assert [stack.text for stack in page.all(".pyptx-stack")] == ["address:4 ← saxpy:12", "address:4 ← saxpy:13"]
+
+
+def test_what_an_opcode_does_is_said_for_ptx_and_sass(page, view):
+    page.open(view)
+    assert page.one(".pyptx-sass .pyptx-to[title^='Reads a special register']").text == "S2R"
+    page.row("sass", view.sass.address.index(0x100)).click()
+    explained = page.one(".pyptx-explain").text
+    assert "FFMA Multiplies and adds f32 with one rounding." in explained
+    assert "waits for barrier 2; next instruction after 5 cycles at the earliest" in explained
+    page.row("ptx", 31).click()
+    assert page.one(".pyptx-explain").text == f"fma {view.help['fma']}"
+
+
+def test_what_if_there_were_fewer_registers_or_another_block(page, view):
+    page.open(linked(saxpy(), block=1024))
+    page.one(".pyptx-ask").click()
+    answer = page.one(".pyptx-answer")
+    assert answer.text.startswith("100 % 64 of 64 warps, 2 blocks of 1024 threads on an SM of sm_90a")
+    threads = page.one(".pyptx-try:nth-child(2) input")
+    threads.send_keys(Keys.CONTROL + "a")
+    threads.send_keys("800", Keys.TAB)
+    assert answer.text.startswith("100 % → 78 % 50 of 64 warps, 2 blocks of 800 threads")
+    [hint] = [button for button in page.all(".pyptx-hints button") if "threads a block" in button.text]
+    hint.click()
+    assert answer.text.startswith("100 % → "), answer.text
+    page.all(".pyptx-hints button")[-1].click()
+    assert answer.text.startswith("100 % 64 of 64 warps")
+    label = page.one(".pyptx-chart svg").get_attribute("aria-label")
+    assert label.startswith("Warps for 8 to 255 registers: 64 from 8, 32 from 40, ")
+
+
+def test_a_diff_is_a_tab_of_the_view_it_belongs_to(page):
+    own = with_diff()
+    page.open(own)
+    tabs = page.all("[role=tab]")
+    assert [(tab.text, tab.get_attribute("aria-selected")) for tab in tabs] == [
+        ("Code", "true"), ("Diff with saxpy@1", "false")]
+    page.row("python", python_row(own, 9)).click()
+    assert page.links["ptx"] == [19, 20, 21, 22]
+    tabs[0].send_keys(Keys.ARROW_RIGHT)
+    assert page.one(".pyptx-diff .pyptx-verdict").text == "Identical."
+    assert page.one(".pyptx-right .pyptx-heading").text == "▸ 20 identical rows"
+    assert not page.one(".pyptx-python").is_displayed()
+    page.js("window.pyptx.view.select('sass', 5)")
+    assert page.one(".pyptx-python").is_displayed(), "to show a line is to show the code"
+    page.js("window.pyptx.view.destroy()")
+    assert page.js("return document.getElementById('view').childElementCount") == 0
+
+
+def test_nothing_moves_by_itself(page, view):
+    page.open(view)
+    assert page.js("return document.getAnimations().length") == 0
+    moving = page.js("""return [...document.querySelectorAll('*')].map(e => getComputedStyle(e)).filter(style =>
+        style.transitionDuration !== '0s' || style.animationName !== 'none' || style.scrollBehavior !== 'auto'
+    ).length""")
+    assert moving == 0
+
+
+def test_hostile_names_stay_text(page):
+    evil = '<img src=x onerror="document.title=1">'
+    small = linked(saxpy(), block=128)
+    view = replace(small, title=evil, help={**small.help, "fma": evil}, notes=(Note("warning", evil, 3, -1),),
+                   entries=(replace(small.entries[0], name=evil),) * 2,
+                   python=replace(small.python, text=(evil,) * len(small.python.text),
+                                  sections=tuple(replace(s, file=evil, function=evil) for s in small.python.sections)),
+                   sass=replace(small.sass, text=(evil,) * len(small.sass.text)))
+    page.open(view)
+    for button in page.all(".pyptx-ask"):
+        button.click()
+    page.row("ptx", 31).click()
+    assert page.all("img") == []
+    assert page.js("return document.title") == f"{evil} · sm_90a"
+    assert evil in page.one(".pyptx-explain").text
+
+
+def test_the_copy_button_takes_the_chosen_lines_or_the_whole_pane(page, view):
+    page.open(view)
+    page.row("ptx", 19).click()
+    page.one(".pyptx-button[title^='Copy']").click()
+    assert page.status == "Copied 36 lines of PTX"
+    page.row("ptx", 19).click()
+    page.keys(Keys.ARROW_DOWN, holding=Keys.SHIFT)
+    page.one(".pyptx-button[title^='Copy']").click()
+    assert page.status == "Copied 2 lines of PTX"
+    page.one(".pyptx-search").click()
+    page.keys("v", holding=Keys.CONTROL)
+    assert "mov.u32 %r1, %ctaid.x;" in page.one(".pyptx-search").get_attribute("value")
+
+
+@pytest.mark.parametrize("width", [700, 980, 1240, 1600])
+def test_nothing_is_cut_off_in_narrow_outputs(page, view, width):
+    page.open(view, width=width)
+    page.row("sass", 12).click()
+    outside = page.js("""const right = document.documentElement.clientWidth;
+        return [...document.querySelectorAll('button, input, summary, .pyptx-fact, .pyptx-mix li')]
+          .filter(e => e.offsetParent && !e.closest('.pyptx-list, .pyptx-explain')).map(e => e.getBoundingClientRect())
+          .filter(box => box.right > right + 1 || box.left < -1).length""")
+    assert outside == 0
+    room = page.js("""return [...document.querySelectorAll('.pyptx-list')].map(list =>
+        list.getBoundingClientRect().right
+        - list.querySelector('.pyptx-row .pyptx-code').getBoundingClientRect().left)""")
+    assert min(room) > (60 if width < 900 else 120), "pixels left for the code"
