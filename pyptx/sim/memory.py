@@ -15,7 +15,7 @@ from pyptx.errors import LaunchError
 
 __all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_START",
            "SHARED_WINDOW", "Buffer", "Segment",
-           "place_buffers",
+           "place_buffers", "shared_address", "shared_offset",
            "space_window"]
 
 GLOBAL_START = 0x7000_0000_0000
@@ -28,12 +28,24 @@ FUNCTION_WINDOW = 0x7F50_0000_0000      # addresses of functions
 FUNCTION_STRIDE = 16
 SHARED_START = 0x400                    # hardware keeps the first KiB
 
-_WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "param": PARAM_WINDOW}
+_WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "cluster": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "param": PARAM_WINDOW}
 
 
 def space_window(space: str) -> int:
     """What cvta adds to an address of the space."""
     return _WINDOWS[space]
+
+
+def shared_address(offset: int) -> str:
+    """The special register that holds the address of a place in the shared memory of the CTA: in a cluster it has the
+    rank of the CTA in its upper bits.
+    """
+    return f"%shared+{offset}"
+
+
+def shared_offset(name: str) -> int | None:
+    """The offset such a register is for."""
+    return int(name[8:]) if name.startswith("%shared+") else None
 
 
 @dataclass(eq=False)

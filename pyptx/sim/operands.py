@@ -15,6 +15,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.sim.actions import Address, Const, Reg, Special, Value
 from pyptx.sim.literals import bits_of, integer
+from pyptx.sim.memory import shared_address
 from pyptx.sim.scope import Scope, Variable, width_of
 
 __all__ = ["Operands"]
@@ -97,7 +98,7 @@ class Operands:
                 symbol, _, distance = name.partition("+")           # mov.u32 %r, dyn_smem+512
                 variable = self.scope.find("variables", symbol)
                 if variable is not None and variable.stack is None:
-                    return Const(self.address_of(variable) + integer(distance or "0"), 64)
+                    return self._address_value(variable, integer(distance or "0"))
                 function = self.scope.names.address_of_function(name)
                 if function is not None:
                     return Const(function, 64)
@@ -107,8 +108,13 @@ class Operands:
                     return Const(32, 32)
                 raise self.refuse(f"{name} is not declared")
             case AddressOperand(base, offset) if self.scope.find("variables", base) is not None:
-                return Const(self.address_of(self.scope.find("variables", base)) + integer(offset or "0"), 64)
+                return self._address_value(self.scope.find("variables", base), integer(offset or "0"))
         raise self.refuse(f"{operand} is not a value")
+
+    def _address_value(self, variable: Variable, distance: int) -> Value:
+        """The address of a variable as a number; that of shared memory says in a cluster which CTA's it is."""
+        address = self.address_of(variable) + distance
+        return Special(shared_address(address), 32) if variable.space == "shared" else Const(address, 64)
 
     def address_of(self, variable: Variable) -> int:
         """Address in the variable's own space."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyptx.sim.memory import shared_offset
 from pyptx.sim.plan import Plan
 
-__all__ = ["CTA_ROWS", "known", "shared_address", "shared_offset", "value"]
+__all__ = ["CTA_ROWS", "known", "value"]
 
 # Rows the core fills for each CTA, in this order (core/schedule.c).
 CTA_ROWS = tuple(f"%{kind}.{axis}" for kind in ("ctaid", "clusterid", "cluster_ctaid")
@@ -21,18 +22,6 @@ _GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
 _ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin",
                    *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)),
                    *(f"%envreg{k}" for k in range(32))])
-
-
-def shared_address(offset: int) -> str:
-    """The special register that holds the address of a place in the shared memory of the CTA: in a cluster it has the
-    rank of the CTA in its upper bits.
-    """
-    return f"%shared+{offset}"
-
-
-def shared_offset(name: str) -> int | None:
-    """The offset such a register is for."""
-    return int(name[8:]) if name.startswith("%shared+") else None
 
 
 def known(name: str) -> bool:

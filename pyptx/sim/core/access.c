@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f
     lo = base + (u64)p->lo;
     if (UNLIKELY((base | p->bits) & (bytes - 1))) return 0;
     if (shared) {
-        off = lo - x->smem_start;
+        off = lo - x->smem_origin;
         if (UNLIKELY(off > x->smem_bytes || p->span > x->smem_bytes - off || p->phase != (base & 3))) return 0;
         x->conflicts[o->instr] += p->extra;
         return x->cta->smem + off;

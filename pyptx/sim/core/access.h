@@ -12,7 +12,7 @@ typedef struct {
     u64 addr[LANES] __attribute__((aligned(128)));
     u8 *host;                   // host + addr[lane] + lane * stride is the memory of a lane
     u64 lo, stride, window;
-    u32 space, bytes, kind;
+    u32 space, bytes, kind, remote;    // remote: MIXED, but all of it shared memory of the cluster
     Pattern *pattern;
 } Access;
 

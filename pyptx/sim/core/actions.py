@@ -13,7 +13,7 @@ from pyptx.sim.shapes import ComputeShape, Shaped
 
 __all__ = ["encode"]
 
-_SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5}
+_SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5, "cluster": 7}
 _SYNCHRONIZING = frozenset(act.SYNCHRONIZING)
 _SIGNED, _WIDE_ADDRESS, _ABSOLUTE = 1 << 8, 1 << 16, 1 << 17
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")

@@ -71,7 +71,7 @@ static void f_atom(Ctx *x, const Op *o, u32 m) {
         u32 i = (u32)__builtin_ctz(k);
         u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 1) : t.host + t.addr[i] + i * t.stride;
         if (!p) return;
-        int ftz = t.space == GLOBAL || (t.space == MIXED && t.addr[i] - x->shared_window >= (u64)1 << 32);
+        int ftz = t.space == GLOBAL || (t.space == MIXED && !t.remote && t.addr[i] - x->shared_window >= (u64)1 << 32);
         if (operation >= EXCH && operation <= CAS && count == 2 && o->aux2 >> 17 & 1) {      // b128: both halves at once
             u64 old[2], b[2], c[2] = {0, 0};
             memcpy(old, p, 16);

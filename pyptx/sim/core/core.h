@@ -178,6 +178,7 @@ struct Ctx {
     u32 schedule;               // EAGER, LATE, RANDOM of async.h
     u64 seed;
     u32 not_yet, landed;        // set by handlers of F_WAIT, see async.h; by the asynchronous engine
+    u64 smem_origin;            // smem_start and the base of the CTA that runs
     u32 nshared;                // addresses of shared variables the program reads, in rows behind those of the CTA
     const u32 *shared_addresses;
     u32 maxnreg;                // registers of a thread at launch, 0: unknown

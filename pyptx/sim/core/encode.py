@@ -12,8 +12,9 @@ import numpy as np
 
 from pyptx.sim.actions import Const, Reg, Special, Value
 from pyptx.sim.core.library import operations
+from pyptx.sim.memory import shared_offset
 from pyptx.sim.program import Program
-from pyptx.sim.special import CTA_ROWS, shared_offset
+from pyptx.sim.special import CTA_ROWS
 
 __all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags"]
 

@@ -18,7 +18,8 @@ Segment *segment_of(Ctx *x, u64 va, u64 bytes) {
 }
 
 static void addresses(Ctx *x, const Op *o, u64 *out) {
-    if (o->mod & A_NONE) for (int i = 0; i < LANES; i++) out[i] = o->imm;
+    u32 space = o->mod >> 12 & 15;
+    if (o->mod & A_NONE) for (int i = 0; i < LANES; i++) out[i] = o->imm + (space == SHARED || space == CLUSTER ? x->cta->base : 0);
     else if (o->mod & A_64) *(V64 *)out = ROW(V64, x, o->a) + o->imm;
     else *(V64 *)out = __builtin_convertvector(ROW(V32, x, o->a) + (u32)o->imm, V64);
 }
@@ -75,9 +76,12 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     if (m != ALL) delta &= (V64)expand64(m);
     if (UNLIKELY(!p->valid || p->mask != m || p->bytes != bytes || __builtin_reduce_or(p->delta ^ delta))) shape(p, delta, m, bytes);
     u64 lo = base + (u64)p->lo, hi = base + (u64)p->hi;
+    u32 written = space;
     t->bytes = bytes;
     t->kind = p->kind;
     t->window = 0;
+    t->remote = 0;
+    if (space == CLUSTER) space = SHARED;
     if (UNLIKELY((base | p->bits) & (bytes - 1))) {
         for (u32 i = 0; i < LANES; i++)
             if (m >> i & 1 && t->addr[i] & (bytes - 1)) { raise_fault(x, FAULT_ALIGN, i, t->addr[i], bytes); return 0; }
@@ -91,7 +95,16 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     u64 start, size;
     u8 *host;
     switch (space) {
-    case SHARED: start = t->window + x->smem_start; size = x->smem_bytes; host = x->cta->smem; break;
+    case SHARED: {
+        Cta *cta = x->cta;
+        if (UNLIKELY(lo - t->window - cta->base >= (u64)1 << RANK_SHIFT || hi - t->window - cta->base >= (u64)1 << RANK_SHIFT)) {
+            u64 rank = (lo - t->window) >> RANK_SHIFT;                  // another CTA of the cluster, or several
+            if (written != SHARED && rank == (hi - t->window) >> RANK_SHIFT && rank < cta->cluster->size) cta = cta->cluster->cta[rank];
+            else if (written != SHARED) { t->space = MIXED; t->remote = 1; return 1; }
+        }
+        start = t->window + cta->base + x->smem_start; size = x->smem_bytes; host = cta->smem;
+        break;
+    }
     case LOCAL: start = t->window; size = x->local_bytes; host = x->warp->local; break;
     case PARAM:
         start = t->window; size = x->param_bytes; host = x->param;
@@ -124,6 +137,10 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     }
     if (UNLIKELY(lo < start || hi - start > size || bytes > size - (hi - start))) {
         u32 lane = lane_where(t->addr, m, start, size, bytes);
+        if (written == SHARED && t->addr[lane] >> RANK_SHIFT != x->cta->rank && t->addr[lane] >> RANK_SHIFT < x->cta->cluster->size) {
+            raise_fault(x, FAULT_REMOTE, lane, t->addr[lane], bytes);
+            return 0;
+        }
         raise_fault(x, FAULT_BOUNDS, lane, t->addr[lane], bytes);
         return 0;
     }
@@ -139,8 +156,12 @@ static u8 *host_of(Ctx *x, Warp *w, u32 lane, u32 space, u64 va, u64 bytes, int 
     u64 start = 0, size = 0;
     u8 *host = 0;
     *read_only = space == PARAM;
-    if (space == SHARED) start = x->shared_window + x->smem_start, size = x->smem_bytes, host = x->cta->smem;
-    else if (space == LOCAL) start = x->local_window, size = x->local_bytes, host = w->local + lane * x->local_bytes;
+    if (space == SHARED) {
+        u64 rank = (va - x->shared_window) >> RANK_SHIFT;
+        if (rank >= x->cta->cluster->size) return 0;
+        Cta *cta = x->cta->cluster->cta[rank];
+        start = x->shared_window + cta->base + x->smem_start; size = x->smem_bytes; host = cta->smem;
+    } else if (space == LOCAL) start = x->local_window, size = x->local_bytes, host = w->local + lane * x->local_bytes;
     else if (space == PARAM) start = x->param_window, size = x->param_bytes, host = x->param;
     else {
         Segment *s = segment_of(x, va, bytes);
@@ -154,9 +175,11 @@ u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes) {
     return host_of(x, w, lane, space_of(x, address), address, bytes, &read_only);
 }
 u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
+    u32 written = o->mod >> 12 & 15;
     u64 va = t->addr[lane];
     int read_only;
-    u8 *host = host_of(x, x->warp, lane, (o->mod >> 12 & 15) != GENERIC ? GLOBAL : space_of(x, va), va, t->bytes, &read_only);
+    u8 *host = written == CLUSTER ? host_of(x, x->warp, lane, SHARED, va + x->shared_window, t->bytes, &read_only)
+             : host_of(x, x->warp, lane, written != GENERIC ? GLOBAL : space_of(x, va), va, t->bytes, &read_only);
     if (writes && read_only) { raise_fault(x, FAULT_READ_ONLY, lane, va, t->bytes); return 0; }
     if (!host) raise_fault(x, FAULT_BOUNDS, lane, va, t->bytes);
     return host;
@@ -202,6 +225,7 @@ static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
 
 // Count what the access costs.
 void account(Ctx *x, const Op *o, u32 m, Access *t) {
+    if (t->space == MIXED && t->remote) { x->conflicts[o->instr] += wavefronts(t->addr, m, t->bytes); return; }
     if (t->space == MIXED) {
         x->requests[o->instr]++;
         x->sectors[o->instr] += sectors(t->addr, m, t->bytes);
@@ -359,7 +383,8 @@ static void f_isspacep(Ctx *x, const Op *o, u32 m) {
     for (int i = 0; i < LANES; i++) {
         u32 space = space_of(x, a[i]);
         if (space == GLOBAL && a[i] - x->const_window < (u64)1 << 32) space = CONST;
-        out |= (u32)(space == o->imm) << i;
+        out |= (u32)(space == o->imm ? space != SHARED || (a[i] - x->shared_window) >> RANK_SHIFT == x->cta->rank
+                                     : o->imm == CLUSTER && space == SHARED) << i;
     }
     put_pred(x, o->d, out, m);
 }

@@ -111,6 +111,7 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
     u32 drawn = x->schedule == RANDOM, patience = drawn ? 2 * c->nwarps : c->nwarps;
     x->cta = c;
     x->base[2] = c->sregs;
+    x->smem_origin = x->smem_start + c->base;
     if (drawn) quantum = (u64)1 << draw(cluster) % 14;
     u64 used = 0;
     u32 idle = 0;

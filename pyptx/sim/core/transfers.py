@@ -7,7 +7,7 @@ from pyptx.sim.actions import Address, Const, Reg, Special, Value
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, lower
 from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.special import shared_address
+from pyptx.sim.memory import shared_address
 
 __all__ = ["ENCODERS", "address_row"]
 

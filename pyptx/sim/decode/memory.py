@@ -11,7 +11,7 @@ from pyptx.sim.operands import Operands
 
 __all__ = ["space_of"]
 
-_SPACES = {".global": "global", ".shared": "shared", ".shared::cta": "shared", ".shared::cluster": "shared",
+_SPACES = {".global": "global", ".shared": "shared", ".shared::cta": "shared", ".shared::cluster": "cluster",
            ".local": "local",
            ".const": "const", ".param": "param", ".param::entry": "param", ".param::func": "param"}
 

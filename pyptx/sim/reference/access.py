@@ -44,7 +44,7 @@ def places(runner, space: str, lanes: list[int], addresses: list[int], bytes_: i
     for lane, address in zip(lanes, addresses, strict=True):
         if address % bytes_:
             raise Fault("alignment", lane, address, bytes_)
-    spaces = {space_of(a) for a in addresses} if space == "generic" else {space}
+    spaces = {space_of(a) for a in addresses} if space == "generic" else {"shared" if space == "cluster" else space}
     memories = _resolve(runner, space, spaces, lanes, addresses, bytes_, stores)
     _count(runner, spaces, lanes, memories, addresses, bytes_)
     return memories, spaces
@@ -52,7 +52,8 @@ def places(runner, space: str, lanes: list[int], addresses: list[int], bytes_: i
 
 def addresses_of(runner, address: act.Address, mask: int) -> list[int]:
     if address.base is None:
-        return [address.offset & _CUT] * mask.bit_count()
+        base = runner.cta.base if address.space in ("shared", "cluster") else 0
+        return [address.offset + base & _CUT] * mask.bit_count()
     cut = (1 << address.base.width) - 1
     return [v + address.offset & cut for v in execute.read(runner, address.base, mask)]
 
@@ -112,8 +113,21 @@ def _segment(runner, address: int, bytes_: int) -> Segment | None:
     return segment if address - segment.address + bytes_ <= segment.size else None
 
 
+def _shared_place(runner, lane: int, address: int, at: int, bytes_: int, *, own: bool) -> _Place:
+    """In the CTA itself or, unless it must be its own, in another of the cluster."""
+    ctas, offset = runner.cta.cluster.ctas, (at & 0xFFFFFF) - SHARED_START
+    if at >> 24 >= len(ctas):
+        raise Fault("bounds", lane, address, bytes_)
+    cta = ctas[at >> 24]
+    if own and cta is not runner.cta:
+        raise Fault("remote", lane, address, bytes_)
+    if offset < 0 or offset + bytes_ > len(cta.shared):
+        raise Fault("bounds", lane, address, bytes_)
+    return _Place(cta.shared, offset)
+
+
 def place(runner, space: str, lane: int, address: int, bytes_: int, stores: bool) -> _Place:
-    window = 0
+    window, own = 0, space == "shared"
     if space == "generic":
         space = space_of(address)
         window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}.get(space, 0)
@@ -121,7 +135,9 @@ def place(runner, space: str, lane: int, address: int, bytes_: int, stores: bool
         return _resolve_global(runner, space, [lane], [address], bytes_, stores)[0]
     if space == "param" and stores:
         raise Fault("read_only", lane, address, bytes_)
-    memory, start = {"shared": (runner.cta.shared, SHARED_START), "local": (runner.warp.local[lane], 0),
+    if space in ("shared", "cluster"):
+        return _shared_place(runner, lane, address, address - window, bytes_, own=own)
+    memory, start = {"local": (runner.warp.local[lane], 0),
                      "param": (runner.run.params, 0)}[space]
     offset = address - window - start
     if offset < 0 or offset + bytes_ > len(memory):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyptx.sim import actions as act
 from pyptx.sim.decode.types import width
 from pyptx.sim.means import Leaf
-from pyptx.sim.memory import CONST_WINDOW
+from pyptx.sim.memory import CONST_WINDOW, SHARED_WINDOW, shared_offset
 from pyptx.sim.reference import access
 from pyptx.sim.reference.alu import evaluate
 from pyptx.sim.reference.bits import signed
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import lanes_of
-from pyptx.sim.special import CTA_ROWS, shared_offset
+from pyptx.sim.special import CTA_ROWS
 from pyptx.sim.special import value as special_value
 
 __all__ = ["execute", "read", "write"]
@@ -64,8 +64,7 @@ def execute(runner, action: act.Action, mask: int) -> None:
         case act.ActiveMask(data):
             write(runner, data, mask, [mask] * mask.bit_count())
         case act.IsSpace(data, address, space):
-            values = read(runner, address, mask)
-            write(runner, data, mask, [int(_space(v) == space) for v in values])
+            write(runner, data, mask, [int(_is_in(runner, v, space)) for v in read(runner, address, mask)])
         case act.Nop():
             pass
         case act.Handled():
@@ -74,9 +73,13 @@ def execute(runner, action: act.Action, mask: int) -> None:
             raise NotImplementedError(type(action).__name__)
 
 
-def _space(address: int) -> str:
-    space = access.space_of(address)
-    return "const" if space == "global" and 0 <= address - CONST_WINDOW < 1 << 32 else space
+def _is_in(runner, address: int, space: str) -> bool:
+    found = access.space_of(address)
+    if found == "global" and 0 <= address - CONST_WINDOW < 1 << 32:
+        found = "const"
+    if space == "cluster" or found != "shared":
+        return found == ("shared" if space == "cluster" else space)
+    return space == "shared" and address - SHARED_WINDOW >> 24 == runner.cta.rank
 
 
 def _leaf(runner, leaf: Leaf, mask: int) -> list[int]:
