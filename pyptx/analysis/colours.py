@@ -25,7 +25,7 @@ def matches(a: Sequence[int], b: Sequence[int], webs_a: Sequence[Sequence[int]],
         a, b: the first colours, equal for equal shapes.
         webs_a, webs_b: the values that each line touches.
     """
-    rounds = list(zip(_refine(a, webs_a), _refine(b, webs_b), strict=True))
+    rounds = _rounds(a, b, webs_a, webs_b)
     done_a: set[int] = set()
     done_b: set[int] = set()
     for colours_a, colours_b in reversed(rounds):
@@ -38,18 +38,28 @@ def matches(a: Sequence[int], b: Sequence[int], webs_a: Sequence[Sequence[int]],
                 yield i, j
 
 
-def _refine(colours: Sequence[int], webs_of: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The colours after each round, the first ones in front."""
-    found = [list(colours)]
+def _rounds(a: Sequence[int], b: Sequence[int], webs_a: Sequence[Sequence[int]],
+            webs_b: Sequence[Sequence[int]]) -> list[tuple[list[int], list[int]]]:
+    """The colours of both sides after each round, the first ones in front; until no round tells more apart."""
+    found = [(list(a), list(b))]
+    count = len({*a, *b})
     for _ in range(ROUNDS):
-        touched: dict[int, list[int]] = defaultdict(list)
-        for number, colour in enumerate(found[-1]):
-            for slot, web in enumerate(webs_of[number]):
-                touched[web].append(hash((colour, slot)))
-        of_web = {web: hash(tuple(sorted(marks))) for web, marks in touched.items()}
-        found.append([hash((colour, *map(of_web.__getitem__, webs)))
-                      for colour, webs in zip(found[-1], webs_of, strict=True)])
+        both = _refined(found[-1][0], webs_a), _refined(found[-1][1], webs_b)
+        more = len({*both[0], *both[1]})
+        if more == count:
+            break
+        found.append(both)
+        count = more
     return found
+
+
+def _refined(colours: Sequence[int], webs_of: Sequence[Sequence[int]]) -> list[int]:
+    touched: dict[int, list[int]] = defaultdict(list)
+    for colour, webs in zip(colours, webs_of, strict=True):
+        for slot, web in enumerate(webs):
+            touched[web].append(hash((colour, slot)))
+    of_web = {web: hash(tuple(sorted(marks))) for web, marks in touched.items()}
+    return [hash((colour, *map(of_web.__getitem__, webs))) for colour, webs in zip(colours, webs_of, strict=True)]
 
 
 def _only(colours: Sequence[int], done: set[int]) -> dict[int, int]:

@@ -128,15 +128,19 @@ class _Match:
 def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
              layouts: Sequence[str]) -> Iterator[tuple[_Match, dict[int, int]]]:
     """Ways to pair the lines of two functions, and the lines that have moved in each; none better follows."""
-    whole = max(len(of_a), len(of_b))
+    best = -1
     for fill in (False, True):
         a, b = (Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
                 ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
+        most = sum((Counter(one.key for one in a.shapes) & Counter(one.key for one in b.shapes)).values())
+        if most <= best:                                # not even if every line that has an equal were paired
+            return
         for match in _pairings(a, b):
             moved = _moved(match)
             yield match, moved
-            if len(match.good) + len(moved) == whole:
-                return
+            best = max(best, len(match.good) + len(moved))
+            if best >= most:
+                break
 
 
 def _pairings(a: Side, b: Side) -> Iterator[_Match]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import PurePath
 from typing import Any
 
@@ -16,6 +17,8 @@ from pyptx.jupyter.running import Shown
 from pyptx.views.counters import by_ptx_line
 
 __all__ = ["Keeper", "notebook_name"]
+
+LARGE = 10_000                                          # instructions; more are compared only when asked for
 
 
 class Keeper:
@@ -48,7 +51,12 @@ class Keeper:
         known.sort(key=lambda version: version.last)
 
         def before(own: Version) -> Version | None:
-            return next((version for version in reversed(known) if version != own), None)
+            found = next((version for version in reversed(known) if version != own), None)
+            if found and max(found.instructions or 0, own.instructions or 0) > LARGE:
+                warnings.warn(f"{kernel} has more than {LARGE} instructions and is not compared with {found.ref} by "
+                              f"itself, which would take seconds; --diff {found.ref} does it", stacklevel=2)
+                return None
+            return found
         return before
 
     def output(self, made: Shown, own: Version, before: Version | None, *, quiet: bool, **options: Any) -> Any:

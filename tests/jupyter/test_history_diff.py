@@ -49,6 +49,14 @@ def test_an_edited_cell_is_compared_by_itself_with_the_version_before(run):
     assert run(GOOD).result.diff is None
 
 
+def test_large_kernels_are_compared_only_when_asked_for(run, monkeypatch):
+    monkeypatch.setattr("pyptx.jupyter.keeping.LARGE", 5)
+    run(GOOD)
+    with pytest.warns(UserWarning, match="double has more than 5 instructions .* --diff double@1 does it"):
+        assert run(ADD).result.diff is None
+    assert run(against(ADD, "double@1")).result.diff.left.title == "double@1"
+
+
 def test_versions_of_other_notebooks_are_compared_only_when_asked_for(run, shell, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
     run(GOOD)
