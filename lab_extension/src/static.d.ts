@@ -1,4 +1,4 @@
-// The modules that webpack.config.cjs names: the renderer's, and the table of the instruction set.
+// The modules that webpack.config.cjs names: the renderer's, and the table of the instruction set; and pictures.
 
 declare module "pyptx-static/renderer.js" {
   export interface Drawn {
@@ -6,6 +6,12 @@ declare module "pyptx-static/renderer.js" {
     select?(pane: string, row: number): void;
   }
   export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number }): Drawn;
+}
+
+declare module "pyptx-static/dom.js" {
+  type Child = Node | string | null | undefined;
+  export function h<K extends keyof HTMLElementTagNameMap>(kind: K, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElementTagNameMap[K];
+  export function h(kind: string, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElement;
 }
 
 declare module "pyptx-isa" {

@@ -4,6 +4,8 @@ import { mount, type Drawn } from "pyptx-static/renderer.js";
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 
+import { preferences } from "./preferences.js";
+
 export const MIME = "application/vnd.pyptx.view+json";
 
 export interface ViewData {
@@ -15,22 +17,20 @@ export interface ViewData {
 
 const shown = new Set<View>();
 
-/** The views in sight below an element, in order of the document. */
-export function viewsIn(element: HTMLElement): View[] {
+/** The views below an element, in order of the document. */
+export function viewsIn(element: Element): View[] {
   const found = [...shown].filter(view => element.contains(view.node));
   return found.sort((a, b) => (a.node.compareDocumentPosition(b.node) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
 }
-
-/** Options of all views: how the reader set them. */
-export const preferences: { panes: string[] } = { panes: [] };
 
 export class View extends Widget {
   data: ViewData | null = null;
   private drawn: Drawn | null = null;
 
+  /** fill: take the whole area, as a tab does; else as high as the lines need. */
   constructor(private readonly fill = false) {
     super();
-    this.addClass(fill ? "pyptx-document" : "pyptx-view-output");
+    this.addClass(fill ? "pyptx-document" : "pyptx-output");
     this.node.addEventListener("focusin", () => window.addEventListener("keydown", this.keys, true));
     this.node.addEventListener("focusout", () => window.removeEventListener("keydown", this.keys, true));
   }
@@ -40,7 +40,7 @@ export class View extends Widget {
     if (this.isAttached) this.draw();
   }
 
-  /** Make a line the chosen one, in sight in all panes. */
+  /** Make a line the chosen one and bring what it is linked with into sight. */
   select(pane: string, row: number): void {
     this.drawn?.select?.(pane, row);
   }
@@ -68,11 +68,19 @@ export class View extends Widget {
     if (!this.data) return;
     this.drawn?.destroy();
     this.node.replaceChildren();
-    this.drawn = mount(this.node, this.data, { fill: this.fill });
+    this.drawn = mount(this.node, withPanes(this.data), { fill: this.fill });
   }
 
-  // Letters belong to the view while it has the focus, not to the notebook, where x cuts the cell.
+  // Letters belong to the view while it has the focus, not to the notebook, where x cuts the cell. The mark must stand on
+  // the target itself: the notebook's bindings match whatever has the focus.
   private readonly keys = (event: KeyboardEvent): void => {
-    this.node.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.metaKey || event.altKey));
+    const plain = !(event.ctrlKey || event.metaKey || event.altKey);
+    if (event.target instanceof Element && this.node.contains(event.target)) event.target.toggleAttribute("data-lm-suppress-shortcuts", plain);
   };
+}
+
+/** The reader's panes, unless the view was made with a choice of its own. */
+function withPanes(data: ViewData): ViewData {
+  const chosen = (data.panes ?? []).filter(pane => preferences.panes.includes(pane));
+  return data.panes?.length === 3 && chosen.length ? { ...data, panes: chosen } : data;
 }

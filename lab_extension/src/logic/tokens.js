@@ -11,7 +11,7 @@ const TYPE = /^\.(?:[busf](?:8|16|32|64|128)(?:x[24])?|bf16(?:x2)?|tf32|e\dm\d(?
 /** Each rule: what it is called in CodeMirror, its pattern. Tried in order. @type {[string, RegExp][]} */
 const PTX = [
   ["string", /^"(?:\\.|[^"\\])*"?/],
-  ["typeName", TYPE],
+  ["atom", TYPE],
   ["number", /^(?:0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}|0[xX][\da-fA-F]+U?|0[bB][01]+U?|\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?U?)\b/],
   ["meta", /^@!?%?[\w$]+/],
   ["labelName", /^[A-Za-z_$][\w$]*(?=\s*:(?!:))/],
@@ -43,8 +43,8 @@ export function ptxTokenizer(isa) {
         return /[-+*/%!~&|^<>=?]/.test(String(character)) ? "operator" : "punctuation";
       }
       const text = Array.isArray(word) ? word[0] : String(word);
-      if (text.startsWith("%")) return special(text) ? "variableName.special" : "variableName";
-      if (text.startsWith(".")) { const opens = state.start; state.start = false; return opens || DIRECTIVE.test(text) ? "definitionKeyword" : "modifier"; }
+      if (text.startsWith("%")) return special(text) ? "variableName.standard" : "variableName";
+      if (text.startsWith(".")) { const opens = state.start; state.start = false; return opens || DIRECTIVE.test(text) ? "definitionKeyword" : "attributeName"; }
       const opcode = state.start && Object.hasOwn(isa.opcodes, text);
       state.start = false;
       return opcode ? "keyword" : text === "WARP_SZ" ? "atom" : "name";
@@ -64,11 +64,11 @@ const SASS = [
   ["labelName", /^\.[A-Za-z_][\w.$]*:|^`?\(\.?[\w.$]+\)|^[A-Za-z_$][\w$]*:/],
   ["meta", /^@!?U?PT?\d*\b/],
   ["definitionKeyword", /^\.[a-z_][\w.$]*/],
-  ["variableName.special", /^SR_[\w.]+|^(?:c|desc|gdesc|cx)(?=\[)/],
+  ["variableName.standard", /^SR_[\w.]+|^(?:c|desc|gdesc|cx)(?=\[)/],
   ["variableName", /^(?:U?R(?:\d+|Z)|U?P(?:\d+|T)|S?B\d+)\b(?:\.(?:reuse|64|H[01](?:_H[01])?|X\d+|B[0-3]))*/],
   ["number", /^[-+]?(?:0x[\da-fA-F]+|(?:INF|QNAN|NAN)\b|\d+(?:\.\d*)?(?:e[+-]?\d+)?)/i],
   ["keyword", /^[A-Z][A-Z0-9_]*/],
-  ["modifier", /^\.[A-Za-z0-9_]+/],
+  ["attributeName", /^\.[A-Za-z0-9_]+/],
   ["name", /^[\w$]+/],
 ];
 

@@ -1,0 +1,8 @@
+import { LabIcon } from "@jupyterlab/ui-components";
+
+// A chip with its pins; the classes let JupyterLab colour it for the theme.
+const chip = (fill: string) => `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><path class="${fill}" fill="#616161"
+ d="M8 1h2v3h4V1h2v3h2a2 2 0 0 1 2 2v2h3v2h-3v4h3v2h-3v2a2 2 0 0 1-2 2h-2v3h-2v-3h-4v3H8v-3H6a2 2 0 0 1-2-2v-2H1v-2h3v-4H1V8h3V6a2 2 0 0 1 2-2h2zM6 6v12h12V6zm3 3h6v6H9z"/></svg>`;
+
+export const chipIcon = new LabIcon({ name: "pyptx:chip", svgstr: chip("jp-icon3 jp-icon-selectable") });
+export const cardIcon = new LabIcon({ name: "pyptx:card", svgstr: chip("jp-icon-warn0 jp-icon-selectable") });

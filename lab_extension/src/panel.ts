@@ -1,0 +1,150 @@
+// The side panel: kernels of the active notebook, what each uses, its versions.
+
+import type { TranslationBundle } from "@jupyterlab/translation";
+import type { Message } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
+import { h } from "pyptx-static/dom.js";
+
+import { ApiError, kernels } from "./api.js";
+import { chipIcon } from "./icons.js";
+import { changes, configuration, rows, size, type Kept, type Row, type Version } from "./logic/kernels.js";
+import type { SessionFollower } from "./session.js";
+
+export interface Actions {
+  open(ref: string): void;
+  compare(before: string, after: string): void;
+}
+
+export class KernelPanel extends Widget {
+  private kept: Kept[] = [];
+  private everywhere = false;
+  private problem = "";
+  private asked = 0;
+  private picked: string[] = [];                        // versions to compare, in the order they were chosen
+  private readonly opened = new Set<string>();          // kernels whose versions are listed
+  private readonly status = h("p.pyptx-panel-status", { role: "status", "aria-live": "polite" });
+  private readonly list = h("div.pyptx-panel-list");
+  private readonly compare: HTMLButtonElement;
+
+  constructor(private readonly follower: SessionFollower, private readonly actions: Actions, private readonly trans: TranslationBundle) {
+    super();
+    this.id = "pyptx-kernels";
+    this.addClass("pyptx-panel");
+    this.title.icon = chipIcon;
+    this.title.caption = trans.__("PTX kernels");
+    this.node.setAttribute("role", "region");
+    this.node.setAttribute("aria-label", trans.__("PTX kernels"));
+    this.compare = h("button", { type: "button", onclick: () => this.onCompare() });
+    this.compare.className = "pyptx-panel-compare jp-mod-styled jp-mod-accept";
+    const all = h("input", { type: "checkbox", onchange: () => { this.everywhere = all.checked; this.refresh(); } });
+    this.node.append(
+      h("header.pyptx-panel-header", {}, h("h2", {}, trans.__("PTX kernels")),
+        h("button.pyptx-panel-button", { type: "button", title: trans.__("Ask again"), "aria-label": trans.__("Ask again"), onclick: () => follower.refresh() }, "↻")),
+      h("label.pyptx-panel-all", {}, all, " ", trans.__("of all notebooks")),
+      this.status, this.list, h("footer.pyptx-panel-footer", {}, this.compare));
+    follower.changed.connect(this.refresh, this);
+  }
+
+  dispose(): void {
+    this.follower.changed.disconnect(this.refresh, this);
+    super.dispose();
+  }
+
+  protected onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.refresh();
+  }
+
+  /** Ask the server for the versions, then draw; a hidden panel waits until it is shown. */
+  refresh(): void {
+    if (!this.isVisible) return;
+    const number = this.asked += 1, { notebook } = this.follower;
+    const asked = this.everywhere ? kernels(null) : notebook ? kernels(notebook) : Promise.resolve([]);
+    asked.then(kept => ({ kept, problem: "" }), (error: unknown) => ({ kept: [], problem: this.words(error) })).then(answer => {
+      if (number !== this.asked || this.isDisposed) return;
+      Object.assign(this, answer);
+      this.draw();
+    });
+  }
+
+  private words(error: unknown): string {
+    if (error instanceof ApiError && error.missing) return this.trans.__("%1. Enable it with: jupyter server extension enable pyptx.jupyter.server", error.message);
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  private draw(): void {
+    const { trans, follower } = this, found = rows(this.kept, this.everywhere ? null : follower.session);
+    const known = new Set(this.kept.flatMap(({ versions }) => versions.map(({ ref }) => ref)));
+    this.picked = this.picked.filter(ref => known.has(ref));
+    this.status.textContent = this.problem || (this.everywhere ? trans._n("%1 kernel in all notebooks", "%1 kernels in all notebooks", found.length)
+      : !follower.notebook ? trans.__("No notebook is active")
+      : found.length ? follower.notebook
+      : trans.__("%1 has compiled no kernel yet: run a %%ptxkernel cell", follower.notebook));
+    this.status.classList.toggle("pyptx-panel-problem", Boolean(this.problem));
+    const focused = document.activeElement instanceof HTMLElement && this.list.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+    this.list.replaceChildren(...found.map(row => this.kernel(row)));
+    if (focused) this.list.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    this.footer();
+  }
+
+  private kernel(row: Row): HTMLElement {
+    const { trans } = this, [newest, before] = row.versions;
+    const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("The running kernel of the notebook has it") }, "●") : null;
+    const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, h("span.pyptx-panel-badge", {}, row.arch));
+    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Defined, and not compiled in a %%ptxkernel cell yet")));
+    const delta = changes(newest, before);
+    const fact = (label: string, value: string, change?: number, bad = false) => h("div", {}, h("dt", {}, label),
+      h(bad ? "dd.pyptx-panel-bad" : "dd", {}, value, change ? h("small", { title: trans.__("compared with the version before") }, ` ${change > 0 ? "+" : "−"}${Math.abs(change)}`) : null));
+    const occupancy = newest.occupancy;
+    return h("section.pyptx-panel-kernel", { "aria-label": row.name }, head,
+      h("p.pyptx-panel-where", {}, [configuration(newest), this.everywhere ? newest.notebook : null, newest.cell].filter(Boolean).join("  ·  ")),
+      h("dl.pyptx-panel-facts", {},
+        fact(trans.__("registers"), String(newest.registers), delta.registers),
+        fact(trans.__("spills"), newest.spills ? size(newest.spills) : trans.__("none"), delta.spills, newest.spills > 0),
+        fact(trans.__("shared"), size(newest.shared), delta.shared),
+        newest.instructions === null ? null : fact("SASS", String(newest.instructions), delta.instructions),
+        occupancy ? h("div", { title: occupancy.why }, h("dt", {}, trans.__("occupancy")), h("dd", {}, occupancy.percent === null ? "–" : `${occupancy.percent} %`)) : null),
+      this.versions(row));
+  }
+
+  private versions(row: Row): HTMLElement {
+    const { trans } = this;
+    const details = h("details", { ontoggle: () => { if (details.open) this.opened.add(row.name); else this.opened.delete(row.name); } },
+      h("summary", { "data-key": `versions ${row.name}` }, trans._n("%1 version", "%1 versions", row.versions.length)),
+      h("ul", {}, ...row.versions.map(version => this.version(version))));
+    details.open = this.opened.has(row.name);
+    const open = h("button.pyptx-panel-button", { type: "button", "data-key": `open ${row.name}`, onclick: () => this.actions.open(row.versions[0].ref) }, trans.__("Open view"));
+    return h("div.pyptx-panel-versions", {}, open, details);
+  }
+
+  private version(version: Version): HTMLElement {
+    const { trans } = this, { ref } = version;
+    const box = h("input", { type: "checkbox", "data-key": `pick ${ref}`, "aria-label": trans.__("Compare %1", ref), onchange: () => {
+      this.picked = box.checked ? [...this.picked, ref].slice(-2) : this.picked.filter(other => other !== ref);
+      this.draw();
+    } });
+    box.checked = this.picked.includes(ref);
+    const when = new Date(version.last * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+    const uses = trans.__("%1 registers", version.registers) + (version.instructions === null ? "" : `, ${trans.__("%1 SASS", version.instructions)}`);
+    return h("li", {}, box,
+      h("button.pyptx-panel-link", { type: "button", "data-key": `view ${ref}`, title: trans.__("Open the view of %1", ref), onclick: () => this.actions.open(ref) }, ref),
+      h("span", {}, [...version.labels, version.target, configuration(version), uses, when].filter(Boolean).join(" · ")));
+  }
+
+  private footer(): void {
+    const { trans } = this, [one, other] = this.ordered();
+    this.compare.disabled = !other;
+    this.compare.textContent = other ? trans.__("Compare %1 with %2", one, other) : trans.__("Choose two versions to compare");
+  }
+
+  /** What was picked, the older first. */
+  private ordered(): string[] {
+    const age = new Map(this.kept.flatMap(({ versions }) => versions.map(({ ref, last }) => [ref, last] as const)));
+    return [...this.picked].sort((a, b) => (age.get(a) ?? 0) - (age.get(b) ?? 0));
+  }
+
+  private onCompare(): void {
+    const [before, after] = this.ordered();
+    if (after) this.actions.compare(before, after);
+  }
+}

@@ -1,1 +1,0 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[1],{2(p,s,a){a.r(s),a.d(s,{},{default:[]})}}]);

@@ -1,0 +1,267 @@
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{34(p,t,r){var e=r(35),o=r.n(e),a=r(36),i=r.n(a),n=r(37),x=r(38),l=i()(o());l.i(n.A),l.i(x.A),l.push([p.id,`/* views */
+.pyptx-output { padding: 2px 0; }
+/* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
+.jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
+.jp-OutputArea-output.pyptx-output dt { font-weight: 400; }
+.jp-OutputArea-output.pyptx-output dl { width: auto; overflow: visible; }
+.jp-OutputArea-output.pyptx-output dl.pyptx-facts { display: flex; }
+.jp-OutputArea-output.pyptx-output dl.pyptx-keys { display: grid; }
+.jp-OutputArea-output.pyptx-output .pyptx-keys dt { font-weight: 600; }
+.pyptx-document { height: 100%; overflow: hidden; background: var(--jp-layout-color1); }
+.pyptx-document > .pyptx-linked { height: 100%; border: 0; border-radius: 0; }
+.pyptx-dialog { width: 90vw; height: 75vh; }
+.pyptx-message { margin: 0; padding: 16px; white-space: pre-wrap; color: var(--jp-content-font-color1); font-family: var(--jp-code-font-family); }
+
+/* editors */
+.pyptx-help { max-width: 640px; padding: 6px 10px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1); border: 1px solid var(--jp-border-color1); font: 13px/1.45 var(--jp-ui-font-family); }
+.pyptx-help p { margin: 2px 0; }
+.pyptx-help pre { margin: 4px 0 0; font: 12px/1.5 var(--jp-code-font-family); white-space: pre-wrap; }
+.cm-tooltip-lint { max-width: 640px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1); white-space: pre-wrap; }
+.cm-tooltip:has(> .pyptx-help), .cm-tooltip:has(.cm-tooltip-lint) { border: 0; background: var(--jp-layout-color1); box-shadow: 0 2px 10px rgb(0 0 0 / 25%); }
+
+/* the margin of kernel cells */
+.pyptx-margin { min-width: 66px; }
+.pyptx-margin .cm-gutterElement { padding: 0 !important; }
+.pyptx-mark { display: flex; align-items: center; justify-content: flex-end; gap: 3px; height: 100%; padding: 0 4px; cursor: pointer; font-size: 11px; font-variant-numeric: tabular-nums; color: var(--jp-content-font-color2); }
+.pyptx-mark span { width: 27px; padding-right: 2px; line-height: 1.25; text-align: right; color: var(--jp-content-font-color2); }
+.pyptx-mark span:first-child { color: var(--jp-content-font-color1); background: linear-gradient(var(--jp-brand-color3), var(--jp-brand-color3)) left / var(--pyptx-share) 100% no-repeat; }
+body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-image: linear-gradient(#28476b, #28476b); }
+.pyptx-mark:hover { background-color: var(--jp-layout-color3); }
+.pyptx-mark[data-stale] { opacity: 0.6; font-style: italic; text-decoration: line-through; }
+
+/* the panel */
+.pyptx-panel { display: flex; flex-direction: column; min-width: 240px; overflow: hidden; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1); font-size: var(--jp-ui-font-size1); }
+.pyptx-panel-header { display: flex; align-items: center; justify-content: space-between; padding: 8px 12px 2px; }
+.pyptx-panel-header h2 { margin: 0; font-size: var(--jp-ui-font-size1); font-weight: 600; }
+.pyptx-panel-all { display: block; padding: 0 10px; }
+.pyptx-panel-all input { vertical-align: middle; }
+.pyptx-panel-status { margin: 2px 12px 6px; color: var(--jp-ui-font-color2); overflow-wrap: anywhere; }
+.pyptx-panel-problem { color: var(--jp-error-color1); }
+.pyptx-panel-list { flex: 1; min-height: 0; overflow: auto; }
+.pyptx-panel-kernel { padding: 8px 12px; border-top: 1px solid var(--jp-border-color2); }
+.pyptx-panel-name { display: flex; align-items: baseline; gap: 6px; }
+.pyptx-panel-name b { overflow-wrap: anywhere; font-family: var(--jp-code-font-family); }
+.pyptx-panel-live { color: var(--jp-success-color1); }
+.pyptx-panel-badge { margin-left: auto; padding: 0 7px; border: 1px solid var(--jp-border-color1); border-radius: 9px; font-size: var(--jp-ui-font-size0); color: var(--jp-ui-font-color2); }
+.pyptx-panel-kernel p { margin: 2px 0; color: var(--jp-ui-font-color2); font-size: var(--jp-ui-font-size0); overflow-wrap: anywhere; }
+.pyptx-panel-facts { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 4px 0; }
+.pyptx-panel-facts dt { font-size: var(--jp-ui-font-size0); color: var(--jp-ui-font-color2); }
+.pyptx-panel-facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; }
+.pyptx-panel-facts small { font-weight: 400; color: var(--jp-ui-font-color2); }
+.pyptx-panel-bad { color: var(--jp-error-color1); }
+.pyptx-panel-versions { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 10px; }
+.pyptx-panel-versions details { flex: 1; min-width: 140px; }
+.pyptx-panel-versions details[open] { flex-basis: 100%; }
+.pyptx-panel-versions summary { cursor: pointer; line-height: 22px; }
+.pyptx-panel-versions ul { margin: 2px 0 0; padding: 0; list-style: none; }
+.pyptx-panel-versions li { display: grid; grid-template-columns: 20px 1fr; align-items: center; padding: 2px 0; }
+.pyptx-panel-versions li > span { grid-column: 2; color: var(--jp-ui-font-color2); font-size: var(--jp-ui-font-size0); overflow-wrap: anywhere; }
+.pyptx-panel-versions input { margin: 0; }
+.pyptx-panel-link { justify-self: start; padding: 0; font: inherit; color: var(--jp-content-link-color); background: none; border: 0; cursor: pointer; }
+.pyptx-panel-link:hover { text-decoration: underline; }
+.pyptx-panel-button { padding: 1px 9px; font: inherit; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1); border: 1px solid var(--jp-border-color1); border-radius: 3px; cursor: pointer; }
+.pyptx-panel-button:hover { border-color: var(--jp-brand-color1); }
+.pyptx-panel :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: 1px; }
+.pyptx-panel-footer { padding: 8px 12px; border-top: 1px solid var(--jp-border-color2); }
+.pyptx-panel-compare { width: 100%; white-space: normal; height: auto !important; min-height: 28px; line-height: 1.3 !important; padding: 5px 8px !important; }
+
+.pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
+`,""]),r.d(t,{},{A:l})},38(p,t,r){var e=r(35),o=r.n(e),a=r(36),i=(r.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
+
+.pyptx-verdict { margin: 4px 0 2px; font-size: 14px; font-weight: 600; }
+.pyptx-diff { --px-renamed: #66ccee; --px-moved: #ccbb44; --px-other: #ee6677; --px-better: light-dark(#1c6b2a, #7fd08f); }
+.pyptx-diff .pyptx-worse small { color: var(--px-bad); }
+.pyptx-diff .pyptx-better small { color: var(--px-better); }
+.pyptx-diff .pyptx-right { border-left: 1px solid var(--px-edge); }
+.pyptx-diff .pyptx-k0 { --k: transparent; }
+.pyptx-diff .pyptx-k1 { --k: var(--px-renamed); }
+.pyptx-diff .pyptx-k2 { --k: var(--px-moved); }
+.pyptx-diff .pyptx-k3 { --k: var(--px-other); }
+.pyptx-diff .pyptx-level { border-bottom: 3px solid var(--px-edge); }
+.pyptx-diff .pyptx-level[aria-pressed=true] { border-bottom-color: var(--px-focus); font-weight: 700; }
+.pyptx-diff .pyptx-class { border-bottom: 3px solid var(--k); }
+.pyptx-diff .pyptx-class.pyptx-k0 { border-bottom-color: var(--px-edge); }
+.pyptx-diff .pyptx-row { --c: var(--k, transparent); background: color-mix(in srgb, var(--k, transparent) 14%, transparent); }
+.pyptx-diff .pyptx-row.pyptx-k3 { background: color-mix(in srgb, var(--k) 22%, transparent); }
+.pyptx-diff .pyptx-row.pyptx-kin { box-shadow: inset 0 0 0 100px color-mix(in srgb, var(--px-focus) 14%, transparent); }
+.pyptx-diff .pyptx-head { cursor: pointer; }
+.pyptx-diff .pyptx-head .pyptx-heading { color: var(--px-focus); }
+.pyptx-diff .pyptx-right .pyptx-no + .pyptx-col { text-align: left; }
+.pyptx-changed { text-decoration: underline 2px color-mix(in srgb, var(--k) 80%, var(--px-ink)); text-underline-offset: 3px; font-weight: 700; }
+.pyptx-diff .pyptx-list { overflow-x: scroll; }
+`,""]),r.d(t,{},{A:i})},37(p,t,r){var e=r(35),o=r.n(e),a=r(36),i=(r.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+
+.pyptx-linked {
+  color-scheme: light dark;
+  --px-bg: var(--jp-layout-color1, light-dark(#ffffff, #14171c));
+  --px-raised: var(--jp-layout-color2, light-dark(#f3f5f8, #1d2229));
+  --px-edge: var(--jp-border-color2, light-dark(#d5dae1, #333b46));
+  --px-ink: light-dark(#1b222c, #e3e8ef);
+  --px-soft: light-dark(#5b6675, #97a3b3);
+  --px-focus: light-dark(#0b62b0, #6cb6ff);
+  --px-bar: light-dark(#b9d3ee, #28476b);
+  --px-hit: light-dark(#ffe58a, #6b5300);
+  --px-hit-edge: light-dark(#b07a00, #ffd24d);
+  --px-bad: light-dark(#a3260a, #ff9b80);
+  --px-loop: light-dark(#6a3d00, #f0b35e);
+  /* Paul Tol's bright scheme and two more, in an order that keeps neighbours apart */
+  --px-c0: #4477aa; --px-c1: #ccbb44; --px-c2: #aa3377; --px-c3: #228833;
+  --px-c4: #ee7733; --px-c5: #66ccee; --px-c6: #ee6677; --px-c7: #009988;
+  --px-k: light-dark(#8a1f87, #d59ae8);
+  --px-o: light-dark(#08448a, #97caff);
+  --px-m: light-dark(#2f4a61, #b9ccdf);
+  --px-r: light-dark(#114f4a, #90dfcc);
+  --px-x: light-dark(#7c4300, #f4c084);
+  --px-n: light-dark(#7d320c, #f7b99c);
+  --px-s: light-dark(#2b6a1e, #a5d68f);
+  --px-p: light-dark(#8a1f87, #d59ae8);
+  box-sizing: border-box;
+  display: flex;
+  flex-direction: column;
+  color: var(--px-ink);
+  background: var(--px-bg);
+  border: 1px solid var(--px-edge);
+  border-radius: 6px;
+  font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif);
+  overflow: hidden;
+}
+.pyptx-linked *, .pyptx-linked *::before { box-sizing: border-box; }
+.pyptx-linked [hidden] { display: none !important; }
+body[data-jp-theme-light="true"] .pyptx-linked { color-scheme: light; }
+body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
+.pyptx-page { margin: 0; background: light-dark(#ffffff, #14171c); color-scheme: light dark; }
+.pyptx-fill { height: 100vh; border: 0; border-radius: 0; }
+.pyptx-fill .pyptx-panes { flex: 1; min-height: 0; }
+
+/* summary */
+.pyptx-header { padding: 8px 12px 6px; border-bottom: 1px solid var(--px-edge); }
+.pyptx-title { display: flex; align-items: baseline; gap: 8px; font-size: 15px; }
+.pyptx-badge { font-size: 12px; color: var(--px-soft); border: 1px solid var(--px-edge); border-radius: 10px; padding: 0 8px; }
+.pyptx-entry { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 20px; margin-top: 4px; }
+.pyptx-facts { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; }
+.pyptx-fact { min-width: 0; }
+.pyptx-fact dt { font-size: 11px; color: var(--px-soft); }
+.pyptx-fact dd { margin: 0; }
+.pyptx-fact b { font-size: 15px; font-variant-numeric: tabular-nums; }
+.pyptx-fact small { color: var(--px-soft); margin-left: 5px; }
+.pyptx-peak { font: inherit; font-size: 11px; margin-left: 5px; padding: 0; color: var(--px-focus); background: none; border: 0; text-decoration: underline dotted; cursor: pointer; }
+.pyptx-bad b { color: var(--px-bad); }
+.pyptx-mix { display: flex; flex-wrap: wrap; gap: 2px 8px; margin: 0 0 0 auto; padding: 4px 0 0; list-style: none; font-size: 11px; }
+.pyptx-mix li { display: flex; gap: 5px; padding: 1px 6px 2px; border-radius: 3px; background: linear-gradient(var(--px-bar), var(--px-bar)) left bottom / var(--f) 3px no-repeat, var(--px-raised); }
+
+.pyptx-notes { margin: 4px 0 0; padding: 0; list-style: none; font-size: 12px; }
+.pyptx-notes b { color: var(--px-bad); margin-right: 6px; }
+
+/* toolbar */
+.pyptx-toolbar { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 5px 12px; border-bottom: 1px solid var(--px-edge); background: var(--px-raised); }
+.pyptx-space { flex: 1; }
+.pyptx-search { width: 190px; font: inherit; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 2px 7px; }
+.pyptx-search[aria-invalid="true"] { border-color: var(--px-bad); }
+.pyptx-check { display: inline-flex; align-items: center; gap: 3px; color: var(--px-soft); font-family: monospace; }
+.pyptx-hits { color: var(--px-soft); font-size: 12px; }
+.pyptx-button { font: inherit; font-size: 12px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 2px 9px; cursor: pointer; list-style: none; white-space: nowrap; }
+.pyptx-button::-webkit-details-marker { display: none; }
+.pyptx-button:hover { border-color: var(--px-focus); }
+.pyptx-group { display: inline-flex; }
+.pyptx-group .pyptx-button { border-radius: 0; margin-left: -1px; }
+.pyptx-toggle[aria-pressed="false"] { color: var(--px-soft); text-decoration: line-through; background: var(--px-raised); }
+.pyptx-menu { position: relative; }
+.pyptx-sheet { position: absolute; right: 0; z-index: 20; margin-top: 4px; padding: 10px 14px; max-height: 60vh; overflow: auto; width: max-content; max-width: 560px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 6px; box-shadow: 0 6px 24px rgb(0 0 0 / 25%); }
+.pyptx-sheet fieldset { border: 0; margin: 0 0 6px; padding: 0; }
+.pyptx-sheet legend { font-weight: 600; padding: 0; }
+.pyptx-sheet label { display: block; cursor: pointer; }
+.pyptx-sheet small { color: var(--px-soft); }
+.pyptx-keys { display: grid; grid-template-columns: max-content 1fr; gap: 3px 14px; margin: 0; }
+.pyptx-keys dt { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-weight: 600; }
+.pyptx-keys dd { margin: 0; }
+
+/* panes */
+.pyptx-panes { display: flex; min-height: 120px; }
+.pyptx-pane { display: flex; flex-direction: column; flex: 1 1 0; min-width: 90px; font: 12px/1.5 var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace); }
+.pyptx-bar { padding: 2px 10px; font: 600 11px/1.6 var(--jp-ui-font-family, system-ui, sans-serif); color: var(--px-soft); border-bottom: 1px solid var(--px-edge); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.pyptx-view { display: flex; flex: 1; min-height: 0; }
+.pyptx-list { position: relative; flex: 1; min-width: 0; overflow: auto; outline-offset: -2px; overscroll-behavior: contain; scrollbar-width: thin; }
+.pyptx-strip { position: relative; width: 14px; flex: none; height: 100%; border-left: 1px solid var(--px-edge); cursor: pointer; touch-action: none; }
+.pyptx-strip canvas { position: absolute; left: 0; top: 0; width: 14px; }
+.pyptx-sight { position: absolute; left: 0; right: 0; top: 0; border: 1px solid var(--px-soft); background: color-mix(in srgb, var(--px-soft) 12%, transparent); pointer-events: none; }
+.pyptx-separator { flex: none; width: 6px; cursor: col-resize; background: var(--px-raised); border: solid var(--px-edge); border-width: 0 1px; touch-action: none; }
+.pyptx-separator:hover, .pyptx-separator:focus-visible { background: var(--px-focus); }
+.pyptx-linked :focus-visible { outline: 2px solid var(--px-focus); }
+.pyptx-lines { position: relative; }
+.pyptx-columns, .pyptx-row { display: flex; align-items: stretch; white-space: pre; min-width: 100%; }
+.pyptx-columns { position: sticky; top: 0; z-index: 3; width: max-content; background: var(--px-raised); color: var(--px-soft); font-size: 11px; line-height: 18px; height: 18px; user-select: none; }
+.pyptx-row { position: absolute; left: 0; right: 0; height: var(--px-row); line-height: var(--px-row); cursor: default; --c: transparent; }
+.pyptx-full .pyptx-row { content-visibility: auto; }
+.pyptx-no { position: sticky; left: 0; z-index: 1; flex: none; width: calc(var(--px-number) + 18px); padding: 0 6px 0 12px; text-align: right; color: var(--px-soft); background: var(--px-bg); user-select: none; }
+.pyptx-row .pyptx-no::before { content: ""; position: absolute; left: 0; top: 0; bottom: 0; width: 5px; background: var(--c); }
+.pyptx-striped .pyptx-no::before { background: repeating-linear-gradient(var(--c) 0 3px, transparent 3px 6px); }
+.pyptx-columns .pyptx-no { background: var(--px-raised); padding-left: 0; }
+.pyptx-cells { flex: none; margin: 0 0.5ch 0 -0.5ch; color: var(--px-soft); user-select: none; font-variant-numeric: tabular-nums; }
+.pyptx-col { flex: none; padding: 0 0.5ch; text-align: right; color: var(--px-soft); user-select: none; overflow: hidden; font-variant-numeric: tabular-nums; }
+.pyptx-share { color: var(--px-ink); background: linear-gradient(var(--px-bar), var(--px-bar)) left center / var(--f) 12px no-repeat; }
+.pyptx-code { tab-size: 4; flex: 1 0 auto; padding: 0 12px 0 13px; cursor: text; }
+.pyptx-row { background: color-mix(in srgb, var(--c) 11%, transparent); }
+.pyptx-c0 { --c: var(--px-c0); } .pyptx-c1 { --c: var(--px-c1); } .pyptx-c2 { --c: var(--px-c2); } .pyptx-c3 { --c: var(--px-c3); }
+.pyptx-c4 { --c: var(--px-c4); } .pyptx-c5 { --c: var(--px-c5); } .pyptx-c6 { --c: var(--px-c6); } .pyptx-c7 { --c: var(--px-c7); }
+.pyptx-kin { background: color-mix(in srgb, var(--c) 25%, transparent); }
+.pyptx-kin .pyptx-no { box-shadow: inset 8px 0 0 -3px var(--c); }
+.pyptx-exact { background: color-mix(in srgb, var(--c) 31%, transparent); }
+.pyptx-exact .pyptx-no { color: var(--px-bg); background: var(--px-ink); font-weight: 600; }
+.pyptx-heading { padding: 0 10px; font: 600 11px/18px var(--jp-ui-font-family, system-ui, sans-serif); color: var(--px-soft); }
+.pyptx-head { background: var(--px-raised) !important; }
+.pyptx-head .pyptx-no { background: var(--px-raised); }
+.pyptx-kin .pyptx-no { color: var(--px-ink); }
+.pyptx-active { outline: 2px solid var(--px-ink); outline-offset: -2px; z-index: 2; }
+.pyptx-picked { box-shadow: inset 0 0 0 100px color-mix(in srgb, var(--px-focus) 22%, transparent); }
+.pyptx-hit .pyptx-no { box-shadow: inset -3px 0 0 var(--px-hit-edge); }
+.pyptx-linked mark { color: inherit; background: var(--px-hit); border-radius: 2px; }
+.pyptx-jump { user-select: none; font: inherit; font-size: 11px; line-height: 14px; margin-left: 10px; padding: 0 5px; color: var(--px-focus); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 3px; cursor: pointer; }
+.pyptx-tk { color: var(--px-k); } .pyptx-to { color: var(--px-o); font-weight: 600; } .pyptx-tm { color: var(--px-m); }
+.pyptx-tr { color: var(--px-r); } .pyptx-tx { color: var(--px-x); } .pyptx-tn { color: var(--px-n); } .pyptx-ts { color: var(--px-s); }
+.pyptx-tp { color: var(--px-p); font-weight: 600; } .pyptx-tc { color: var(--px-soft); font-style: italic; } .pyptx-tl { color: var(--px-x); font-weight: 600; }
+.pyptx-ptx .pyptx-code { tab-size: 2; }
+.pyptx-td { color: var(--px-k); } .pyptx-python .pyptx-to { font-weight: 400; }
+
+.pyptx-status { padding: 4px 12px; min-height: 26px; border-top: 1px solid var(--px-edge); background: var(--px-raised); font-size: 12px; white-space: pre-wrap; }
+.pyptx-foot { flex: none; }
+.pyptx-explain { display: flex; gap: 0 18px; align-items: baseline; height: 26px; overflow: hidden; white-space: nowrap; padding: 0 12px 4px; background: var(--px-raised); color: var(--px-soft); font-size: 12px; }
+.pyptx-explain b { color: var(--px-ink); font-family: var(--jp-code-font-family, ui-monospace, monospace); }
+.pyptx-explain .pyptx-button { padding: 0 5px; font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: 11px; }
+.pyptx-stack + .pyptx-stack { margin-left: 14px; }
+.pyptx-what { overflow: hidden; text-overflow: ellipsis; }
+
+/* blocks, loops, labels */
+.pyptx-loops { flex: none; width: var(--px-loops); margin-left: 0.5ch; color: var(--px-loop); font-weight: 700; user-select: none; overflow: hidden; }
+.pyptx-columns .pyptx-loops { margin-left: 0.5ch; }
+.pyptx-fold { position: static; flex: none; margin-right: -12px; padding: 0; width: 12px; height: var(--px-row); line-height: var(--px-row); font: inherit; font-size: 10px; color: var(--px-soft); background: none; border: 0; cursor: pointer; z-index: 1; }
+.pyptx-fold:hover { color: var(--px-focus); }
+.pyptx-folded { border-bottom: 1px dashed var(--px-soft); }
+.pyptx-folded .pyptx-code { flex-grow: 0; }
+.pyptx-more { color: var(--px-soft); font-style: italic; }
+.pyptx-label { font: inherit; padding: 0; color: var(--px-focus); background: none; border: 0; text-decoration: underline; cursor: pointer; }
+.pyptx-mark { background: var(--px-hit); }
+
+/* what if */
+.pyptx-ask { align-self: center; }
+.pyptx-whatif { margin: 6px 0 2px; padding: 6px 12px; border: 1px solid var(--px-edge); border-radius: 6px; background: var(--px-raised); }
+.pyptx-whatif p { margin: 2px 0; }
+.pyptx-answer b { font-size: 15px; }
+.pyptx-tries { display: flex; flex-wrap: wrap; gap: 6px 28px; margin: 4px 0; }
+.pyptx-try { display: grid; grid-template-columns: auto auto; gap: 2px 8px; align-items: end; }
+.pyptx-try label { display: flex; flex-direction: column; font-size: 11px; color: var(--px-soft); }
+.pyptx-try input { width: 110px; font: inherit; font-size: 13px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 1px 5px; }
+.pyptx-chart { grid-column: 1 / 3; }
+.pyptx-chart svg { display: block; background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 3px; cursor: crosshair; }
+.pyptx-steps { fill: none; stroke: var(--px-focus); stroke-width: 1.5; }
+.pyptx-now { fill: var(--px-ink); stroke: var(--px-bg); stroke-width: 1.5; }
+.pyptx-hints { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: baseline; font-size: 12px; color: var(--px-soft); }
+
+/* code and diff as tabs */
+.pyptx-tabs > .pyptx-panel { flex: 1; min-height: 0; }
+.pyptx-tabs > .pyptx-panel > .pyptx-linked { border: 0; border-radius: 0; }
+.pyptx-tabs > .pyptx-panel > .pyptx-fill { height: 100%; }
+.pyptx-tablist { display: flex; align-items: flex-end; gap: 2px; padding: 4px 8px 0; border-bottom: 1px solid var(--px-edge); background: var(--px-raised); }
+.pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
+.pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
+.pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+`,""]),r.d(t,{},{A:i})},36(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var r="",e=void 0!==t[5];return t[4]&&(r+="@supports (".concat(t[4],") {")),t[2]&&(r+="@media ".concat(t[2]," {")),e&&(r+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),r+=p(t),e&&(r+="}"),t[2]&&(r+="}"),t[4]&&(r+="}"),r}).join("")},t.i=function(p,r,e,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(e)for(var n=0;n<this.length;n++){var x=this[n][0];null!=x&&(i[x]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);e&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),r&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=r),o&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=o):d[4]="".concat(o)),t.push(d))}},t}},35(p){p.exports=function(p){return p[1]}},28(p){var t=[];function r(p){for(var r=-1,e=0;e<t.length;e++)if(t[e].identifier===p){r=e;break}return r}function e(p,e){for(var o={},a=[],i=0;i<p.length;i++){var n=p[i],x=e.base?n[0]+e.base:n[0],l=o[x]||0,d="".concat(x," ").concat(l);o[x]=l+1;var s=r(d),c={css:n[1],media:n[2],sourceMap:n[3],supports:n[4],layer:n[5]};if(-1!==s)t[s].references++,t[s].updater(c);else{var f=function(p,t){var r=t.domAPI(t);return r.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&r.update(p=t):r.remove()}}(c,e);e.byIndex=i,t.splice(i,0,{identifier:d,updater:f,references:1})}a.push(d)}return a}p.exports=function(p,o){var a=e(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var n=r(a[i]);t[n].references--}for(var x=e(p,o),l=0;l<a.length;l++){var d=r(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=x}}},30(p){var t={};p.exports=function(p,r){var e=function(p){if(void 0===t[p]){var r=document.querySelector(p);if(window.HTMLIFrameElement&&r instanceof window.HTMLIFrameElement)try{r=r.contentDocument.head}catch(p){r=null}t[p]=r}return t[p]}(p);if(!e)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");e.appendChild(r)}},32(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},31(p,t,r){p.exports=function(p){var t=r.nc;t&&p.setAttribute("nonce",t)}},29(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(r){var e,o,a;e="",r.supports&&(e+="@supports (".concat(r.supports,") {")),r.media&&(e+="@media ".concat(r.media," {")),(o=void 0!==r.layer)&&(e+="@layer".concat(r.layer.length>0?" ".concat(r.layer):""," {")),e+=r.css,o&&(e+="}"),r.media&&(e+="}"),r.supports&&(e+="}"),(a=r.sourceMap)&&"u">typeof btoa&&(e+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(e,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},33(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},27(p,t,r){var e=r(28),o=r.n(e),a=r(29),i=r.n(a),n=r(30),x=r.n(n),l=r(31),d=r.n(l),s=r(32),c=r.n(s),f=r(33),y=r.n(f),u=r(34),g={};g.styleTagTransform=y(),g.setAttributes=d(),g.insert=x().bind(null,"head"),g.domAPI=i(),g.insertStyleElement=c(),o()(u.A,g),u.A&&u.A.locals&&u.A.locals}}]);

@@ -1,0 +1,181 @@
+"""JupyterLab with the extension, in a folder of its own, and Chromium looking at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from selenium.webdriver import ActionChains
+from support.processes import variables
+
+import pyptx
+
+TOKEN = "testing"
+NAME = "pyptx-lab"
+START_LIMIT_S = 120
+LIMIT_S = 60
+SCREENSHOTS = "PYPTX_SCREENSHOTS"                       # folder that pictures of the browser tests are kept in
+
+
+def installed() -> Path:
+    """Where the wheel puts the built extension."""
+    return Path(sysconfig.get_path("data"), "share", "jupyter", "labextensions", NAME)
+
+
+@pytest.fixture(scope="session")
+def jupyter_paths(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> dict[str, str]:
+    """Environment in which Jupyter finds the extension: that of the wheel; from a checkout, the committed build."""
+    home = tmp_path_factory.mktemp("jupyter")
+    paths = {"HOME": str(home), "JUPYTER_CONFIG_DIR": str(home / "config"), "JUPYTER_DATA_DIR": str(home / "data"),
+             "IPYTHONDIR": str(home / "ipython"), "JUPYTER_RUNTIME_DIR": str(home / "runtime")}
+    if Path(pyptx.__file__).is_relative_to(checkout):
+        target = home / "data" / "labextensions" / NAME
+        shutil.copytree(checkout / "pyptx" / "labextension", target)
+        shutil.copy(checkout / "lab_extension" / "install.json", target)
+        config = home / "config" / "jupyter_server_config.d"
+        config.mkdir(parents=True)
+        shutil.copy(checkout / "lab_extension" / "server.json", config / "pyptx.json")
+    quiet = home / "config" / "labconfig" / "default_setting_overrides.json"
+    quiet.parent.mkdir(parents=True)
+    news = {"fetchNews": "false", "checkForUpdates": False}
+    quiet.write_text(json.dumps({"@jupyterlab/apputils-extension:notification": news}))
+    return paths
+
+
+class Lab:
+    """A running server and the browser that looks at it."""
+
+    def __init__(self, url: str, folder: Path, chrome):
+        self.url, self.folder, self.chrome = url, folder, chrome
+
+    def write(self, name: str, *sources: str) -> None:
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+        nbformat.write(notebook, self.folder / name)
+
+    def request(self, path: str, body: dict | None = None) -> Any:
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, data, {"Authorization": f"token {TOKEN}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def open(self, path: str, *, page: str = "lab/tree") -> Lab:
+        """Load a page anew, with no other documents; what was not saved is lost."""
+        self.js("addEventListener('beforeunload', event => event.stopImmediatePropagation(), true)")
+        self.chrome.get(f"{self.url}/{page}/{path}?token={TOKEN}&reset")
+        if page.startswith("lab"):
+            self.wait("return Boolean(window.jupyterapp) && !document.querySelector('#jupyterlab-splash')")
+        return self
+
+    def js(self, script: str, *arguments: Any) -> Any:
+        return self.chrome.execute_script(script, *arguments)
+
+    def wait(self, script: str, *arguments: Any, limit_s: float = LIMIT_S) -> Any:
+        """Until a script gives something true; that."""
+        until = time.monotonic() + limit_s
+        while not (value := self.js(script, *arguments)):
+            if time.monotonic() > until:
+                self.shot("failed")
+                pytest.fail(f"never true: {script}\n{self.complaints}")
+            time.sleep(0.2)
+        return value
+
+    def command(self, name: str, arguments: dict | None = None) -> None:
+        """Carry out a command of JupyterLab and wait until it is done."""
+        done = self.chrome.execute_async_script(
+            "const done = arguments[2]; jupyterapp.commands.execute(arguments[0], arguments[1] ?? {})"
+            ".then(() => done(''), error => done(String(error)))", name, arguments)
+        assert done == "", done
+
+    def run_all(self) -> None:
+        self.wait("return document.querySelector('.jp-Notebook') && "
+                  "document.querySelector('.jp-NotebookPanel-toolbar, .jp-Toolbar')")
+        self.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        self.command("notebook:run-all-cells")
+
+    def all(self, selector: str) -> list:
+        return self.chrome.find_elements("css selector", selector)
+
+    def one(self, selector: str):
+        self.wait("return document.querySelector(arguments[0])", selector)
+        return self.chrome.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        return self.js("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+    def hover(self, element) -> None:
+        ActionChains(self.chrome).move_to_element(element).perform()
+
+    def keys(self, *keys: str) -> None:
+        ActionChains(self.chrome).send_keys(*keys).perform()
+
+    def theme(self, name: str) -> None:
+        self.command("apputils:change-theme", {"theme": name})
+        self.wait("return document.body.dataset.jpThemeName === arguments[0]", name)
+
+    def shot(self, name: str) -> None:
+        """Keep a picture of the window, where somebody asked for pictures."""
+        if folder := os.environ.get(SCREENSHOTS):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.chrome.save_screenshot(str(Path(folder, f"{name}.png")))
+
+    @property
+    def complaints(self) -> list[str]:
+        """What the console has to say against the extension."""
+        return [entry["message"] for entry in self.chrome.get_log("browser")
+                if entry["level"] == "SEVERE" and "pyptx" in entry["message"].lower()]
+
+
+@pytest.fixture(scope="session")
+def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Lab]]:
+    """Start a Jupyter application in a folder of its own."""
+    running = []
+
+    def begin(chrome, module: str, *options: str) -> Lab:
+        folder = tmp_path_factory.mktemp("notebooks")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        command = [sys.executable, "-m", module, "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
+                   f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}", *options]
+        log = folder.parent / f"{folder.name}.log"
+        with log.open("w") as output:
+            process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT,
+                                       env=variables(jupyter_paths))
+        running.append(process)
+        lab, until = Lab(f"http://127.0.0.1:{port}", folder, chrome), time.monotonic() + START_LIMIT_S
+        while True:
+            try:
+                lab.request("/api")
+                return lab
+            except OSError:
+                assert process.poll() is None and time.monotonic() < until, log.read_text()
+                time.sleep(0.3)
+    yield begin
+    for process in running:
+        process.terminate()
+    for process in running:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def lab(start: Callable[..., Lab], chromium) -> Lab:
+    chromium.set_script_timeout(LIMIT_S)
+    return start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")

@@ -1,0 +1,100 @@
+"""What the server answers: PTX checked, versions listed, views of files."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from pyptx import Tile, history, kernel, load, ptx, reg
+from pyptx.jupyter import panel
+from pyptx.jupyter.files import FileError, view_of
+from pyptx.types import f32
+
+HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
+ONE = HEAD + """.visible .entry one(.param .u64 at)
+{
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<3>;
+    .shared .align 4 .b8 room[128];
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, %tid.x;
+    st.shared.u32 [room], %r1;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+
+
+@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=1, block=64)
+def twice(a, b):
+    a_at, b_at = ptx.global_ptrs(a, b)
+    x = reg.scalar(f32)
+    ptx.inst.ld.global_.f32(x, ptx.addr(a_at))
+    ptx.inst.st.global_.f32(ptx.addr(b_at), x + x)
+
+
+@pytest.fixture
+def versions(tmp_path, monkeypatch):
+    """Two versions of a kernel, of two notebooks, in a store of their own."""
+    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path))
+    for number, notebook in ((4, "a.ipynb"), (8, "b.ipynb")):
+        history.keep(twice.compile(N=number), params={"N": number}, block=twice.block, notebook=notebook)
+
+
+def test_ptx_is_checked_with_lines_and_columns():
+    server = pytest.importorskip("pyptx.jupyter.server", reason="jupyter_server is not installed")
+    assert server.diagnostics(ONE, None) == []
+    (found,) = server.diagnostics(ONE.replace("mov.u32", "mov.u33"), None)
+    assert (found["severity"], found["line"]) == ("error", 10)
+    assert ONE.split("\n")[9][found["column"]:found["end_column"]].strip()
+    assert server.diagnostics(ONE, "sm_1")[0]["severity"] == "error"
+
+
+def test_the_panel_lists_versions_newest_first_and_of_one_notebook(versions):
+    (listed,) = panel.kernels()
+    assert listed["name"] == "twice"
+    assert [version["ref"] for version in listed["versions"]] == ["twice@2", "twice@1"]
+    newest = listed["versions"][0]
+    assert newest["params"] == {"N": "8"} and newest["target"] == "sm_90a" and newest["spills"] == 0
+    assert newest["occupancy"]["percent"] and newest["occupancy"]["why"]
+    (of_one,) = panel.kernels("a.ipynb")
+    assert [version["ref"] for version in of_one["versions"]] == ["twice@1"]
+    assert panel.kernels("c.ipynb") == []
+
+
+def test_a_session_names_its_kernels_and_where_they_run():
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell()
+    shell.user_ns.update(mine=twice, _hidden=twice, x=1)
+    data = panel.Session(shell)._repr_mimebundle_()["application/json"]
+    assert data["kernels"] == [{"name": "twice", "variable": "mine", "arch": "sm_90a"}]
+    assert data["device"]["backend"] in ("sim", "cuda")
+
+
+def test_ptx_text_is_shown_with_its_machine_code():
+    view = view_of("one.ptx", ONE.encode())
+    assert (view.title, view.panes, view.entries[0].shared_bytes) == ("one.ptx", ("ptx", "sass"), 128)
+    with pytest.raises(FileError, match=r"(?s)one.ptx does not assemble.*line 10"):
+        view_of("one.ptx", ONE.replace("mov.u32", "mov.f16").encode())
+    with pytest.raises(FileError, match=r"one.ptx: "):
+        view_of("one.ptx", b"no ptx at all")
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
+def test_a_cubin_says_what_the_compiler_said(arch):
+    compiled = load(ONE.replace("8.5", "8.6").replace("sm_90a", arch)).compile()
+    view = view_of("one.cubin", compiled.cubin)
+    used = compiled.resources["one"]
+    assert view.target == arch
+    assert view.panes == ("ptx", "sass"), "-lineinfo left the PTX in it"
+    assert [line.text.rstrip(" ;") for line in compiled.sass] == list(view.sass.text)
+    shown = view.entries[0]
+    assert (shown.registers, shown.shared_bytes, shown.constant_bytes) == (used.registers, used.shared_bytes,
+                                                                           used.constant_bytes)
+
+
+def test_other_files_and_broken_ones_are_refused():
+    with pytest.raises(FileError, match=r"one.txt: expected a name that ends in .ptx or .cubin"):
+        view_of("one.txt", b"")
+    with pytest.raises(FileError, match="one.cubin: not a cubin"):
+        view_of("one.cubin", b"\x7fno")
