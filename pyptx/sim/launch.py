@@ -72,6 +72,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads)
     else:
         counters = reference.run(program, plan, block_of_params, segments)
+    np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
     return Result(counters, time.perf_counter() - started, chosen)
 
 

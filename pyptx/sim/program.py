@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 
+import numpy as np
+
 from pyptx.errors import Diagnostic, PtxError, SimulationError
 from pyptx.ir.nodes import (
     Function,
@@ -53,6 +55,7 @@ from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
 from pyptx.sim.scope import Scope
 from pyptx.sim.shapes import Shaped, known, parts, record
+from pyptx.sim.tensor import flops
 from pyptx.validate import bind
 
 __all__ = ["Program", "load"]
@@ -126,6 +129,11 @@ class Program:
     def maxnreg(self) -> int:
         """Registers a thread is given at launch, 0: unknown."""
         return next((int(d.values[0]) for d in self.entry.directives if d.name == "maxnreg"), 0)
+
+    @cached_property
+    def tensor_flops(self) -> np.ndarray:
+        """Floating-point (or integer) operations of the matrix product of a warp, for each instruction."""
+        return np.array([flops(action) for action in self.actions], np.uint64)
 
     @cached_property
     def specials(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def program(lines: list, params: str, target: str = "sm_100a"):
 
 
 def move(text: str, registers: int, memory: np.ndarray, order: np.ndarray, values: np.ndarray | None = None):
-    """Run a statement on `%row`, the address of row order[lane] of shared memory; registers %r0.. and the memory after."""
+    """Run a statement on `%row`, the address of row order[lane] of shared memory; %r0.. and the memory after."""
     body = [".shared .align 128 .b8 buffer[512]", ".reg .b32 %r<9>", ".reg .b64 %a<9>", ".reg .b32 %t<9>",
             ".reg .b32 %row", "ld.param.u64 %a0, [memory]", "ld.param.u64 %a1, [order]", "ld.param.u64 %a2, [regs]",
             "mov.u32 %t0, %tid.x", "mul.wide.u32 %a3, %t0, 4", "add.u64 %a0, %a0, %a3", "add.u64 %a1, %a1, %a3",

@@ -258,6 +258,19 @@ def test_random_bits_give_the_same_on_both_engines(case, tensor_cores):
         run_case(case, rows, tensor_cores=tensor_cores)
 
 
+def test_operations_are_counted():
+    case = next(c for c in CASES if "m16n8k16.row.col.f32.bf16" in c.text and not c.sparse)
+    operands = "{%f0, %f1, %f2, %f3}, {%b0, %b1, %b2, %b3}, {%b4, %b5}, {%f4, %f5, %f6, %f7}"
+    module = entry(f"""
+        .reg .f32 %f<8>; .reg .b32 %b<8>; .reg .pred %p
+        setp.eq.u32 %p, 1, 0
+        {case.text.split()[0]} {operands}
+        @%p {case.text.split()[0]} {operands}
+        ret""", "u64 x", target="sm_80")
+    result = run_both(module, 3, 64, (np.zeros(1, np.uint32),))
+    assert result.counters.tensor_flops.tolist() == [0, 6 * 2 * 16 * 8 * 16, 0, 0]
+
+
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_part_of_a_warp_cannot_multiply(engine):
     case = next(c for c in CASES if "m16n8k16.row.col.f32.bf16" in c.text and not c.sparse)

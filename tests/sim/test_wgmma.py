@@ -249,6 +249,55 @@ def test_sums_that_round_are_the_same_on_both_engines(name, tensor_cores):
     run_case(case, stored, b, c * 1.001 if case.d == "f32" else c, tensor_cores=tensor_cores)
 
 
+CHAIN = """
+    .shared .align 1024 .b8 buffer[4096]
+    .reg .f32 %d<8>; .reg .b64 %a; .reg .b64 %b; .reg .b64 %o; .reg .b64 %w; .reg .pred %p; .reg .b32 %t; .reg .b32 %s
+    .reg .b32 %v
+    ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %w, %t, 16; add.u64 %o, %o, %w
+    mov.u32 %s, buffer; shl.b32 %t, %t, 4; add.u32 %s, %s, %t; mov.b32 %v, 0x3f803f80
+    st.shared.v4.b32 [%s], {%v, %v, %v, %v}; st.shared.v4.b32 [%s+2048], {%v, %v, %v, %v}; bar.sync 0
+    mov.f32 %d0, 0.5; mov.f32 %d1, 0.5; mov.f32 %d2, 0.5; mov.f32 %d3, 0.5; setp.eq.u32 %p, 1, 1
+    mov.f32 %d4, 0.0; mov.f32 %d5, 0.0; mov.f32 %d6, 0.0; mov.f32 %d7, 0.0
+    mov.b64 %a, 0x0000000800080040; mov.b64 %b, 0x0000000800080040
+    wgmma.fence.sync.aligned
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %a, %b, %p, 1, 1, 0, 0
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %a, %b, %p, 1, 1, 0, 0
+    wgmma.commit_group.sync.aligned
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d4, %d5, %d6, %d7}, %a, %b, %p, 1, 1, 0, 0
+    wgmma.commit_group.sync.aligned
+    WAIT
+    st.global.v4.f32 [%o], {%d0, %d1, %d4, %d5}
+    ret"""
+
+
+def chain(wait: str, **options) -> np.ndarray:
+    """0.5 + 2 * 16 in two registers, 16 in the other two, when `wait` is enough."""
+    out = np.zeros((128, 4), np.float32)
+    run_both(entry(CHAIN.replace("WAIT", wait), "u64 out", target="sm_90a"), 1, 128, (out,), **options)
+    return out
+
+
+@pytest.mark.parametrize(("schedule", "seed"), [("eager", 0), ("late", 0), ("random", 1), ("random", 2)])
+def test_products_of_a_chain_add_up(schedule, seed):
+    out = chain("wgmma.wait_group.sync.aligned 0", schedule=schedule, seed=seed)
+    assert (out == [32.5, 32.5, 16, 16]).all()
+
+
+def test_a_missing_wait_shows_late():
+    assert (chain("", schedule="eager") == [32.5, 32.5, 16, 16]).all()
+    assert np.isnan(chain("", schedule="late")).all()
+    out = chain("wgmma.wait_group.sync.aligned 1", schedule="late")
+    assert (out[:, :2] == 32.5).all() and np.isnan(out[:, 2:]).all()
+
+
+def test_late_operands_are_read_when_they_are_used():
+    """Shared memory written before the wait, without one, is what the product sees."""
+    reuse = ("bar.sync 0; mov.b32 %v, 0; st.shared.v4.b32 [%s], {%v, %v, %v, %v}; bar.sync 0; "
+             "wgmma.wait_group.sync.aligned 0")
+    assert (chain(reuse, schedule="eager") == [32.5, 32.5, 16, 16]).all()
+    assert (chain(reuse, schedule="late") == [0.5, 0.5, 0, 0]).all()
+
+
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_descriptor_outside_of_shared_memory_is_an_error(engine):
     module = entry("""

@@ -26,8 +26,11 @@ static inline int away(u32 mode, int sign, int odd, int half, int rest) {
     }
 }
 
+// What a stochastic rounding adds to the top bits that are cut off: `bits` of them, 0: another rounding.
+typedef struct { u32 bits, value; } Random;
+
 // value = mant * 2^exp (+ something below when sticky) in `format`.
-static u64 round_parts(int sign, u64 mant, int exp, int sticky, u32 format, u32 mod) {
+static u64 round_parts(int sign, u64 mant, int exp, int sticky, u32 format, u32 mod, Random random) {
     u32 mode = mod & RND_MASK;
     if (format == T_F64) {
         if (!mant) return (u64)sign << 63;
@@ -51,7 +54,12 @@ static u64 round_parts(int sign, u64 mant, int exp, int sticky, u32 format, u32 
         half = mant >> (cut - 1) & 1;
         rest = sticky || (mant & (((u64)1 << (cut - 1)) - 1));
     }
-    keep += (u64)away(mode, sign, keep & 1, half, rest);
+    if (random.bits) {
+        u64 dropped = cut <= 0 ? 0 : cut < 64 ? mant & (((u64)1 << cut) - 1) : mant;
+        int low = cut - (int)random.bits;                               // bits below the random ones never carry
+        if (low >= 0) keep += ((low < 64 ? dropped >> low : 0) + random.value) >> random.bits;
+        else if (cut > 0) keep += (dropped + (random.value >> -low)) >> cut;
+    } else keep += (u64)away(mode, sign, keep & 1, half, rest);
     bits = e < f->emin ? keep : ((u64)(e - f->emin) << f->mbits) + keep;   // carries move into the exponent
     if (bits > f->max) {
         int to_max = (mod & M_SATFINITE) || mode == RZ || (mode == RM && !sign) || (mode == RP && sign);
@@ -60,7 +68,7 @@ static u64 round_parts(int sign, u64 mant, int exp, int sticky, u32 format, u32 
     return bits | s;
 }
 
-u64 round_double(double v, u32 format, u32 mod) {
+static u64 round_with(double v, u32 format, u32 mod, Random random) {
     u64 u = of_f64(v);
     int sign = (int)(u >> 63), e = (int)(u >> 52 & 2047);
     u64 mant = u & 0xfffffffffffffull;
@@ -76,10 +84,13 @@ u64 round_double(double v, u32 format, u32 mod) {
     }
     if (format == T_F64) return u;
     if (e) mant |= 1ull << 52; else e = 1;
-    return round_parts(sign, mant, e - 1075, 0, format, mod);
+    return round_parts(sign, mant, e - 1075, 0, format, mod, random);
 }
+u64 round_double(double v, u32 format, u32 mod) { return round_with(v, format, mod, (Random){0, 0}); }
 
 double widen(u64 bits, u32 format) {
+    if (format == T_UE8M0) return (bits & 255) == 255 ? NAN : ldexp(1.0, (int)(bits & 255) - 127);
+    if (format == T_S2F6) return (int8_t)bits * 0x1p-6;
     if (format == T_F64) return as_f64(bits);
     if (format == T_F32 || format == T_TF32) return as_f32((u32)bits);
     const Format *f = &formats[format];
@@ -116,16 +127,41 @@ static u64 to_integer(double v, u32 to, u32 from, u32 mode) {
     return (u64)v;
 }
 
+// To a scale: the exponent without the sign, of RP the next one above unless the number is a power of two.
+static u64 to_scale(double v, u32 mod) {
+    u32 most = mod & M_SATFINITE ? 254 : 255;
+    int e;
+    if (v != v) return 255;
+    v = fabs(v);
+    if (v == 0.0) return 0;
+    if (isinf(v)) return most;
+    double m = frexp(v, &e);
+    i32 code = e - 1 + 127 + ((mod & RND_MASK) == RP && m != 0.5);
+    return code < 0 ? 0 : code > (i32)most ? most : (u64)code;
+}
+// To fixed point with 6 bits of fraction.
+static u64 to_fixed(double v, u32 mod) {
+    if (v != v) return 0x7f;
+    if ((mod & M_RELU) && v < 0.0) v = 0.0;
+    if (isinf(v)) return v < 0.0 ? 0x80 : 0x7f;
+    v *= 64.0;
+    v = (mod & RND_MASK) == RN ? round_even(v) : integral(v, mod & RND_MASK);
+    return (u64)(i64)(v > 127.0 ? 127.0 : v < -128.0 ? -128.0 : v) & 255;
+}
+static u64 without_minus(u64 r, u32 format) { return r == (format == T_TF32 ? 0x80000000u : formats[format].sign) ? 0 : r; }
+
 static inline u64 convert(u64 bits, u32 from, u32 to, u32 mod, int to_integral) {
     if (from <= T_S64) {                                                // integers arrive extended to 64 bits
         int sign = (from & 1) && (i64)bits < 0;
         u64 mag = sign ? 0 - bits : bits;
         if (mod & M_SAT) return round_double(sign ? 0.0 : mag ? 1.0 : 0.0, to, mod & RND_MASK);
-        return round_parts(sign, mag, 0, 0, to, mod);
+        return round_parts(sign, mag, 0, 0, to, mod, (Random){0, 0});
     }
     double v = widen(bits, from);
     if ((mod & M_FTZ) && from == T_F32 && fabs(v) < 0x1p-126) v = copysign(0.0, v);
     if (to <= T_S64) return to_integer(v, to, from, mod & RND_MASK);
+    if (to == T_UE8M0) return to_scale(v, mod);
+    if (to == T_S2F6) return to_fixed(v, mod);
     if (to_integral && v == v && fabs(v) < 0x1p60) {
         double r = (mod & RND_MASK) == RN ? round_even(v) : integral(v, mod & RND_MASK);
         v = copysign(r, v);
@@ -136,7 +172,7 @@ static inline u64 convert(u64 bits, u32 from, u32 to, u32 mod, int to_integral) 
     u64 r = round_double(v, to, mod);
     if ((mod & M_FTZ) && to == T_F32 && (r & 0x7f800000) == 0) r &= 0x80000000;
     if (to == T_TF32) r <<= 13, r |= (r >> 13 & 0x3ffff) == 0x3ffff ? 0x1fff : 0;
-    return r;
+    return mod & M_PZO ? without_minus(r, to) : r;
 }
 
 static inline int wide(u32 format) { return format == T_U64 || format == T_S64 || format == T_F64; }
@@ -152,6 +188,22 @@ static void f_cvt(Ctx *x, const Op *o, u32 m) {
     for (int i = 0; i < LANES; i++) out[i] = m >> i & 1 ? convert(in[i], from, to, o->mod, whole) : 0;
     if (wide(to)) { V64 r; memcpy(&r, out, sizeof r); put64(x, o->d, r, m); }
     else { V32 r; for (int i = 0; i < LANES; i++) r[i] = (u32)out[i]; put32(x, o->d, r, m); }
+}
+
+// cvt with a second operand: imm bits 24-31 random bits in it, or bits 32-33 a scale, which 1 multiplies, 2 divides.
+static void f_cvt_with(Ctx *x, const Op *o, u32 m) {
+    u32 from = o->imm & 255, to = o->imm >> 8 & 255, bits = o->imm >> 24 & 255, scaled = o->imm >> 32 & 3;
+    V32 in = ROW(V32, x, o->a), other = ROW(V32, x, o->b), r = 0;
+    for (int i = 0; i < LANES; i++) {
+        if (!(m >> i & 1)) continue;
+        double v = widen(in[i], from);
+        u32 scale = other[i] & 255;
+        if (scaled) v = scale == 255 ? NAN : ldexp(v, scaled == 1 ? (int)scale - 127 : 127 - (int)scale);
+        if (to == T_S2F6) { r[i] = (u32)to_fixed(v, o->mod); continue; }
+        u64 code = round_with(v, to, o->mod, (Random){bits, other[i]});
+        r[i] = (u32)(o->mod & M_PZO ? without_minus(code, to) : code);
+    }
+    put32(x, o->d, r, m);
 }
 
 // The common ones, rounding to nearest.
@@ -180,5 +232,5 @@ static void f_cvt_f16_f32(Ctx *x, const Op *o, u32 m) {                 // magic
 }
 
 #define E(n) {#n, f_##n}
-const Entry convert_ops[] = {E(cvt), E(cvt_f32_s32), E(cvt_f32_u32), E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_bf16_f32),
+const Entry convert_ops[] = {E(cvt), E(cvt_with), E(cvt_f32_s32), E(cvt_f32_u32), E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_bf16_f32),
                              E(cvt_f16_f32), {0, 0}};

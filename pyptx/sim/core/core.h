@@ -57,7 +57,7 @@ enum { F_FULL = 1,              // writes a temporary: all lanes
 
 // How a floating-point operation rounds and clamps (Op.mod of float operations).
 enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
-       M_FTZ = 8, M_SAT = 16, M_RELU = 32, M_NAN = 64, M_XORSIGN = 128, M_ABS = 256, M_SATFINITE = 512, M_OOB = 1024 };
+       M_FTZ = 8, M_SAT = 16, M_RELU = 32, M_NAN = 64, M_XORSIGN = 128, M_ABS = 256, M_SATFINITE = 512, M_OOB = 1024, M_PZO = 2048 };
 
 enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3, WAITING = 4 };     // WAITING: asks again, see F_WAIT in async.h
 
@@ -257,6 +257,6 @@ void release_aligned(void *p);
 
 // Formats of numbers, in the order known to lower.py.
 enum { T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_BF16, T_TF32, T_F32, T_F64, T_E4M3, T_E5M2,
-       T_E2M3, T_E3M2, T_E2M1, T_UE8M0 };
+       T_E2M3, T_E3M2, T_E2M1, T_UE8M0, T_S2F6 };
 
 #endif

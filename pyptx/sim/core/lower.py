@@ -14,11 +14,12 @@ __all__ = ["MODIFIERS", "assign", "lower", "modifiers", "type_width"]
 
 FORMATS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2",
            "e2m3",
-           "e3m2", "e2m1", "ue8m0")
+           "e3m2", "e2m1", "ue8m0", "s2f6")
 MODIFIERS = {"rz": 1, "rm": 2, "rp": 3, "rna": 4, "ftz": 8, "sat": 16, "relu": 32, "nan": 64, "xorsign": 128,
              "abs": 256,
-             "satfinite": 512}
-_WIDTHS = {"pred": 1, "tf32": 32, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8}
+             "satfinite": 512, "pzo": 2048}
+_WIDTHS = {"pred": 1, "tf32": 32, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8,
+           "s2f6": 8}
 _HALVES = frozenset(("f16", "bf16"))
 _FLOATS = frozenset(FORMATS[8:])
 
@@ -275,6 +276,10 @@ def _convert(e: Encoder, node: Apply, target: int | None) -> int | None:
         return _resized(e, place, source, result, target)
     if source not in _FLOATS and type_width(source) < 32:
         source = source[0] + "32"
+    if len(node.args) == 2:                                     # random bits, or a scale
+        imm = FORMATS.index(source) | FORMATS.index(result) << 8
+        imm |= node.number << 24 if node.op == "cvtrandom" else (1 if node.number else 2) << 32
+        return put(e, "cvt_with", result, target, place, lower(e, node.args[1]), mod=modifiers(node.flags), imm=imm)
     fast = _FAST.get((result, source))
     if fast and not node.flags:
         return put(e, fast, result, target, place)
@@ -358,5 +363,6 @@ def _carry_out(e: Encoder, node: Apply, target: int | None) -> int:
     return place
 
 
-_BUILD = {"cvt": _convert, "resize": _resize, "select": _select, "lane": _lane, "join": _join, "addc": _with_carry,
+_BUILD = {"cvt": _convert, "cvtrandom": _convert, "cvtscaled": _convert,
+          "resize": _resize, "select": _select, "lane": _lane, "join": _join, "addc": _with_carry,
           "subc": _with_carry, "carry": _carry_out, "borrow": _carry_out}

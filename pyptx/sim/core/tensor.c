@@ -59,7 +59,7 @@ void store_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, const float *
         }
 }
 
-void expand_sparse(float *out, const float *stored, u32 m, u32 k, u32 format, const u32 *row, const u32 *table, u32 chunks) {
+void expand_sparse(float *out, const float *stored, u32 m, u32 k, const u32 *row, const u32 *table, u32 chunks) {
     u32 per = k / chunks, half = k / 2;                                  // columns of a chunk: 2 tf32, 4, 8 of 4 bits
     memset(out, 0, 4 * m * k);
     for (u32 i = 0; i < m; i++)
@@ -71,7 +71,6 @@ void expand_sparse(float *out, const float *stored, u32 m, u32 k, u32 format, co
             else if (per == 4) { d[low] = s[0]; d[high] = s[1]; }
             else { d[2 * low] = s[0]; d[2 * low + 1] = s[1]; d[2 * high] = s[2]; d[2 * high + 1] = s[3]; }
         }
-    (void)format;
 }
 
 // What Op.aux points to in the pool; then the registers of A, B, C and D. Table numbers are places in the pool.
@@ -134,7 +133,7 @@ static void f_mma(Ctx *x, const Op *o, u32 m) {
     else gather_fragment(x, c, q->nc, p.c, x->pool + q->tc, sizes * p.n, tc);
     if (q->metadata != NONE) {
         float dense[MAX_TILE];
-        expand_sparse(dense, ta, p.m, p.k, p.a, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
+        expand_sparse(dense, ta, p.m, p.k, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
         memcpy(ta, dense, 4 * p.m * p.k);
     }
     if (p.scale) {

@@ -1,4 +1,6 @@
-// wgmma: each warp of the warpgroup multiplies its 16 rows of A with all of B.
+// wgmma: each warp of the warpgroup multiplies its 16 rows of A with all of B, and does so asynchronously: operands are
+// read when it lands, until then the accumulators are poisoned. Those of a warp land in the order they were started.
+#include "async.h"
 #include "tensor.h"
 #include "tile.h"
 
@@ -12,42 +14,82 @@ typedef struct {
     u32 registers[];
 } Wgmma;
 
+enum { PART = 64 };                                                      // columns at once: they stay in the nearest cache
+
 // The product itself, for the registers of the warp that x->base[0] points to.
 static void multiply_warp(Ctx *x, const Cta *cta, const Wgmma *q, u32 warp, u64 desc_a, u64 desc_b, int keep) {
-    float a[MAX_TILE], b[MAX_K * MAX_N / 4], d[16 * MAX_N];
+    float a[MAX_TILE], b[PART * MAX_K / 4], d[16 * PART];
     Product p = q->p;
     if (x->tensor_hw && p.fraction) p.flags |= P_HARDWARE;
-    u32 n = p.n, stored = q->metadata == NONE ? p.k : p.k / 2, row = warp % 4 * 16, bits = p.a == E_B1;
-    u32 width = bits ? p.k / 32 : stored;
-    Tile tile = wgmma_tile(desc_b, q->mn_b);
-    if (!read_tile(x, cta, &tile, p.b, 0, n, p.k, !bits, b, bits ? p.k / 32 : n)) return;
+    u32 n = p.n, stored = q->metadata == NONE ? p.k : p.k / 2, bits = p.a == E_B1, width = bits ? p.k / 32 : stored;
+    Tile right = wgmma_tile(desc_b, q->mn_b);
     if (q->na > 1) gather_fragment(x, q->a, q->na, p.a, x->pool + q->table_a, 16 * width, a);
     else {
-        tile = wgmma_tile(desc_a, q->mn_a);
-        if (!read_tile(x, cta, &tile, p.a, row, 16, stored, 0, a, width)) return;
+        Tile left = wgmma_tile(desc_a, q->mn_a);
+        if (!read_tile(x, cta, &left, p.a, warp % 4 * 16, 16, stored, 0, a, width)) return;
     }
     if (q->metadata != NONE) {
         float dense[MAX_TILE];
-        expand_sparse(dense, a, 16, p.k, p.a, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
+        expand_sparse(dense, a, 16, p.k, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
         memcpy(a, dense, 4 * 16 * p.k);
     }
     if (q->negate) for (u32 i = 0; i < 16 * p.k; i++) a[i] = -a[i];
-    if (keep) load_accumulator(x, q->registers, n, p.d, d);
-    else memset(d, 0, 4 * 16 * n);
-    if (bits) multiply_bits(&p, (i32 *)d, n, (u32 *)a, (u32 *)b, width);
-    else if (p.d == E_S32) multiply_integers(&p, (i32 *)d, n, a, p.k, b, n);
-    else multiply(&p, d, n, a, p.k, b, n, 0, 0);
-    store_accumulator(x, q->registers, n, p.d, d);
+    for (u32 first = 0; first < n; first += PART) {
+        p.n = n - first < PART ? n - first : PART;
+        const u32 *registers = q->registers + first * q->nd / n;
+        if (!read_tile(x, cta, &right, p.b, first, p.n, p.k, !bits, b, bits ? width : p.n)) return;
+        if (keep) load_accumulator(x, registers, p.n, p.d, d);
+        else memset(d, 0, 4 * 16 * p.n);
+        if (bits) multiply_bits(&p, (i32 *)d, p.n, (u32 *)a, (u32 *)b, width);
+        else if (p.d == E_S32) multiply_integers(&p, (i32 *)d, p.n, a, p.k, b, p.n);
+        else multiply(&p, d, p.n, a, p.k, b, p.n, 0, 0);
+        store_accumulator(x, registers, p.n, p.d, d);
+    }
+}
+
+// An accumulator of an operation under way: what it held when the first one of a chain started is kept in a->data.
+static int in_flight(const Ctx *x, const Wgmma *q) {
+    for (const Async *a = x->cta->cluster->first; a; a = a->next) {
+        if (a->track != TRACK_WGMMA || a->warp != x->warp) continue;
+        const Wgmma *other = (const Wgmma *)(x->pool + x->ops[a->pc].aux);
+        for (u32 i = 0; i < other->nd; i++)
+            for (u32 k = 0; k < q->nd; k++) if (other->registers[i] == q->registers[k]) return 1;
+    }
+    return 0;
+}
+
+static void land_wgmma(Ctx *x, Async *a) {
+    const Wgmma *q = (const Wgmma *)(x->pool + x->ops[a->pc].aux);
+    if (a->data) for (u32 i = 0; i < q->nd; i++) memcpy(R(x, q->registers[i]), a->data + 128 * i, 128);
+    multiply_warp(x, a->cta, q, a->warp->index, a->p[0], a->p[1], (int)a->p[2]);
 }
 
 static void f_wgmma(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
     const Wgmma *q = (const Wgmma *)(x->pool + o->aux);
-    u64 desc_a = q->na == 1 ? *(u64 *)R(x, q->a[0]) : 0, desc_b = *(u64 *)R(x, q->b);
-    int keep = (int)((PRED(x, q->scale_d) ^ q->scale_flip) & 1);
-    multiply_warp(x, x->cta, q, x->warp->index, desc_a, desc_b, keep);
+    Async a = new_async(x, land_wgmma, ALL);
+    a.p[0] = q->na == 1 ? *(u64 *)R(x, q->a[0]) : 0;
+    a.p[1] = *(u64 *)R(x, q->b);
+    a.p[2] = (PRED(x, q->scale_d) ^ q->scale_flip) & 1;
+    a.track = TRACK_WGMMA;
+    a.after = 1u << TRACK_WGMMA;
+    if (x->schedule != EAGER && !in_flight(x, q)) {
+        if (a.p[2]) {
+            a.data = malloc(128 * (size_t)q->nd);
+            if (!a.data) { raise_fault(x, FAULT_MEMORY, 0, 0, 0); return; }
+            for (u32 i = 0; i < q->nd; i++) memcpy(a.data + 128 * i, R(x, q->registers[i]), 128);
+        }
+        for (u32 i = 0; i < q->nd; i++) poison(x, R(x, q->registers[i]), 128);
+    }
+    issue_async(x, &a);
 }
-static void f_wgmma_group(Ctx *x, const Op *o, u32 m) { (void)o; whole_warp(x, m); }
+
+enum { FENCE, COMMIT, WAIT };
+static void f_wgmma_group(Ctx *x, const Op *o, u32 m) {
+    if (!whole_warp(x, m)) return;
+    if (o->mod == COMMIT) commit_group(x, TRACK_WGMMA, ALL);
+    if (o->mod == WAIT) land_groups(x, TRACK_WGMMA, ALL, (u32)o->imm, 2);
+}
 
 #define E(n) {#n, f_##n}
 const Entry wgmma_ops[] = {E(wgmma), E(wgmma_group), {0, 0}};

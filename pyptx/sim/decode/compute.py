@@ -12,7 +12,7 @@ from functools import cache
 
 from pyptx.isa.means import meaning
 from pyptx.sim.actions import Compute, Const
-from pyptx.sim.decode.convert import conversion, lane_of
+from pyptx.sim.decode.convert import conversion, lane_of, stochastic
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
 from pyptx.sim.means import Apply, Leaf, Node
 from pyptx.sim.operands import Operands
@@ -67,7 +67,7 @@ class _Reader:
             flags.add("abs")
         if self.words & {"rni", "rzi", "rmi", "rpi"}:
             flags.add("whole")
-        if self.words & {"oob", "rs"} or any(w.startswith("scaled") for w in words):
+        if "oob" in self.words:
             raise Unknown
         self.flags = frozenset(flags)
 
@@ -92,7 +92,12 @@ class _Reader:
                 return self.pack_sat([self.leaf(s.id) for s in sources])
             case ast.Call(func=ast.Name("truth"), args=[condition]):
                 return self.truth(condition, target)
-            case ast.Call(func=ast.Name("convert_rs" | "convert4_rs" | "convert_scaled" | "pack" | "unpack")):
+            case ast.Call(func=ast.Name("convert_rs" | "convert4_rs"), args=[*sources, ast.Name(bits)]):
+                values = [Leaf(v, self.o.type(s.id)) for s in sources for v in self.o.values(s.id)]
+                return stochastic(values, self.leaf(bits), target, self.flags)
+            case ast.Call(func=ast.Name("convert_scaled"), args=[*sources, ast.Name(scale)]):
+                return conversion([self.leaf(s.id) for s in sources], target, self.flags, self.leaf(scale))
+            case ast.Call(func=ast.Name("pack" | "unpack")):
                 raise Unknown
         packed = lanes_of(target)
         if packed == 1:
@@ -243,9 +248,13 @@ class _Reader:
     def pack_sat(self, sources: list[Node]) -> Node:
         narrow = self.o.choices["ctype"]
         n = int(narrow[1:])
-        if n < 8:
-            raise Unknown
         high, low = (Apply.of("cvt", s, type="s32", result=narrow, flags=frozenset({"sat"})) for s in sources[:2])
+        if n < 8:
+            cut = Leaf(Const((1 << n) - 1, 32), "u32")
+            places = [Apply.of("shl", value, Leaf(Const(by, 32), "u32"), type="u32") for value, by in
+                      ((Apply.of("and", high, cut, type="u32"), n), (sources[2], 2 * n))]
+            pair = Apply.of("or", Apply.of("and", low, cut, type="u32"), places[0], type="u32")
+            return Apply.of("or", pair, places[1], type="u32", result="b32")
         pair = Apply.of("join", low, high, type=f"u{n}", result=f"b{2 * n}")
         if len(sources) == 2:
             return pair

@@ -9,7 +9,8 @@ from pyptx.isa import _types
 
 __all__ = ["Unknown", "element", "is_float", "lanes_of", "width"]
 
-FLOATS = frozenset(("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1"))
+FLOATS = frozenset(("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "ue8m0",
+                    "s2f6"))
 _PACKED = re.compile(r"(\w+?)x([24])")
 
 

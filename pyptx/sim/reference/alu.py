@@ -32,7 +32,7 @@ def evaluate(node: Node, read: Read) -> list[int]:
     columns = [evaluate(argument, read) for argument in node.args]
     if node.op in BITS:
         return [BITS[node.op](node, *lane) for lane in zip(*columns, strict=True)]
-    if node.op == "cvt":
+    if node.op in ("cvt", "cvtrandom", "cvtscaled"):
         return [convert(node, *lane) for lane in zip(*columns, strict=True)]
     operation = FLOAT.get(node.op) if node.type in FLOATS else _INTEGER.get(node.op)
     if operation is None:

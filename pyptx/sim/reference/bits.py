@@ -8,7 +8,7 @@ __all__ = ["BITS", "signed", "width"]
 
 _WIDTHS = {"pred": 1, "b8": 8, "u8": 8, "s8": 8, "tf32": 32, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "e4m3": 8,
            "e5m2": 8,
-           "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8}
+           "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8, "s2f6": 8}
 
 
 def width(type_name: str) -> int:

@@ -9,8 +9,71 @@ from pyptx.sim.reference.bits import signed, width
 __all__ = ["convert"]
 
 
-def convert(node: Apply, bits: int) -> int:
-    """`node.type` to `node.result`; flags: rounding, ftz, sat, relu, satfinite, "whole" (to an integral value)."""
+def convert(node: Apply, bits: int, operand: int | None = None) -> int:
+    """`node.type` to `node.result`; flags: rounding, ftz, sat, relu, satfinite, pzo, "whole" (to an integral value).
+
+    `operand`: of cvtrandom the random bits (`node.number` of them), of cvtscaled a ue8m0 scale (`number` 1: it
+    multiplies, 0: it divides).
+    """
+    if node.result == "s2f6" or node.result == "ue8m0" or node.type in ("s2f6", "ue8m0") or operand is not None:
+        return _special(node, bits, operand)
+    result = _convert(node, bits)
+    return _without_minus(result, node) if "pzo" in node.flags else result
+
+
+def _without_minus(result: int, node: Apply) -> int:
+    sign = 1 << 31 if node.result == "tf32" else fp.FORMATS[node.result].sign
+    return 0 if result == sign else result
+
+
+def _special(node: Apply, bits: int, operand: int | None) -> int:
+    """Scales, fixed point, stochastic rounding."""
+    flags, target = node.flags, node.result
+    mode = next((m for m in ("rz", "rm", "rp", "rna") if m in flags), "rn")
+    x = _number(bits, node.type)
+    if operand is not None and node.op == "cvtscaled":
+        if operand == 255:
+            x = fp.NAN
+        elif x.kind == "finite":
+            x = x._replace(exponent=x.exponent + (operand - 127 if node.number else 127 - operand))
+    if target == "ue8m0":
+        return _to_scale(x, mode, "satfinite" in flags)
+    if "relu" in flags and x.sign and x.kind != "nan":
+        x = fp.Number("finite", 0)
+    if target == "s2f6":
+        if x.kind != "finite":
+            return 0x80 if x.kind == "inf" and x.sign else 0x7F
+        whole = fp.integral(x._replace(exponent=x.exponent + 6), mode)
+        return min(max(fp.truncated(whole), -128), 127) & 255
+    if operand is not None and node.op == "cvtrandom":
+        return fp.stochastic(x, target, operand, node.number, satfinite="satfinite" in flags)
+    result = fp.rounded(x, target, mode, satfinite="satfinite" in flags)
+    return _without_minus(result, node) if "pzo" in flags else result
+
+
+def _number(bits: int, source: str) -> fp.Number:
+    if source == "ue8m0":
+        return fp.NAN if bits == 255 else fp.Number("finite", 0, 1, bits - 127)
+    if source == "s2f6":
+        value = signed(bits, 8)
+        return fp.Number("finite", int(value < 0), abs(value), -6)
+    return fp.number(bits, source)
+
+
+def _to_scale(x: fp.Number, mode: str, satfinite: bool) -> int:
+    """The exponent, without the sign; rp takes the next one above unless the number is a power of two."""
+    if x.kind == "nan":
+        return 255
+    if x.kind == "inf":
+        return 254 if satfinite else 255
+    if not x.mantissa:
+        return 0
+    top = x.mantissa.bit_length() - 1
+    exponent = top + x.exponent + (mode == "rp" and x.mantissa != 1 << top)
+    return min(max(exponent + 127, 0), 254 if satfinite else 255)
+
+
+def _convert(node: Apply, bits: int) -> int:
     source, target, flags = node.type, node.result, node.flags
     mode = next((m for m in ("rz", "rm", "rp", "rna") if m in flags), "rn")
     if source not in fp.FORMATS:

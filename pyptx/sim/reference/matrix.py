@@ -26,7 +26,7 @@ def run(runner, action, mask: int) -> None:
         case act.Wgmma():
             wgmma.run(runner, action)
         case act.WgmmaGroup():
-            pass
+            wgmma.group(runner, action)
         case act.LoadMatrix():
             _load_matrix(runner, action)
         case act.StoreMatrix():

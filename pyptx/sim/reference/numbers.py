@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
 __all__ = ["FORMATS", "Format", "Number", "add", "classify", "compare", "divide", "from_float", "fused", "integral",
            "multiply",
-           "number", "root", "rounded", "to_float", "truncated"]
+           "number", "root", "rounded", "stochastic", "to_float", "truncated"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,39 @@ def number(bits: int, type_name: str) -> Number:
 
 def rounded(x: Number, type_name: str, mode: str = "rn", *, satfinite: bool = False) -> int:
     """Bits of the number in a format, rounded once; NaN is the canonical one."""
+    def up(kept: int, cut: int, dropped: int) -> bool:
+        half, rest = 0, x.more
+        if cut > 0:
+            half, rest = dropped >> (cut - 1), x.more or bool(dropped & ((1 << (cut - 1)) - 1))
+        match mode:
+            case "rn":
+                return bool(half and (rest or kept & 1))
+            case "rna":
+                return bool(half)
+            case "rz":
+                return False
+            case "rm":
+                return bool(x.sign and (half or rest))
+            case "rp":
+                return bool(not x.sign and (half or rest))
+        raise ValueError(mode)
+    down = mode == "rz" or (mode == "rm" and not x.sign) or (mode == "rp" and bool(x.sign))
+    return _placed(x, type_name, up, satfinite=satfinite, down=down)
+
+
+def stochastic(x: Number, type_name: str, random: int, bits: int, *, satfinite: bool = False) -> int:
+    """Rounded away from zero when the `random` number of so many bits, added to the top ones cut off, carries."""
+    def up(_kept: int, cut: int, dropped: int) -> bool:
+        return cut > 0 and dropped + (random << cut >> bits) >= 1 << cut
+    return _placed(x, type_name, up, satfinite=satfinite)
+
+
+def _placed(x: Number, type_name: str, up: Callable[[int, int, int], bool], *, satfinite: bool,
+            down: bool = False) -> int:
+    """`up(kept, cut, dropped)` says whether the magnitude grows: the mantissa kept, and the bits cut off.
+
+    `down`: numbers too large become the largest one, not infinity; `satfinite`: infinities as well.
+    """
     f = FORMATS[type_name]
     sign = f.sign if x.sign else 0
     if x.kind == "nan":
@@ -80,30 +114,11 @@ def rounded(x: Number, type_name: str, mode: str = "rn", *, satfinite: bool = Fa
         return sign
     top = x.mantissa.bit_length() - 1 + x.exponent
     cut = max(top, f.low) - f.mantissa - x.exponent                 # bits to drop
-    if cut <= 0:
-        kept, half, rest = x.mantissa << -cut, 0, x.more
-    else:
-        kept, half = x.mantissa >> cut, x.mantissa >> (cut - 1) & 1
-        rest = x.more or bool(x.mantissa & ((1 << (cut - 1)) - 1))
-    match mode:
-        case "rn":
-            up = half and (rest or kept & 1)
-        case "rna":
-            up = half
-        case "rz":
-            up = False
-        case "rm":
-            up = x.sign and (half or rest)
-        case "rp":
-            up = not x.sign and (half or rest)
-        case _:
-            raise ValueError(mode)
-    kept += bool(up)
+    kept = x.mantissa << -cut if cut <= 0 else x.mantissa >> cut
+    kept += up(kept, cut, x.mantissa & ((1 << cut) - 1) if cut > 0 else 0)
     bits = kept if top < f.low else ((top - f.low) << f.mantissa) + kept
     if bits > f.largest:
-        down = satfinite or f.infinity is None or mode == "rz" or (mode == "rm" and not x.sign) or (mode == "rp"
-            and x.sign)
-        bits = f.largest if down else f.infinity
+        bits = f.largest if satfinite or down or f.infinity is None else f.infinity
     return sign | bits
 
 

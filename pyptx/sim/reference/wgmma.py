@@ -1,4 +1,4 @@
-"""wgmma: each warp multiplies its 16 rows of A with all of B (core/wgmma.c, tile.c)."""
+"""wgmma: each warp multiplies its 16 rows of A with all of B, asynchronously (core/wgmma.c, tile.c)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pyptx.sim import fragments
 from pyptx.sim.fragments import BITS
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.reference import execute, mma, product
-from pyptx.sim.reference.state import Fault
-from pyptx.sim.tensor import Wgmma
+from pyptx.sim.reference.asynchronous import Operation, commit, issue, land_groups
+from pyptx.sim.reference.state import ALL, Fault
+from pyptx.sim.tensor import Wgmma, WgmmaGroup
 
-__all__ = ["Tile", "read_tile", "run", "wgmma_tile"]
-
-_ALL = 0xFFFFFFFF
+__all__ = ["Tile", "group", "read_tile", "run", "wgmma_tile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +76,54 @@ def _by_eights(values: np.ndarray, per: int) -> np.ndarray:
 
 
 def run(runner, action: Wgmma) -> None:
-    """The product of this warp."""
-    p = action.product
+    """Start the product of this warp."""
     first = execute.read(runner, action.scale_d, 1)[0] & 1
     keep = first != int(action.scale_d_negated)
-    b = read_tile(runner.cta.shared, wgmma_tile(execute.read(runner, action.b, 1)[0], action.major_b), p.b,
-                  range(p.n), p.k).T
+    left = execute.read(runner, action.a[0], 1)[0] if len(action.a) == 1 else 0
+    right = execute.read(runner, action.b, 1)[0]
+
+    def land(op: Operation) -> None:
+        if op.data is not None:
+            for register, row in zip(action.data, op.data, strict=True):
+                runner.warp.registers[register.index][:] = row
+        _multiply(runner, action, left, right, keep=keep)
+    op = Operation(runner, land, ALL, track="wgmma", after=frozenset({"wgmma"}))
+    if runner.run.plan.schedule != "eager" and not _in_flight(runner, action):
+        rows = [runner.warp.registers[register.index] for register in action.data]
+        if keep:
+            op.data = [list(row) for row in rows]
+        for row in rows:
+            row[:] = [ALL] * 32
+    issue(op)
+
+
+def _in_flight(runner, action: Wgmma) -> bool:
+    """Whether an operation that has not landed yet writes one of the accumulators."""
+    mine = {register.index for register in action.data}
+    return any(op.track == "wgmma" and op.warp is runner.warp
+               and not mine.isdisjoint(r.index for r in runner.run.program.actions[op.pc].data)
+               for op in runner.cta.cluster.pending)
+
+
+def group(runner, action: WgmmaGroup) -> None:
+    """commit_group and wait_group; a fence has no effect on values."""
+    if action.mode == "commit_group":
+        commit(runner, "wgmma", ALL)
+    elif action.mode == "wait_group":
+        land_groups(runner, "wgmma", ALL, action.pending)
+
+
+def _multiply(runner, action: Wgmma, left: int, right: int, *, keep: bool) -> None:
+    """The product of this warp."""
+    p = action.product
     stored = p.k // 2 if p.sparse else p.k
     if len(action.a) > 1:
         a = mma.gather(mma.registers(runner, action.a), fragments.left(16, stored, BITS[p.a]), p.a)[0]
     else:
         row = runner.warp.index % 4 * 16
-        a = read_tile(runner.cta.shared, wgmma_tile(execute.read(runner, action.a[0], 1)[0], action.major_a), p.a,
-                      range(row, row + 16), stored)
+        a = read_tile(runner.cta.shared, wgmma_tile(left, action.major_a), p.a, range(row, row + 16), stored)
+    b = np.concatenate([read_tile(runner.cta.shared, wgmma_tile(right, action.major_b), p.b,
+                                  range(first, min(first + 64, p.n)), p.k) for first in range(0, p.n, 64)]).T
     if p.sparse:
         a = mma.sparse(runner, a, action.metadata, action.selector, p.a)
     if action.negate:
