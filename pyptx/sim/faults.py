@@ -14,10 +14,12 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.sim import wait_faults
 from pyptx.sim.actions import Load
 from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.tensor_faults import explain
 
 __all__ = ["Group", "Where", "deadlock", "fault", "text_of", "too_long"]
 
@@ -75,7 +77,7 @@ def _operand(operand) -> str:
         case NegatedOperand(inner):
             return "!" + _operand(inner)
         case AddressOperand(base, offset):
-            return f"[{base}{'+' + offset if offset else ''}]"
+            return f"[{base}{'' if not offset or offset[0] == ',' else '+'}{offset or ''}]"
         case VectorOperand(elements):
             return "{" + ", ".join(map(_operand, elements)) + "}"
         case _:
@@ -143,6 +145,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "membermask":
         what = f"executes it, but is not in its membermask 0x{address:08x}"
         hint = f"lanes 0x{extra:08x} execute it together"
+    elif kind == "tensor":
+        what, hint = explain(extra, address)
     elif kind == "warp":
         what = f"executes it with lanes 0x{address:08x} only; it needs all 32 lanes of the warp together (.aligned)"
         hint = "is the number of threads a multiple of 32, and is it outside of branches that lanes take differently?"
@@ -154,7 +158,7 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "host":
         what = text
     else:
-        what = kind
+        what, hint = wait_faults.explain(kind, address, extra) or (kind, None)
     return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)
 
 

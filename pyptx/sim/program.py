@@ -45,6 +45,7 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     memory,
     mma,
     move,
+    tensor_copy,
     warp,
     wgmma,
 )

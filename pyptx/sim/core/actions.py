@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyptx.errors import SimulationError
 from pyptx.sim import actions as act
-from pyptx.sim.core import matrix, transfers
+from pyptx.sim.core import matrix, tma, transfers
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Leaf, walk
@@ -411,7 +411,7 @@ def _host_call(e: Encoder, action: act.HostCall) -> None:
     _all(e, action.after)
 
 
-_ENCODERS = matrix.ENCODERS | transfers.ENCODERS | {
+_ENCODERS = matrix.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
     act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
     act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,

@@ -19,7 +19,7 @@ typedef struct {
     const TensorCopy *c;
     const Geometry *g;
     u8 *smem;                   // smem + address is the byte of shared memory at `address`
-    u64 shared, base, *about;   // where the box lies in shared memory; the tensor's address
+    u64 shared, *about;         // where the box lies in shared memory
     Segment *near;
     u32 atom, converts;
     u8 row[256 * 32] __attribute__((aligned(16)));
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void exchange(Job *j, u64 at, u8 *d
 static int extent(const Job *j, const i64 *at, u32 *lo, u32 *hi, u64 *address) {
     const TensorMap *m = j->m;
     const Geometry *g = j->g;
-    u64 a = j->base;
+    u64 a = m->address;
     for (u32 d = 1; d < m->rank; d++) {
         if (at[d] < 0 || at[d] > (i64)m->last[d]) return 0;
         a += (u64)at[d] * m->stride[d - 1];
@@ -189,7 +189,6 @@ u32 tensor_check(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry
 u32 tensor_move(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, u8 *smem, u64 shared, u64 *about) {
     Job j;                                                               // its row stays as it is
     j.x = x; j.m = m; j.c = c; j.g = g; j.smem = smem; j.shared = shared; j.about = about; j.near = 0;
-    j.base = c->override ? c->base : m->address;
     j.atom = m->atomicity == 2 ? 8 : 16;
     j.converts = c->direction == TC_LOAD && (m->type == 8 || m->type == 11 || m->type == 12);
     return tensor_rows(m, c, g, c->direction == TC_LOAD ? load_row : store_row, &j, about);

@@ -9,7 +9,7 @@ from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
-from pyptx.sim.reference import clusters, copies, mbarrier_actions  # noqa: F401  (they register)
+from pyptx.sim.reference import clusters, copies, mbarrier_actions, tma  # noqa: F401  (they register)
 from pyptx.sim.reference.asynchronous import draw, land_cta, land_drawn, land_oldest
 from pyptx.sim.reference.state import ALL, Cluster, Cta, Fault, Group, Run, Warp
 from pyptx.sim.reference.warp import WarpRunner
