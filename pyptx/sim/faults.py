@@ -14,7 +14,6 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.sim import wait_faults
 from pyptx.sim.actions import Load
 from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
@@ -158,7 +157,7 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "host":
         what = text
     else:
-        what, hint = wait_faults.explain(kind, address, extra) or (kind, None)
+        what = kind
     return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)
 
 
