@@ -75,9 +75,11 @@ class Variant:
         return self._compiled[key]
 
     def view(self, compiled: Compiled, *, block: Dim3 | None, dynamic_bytes: int = 0) -> Any:
-        """The linked view of what was compiled, with the counters of the newest launch beside the lines."""
+        """The linked view of what was compiled, with the counters of the newest launch beside the lines, and with the
+        source lines that `.loc` names where PTX was loaded that a compiler wrote."""
+        counters = self.last_run.counters if self.last_run else None
         return import_module("pyptx.views").linked(
-            compiled, counters=self.last_run.counters if self.last_run else None, block=block,
+            import_module("pyptx.views.locs").with_sources(compiled), counters=counters, block=block,
             dynamic_shared_bytes=max(dynamic_bytes, self.dynamic_bytes))
 
     def launch(self, runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1),

@@ -14,6 +14,7 @@ from pyptx.views._difftext import text
 from pyptx.views._page import page
 from pyptx.views.difffacts import Fact, facts_of, verdict_of
 from pyptx.views.linked import MIME, TEXT_LINES, LinkedView, linked
+from pyptx.views.locs import with_sources
 from pyptx.views.operands import compiled_of, operand_of
 
 __all__ = ["LEVELS", "VERSION", "Diff", "Level", "compiled_of", "diff"]
@@ -176,7 +177,7 @@ def diff(a: Any, b: Any, *, level: str = "sass", block: int | tuple[int, ...] | 
     sides = operand_of(a), operand_of(b)
     one, other = (side.compiled for side in sides)
     left, right = (
-        linked(side.compiled, title=title, counters=side.counters if counted is None else counted,
+        linked(with_sources(side.compiled), title=title, counters=side.counters if counted is None else counted,
                block=side.block if block is None else block,
                dynamic_shared_bytes=side.dynamic_shared_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes)
         for side, title, counted in zip(sides, titles, counters, strict=True))

@@ -4,13 +4,14 @@ against what each generation compiles."""
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from support.sass import sass
 
 from pyptx.analysis.sassdiff import compare_sass
 from pyptx.analysis.spelling import generation, name_constants, spell
-from pyptx.toolchain import assemble, disassemble
+from pyptx.toolchain import SassLine, assemble, disassemble
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
 PTX = """
@@ -29,9 +30,14 @@ PTX = """
 """
 
 
+@cache
+def compiled(target: str) -> tuple[SassLine, ...]:
+    return disassemble(assemble(PTX, target=target).data)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_constants_have_names_on_every_generation(target):
-    lines = disassemble(assemble(PTX, target=target).data)
+    lines = compiled(target)
     operands = [operand for line in lines for operand in name_constants(line.operands, generation(target))]
     named = {name for operand in operands for name in re.findall(r"c\[([^0][^]]*)\]", operand)}
     assert named >= {"ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z", "stack", "param+0x8"}
@@ -41,7 +47,7 @@ def test_constants_have_names_on_every_generation(target):
 @pytest.mark.parametrize("target", TARGETS[1:])
 def test_the_same_text_on_another_generation_differs_only_in_loads_of_constants(target):
     """Real differences are those of loads into registers: the stores and what they store are the same."""
-    left, right = (disassemble(assemble(PTX, target=one).data) for one in ("sm_80", target))
+    left, right = compiled("sm_80"), compiled(target)
     found = compare_sass(left, right, ("sm_80", target))
     for row in found.rows:
         if row.kind == 3:
