@@ -13,7 +13,6 @@ from pyptx.parser import ParseError, parse
 from pyptx.toolchain import Resources, SassLine
 from pyptx.toolchain.cubinfile import describe, spilled_bytes
 from pyptx.toolchain.elf import embedded_ptx
-from pyptx.views.locs import with_sources
 
 __all__ = ["load_cubin"]
 
@@ -24,7 +23,8 @@ def load_cubin(path: str | os.PathLike[str]) -> Compiled:
     """Read a cubin.
 
     Its PTX is the text that `-lineinfo` left in it, without the blanks in front of its lines. Where there is none, the
-    PTX is a remark, and machine instructions belong to no line. Source lines are those that `.loc` names.
+    PTX is a remark, and machine instructions belong to no line. There are no source lines: ptxas
+    keeps no `.loc` in that text.
 
     Raises:
         OSError: the file cannot be read.
@@ -45,9 +45,8 @@ def load_cubin(path: str | os.PathLike[str]) -> Compiled:
     found = Compiled(module=module, ptx=text, places=(None,) * text.count("\n"), cubin=data, resources={},
                      target=about.target, options=(), lineinfo=False, name=path.stem,
                      key=hashlib.sha256(data).hexdigest()[:32], tool=about.tool)
-    return with_sources(replace(found, resources={
-        entry: _with_spills(used, [line for line in found.sass if line.entry == entry])
-        for entry, used in about.resources.items()}))
+    return replace(found, resources={entry: _with_spills(used, [line for line in found.sass if line.entry == entry])
+                                     for entry, used in about.resources.items()})
 
 
 def _with_spills(used: Resources, lines: list[SassLine]) -> Resources:
