@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 
 from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, open_cubin, parameters
@@ -30,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         with explained(kernel):
             view = kernel.view(arch=arguments.arch, **values)
     if output is None:
-        print(view.text())
+        print(view.text(colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
         return 0
     if output.suffix == ".json":
         import json

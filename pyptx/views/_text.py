@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pyptx.views.outline import (
     Line,
@@ -20,15 +21,33 @@ from pyptx.views.outline import (
 __all__ = ["text"]
 
 
-def text(view, limit: int | None = None) -> str:
+def text(view, limit: int | None = None, colour: bool = False) -> str:
     """Summary, then each Python line with its PTX below it and the SASS of each PTX line below that."""
-    lines = list(_lines(view))
+    lines = list(_lines(view, _Code.of(view, colour)))
     if limit is not None and len(lines) > limit:
         lines[limit:] = [f"... {len(lines) - limit} more lines; .text() shows all, .page() is the live view"]
     return "\n".join(lines)
 
 
-def _lines(view) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The code of each row, in the colours of a terminal when they are wanted."""
+
+    python: Sequence[str]
+    ptx: Sequence[str]
+    sass: Sequence[str]
+
+    @classmethod
+    def of(cls, view, colour: bool) -> _Code:
+        python, ptx = view.python.text, [line.strip() for line in view.ptx.text]
+        if not colour:
+            return cls(python, ptx, view.sass.text)
+        from pyptx.views._colours import coloured  # on use: Pygments takes time to load
+
+        return cls(coloured("python", python), coloured("ptx", ptx), coloured("sass", view.sass.text))
+
+
+def _lines(view, code: _Code) -> Iterator[str]:
     yield f"{view.title} for {view.target}, PTX {view.ptx_version}"
     for entry in view.entries:
         yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
@@ -38,13 +57,13 @@ def _lines(view) -> Iterator[str]:
     for note in view.notes:
         yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
     for line in outline(view):
-        yield from _python(view, line)
+        yield from _python(view, line, code)
         for row, sass_rows in line.ptx:
             if row >= 0:
                 callers = callers_text(view, row)
-                text = f"{view.ptx.text[row].strip()}{callers and f'    ({callers})'}"
+                text = f"{code.ptx[row]}{callers and f'    ({callers})'}"
                 yield f"        PTX {row + 1:>4} {loop_mark(view.ptx, row)} {text}".rstrip()
-            yield from (_sass(view.sass, sass) for sass in sass_rows)
+            yield from (_sass(view.sass, sass, code.sass[sass]) for sass in sass_rows)
 
 
 def _fact(fact: tuple[str, str, str]) -> str:
@@ -52,7 +71,7 @@ def _fact(fact: tuple[str, str, str]) -> str:
     return f"{label} {value}" + (f" ({note})" if note else "")
 
 
-def _python(view, line: Line) -> Iterator[str]:
+def _python(view, line: Line, code: _Code) -> Iterator[str]:
     python = view.python
     if line.section is not None:
         section = python.sections[line.section]
@@ -67,10 +86,11 @@ def _python(view, line: Line) -> Iterator[str]:
             yield "Added by ptxas"
         case row:
             count = f"  [{share_text(view, row)}]" if python.ptx[row] else ""
-            yield f"{python.line[row]:>5} | {python.text[row]}{count}".rstrip()
+            yield f"{python.line[row]:>5} | {code.python[row]}{count}".rstrip()
 
 
-def _sass(sass, row: int) -> str:
+def _sass(sass, row: int, code: str) -> str:
     target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
     control = f"{control_text(sass, row)}  {live_text(sass, row)}"
-    return f"            {sass.address[row]:04x} {loop_mark(sass, row)} {sass.text[row]:<44} {control}{target}"
+    room = " " * max(1, 45 - len(sass.text[row]))
+    return f"            {sass.address[row]:04x} {loop_mark(sass, row)} {code}{room}{control}{target}"

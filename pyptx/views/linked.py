@@ -82,9 +82,9 @@ class LinkedView:
         right = replace(view, title=data["diff"]["right"]["title"])
         return replace(view, diff=Diff.from_json(data["diff"] | {"right": right.to_json()}))
 
-    def text(self, *, limit: int | None = None) -> str:
+    def text(self, *, limit: int | None = None, colour: bool = False) -> str:
         """For a terminal: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
-        own = text(self, limit)
+        own = text(self, limit, colour)
         return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit)}"
 
     def html(self, *, limit: int = 400) -> str:

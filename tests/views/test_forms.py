@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from views.handmade import large, saxpy
+from views.handmade import PTX, Lines, large, saxpy
 
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
@@ -124,3 +124,21 @@ def test_modules_import_only_their_neighbours():
     for path in STATIC.glob("*.js"):
         for target in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8")):
             assert (STATIC / target.removeprefix("./")).is_file(), f"{path.name} imports {target}"
+
+
+def test_colours_of_a_terminal_are_added_and_change_nothing_else(view):
+    plain, colour = view.text(), view.text(colour=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colour) == plain
+    assert len(re.findall(r"\x1b\[[0-9;]*m", colour)) > 100
+    for line in colour.splitlines():
+        codes = re.findall(r"\x1b\[([0-9;]*)m", line)
+        assert not codes or codes[-1] in ("39;49;00", "0", "00"), f"colours end with the line: {line!r}"
+    [line] = [line for line in colour.splitlines() if "fma.rn.f32" in re.sub(r"\x1b\[[0-9;]*m", "", line)]
+    assert "\x1b[" in line
+
+
+def test_an_empty_pane_has_no_colours():
+    compiled = saxpy()
+    compiled.lines = Lines([None] * len(PTX.splitlines()), compiled.lines.ptx_of)
+    view = linked(compiled)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", view.text(colour=True)) == view.text()
