@@ -15,9 +15,9 @@ __all__ = ["coloured"]
 
 # (on a light terminal, on a dark one); colours that can be read on both
 _COLOURS = {kind: (colour, colour) for kind, colour in {
-    Token: "", Comment: "green", Keyword: "*cyan*", Keyword.Pseudo: "cyan", Keyword.Type: "cyan",
-    Keyword.Declaration: "cyan", Name.Builtin: "magenta", Name.Decorator: "cyan", Name.Label: "*magenta*", Name.Variable: "", Number: "magenta",
-    String: "green"}.items()}
+    Token: "", Comment: "green", String: "green", Number: "magenta", Keyword: "*cyan*", Keyword.Pseudo: "cyan",
+    Keyword.Type: "cyan", Keyword.Declaration: "cyan", Name.Builtin: "magenta", Name.Decorator: "cyan",
+    Name.Label: "*magenta*", Name.Variable: ""}.items()}
 _LEXERS = {"python": PythonLexer, "ptx": PtxLexer, "sass": SassLexer}
 
 

@@ -8,6 +8,7 @@ page, because Jupyter's own style sheet paints over others.
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from pyptx.views.outline import (
@@ -38,6 +39,8 @@ NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowr
 PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")   # of linked.css
 BLANK = "\u00a0"                                        # an empty line of `pre`, wherever it stands
 BAR = 12                                                # characters of the longest bar
+
+_OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*)(?![\w$]*\s*:(?!:))")
 
 
 def html(view, limit: int = 400) -> str:
@@ -107,7 +110,7 @@ def _heading(section) -> str:
 
 def _unlinked(lines: list[str]) -> list[str]:
     """Python lines that became nothing, as one block."""
-    return [_pre("\n".join(lines), "padding:0 0 0 22px")] if lines else []
+    return [_pre(escape("\n".join(lines)), "padding:0 0 0 22px")] if lines else []
 
 
 def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
@@ -139,7 +142,7 @@ def _code(view, row: int) -> str:
 
 
 def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
-    """PTX and SASS of a line, each as one text; a PTX line stands beside the first of its SASS lines."""
+    """PTX and SASS of a line, each as lines of HTML; a PTX line stands beside the first of its SASS lines."""
     left, right = [], []
     for row, sass_rows in line.ptx:
         if row >= 0 and not budget.take_ptx():
@@ -149,7 +152,7 @@ def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
         ptx = []
         if row >= 0:
             callers = callers_text(view, row)
-            ptx.append(f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {view.ptx.text[row].strip()}"
+            ptx.append(f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {_strong(view.ptx.text[row].strip())}"
                        + (f"  ({callers})" if callers else ""))
         height = max(len(ptx), len(shown))
         left += [*ptx, *[BLANK] * (height - len(ptx))]
@@ -158,11 +161,17 @@ def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
 
 
 def _pre(text: str, room: str = "padding:0") -> str:
-    """Preformatted text: it stays monospaced where styles are taken away. Its colours are the page's own."""
-    return f'<pre style="{CODE};{room}">{escape(text)}</pre>'
+    """Preformatted HTML: it stays monospaced where styles are taken away. Its colours are the page's own."""
+    return f'<pre style="{CODE};{room}">{text}</pre>'
+
+
+def _strong(code: str) -> str:
+    """An instruction of PTX or SASS, escaped, its opcode in bold."""
+    found = _OPCODE.match(code)
+    return f"{escape(found[1])}<b>{escape(found[2])}</b>{escape(code[found.end():])}" if found else escape(code)
 
 
 def _sass(sass, row: int) -> str:
     target = f"  → {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
     return (f"{sass.address[row]:04x} {loop_mark(sass, row)} {control_text(sass, row)}  {live_text(sass, row)}  "
-            f"{sass.text[row]}{target}")
+            f"{_strong(sass.text[row])}{target}")

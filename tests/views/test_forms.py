@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,6 +13,7 @@ from views.handmade import PTX, Lines, large, saxpy
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
 from pyptx.views._page import STATIC, bundle
+from pyptx.views.panes import Note
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +144,17 @@ def test_an_empty_pane_has_no_colours():
     compiled.lines = Lines([None] * len(PTX.splitlines()), compiled.lines.ptx_of)
     view = linked(compiled)
     assert re.sub(r"\x1b\[[0-9;]*m", "", view.text(colour=True)) == view.text()
+
+
+def test_hostile_names_stay_text_in_all_static_forms(view):
+    evil = '<img src=x onerror="alert(1)">'
+    hostile = replace(
+        view, title=evil, target=evil, notes=(Note("warning", evil, 3, -1),), help={"fma": evil},
+        entries=(replace(view.entries[0], name=evil, mix={evil: 3}),) * 2,
+        python=replace(view.python, text=(evil,) * len(view.python.text),
+                       sections=tuple(replace(s, file=evil, function=evil) for s in view.python.sections)),
+        ptx=replace(view.ptx, text=(evil,) * len(view.ptx.text)),
+        sass=replace(view.sass, text=(evil,) * len(view.sass.text)))
+    for form in (hostile.html(), hostile.page()):
+        assert "<img" not in form
+        assert "&lt;img" in form
