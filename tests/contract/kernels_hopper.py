@@ -11,6 +11,7 @@ BM, BN, BK, STAGES = 128, 256, 64, 4
 THREADS = 384
 A_BYTES, B_BYTES = BM * BK * 2, BN * BK * 2     # of one stage
 CONSUMER_WARPS = 8
+ADDRESS = 0x3FFF0                               # of a descriptor: the default mask would cut steps within 128 bytes
 
 
 @kernel(arch="sm_90a", in_specs=[Tile("M", "K", bf16, Layout.TMA_128B, tma_box=(BM, BK)),
@@ -63,8 +64,9 @@ def hopper_gemm(a, b, c):
             ptx.wgmma.fence()
             for inner in range(0, BK * 2, 32):                          # bytes: 16 of K
                 ptx.wgmma.mma_async(shape=(64, BN, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=acc,
-                                    a=ptx.wgmma.masked_descriptor(this_a, byte_offset=inner),
-                                    b=ptx.wgmma.masked_descriptor(this_b, byte_offset=inner), scale_d=True)
+                                    a=ptx.wgmma.masked_descriptor(this_a, byte_offset=inner, mask=ADDRESS),
+                                    b=ptx.wgmma.masked_descriptor(this_b, byte_offset=inner, mask=ADDRESS),
+                                    scale_d=True)
             ptx.wgmma.commit_group()
             ptx.wgmma.wait_group(0)
             freed.at(stage).arrive(pred=leads)

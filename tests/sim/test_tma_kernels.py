@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contract.kernels_hopper import hopper_gemm
 
 import pyptx
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -88,7 +89,7 @@ def row_sums(x, y):
                 for k in range(SIDE):
                     ptx.inst.ld.shared.f32(value, ptx.addr(at, 4 * k))
                     ptx.inst.add.f32(total, total, value)
-            ptx.bar.warp_sync() if hasattr(ptx.bar, "warp_sync") else ptx.inst.bar.warp.sync(0xFFFFFFFF)
+            ptx.inst.bar.warp.sync(0xFFFFFFFF)
             with ptx.if_(lane == 0):
                 freed.at(stage).arrive()
         with ptx.if_(lane < 8):
@@ -112,3 +113,17 @@ def test_a_ring_of_tma_stages_feeds_a_warp(schedule):
     x = np.random.default_rng(1).integers(-8, 8, (24, 7 * SIDE)).astype(np.float32)
     with pyptx.use("sim", schedule=schedule):
         np.testing.assert_array_equal(row_sums(x), x.sum(axis=1))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_hopper_matrix_product_of_the_contract(schedule):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    rng = np.random.default_rng(2)
+    a, b = (rng.standard_normal((256, 192)).astype(ml_dtypes.bfloat16) for _ in range(2))
+    with pyptx.use("sim", schedule=schedule):
+        c = hopper_gemm(a, b)
+    exact = a.astype(np.float32) @ b.astype(np.float32).T
+    np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2 ** -8, atol=1e-4)
+    counters = hopper_gemm.last_run.counters
+    assert counters.tma_bytes.sum() == 2 * 3 * (128 + 256) * 64 * 2                  # CTAs, steps, rows of both tiles
+    assert counters.tensor_flops.sum() == 2 * 256 * 256 * 192
