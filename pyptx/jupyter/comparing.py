@@ -50,6 +50,6 @@ def earlier(ref: str, kernel: str) -> Earlier:
 
 
 def compare(before: Version, own: Version, shown: Shown) -> Diff:
-    """The cell's kernel beside an earlier version, which stands on the left."""
-    return diff(before, replace(shown.compiled, name=own.ref), block=shown.block,
+    """The cell's kernel beside an earlier version, which stands on the left; both as for launches of one block."""
+    return diff(before, replace(shown.compiled, name=own.ref), block=shown.block or before.block,
                 dynamic_shared_bytes=shown.dynamic_shared_bytes, counters=(None, shown.counters))

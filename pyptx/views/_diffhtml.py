@@ -61,7 +61,7 @@ def _row(diff, row) -> str:
             cells.append(f'<td style="{NUMBER};{SOFT}"></td><td style="{CELL};{SOFT}"></td>')
             continue
         number = (f"{view.sass.address[line]:04x}" if diff.level == "sass" else
-                  str(line + 1 if diff.level == "ptx" else view.python.line[line]))
+                  str(line + 1 if diff.level == "ptx" else view.python.line[line] or ""))
         words = escape(getattr(view, diff.level).text[line].replace("\t", "    "))
         cells.append(f'<td style="{NUMBER};{SOFT}">{number}</td><td style="{CELL};{tint}">{words}</td>')
     return (f'<tr style="{INK}">{"".join(cells)}<td style="{CELL};{SOFT}">{MARKS[row.kind]}'

@@ -106,5 +106,5 @@ def _cell(diff, side: str, line: int) -> str:
     view = getattr(diff, side)
     if diff.level == "sass":
         return f"{view.sass.address[line]:04x}  {view.sass.text[line]}"
-    number = line + 1 if diff.level == "ptx" else view.python.line[line]
+    number = line + 1 if diff.level == "ptx" else view.python.line[line] or ""      # "": between two functions
     return f"{number:>4}  {getattr(view, diff.level).text[line].expandtabs(4)}"

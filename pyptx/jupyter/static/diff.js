@@ -203,7 +203,7 @@ class DiffView {
     const pane = new DiffPane(side, (of, item) => this.changed(of, item), {
       name: level, title: `${view.title} · ${view.target} · ${LEVELS[level]} ${view[level].text.length}${file ? ` · ${file}` : ""}`,
       data: { python: { sections: [] }, [level]: { text: own.map(one => (one < 0 ? "" : view[level].text[one])), target: targets, sections: [] }, help: view.help },
-      columns, number: item => (own[item] < 0 ? "" : all.number[level](own[item])), numberWidth: numberWidth(view)[level],
+      columns, number: item => (own[item] < 0 || (level === "python" && !view.python.line[own[item]]) ? "" : all.number[level](own[item])), numberWidth: numberWidth(view)[level],
       colour: this.items.map(item => (item.fold ? -1 : COLOURS[this.kinds[item.row]])), headings, full: this.items.length <= ALL,
       on: { hover: item => this.say(side, item), leave: () => this.say(), pick: (item, event) => this.click(side, item, event) } });
     pane.kindOf = item => this.kinds[this.items[item].row];

@@ -53,15 +53,31 @@ export function pythonRow(view, level, line) {
 /** The file that a Python row lies in. */
 export const fileOf = (view, row) => view.python.sections.find(({ start, count }) => row >= start && row < start + count)?.file ?? "";
 
-/** Ranges [start, end) of the words of `one` that `other` has not at that place: words are compared from both ends. */
+/** Ranges [start, end) of the words of `one` that `other` has not: at that place, or where one has more words, in that order. */
 export function changedWords(one, other) {
   const split = text => [...text.matchAll(/[\w.$%]+|[^\w\s]/g)];
   const a = split(one), b = split(other);
   let head = 0, tail = 0;
   while (head < a.length && head < b.length && a[head][0] === b[head][0]) head += 1;
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail)[0] === b.at(-1 - tail)[0]) tail += 1;
-  const middle = a.slice(head, a.length - tail), same = a.length === b.length;
-  return middle.filter((word, at) => !same || word[0] !== b[head + at][0]).map(word => [word.index, word.index + word[0].length]);
+  const middle = a.slice(head, a.length - tail), others = b.slice(head, b.length - tail);
+  const kept = a.length === b.length ? middle.map((word, at) => word[0] === others[at][0]) : common(middle.map(word => word[0]), others.map(word => word[0]));
+  return middle.filter((_, at) => !kept[at]).map(word => [word.index, word.index + word[0].length]);
+}
+
+/** Which words of `a` belong to a longest common subsequence with `b`. */
+function common(a, b) {
+  const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) table[i][j] = a[i] === b[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+  }
+  const kept = a.map(() => false);
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) { kept[i] = true; i += 1; j += 1; }
+    else if (table[i + 1][j] >= table[i][j + 1]) i += 1;
+    else j += 1;
+  }
+  return kept;
 }
 
 const size = (value, unit) => (unit === "B" ? (value < 1024 ? `${value} B` : `${Number((value / 1024).toPrecision(4))} KiB`)

@@ -49,6 +49,8 @@ test("the words that differ are marked", () => {
   assert.deepEqual(text("FFMA R4, R5, R6", "FFMA R4, R7, R6"), ["R5"]);
   assert.deepEqual(text("FADD R1, R2", "FMUL R1, R3"), ["FADD", "R2"]);
   assert.deepEqual(text("EXIT", "EXIT"), []);
+  assert.deepEqual(text("FMUL R7, R2, 2", "FFMA R7, R2, 2, R2"), ["FMUL"]);
+  assert.deepEqual(text("FFMA R7, R2, 2, R2", "FMUL R7, R2, 2"), ["FFMA", ",", "R2"]);
   assert.deepEqual(text("IADD3 R5, R3", "IADD3 R5, PT, R3"), []);
   assert.deepEqual(text("IADD3 R5, PT, R3", "IADD3 R5, R3"), ["PT", ","]);
 });
