@@ -90,7 +90,7 @@ def address(value: object, offset: object = None) -> AddressOperand:
     """`[value+offset]` for a register, a name, an address, or a handle of memory.
 
     Args:
-        offset: bytes (int), a register, or text; text that starts with ", " makes a tensor address.
+        offset: bytes (int), a register, or text; a list, or text that starts with ", ", makes a tensor address.
     """
     convert = getattr(value, "__ptx_address__", None)
     if convert is not None:
@@ -116,7 +116,10 @@ def shifted(base: AddressOperand, offset: object) -> AddressOperand:
         if base.offset.lstrip("-").isdigit():
             return AddressOperand(base.base, str(int(base.offset) + offset))
         return AddressOperand(base.base, f"{base.offset}+{offset}")
-    text = tight(offset) if isinstance(offset, str) else _offset_text(offset)
+    if isinstance(offset, list):
+        text = ", {" + ", ".join(map(_offset_text, offset)) + "}"
+    else:
+        text = tight(offset) if isinstance(offset, str) else _offset_text(offset)
     if base.offset is None:
         return AddressOperand(base.base, text.removeprefix("+"))
     return AddressOperand(base.base, base.offset + (text if text[:1] in ",+-" else "+" + text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from pyptx.errors import TraceError
 from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
+from pyptx.parser import parse
 from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec
 
-__all__ = ["KernelOptions", "Signature", "parse_raw_param", "specialize"]
+__all__ = ["KernelOptions", "Signature", "parse_params", "parse_raw_param", "specialize"]
 
 _POINTER = Param(StateSpace.PARAM, ScalarType.U64, "")
 
@@ -49,10 +50,12 @@ class Signature:
 class KernelOptions:
     """What `@kernel(...)` was told about the text of the entry."""
 
-    raw_params: tuple[tuple[str, str], ...] = ()
+    raw_params: tuple[tuple[str, str] | str, ...] = ()
     extern_smem: str | None = None
     directives: tuple[FunctionDirective, ...] = ()
     smem_bytes: int = 0
+    linking: LinkingDirective | None = LinkingDirective.VISIBLE
+    unit: Any = None                            # pyptx.unit.Unit: what else stands in the file
 
 
 def specialize(function: Callable, name: str, signature: Signature, specs: Sequence[Tile], options: KernelOptions, *,
@@ -68,7 +71,7 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
 
     def traced(dynamic: bool) -> TraceContext:
         with trace_scope(ptx_version=default_version, force_dynamic_smem=dynamic, extern_smem_name=options.extern_smem,
-                         raw_param_types={n: t for t, n in options.raw_params}) as ctx:
+                         raw_param_types={p[1]: p[0] for p in options.raw_params if isinstance(p, tuple)}) as ctx:
             run(function, *_tensors(signature.tensors, specs, sizes), **template)
         return ctx
 
@@ -82,10 +85,13 @@ def specialize(function: Callable, name: str, signature: Signature, specs: Seque
         raise TraceError(f"kernel {name}: smem allocations beyond 48 KiB and extern_smem={options.extern_smem!r} both "
                          "use the dynamic shared memory",
                          hint="take offsets into the extern array, or drop extern_smem")
-    entry = Function(True, name, _params(signature, specs, options, ctx), None, ctx.body(), LinkingDirective.VISIBLE,
+    entry = Function(True, name, _params(signature, specs, options, ctx), None, ctx.body(), options.linking,
                      options.directives, place=Place(function.__code__, 0))
     directives = (*ctx.module_files, *_extern(options, ctx), entry)
-    module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
+    if options.unit is None:
+        module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
+    else:
+        module = options.unit.around(name, directives, default_version, arch)
     if version is None:
         needed = max(default_version, validate.required_version(module))
         module = replace(module, version=Version(*needed))
@@ -110,7 +116,7 @@ def _params(signature: Signature, specs: Sequence[Tile], options: KernelOptions,
     """Parameters of the entry in ABI order: tensors, raw parameters, tensor maps."""
     takes_tensors = specs or not options.raw_params
     pointers = [replace(_POINTER, name=n) for n in signature.tensors] if takes_tensors else []
-    raw = [parse_raw_param(t, n) for t, n in options.raw_params]
+    raw = parse_params(options.raw_params)
     maps = [replace(_POINTER, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
     return (*pointers, *raw, *maps)
 
@@ -124,6 +130,24 @@ def _extern(options: KernelOptions, ctx: TraceContext) -> list[VarDecl]:
 
 _RAW = re.compile(r"(?P<scalar>\w+)(?P<ptr>\.ptr(\.(?P<space>global|shared|const|local|param))?)?"
                   r"(?P<rest>(\.(align|palign|array)\d+)*)")
+
+
+def parse_params(params: Iterable[tuple[str, str] | str]) -> tuple[Param, ...]:
+    """Parameters of (raw type string, name) pairs, or of whole declarations such as ".reg .f32 x".
+
+    Raises:
+        ValueError: a type string or a declaration cannot be read.
+    """
+    return tuple(_declared_param(p) if isinstance(p, str) else parse_raw_param(*p) for p in params)
+
+
+def _declared_param(text: str) -> Param:
+    try:
+        (function,) = parse(f".version 8.0\n.target sm_90\n.func f({text});").functions
+        (param,) = function.params
+    except ValueError as refused:
+        raise ValueError(f"parameter {text!r} is no declaration such as '.param .u64 .ptr .global x'") from refused
+    return replace(param, formatting=None)
 
 
 def parse_raw_param(text: str, name: str) -> Param:

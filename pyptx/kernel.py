@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pyptx._specialize import KernelOptions, Signature, parse_raw_param, specialize
+from pyptx._specialize import KernelOptions, Signature, parse_params, specialize
 from pyptx._variant import Variant, device_arrays
 from pyptx.compiled import Compiled
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
+from pyptx.ir.types import LinkingDirective
 from pyptx.runtime import Dim3, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
 from pyptx.specs import Tile, unify_envs
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
 from pyptx.tensor_map import TensorMap
+from pyptx.unit import Unit
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
@@ -39,7 +41,8 @@ class Kernel:
                  in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
                  block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
                  raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
-                 reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None):
+                 reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
+                 name: str | None = None, linking: str | None = "visible", unit: Unit | None = None):
         functools.update_wrapper(self, fn)
         self._fn = fn
         self._signature = Signature.of(fn)
@@ -51,20 +54,24 @@ class Kernel:
         if not directives and reqntid is not None:
             directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
         extern = "global_smem" if extern_smem is True else extern_smem or None
-        self._options = KernelOptions(tuple((t, n) for t, n in raw_params or ()), extern, directives, smem)
-        self._raw = {n: parse_raw_param(t, n) for t, n in self._options.raw_params}
+        self._entry_name = name
+        self._options = KernelOptions(tuple(p if isinstance(p, str) else tuple(p) for p in raw_params or ()), extern,
+                                      directives, smem, LinkingDirective.from_ptx(linking) if linking else None, unit)
+        self._raw = {p.name: p for p in parse_params(self._options.raw_params)}
         self._cache: dict[tuple, Variant] = {}
         self.last_variant: Variant | None = None
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
         if specs > tensors:
             raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
+        if unit is not None:
+            unit.add_kernel(self)
 
     # what it is -----------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Of the entry: the function's, with what PTX takes in a name (a lambda is `_lambda_`)."""
-        return re.sub(r"\W", "_", self._fn.__name__, flags=re.ASCII)
+        """Of the entry: the function's, with what PTX takes in a name (a lambda is `_lambda_`), unless told."""
+        return self._entry_name or re.sub(r"\W", "_", self._fn.__name__, flags=re.ASCII)
 
     @property
     def in_specs(self) -> tuple[Tile, ...]:
@@ -335,7 +342,8 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
            in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
            block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
            raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
-           reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None) -> Any:
+           reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
+           name: str | None = None, linking: str | None = "visible", unit: Unit | None = None) -> Any:
     """Make a kernel of a Python function: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
 
     Args:
@@ -348,8 +356,11 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
         raw_params: further entry parameters, (type, name) pairs such as ("u32", "K").
         extern_smem: declare an extern shared array, `global_smem` or the name given.
         reqntid, raw_directives: performance directives of the entry.
+        name: of the entry, if it is not the function's.
+        linking: "visible", "weak" or None.
+        unit: the file it belongs to, with variables and functions it uses.
     """
     wrap = functools.partial(Kernel, arch=arch, version=version, in_specs=in_specs, out_specs=out_specs, grid=grid,
                              block=block, cluster=cluster, smem=smem, raw_params=raw_params, extern_smem=extern_smem,
-                             reqntid=reqntid, raw_directives=raw_directives)
+                             reqntid=reqntid, raw_directives=raw_directives, name=name, linking=linking, unit=unit)
     return wrap if fn is None else wrap(fn)

@@ -31,7 +31,7 @@ LAYERS = (
     ("_operand", "_trace", "_operators", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
-    ("_variant", "_specialize", "kernel", "program"),
+    ("_variant", "_specialize", "unit", "kernel", "program"),
     ("highlight", "analysis", "history", "tune", "views"),
     ("__init__",),
     ("jupyter", "cli", "__main__"),

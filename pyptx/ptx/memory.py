@@ -18,7 +18,8 @@ def addr(base: object, offset: object = None) -> AddressOperand:
 
     Args:
         base: register, name, tensor, allocation, mbarrier, or another address.
-        offset: bytes as int, a register, or text; text `", {c0, c1}"` makes the coordinates of a tensor address.
+        offset: bytes as int, a register, or text; a list `[c0, c1]`, or text `", {c0, c1}"`, is the coordinates of a
+            tensor address.
     """
     return address(base, offset)
 
@@ -67,7 +68,7 @@ def _converted(modifiers: str, src: object, dst: Reg | None) -> Reg:
 
 def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None,
         linking: str | None = None) -> str:
-    """Declare a variable in the kernel's body and return its name.
+    """Declare a variable in the kernel's body, or in the `ptx.scope()` that is open, and return its name.
 
     Args:
         space: "shared", "local", "global", "const", or with `__` for `::`, "shared__cta".
@@ -76,5 +77,5 @@ def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align
         linking: "visible", "extern", "weak" or "common".
     """
     get_ctx().declare_variable(StateSpace.from_ptx(space.replace("__", "::")), dtype, name, size=size, align=align,
-                               linking=LinkingDirective.from_ptx(linking) if linking else None)
+                               linking=LinkingDirective.from_ptx(linking) if linking else None, local=True)
     return name

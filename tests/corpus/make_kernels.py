@@ -26,7 +26,7 @@ KERNELS = {
     "rms_norm": (rms_norm, "sm_90a", {"M": 8, "N": 1024}), "rms_norm_wide": (rms_norm, "sm_120", {"M": 8, "N": 8192}),
     "rms_norm_old": (rms_norm, "sm_75", {"M": 8, "N": 4096}),
     "sgemm": (sgemm, "sm_90a", {"M": 256, "N": 256, "K": 256}),
-    "sgemm_small": (sgemm, "sm_80", {"M": 128, "N": 128, "K": 64, "BM": 128, "BN": 64, "BK": 8}),
+    "sgemm_small": (sgemm, "sm_80", {"M": 128, "N": 128, "K": 64, "BM": 128, "BN": 64, "BK": 16}),
     "ampere_gemm": (ampere_gemm, None, GEMM), "hopper_gemm": (hopper_gemm, None, GEMM),
     "blackwell_gemm": (blackwell_gemm, None, GEMM),
 }

@@ -1,0 +1,84 @@
+"""How the Python is laid out: indented lines of at most 110 characters, calls wrapped between arguments."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+__all__ = ["Lines", "WIDTH", "identifier", "literal"]
+
+WIDTH = 110
+
+
+class Lines:
+    """Python source being written, line by line."""
+
+    def __init__(self, depth: int = 0):
+        self.depth = depth
+        self.out: list[str] = []
+
+    def add(self, text: str = "") -> None:
+        self.out.append("    " * self.depth + text if text else "")
+
+    def call(self, head: str, arguments: list[str], tail: str = ")") -> None:
+        """`head(arguments)`, over several lines where one is too short; `head` ends with its parenthesis."""
+        text = "    " * self.depth + head + ", ".join(arguments) + tail
+        if len(text) <= WIDTH or not arguments:
+            self.out.append(text)
+            return
+        column = " " * (4 * self.depth + len(head))
+        if len(column) > WIDTH // 2:
+            column = "    " * (self.depth + 2)
+            self.out.append("    " * self.depth + head)
+            line = column
+        else:
+            line = "    " * self.depth + head
+        start = len(column)
+        for i, argument in enumerate(arguments):
+            piece = argument + (", " if i + 1 < len(arguments) else tail)
+            if len(line) > start and len(line) + len(piece.rstrip()) > WIDTH:
+                self.out.append(line.rstrip())
+                line = column
+            for part in _pieces(piece, WIDTH - len(column)):
+                if len(line) > start and len(line) + len(part.rstrip()) > WIDTH:
+                    self.out.append(line.rstrip())
+                    line = column
+                line += part
+        self.out.append(line.rstrip())
+
+    def text(self) -> str:
+        return "\n".join(self.out) + "\n"
+
+
+_PART = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"']|,(?! ))*(?:, )?""")
+
+
+def _pieces(text: str, room: int) -> list[str]:
+    """An argument in pieces that may stand on lines of their own: a long list is cut behind its commas."""
+    if len(text.rstrip()) <= room or "[" not in text:
+        return [text]
+    return [part for part in _PART.findall(text) if part]
+
+
+def identifier(name: str, taken: set[str] | frozenset[str] = frozenset()) -> str:
+    """A Python name like `name`, which is none of those taken."""
+    plain = re.sub(r"\W", "_", name.lstrip("%"), flags=re.ASCII).strip("$") or "_"
+    if plain[0].isdigit() or keyword.iskeyword(plain) or plain.startswith("__"):
+        plain = f"_{plain.lstrip('_')}" if plain.startswith("__") or plain[0].isdigit() else f"{plain}_"
+    found, count = plain, 0
+    while found in taken:
+        count += 1
+        found = f"{plain}_{count}"
+    return found
+
+
+def literal(text: str) -> str:
+    """A Python string that says the text, with double quotes where they do."""
+    if "\n" in text and '"""' not in text and "\\" not in text and text[-1] != '"' and text.isprintable() is False:
+        clean = text.replace("\n", "").replace("\t", "")
+        if clean.isprintable():
+            return f'"""{text}"""'
+    found = repr(text)
+    if found[0] == "'" and '"' not in found:
+        return f'"{found[1:-1]}"'.replace("\\'", "'")
+    return found

@@ -1,0 +1,194 @@
+"""A PTX file of several parts: variables, functions and kernels that are assembled together.
+
+    unit = Unit(arch="sm_90a")
+    unit.var("const", f32, "weights", size=4, init=[1.0, 2.0, 3.0, 4.0])
+
+    @unit.func(params=[("f32", "x")], returns=[("f32", "y")])
+    def squared(): ...
+
+    @kernel(arch="sm_90a", unit=unit)
+    def k(): ...
+
+`k.module()` holds the variables and functions of the unit and the one kernel, `unit.module()` all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pyptx import parser
+from pyptx._loc import Place, user_place
+from pyptx._operand import operand
+from pyptx._specialize import parse_params
+from pyptx._trace import run, trace_scope
+from pyptx.errors import TraceError
+from pyptx.ir.nodes import (
+    AddressSize,
+    BlankLine,
+    Directive,
+    Function,
+    FunctionDirective,
+    Module,
+    Target,
+    VarDecl,
+    Version,
+)
+from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.isa import targets
+from pyptx.types import PtxType
+
+__all__ = ["Unit"]
+
+Params = Iterable[tuple[str, str] | str]
+
+
+class Traced(Protocol):
+    """What a unit needs of a kernel."""
+
+    name: str
+
+    def variant(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Func:
+    """A device function that is traced when the unit's text is asked for."""
+
+    function: Callable
+    head: Function
+
+    def node(self, version: tuple[int, int]) -> Function:
+        with trace_scope(ptx_version=version) as ctx:
+            run(self.function)
+        if ctx.faults:
+            raise ctx.faults[0]
+        if ctx.uses_dynamic_smem or ctx.module_files:
+            raise TraceError(f"function {self.head.name}: dynamic shared memory and .file belong to a kernel",
+                             at=self.head.place)
+        head = self.head
+        return Function(False, head.name, head.params, head.return_params, ctx.body(), head.linking, head.directives,
+                        place=head.place)
+
+
+class Unit:
+    """The parts of one PTX file, in order of their definition.
+
+    Args:
+        arch, version: as for `kernel`; a kernel's own count where it is compiled by itself.
+        options: further words of `.target`, such as "debug" or "texmode_independent".
+        address_size: 64 or 32.
+    """
+
+    def __init__(self, *, arch: str = "sm_90a", version: tuple[int, int] | None = None, options: Sequence[str] = (),
+                 address_size: int = 64):
+        self.arch, self.version = arch, tuple(version) if version is not None else targets.default_version(arch)
+        self.options, self.address_size = tuple(options), address_size
+        self._items: list[Directive | _Func | Traced] = []
+        self._written: dict[str, tuple[Directive, ...]] = {}            # what a kernel's trace gave, by its name
+
+    def __repr__(self) -> str:
+        return f"<pyptx unit of {len(self._items)} parts, {self.arch}>"
+
+    # parts ------------------------------------------------------------------------------------------------------------
+
+    def var(self, space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None,
+            init: object = None, linking: str | None = None) -> str:
+        """Declare a variable and return its name.
+
+        Args:
+            space: "global", "const", "shared".
+            size: elements of an array, 0 for an unsized one; None declares a scalar.
+            align: bytes.
+            init: a number, a name, or a (nested) list of them.
+            linking: "visible", "extern", "weak" or "common".
+        """
+        value = None if init is None else operand(init, 64 if dtype.bits == 64 else 32)
+        self._items.append(VarDecl(StateSpace.from_ptx(space.replace("__", "::")), ScalarType.from_ptx(dtype.register),
+                                   name, size, align, value, _linking(linking), place=user_place()))
+        return name
+
+    def raw(self, text: str) -> None:
+        """Append directives as PTX text: whatever `var` and `func` have no words for.
+
+        Raises:
+            TraceError: the text is no PTX; the message names line and column in it.
+        """
+        place = user_place()
+        try:
+            module = parser.parse(f".version 9.5\n.target {self.arch}\n{text}\n")
+        except parser.ParseError as refused:
+            raise TraceError(f"unit.raw, line {refused.line - 2}, column {refused.col}: {refused.message}", at=place,
+                             hint=refused.hint) from None
+        self._items += [d if isinstance(d, Function) or "formatting" not in d.__dataclass_fields__
+                        else replace(d, formatting=None) for d in module.directives if not isinstance(d, BlankLine)]
+
+    def func(self, fn: Callable | None = None, *, name: str | None = None, params: Params = (),
+             returns: Params | None = None, linking: str | None = None,
+             raw_directives: Iterable[tuple[str, Sequence]] = ()) -> Any:
+        """Make a device function of a Python function without parameters; a decorator, with or without arguments.
+
+        Args:
+            name: of the function in PTX, if it is not the Python function's.
+            params, returns: (type, name) pairs such as ("b32", "x"), or whole declarations, ".reg .f32 x".
+            raw_directives: between the parameters and the body, such as ("noreturn", ()).
+        """
+        def add(function: Callable) -> Callable:
+            self._items.append(_Func(function, self._head(
+                name or function.__name__, params, returns, linking, raw_directives, Place(function.__code__, 0))))
+            return function
+        return add if fn is None else add(fn)
+
+    def declare(self, name: str, *, params: Params = (), returns: Params | None = None, linking: str | None = None,
+                raw_directives: Iterable[tuple[str, Sequence]] = ()) -> str:
+        """Declare a function that is defined later or elsewhere, and return its name; arguments as for func."""
+        head = self._head(name, params, returns, linking, raw_directives, user_place())
+        self._items.append(Function(False, name, head.params, head.return_params, (), head.linking, head.directives,
+                                    place=head.place, declaration=True))
+        return name
+
+    def _head(self, name: str, params: Params, returns: Params | None, linking: str | None,
+              directives: Iterable[tuple[str, Sequence]], place: Place) -> Function:
+        return Function(False, name, parse_params(params), None if returns is None else parse_params(returns), (),
+                        _linking(linking), tuple(FunctionDirective(n, tuple(v)) for n, v in directives), place=place)
+
+    # text -------------------------------------------------------------------------------------------------------------
+
+    def module(self) -> Module:
+        """The tree of the whole file, with every kernel (each for the default values of its template parameters)."""
+        directives: list[Directive] = []
+        for item in self._items:
+            if hasattr(item, "variant"):
+                item.variant()
+                directives += self._written[item.name]
+            else:
+                directives.append(self._node(item))
+        return self._module(self.version, self.arch, directives)
+
+    def add_kernel(self, kernel: Traced) -> None:
+        """Note a kernel as the next part; `kernel(unit=...)` does."""
+        self._items.append(kernel)
+
+    def around(self, name: str, written: tuple[Directive, ...], version: tuple[int, int], arch: str) -> Module:
+        """The module of one kernel by itself: its own directives where it was defined, and every part but kernels."""
+        self._written[name] = written
+        directives: list[Directive] = []
+        for item in self._items:
+            if not hasattr(item, "variant"):
+                directives.append(self._node(item))
+            elif item.name == name:
+                directives += written
+        return self._module(version, arch, directives)
+
+    def _node(self, item: Directive | _Func) -> Directive:
+        return item.node(self.version) if isinstance(item, _Func) else item
+
+    def _module(self, version: tuple[int, int], arch: str, directives: list[Directive]) -> Module:
+        return Module(Version(*version), Target((arch, *self.options)), AddressSize(self.address_size),
+                      tuple(directives))
+
+
+def _linking(word: str | None) -> LinkingDirective | None:
+    return LinkingDirective.from_ptx(word) if word else None
+
