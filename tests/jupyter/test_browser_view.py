@@ -100,7 +100,7 @@ def test_a_search_hit_in_a_fold_opens_it(page):
 def test_loops_stand_beside_their_lines(page):
     page.open(large(sass=800, ptx=480, python=20))
     marks = page.js("return [0, 1, 399, 400].map(row => document.querySelector("
-                    "`.pyptx-sass .pyptx-row[data-row='${row}'] .pyptx-loops`).textContent)")
+                    "`.pyptx-sass .pyptx-row[data-row='${row}'] .pyptx-code`).dataset.loops)")
     assert marks == ["┌", "│", "└", "┌"]
 
 

@@ -32,6 +32,8 @@ export class Foot {
                                     stacks.length > 4 ? `and ${stacks.length - 4} more` : null));
     const word = pane === "python" ? "" : opcodeOf(pane, this.data[pane].text[row]), help = this.data.help[word];
     if (help) parts.push(h("span.pyptx-what", {}, h("b", {}, word), ` ${help}`));
+    const depth = this.data[pane].flow?.depth?.[row];
+    if (depth) parts.push(h("span", {}, depth === 1 ? "in a loop" : `in ${depth} loops`));
     if (pane === "sass") parts.push(h("span.pyptx-what", {}, control(this.data, row)));
     return parts;
   }

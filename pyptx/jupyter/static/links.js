@@ -85,7 +85,7 @@ export function nextBlock(runs, row, direction) {
 }
 
 /** Rows to draw: [first, end) of those in sight, `spare` more on either side. */
-export function visibleRange(top, height, rowHeight, count, spare = 4) {
+export function visibleRange(top, height, rowHeight, count, spare = 3) {
   const first = Math.max(0, Math.floor(top / rowHeight) - spare);
   return [Math.min(first, count), Math.min(count, Math.ceil((top + height) / rowHeight) + spare)];
 }

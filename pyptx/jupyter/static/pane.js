@@ -72,9 +72,8 @@ export class Pane {
   /** Measure and draw; call when the pane has come into the document, or its columns or size have changed. */
   layout() {
     const shown = this.columns.filter(column => column.shown);
-    const gap = this.loops ? [h("span.pyptx-loops", { title: "Loops" }, "")] : [];
     this.head.replaceChildren(h("span.pyptx-no", {}, this.name === "sass" ? "addr" : "line"),
-                              ...shown.map(column => cell(column, column.label, true)), ...gap, h("span.pyptx-code", {}, ""));
+                              ...shown.map(column => cell(column, column.label, true)), h("span.pyptx-code", {}, ""));
     this.shown = shown;
     const width = shown.reduce((sum, column) => sum + column.width + 1, 6 + this.deepest) + this.longest;
     this.element.style.setProperty("--px-loops", `${this.deepest}ch`);
@@ -159,10 +158,6 @@ export class Pane {
       return element;
     }
     element.append(...cells(this.shown, row));
-    if (this.loops) {
-      const depth = this.flow.depth[row];
-      element.append(h("span.pyptx-loops", { title: depth ? `In ${depth === 1 ? "a loop" : `${depth} loops`}` : null }, this.loops(row, depth)));
-    }
     const block = this.blocks.length && blockAt(this.blocks, row), folded = block && this.closed.has(block[0]);
     if (block && block[0] === row) {
       const size = block[1] - row + 1;
@@ -182,7 +177,8 @@ export class Pane {
 
   code(row) {
     return code({ language: this.name, line: this.lines[row], inString: this.strings?.[row], ranges: this.found.ranges.get(row),
-                  help: this.data.help, links: this.jumps.words.get(row), to: this.jumps.to.get(row) });
+                  help: this.data.help, links: this.jumps.words.get(row), to: this.jumps.to.get(row),
+                  loops: this.loops?.(row, this.flow.depth[row]) });
   }
 
   /** Fold or open the basic block of a row; without `row` all of them. Returns the row that stands for it, -1: it is in no block. */

@@ -33,10 +33,10 @@ export function cells(columns, row) {
 
 /**
  * The code of a line. ranges: what a search found in it; help: word -> what an opcode does;
- * links: [[word, row]] of labels it names, `to`: [[label, row, title]] of buttons behind it.
+ * links: [[word, row]] of labels it names, `to`: [[label, row, title]] of buttons behind it; loops: marks of the loops it is in.
  */
-export function code({ language, line, inString, ranges, help, links, to }) {
-  const pieces = tokens(language, line, inString), element = h("span.pyptx-code");
+export function code({ language, line, inString, ranges, help, links, to, loops }) {
+  const pieces = joined(tokens(language, line, inString)), element = h("span.pyptx-code", { "data-loops": loops || null });
   const targets = new Map(links);
   const words = targets.size ? pieces.flatMap(([kind, text]) => (kind ? [[kind, text]] : text.split(/([\w$%]+)/).map(word => ["", word]))) : pieces;
   for (const [kind, text, hit] of ranges ? marked(words, ranges) : words) {
@@ -50,6 +50,15 @@ export function code({ language, line, inString, ranges, help, links, to }) {
     element.append(h("button.pyptx-jump", { type: "button", tabindex: -1, "data-jump": row, title }, label));
   }
   return element;
+}
+
+/** Neighbouring pieces of one kind as one piece: ".E" and ".64" are ".E.64". */
+function joined(pieces) {
+  const found = [];
+  for (const [kind, text] of pieces) {
+    if (kind !== "o" && found.at(-1)?.[0] === kind) found.at(-1)[1] += text; else found.push([kind, text]);
+  }
+  return found;
 }
 
 /** The opcode of a line, as the table of helps spells it; "" when there is none. */
