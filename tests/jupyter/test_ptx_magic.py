@@ -119,6 +119,18 @@ def test_an_edited_cell_is_compared_with_the_version_before(run):
     assert run(asked("--no-diff")).result.diff is None
 
 
+def test_a_version_is_listed_viewed_and_brought_back(run, shell):
+    run(SCALE)
+    run(OTHER)
+    assert "scale@2" in run("%ptxhistory scale").result.text()
+    view = run("%ptxhistory --view scale@1").result
+    assert "mul.f32" in view.text()
+    assert not view.python.text
+    run("%ptxhistory --restore scale@1")
+    assert shell.rl_next_input == SCALE.rstrip("\n")
+    assert history.restore("scale@1").ptx == SCALE.split("\n", 1)[1]
+
+
 def test_several_entries_are_all_there_and_one_is_meant(run, shell):
     view = run(asked("--entry second", TWO)).result
     assert view.title == "second"
