@@ -116,6 +116,11 @@ class Program:
         return any(isinstance(action, HostCall) for action in self.actions)
 
     @cached_property
+    def reduces(self) -> bool:
+        """Whether copies combine with global memory, which several threads would do at once."""
+        return any(getattr(action, "reduction", None) is not None for action in self.actions)
+
+    @cached_property
     def spins(self) -> bool:
         """Whether threads may wait for each other through memory: atomics, volatile or ordered loads."""
         return any(map(_waits, self.actions, self.instructions))

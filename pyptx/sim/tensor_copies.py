@@ -22,7 +22,7 @@ class TensorCopy(Handled):
         coordinates, offsets: innermost first; of the w modes (wHalo, wOffset).
         shared: where the box lies, or goes to.         barrier: the mbarrier that counts its bytes.
         mask: CTAs of the cluster that get a copy.      pair: .cta_group::2, the mbarrier may be the other CTA's.
-        operation: of reductions.                       inside: im2col_no_offs::w ends at the first pixel outside.
+        reduction: its operation, or None.              inside: im2col_no_offs::w ends at the first pixel outside.
     """
 
     direction: str
@@ -36,7 +36,7 @@ class TensorCopy(Handled):
     mask: Value | None = None
     base: Value | None = None
     pair: bool = False
-    operation: str = ""
+    reduction: str | None = None
     inside: bool = False
 
 

@@ -164,16 +164,16 @@ def test_gather4():
 
 
 def test_im2col():
-    m = TensorMap(NHWC, (20, 64), swizzle="128B", im2col=((-1, -1), (0, 1)))
-    run = loading(4, "im2col", 20 * 128, 20 * 128, offsets=", {1, 2}")
-    check_load(run, m, lambda o: o.im2col((0, 3, 2, 1), (1, 2)), 20 * 128, (0, 3, 2, 1))
+    m = TensorMap(NHWC, (20, 32), swizzle="64B", im2col=((-1, -1), (0, 1)))
+    run = loading(4, "im2col", 20 * 64, 20 * 64, offsets=", {1, 2}")
+    check_load(run, m, lambda o: o.im2col((0, 3, 2, 1), (1, 2)), 20 * 64, (0, 3, 2, 1))
 
 
 @pytest.mark.parametrize("mode, pixels", [("w", 22), ("w128", 128 + 8)])
 def test_im2col_w(mode, pixels):
-    m = TensorMap(NHWC, (20, 64), swizzle="128B", im2col=Im2col(-1, 1, mode))
-    run = loading(4, "im2col::w" if mode == "w" else "im2col::w::128", pixels * 128, pixels * 128, offsets=", {2, 1}")
-    check_load(run, m, lambda o: o.im2col_w((0, 3, 2, 0), 2, 1), pixels * 128, (0, 3, 2, 0))
+    m = TensorMap(NHWC, (20, 16), swizzle="64B", im2col=Im2col(-1, 1, mode))
+    run = loading(4, "im2col::w" if mode == "w" else "im2col::w::128", pixels * 32, pixels * 64, offsets=", {2, 1}")
+    check_load(run, m, lambda o: o.im2col_w((0, 3, 2, 0), 2, 1), pixels * 64, (0, 3, 2, 0))
 
 
 # stores ---------------------------------------------------------------------------------------------------------------
@@ -247,6 +247,8 @@ def test_ctas_add_up_in_one_place():
     run = storing(2, "tile", 1024, instruction="cp.reduce.async.bulk.tensor", operation="add.")
     sim.launch(run, 5, 32, [TensorMap(array, (8, 32)), data, 0, 0])
     np.testing.assert_array_equal(array, 5 * data.reshape(8, 32))
+    with pytest.raises(LaunchError, match="several threads would not keep"):
+        sim.launch(run, 5, 32, [TensorMap(array, (8, 32)), data, 0, 0], threads=2)
 
 
 def test_waiting_for_the_source_leaves_the_destination_open():
@@ -386,6 +388,21 @@ def test_a_swizzle_of_96_bytes_comes_from_a_replaced_map():
     dense = np.ascontiguousarray(y[1:5]).reshape(-1).view(np.uint8)
     for k in range(384):
         assert out[k ^ (k >> 7 & 1) << 4] == dense[k]
+
+
+def test_a_map_can_be_made_of_zeros():
+    y = np.arange(64 * 6, dtype=np.float16).reshape(6, 64)
+    zeros = "".join(f"st.shared.b64 [%r3+{8 * k}], 0;\n" for k in range(16))
+    fields = zeros + "".join(f"tensormap.replace.tile.{text};\n" for text in (
+        "global_address.shared::cta.b1024.b64 [%r3], %rd7", "rank.shared::cta.b1024.b32 [%r3], 1",
+        "box_dim.shared::cta.b1024.b32 [%r3], 0, 64", "box_dim.shared::cta.b1024.b32 [%r3], 1, 4",
+        "global_dim.shared::cta.b1024.b32 [%r3], 0, 64", "global_dim.shared::cta.b1024.b32 [%r3], 1, 6",
+        "global_stride.shared::cta.b1024.b64 [%r3], 0, 128", "element_stride.shared::cta.b1024.b32 [%r3], 0, 1",
+        "element_stride.shared::cta.b1024.b32 [%r3], 1, 1", "elemtype.shared::cta.b1024.b32 [%r3], 6",
+        "swizzle_mode.shared::cta.b1024.b32 [%r3], 3"))
+    out = replaced(fields, 512, 512, np.zeros((4, 8), np.float32), y)
+    np.testing.assert_array_equal(out, expected_load(TensorMap(y, (4, 64), swizzle="128B"), lambda o: o.tile((0, 1)),
+                                                     512)[0])
 
 
 def test_a_map_can_lie_in_constant_memory():

@@ -71,7 +71,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
         LaunchError: several threads for a program whose CTAs may depend on each other.
     """
     code = encoded(program)
-    if threads > 1 and (program.polls or program.calls_host):
+    if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
     job = _Job(program, code, plan, params, segments)

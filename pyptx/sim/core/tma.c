@@ -135,6 +135,15 @@ static u32 replace(TensorMap *m, u32 field, u32 k, u64 v) {
     return 1;
 }
 
+// 128 zero bytes are a map with nothing set yet: compilers clear them and replace one field after the other.
+static int begin_map(TensorMap *m) {
+    const char *bytes = (const char *)m;
+    for (u32 k = 0; k < sizeof *m; k++) if (bytes[k]) return 0;
+    memcpy(m->magic, "pyptxTMA", 8);
+    m->version = m->rank = 1;
+    return 1;
+}
+
 static void f_tensormap_replace(Ctx *x, const Op *o, u32 mask) {
     for (u32 k = mask; k; k &= k - 1) {
         u32 lane = (u32)__builtin_ctz(k), space = o->mod >> 8 & 15;
@@ -146,7 +155,7 @@ static void f_tensormap_replace(Ctx *x, const Op *o, u32 mask) {
         if (!host) return;
         TensorMap m;
         memcpy(&m, host, sizeof m);
-        if (memcmp(m.magic, "pyptxTMA", 8)) { trap(x, lane, TP_MAP_MAGIC, address); return; }
+        if (memcmp(m.magic, "pyptxTMA", 8) && !begin_map(&m)) { trap(x, lane, TP_MAP_MAGIC, address); return; }
         if (!replace(&m, o->mod & 15, o->mod >> 4 & 15, value)) { trap(x, lane, TP_FIELD, value); return; }
         memcpy(host, &m, sizeof m);
     }

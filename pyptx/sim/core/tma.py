@@ -31,7 +31,7 @@ def _copy(e: Encoder, action: TensorCopy) -> None:
               NONE if action.base is None else _row(e, action.base, 64),
               *(_row(e, v) for v in action.coordinates), *(_row(e, v) for v in action.offsets)]
     mod = (_DIRECTIONS.index(action.direction) | _MODES.index(action.mode) << 4 | action.rank << 8
-           | (_OPERATIONS.index(action.operation) if action.operation else 0) << 12 | action.pair << 16
+           | (_OPERATIONS.index(action.reduction) if action.reduction else 0) << 12 | action.pair << 16
            | action.inside << 17)
     e.emit("tensor_copy", aux=e.operand_list(places), mod=mod, aux2=len(action.coordinates) | len(action.offsets) << 8)
 

@@ -21,14 +21,14 @@ def tensor_copy(o: Operands) -> Action | None:
         return None
     mode = next((m for w, m in _MODES.items() if w in words), "tile")
     rank = int(next(w for w in words if w[1:-1].isdigit() and w[-1] == "d")[1:-1])
-    operation = next((w[1:] for w in words if w in _OPERATIONS), "")
+    reduction = next((w[1:] for w in words if w in _OPERATIONS), None)
     source = {"map": _generic(o, "tm"), "coordinates": o.values("c"), "offsets": o.values("o") if "o" in o else (),
               "base": o.value("ga") if "ga" in o else None}
     if ".prefetch" in words:
         return TensorCopy("prefetch", mode, rank, **source)
     if ".bulk_group" in words:
-        return TensorCopy("reduce" if operation else "store", mode, rank, shared=o.address("a", "shared"),
-                          operation=operation, inside=".im2col_no_offs::w" in words, **source)
+        return TensorCopy("reduce" if reduction else "store", mode, rank, shared=o.address("a", "shared"),
+                          reduction=reduction, inside=".im2col_no_offs::w" in words, **source)
     return TensorCopy("load", mode, rank, shared=o.address("d", "shared"), barrier=o.address("mb", "shared"),
                       mask=o.value("mask") if "mask" in o else None, pair=".cta_group::2" in words, **source)
 

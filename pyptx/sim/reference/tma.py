@@ -15,7 +15,7 @@ from pyptx.sim.reference.state import Cta, Fault, lanes_of
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem
 from pyptx.sim.tensor_copies import TensorCopy, TensormapCopy, TensormapReplace
 from pyptx.sim.tensor_faults import Problem
-from pyptx.tensor_map._layout import LAYOUT, MAGIC
+from pyptx.tensor_map._layout import LAYOUT, MAGIC, VERSION
 
 _WINDOW = 1 << 32
 
@@ -76,8 +76,8 @@ def _copy(runner, action: TensorCopy, mask: int) -> None:
     barriers = lane_addresses(runner, action.barrier, mask) if action.barrier else none
     targets = execute.read(runner, action.mask, mask) if action.mask is not None else [None] * len(lanes)
     for k, lane in enumerate(lanes):
-        request = Request(action.direction, action.mode, action.rank, coordinates[k], offsets[k], action.operation,
-                          action.inside)
+        request = Request(action.direction, action.mode, action.rank, coordinates[k], offsets[k],
+                          action.reduction or "", action.inside)
         try:
             m = _map(runner, lane, maps[k], bases[k])
             g = tensor_map.geometry(m, request, maps[k])
@@ -174,6 +174,8 @@ def _replace(runner, action: TensormapReplace, mask: int) -> None:
     for lane, address, value in zip(lanes_of(mask), lane_addresses(runner, action.address, mask), values, strict=True):
         data = _map_bytes(runner, lane, address, action.address, writes=True)
         fields = list(LAYOUT.unpack(bytes(data)))
+        if not any(bytes(data)):                        # nothing set yet: compilers clear a map and replace every field
+            fields[:3] = MAGIC, VERSION, 1
         if fields[0] != MAGIC:
             raise _fault(lane, TensorProblem(Problem.MAP_MAGIC, address))
         new = stored(value)
