@@ -126,3 +126,14 @@ def test_a_call_names_the_parameter_it_does_not_fit():
     text = text[:text.rindex("\tret;")] + "\tcall (%f0), f, (%f1);\n" + text[text.rindex("\tret;"):]
     (found,) = pyptx.check_ptx(text)
     assert found.message == "call: %f1 is a .f32 register; parameter a of f is .param .b64"
+
+
+def test_labels_of_a_section_are_not_taken_for_statements():
+    text = (".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry f()\n{\n\tnonsense;\n\tret;\n}\n"
+            ".section .debug_str\n{\n$L__name:\n.b8 102\n}\n")
+    (found,) = pyptx.check_ptx(text)
+    assert found.line == 6
+
+
+def test_a_header_that_cannot_be_read_is_reported_once():
+    assert [d.line for d in pyptx.check_ptx(".version 6:\n.target sm_70\n.entry f() { ret; }\n")][:1] == [1]

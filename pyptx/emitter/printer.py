@@ -192,7 +192,9 @@ class _Printer:
                 head = (Piece("kind", ".section"), Piece("name", name), Piece("{", "{", "\n" + indent))
                 self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
                           place)
+                marked = len(self.marked)
                 self._inside(body, "", formatting, indent, place)
+                del self.marked[marked:]                    # labels of data are no statements
             case CompoundExpr(instructions):
                 self.body(instructions, indent)
             case IntrinsicScope():

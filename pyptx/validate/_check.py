@@ -32,7 +32,7 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     Returns:
         One diagnostic each, with its line in the text and the Python place of the node; none when nothing is wrong.
     """
-    name = target or module.target.targets[0]
+    name = target or next(iter(module.target.targets), "")  # a header that could not be read has none
     try:
         chip = targets.parse(name)
     except ValueError as error:
