@@ -9,7 +9,7 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 
 import { diffView, versionView } from "./api.js";
 import { FACTORY } from "./documents.js";
-import { cardIcon, chipIcon } from "./icons.js";
+import { chipIcon } from "./icons.js";
 import { starter } from "./logic/notebook.js";
 import { markAt, reveal } from "./margin.js";
 import { PLUGIN } from "./preferences.js";
@@ -53,7 +53,7 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
   commands.addCommand(IDS.newNotebook, {
     label: args => (args.isPalette ? trans.__("New PTX Notebook") : trans.__("PTX notebook")),
     caption: trans.__("A notebook that loads pyptx and holds a first kernel"),
-    icon: args => (args.isPalette ? undefined : cardIcon),
+    icon: args => (args.isPalette ? undefined : chipIcon),
     execute: args => told(async () => {
       await serviceManager.kernelspecs.ready;
       const { specs } = serviceManager.kernelspecs, path = typeof args.cwd === "string" ? args.cwd : files?.tracker.currentWidget?.model.path ?? "";

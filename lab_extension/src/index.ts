@@ -14,6 +14,7 @@ import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import { addCommands, IDS, PALETTE } from "./commands.js";
 import { addDocuments } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
+import { cardUrl } from "./icons.js";
 import { addMargin } from "./margin.js";
 import { applyColours } from "./colours.js";
 import { KernelPanel } from "./panel.js";
@@ -52,7 +53,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     addCommands(app, { notebooks, files, trans, margin: () => preferences.margin,
                        setMargin: async on => { await settings?.set(PLUGIN, "margin", on); } });
     for (const command of PALETTE) palette?.addItem({ command, category: "pyptx", args: { isPalette: true } });
-    launcher?.add({ command: IDS.newNotebook, category: "Notebook", rank: 20 });
+    launcher?.add({ command: IDS.newNotebook, category: "Notebook", rank: 20, kernelIconUrl: cardUrl });
     if (!notebooks) return;
     const follower = new SessionFollower(notebooks);
     const panel = new KernelPanel(follower, {

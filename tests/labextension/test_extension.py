@@ -208,7 +208,6 @@ def test_hovering_an_instruction_explains_it(lab):
 
 
 def test_tab_completes_ptx_from_the_table(lab):
-    lab.one(".jp-FileEditor .cm-content").click()
     lab.js("""
         const editor = jupyterapp.shell.currentWidget.content.editor, text = editor.model.sharedModel;
         const at = text.getSource().indexOf('    ret;');

@@ -73,7 +73,8 @@ def test_a_session_names_its_kernels_and_where_they_run():
 
 def test_ptx_text_is_shown_with_its_machine_code():
     view = view_of("one.ptx", ONE.encode())
-    assert (view.title, view.panes, view.entries[0].shared_bytes) == ("one.ptx", ("ptx", "sass"), 128)
+    assert (view.title, view.entries[0].shared_bytes, view.target) == ("one.ptx", 128, "sm_90a")
+    assert any("STG" in line for line in view.sass.text)
     with pytest.raises(FileError, match=r"(?s)one.ptx does not assemble.*line 10"):
         view_of("one.ptx", ONE.replace("mov.u32", "mov.f16").encode())
     with pytest.raises(FileError, match=r"one.ptx: "):
@@ -86,7 +87,7 @@ def test_a_cubin_says_what_the_compiler_said(arch):
     view = view_of("one.cubin", compiled.cubin)
     used = compiled.resources["one"]
     assert view.target == arch
-    assert view.panes == ("ptx", "sass"), "-lineinfo left the PTX in it"
+    assert "mov.u32 %r1, %tid.x;" in view.ptx.text, "-lineinfo left the PTX in it"
     assert [line.text.rstrip(" ;") for line in compiled.sass] == list(view.sass.text)
     shown = view.entries[0]
     assert (shown.registers, shown.shared_bytes, shown.constant_bytes) == (used.registers, used.shared_bytes,
