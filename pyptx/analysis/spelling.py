@@ -72,6 +72,8 @@ def spell(opcode: str, operands: tuple[str, ...]) -> Spelled:
             opcode, operands = "IADD3", (d, a, b, "RZ")
         case (("UIADD" | "UVIADD"), (d, a, b)):
             opcode, operands = "UIADD3", (d, a, b, "URZ")
+    if opcode == "MOV" and operands[-1] == "0x0":
+        operands = (operands[0], "RZ")
     word, _, modifiers = opcode.partition(".")
     if word in ("IADD3", "UIADD3"):                     # later generations write the carries that nobody asked for
         operands = (*operands[:1], *(one for one in operands[1:3] if one not in ("PT", "UPT")), *operands[3:])

@@ -46,9 +46,12 @@ class Keeper:
     def earlier(self, kernel: str) -> Earlier:
         """The version before the cell's own that this notebook compiled, when there is one."""
         notebook = notebook_name(self.shell)
-        known = [version for version in history.versions() if version.kernel == kernel
-                 and (version.ref in self.mine or (notebook is not None and version.notebook == notebook))]
-        known.sort(key=lambda version: version.last)
+        try:
+            kept = history.versions(kernel)
+        except VersionError:                            # the first of its name
+            return lambda own: None
+        known = sorted((version for version in kept if version.ref in self.mine
+                        or (notebook is not None and version.notebook == notebook)), key=lambda version: version.last)
 
         def before(own: Version) -> Version | None:
             found = next((version for version in reversed(known) if version != own), None)

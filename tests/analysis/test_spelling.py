@@ -61,6 +61,8 @@ def test_the_same_text_on_another_generation_differs_only_in_loads_of_constants(
     ("IMAD.U32 R4, RZ, RZ, UR3", "MOV R4, UR3"),
     ("HFMA2.MMA R43, -RZ, RZ, 0.8125, 0", "MOV R43, 0x3a800000"),
     ("HFMA2 R5, -RZ, RZ, 0, 5.9604644775390625e-08", "MOV R5, 0x1"),
+    ("HFMA2.MMA R3, -RZ, RZ, 0, 0", "MOV R3, RZ"),
+    ("MOV R3, 0x0", "MOV R3, RZ"),
     ("HFMA2 R5, -RZ, RZ, -INF, 1", "MOV R5, 0xfc003c00"),
     ("HFMA2 R5, -RZ, RZ, +QNAN, 0", "HFMA2 R5, -RZ, RZ, +QNAN, 0"),
     ("HFMA2 R5, -RZ, R2, 0.5, 0", "HFMA2 R5, -RZ, R2, 0.5, 0"),
