@@ -214,3 +214,14 @@ def test_nothing_is_cut_off_in_narrow_outputs(page, view, width):
         list.getBoundingClientRect().right
         - list.querySelector('.pyptx-row .pyptx-code').getBoundingClientRect().left)""")
     assert min(room) > (60 if width < 900 else 120), "pixels left for the code"
+
+
+def test_the_heads_of_columns_cover_lines_that_are_scrolled_sideways(page):
+    page.open(large(sass=800, ptx=480, python=20), width=900)
+    covered = page.js("""return [...document.querySelectorAll('.pyptx-list')].map(list => {
+        list.scrollLeft = 10000;
+        list.scrollTop = 9;
+        const box = list.getBoundingClientRect();
+        return document.elementFromPoint(box.left + list.clientWidth - 4, box.top + 8).closest('.pyptx-columns') !== null;
+    })""")
+    assert covered == [True, True, True]

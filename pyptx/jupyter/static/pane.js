@@ -77,7 +77,7 @@ export class Pane {
     this.shown = shown;
     const width = shown.reduce((sum, column) => sum + column.width + 1, 6 + this.deepest) + this.longest;
     this.element.style.setProperty("--px-loops", `${this.deepest}ch`);
-    this.body.style.minWidth = `calc(${width}ch + var(--px-number))`;
+    this.body.style.minWidth = this.head.style.minWidth = `max(100%, calc(${width}ch + var(--px-number)))`;
     this.element.style.setProperty("--px-row", `${this.rowHeight}px`);
     this.again();
   }
