@@ -222,6 +222,7 @@ def test_the_heads_of_columns_cover_lines_that_are_scrolled_sideways(page):
         list.scrollLeft = 10000;
         list.scrollTop = 9;
         const box = list.getBoundingClientRect();
-        return document.elementFromPoint(box.left + list.clientWidth - 4, box.top + 8).closest('.pyptx-columns') !== null;
+        const there = document.elementFromPoint(box.left + list.clientWidth - 4, box.top + 8);
+        return there.closest('.pyptx-columns') !== null;
     })""")
     assert covered == [True, True, True]
