@@ -88,8 +88,8 @@ class Variant:
         self.require_valid()
         plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
         if runtime.name not in self._programs:
-            self._programs[runtime.name] = runtime.load(self.module, self.entry.name)
-        result = runtime.launch(self._programs[runtime.name], plan, args, settings)
+            self._programs[runtime.name] = runtime.backend.load(self.module, self.entry.name)
+        result = runtime.backend.launch(self._programs[runtime.name], plan, args, settings)
         self.last_run = replace(result, outputs=tuple(outputs))
         return self.last_run
 
@@ -98,5 +98,5 @@ def device_arrays(runtime: Runtime, args: Iterable[Any], name: str) -> list[Any]
     """The arrays among the arguments of a launch, each checked to be what the backend can address."""
     arrays = [a for a in args if hasattr(a, "dtype") and hasattr(a, "shape") and a.shape != ()]
     for i, array in enumerate(arrays):
-        runtime.check_array(array, f"{name}: array {i}")
+        runtime.check(array, f"{name}: array {i}")
     return arrays

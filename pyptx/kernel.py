@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
 from pyptx.ir.types import LinkingDirective
 from pyptx.runtime import Dim3, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime.arrays import Arrays, register
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
 from pyptx.specs import Tile, unify_envs
@@ -59,6 +61,7 @@ class Kernel:
                                       directives, smem, LinkingDirective.from_ptx(linking) if linking else None, unit)
         self._raw = {p.name: p for p in parse_params(self._options.raw_params)}
         self._cache: dict[tuple, Variant] = {}
+        self._number = register(self)
         self.last_variant: Variant | None = None
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
         if specs > tensors:
@@ -194,14 +197,26 @@ class Kernel:
             warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass "
                           "outputs as out=", stacklevel=2)
         inputs = arrays[:count]
+        if _torch_compiles():
+            from pyptx.torch_support.operator import call
+            return call(self._number, inputs, out, params)
         runtime = runtime_for(inputs)
+        for name, array in zip(self._signature.tensors, inputs, strict=False):
+            runtime.check(array, f"{self.name}: {name}")
+        if runtime.arrays.defers(inputs):
+            return runtime.arrays.call(self._number, inputs, out, params)
+        outputs = self.run(runtime, inputs, out, params)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> list[Any]:
+        """Launch on arrays now; the outputs. `__call__` without the compilers that may look on."""
         sizes, template, raw = self._split(params)
-        env = unify_envs([self._env_of(inputs, runtime), sizes])
+        env = unify_envs([self.sizes_of(runtime.arrays, inputs), sizes])
         outputs = self._outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
         self._launch({**params, **env}, runtime, self._resolve_grid(env, template), self._block, args,
                      cluster=self._cluster, smem_bytes=self.smem, outputs=outputs, settings=options())
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return outputs
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
                cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
@@ -214,7 +229,7 @@ class Kernel:
             smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
             params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
         """
-        known = {*self._symbolic_dims, *self._signature.template, *self._raw}
+        known = {*self.symbolic_dims, *self._signature.template, *self._raw}
         own = {k: v for k, v in params.items() if k in known}
         others = {k: v for k, v in params.items() if k not in known}
         if stream is not None:
@@ -228,9 +243,10 @@ class Kernel:
     def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
                 **arguments: Any) -> LaunchResult:
         variant = self.last_variant = self.variant(**params)
-        if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
-            args = [*args, *self._maps(variant, args)]
-        return variant.launch(runtime, grid, block, args, **arguments)
+        with runtime.backend.staged(args) as staged:
+            if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
+                staged = [*staged, *self._maps(variant, staged)]
+            return variant.launch(runtime, grid, block, staged, **arguments)
 
     def _maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
         """The tensor maps that follow the other arguments, as the Tiles describe them."""
@@ -241,14 +257,15 @@ class Kernel:
     # binding ----------------------------------------------------------------------------------------------------------
 
     @functools.cached_property
-    def _symbolic_dims(self) -> tuple[str, ...]:
+    def symbolic_dims(self) -> tuple[str, ...]:
+        """Names of sizes in the Tiles, in order."""
         return tuple(dict.fromkeys(d for s in (*self._in_specs, *self._out_specs) for d in s.symbolic_dims))
 
     def _split(self, params: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any], dict[str, Any]]:
         """Keyword arguments as sizes, template values and raw parameter values."""
         sizes, template, raw, unknown = {}, dict(self._signature.template), {}, []
         for name, value in params.items():
-            if name in self._symbolic_dims:
+            if name in self.symbolic_dims:
                 if isinstance(value, bool) or not hasattr(value, "__index__"):
                     raise LaunchError(f"{self.name}: size {name}={value!r} must be an int")
                 sizes[name] = int(value)
@@ -260,24 +277,28 @@ class Kernel:
                 unknown.append(name)
         if unknown:
             raise TypeError(f"kernel {self.name} has no template parameter {', '.join(unknown)}; available: template "
-                            f"{list(template)}, shape {list(self._symbolic_dims)}, raw {list(self._raw)}")
+                            f"{list(template)}, shape {list(self.symbolic_dims)}, raw {list(self._raw)}")
         template.update({n: v for n, v in sizes.items() if n in template})
         return sizes, template, raw
 
-    def _env_of(self, inputs: Sequence[Any], runtime: Runtime) -> dict[str, int]:
-        """Sizes read off the input arrays, which are checked on the way."""
+    def sizes_of(self, arrays: Arrays, inputs: Sequence[Any]) -> dict[str, int]:
+        """Sizes of the symbolic dimensions, read off input arrays, whose types and shapes are checked on the way.
+
+        Raises:
+            LaunchError: an array does not fit its Tile, or one name has two sizes.
+        """
         envs = []
         for name, spec, array in zip(self._signature.tensors, self._in_specs, inputs, strict=False):
-            envs.append(self._checked(name, spec, array, runtime))
+            envs.append(self._checked(name, spec, array, arrays))
         try:
             return unify_envs(envs)
         except LaunchError as conflict:
             raise LaunchError(f"{self.name}: {conflict.message}") from None
 
-    def _checked(self, name: str, spec: Tile, array: Any, runtime: Runtime) -> dict[str, int]:
+    def _checked(self, name: str, spec: Tile, array: Any, arrays: Arrays) -> dict[str, int]:
         """Sizes of one array, after its type, layout, dtype and shape were checked."""
-        runtime.check_array(array, f"{self.name}: {name}")
-        dtype = runtime.dtype_name(array)
+        arrays.check(array, f"{self.name}: {name}")
+        dtype = arrays.dtype_name(array)
         if not spec.accepts_dtype(dtype):
             raise LaunchError(f"{self.name}: {name} has dtype {dtype}, but {spec} takes {spec.dtype}")
         try:
@@ -288,14 +309,15 @@ class Kernel:
     def _outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
         shapes = [spec.resolve_shape(env) for spec in self._out_specs]
         if out is None:
-            return [runtime.empty(shape, spec.dtype.name, inputs)
+            return [runtime.arrays.empty(shape, spec.dtype.name, inputs)
                     for shape, spec in zip(shapes, self._out_specs, strict=True)]
         given = list(out) if isinstance(out, tuple | list) else [out]
         if len(given) != len(shapes):
             raise LaunchError(f"{self.name}: out= holds {len(given)} arrays, the kernel writes {len(shapes)}")
         names = self._signature.tensors[len(self._in_specs):]
         for name, spec, array in zip(names, self._out_specs, given, strict=False):
-            unify_envs([env, self._checked(name, spec, array, runtime)])
+            runtime.check(array, f"{self.name}: {name}")
+            unify_envs([env, self._checked(name, spec, array, runtime.arrays)])
         return given
 
     def _raw_values(self, raw: Mapping[str, Any], env: Mapping[str, int], template: Mapping[str, Any]) -> list[Any]:
@@ -329,6 +351,12 @@ class Kernel:
         else:
             grid = self._grid(*env.values())
         return dim3(tuple(grid)[:3] if isinstance(grid, Sequence) else grid, "grid")
+
+
+def _torch_compiles() -> bool:
+    """Whether torch.compile reads this call; it takes part in no other way than as an operator."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
 
 
 def _hashable(value: Any) -> Any:

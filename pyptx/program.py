@@ -163,7 +163,8 @@ class Entry:
         if stream is not None:
             settings["stream"] = stream
         runtime = runtime_for(args, backend)
-        return self._variant.launch(runtime, dim3(grid, "grid"), dim3(block, "block"), args,
-                                    cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes,
-                                    outputs=device_arrays(runtime, args, self.name),
-                                    settings={**options(), **settings})
+        with runtime.backend.staged(args) as staged:
+            return self._variant.launch(runtime, dim3(grid, "grid"), dim3(block, "block"), staged,
+                                        cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes,
+                                        outputs=device_arrays(runtime, args, self.name),
+                                        settings={**options(), **settings})

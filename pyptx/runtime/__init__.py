@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from pyptx.errors import LaunchError
-from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, Runtime, dim3
+from pyptx.runtime.arrays import PACKAGES, Arrays, Runtime, arrays_of
+from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, dim3
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3", "options", "runtime_for", "use"]
 
 BACKENDS = {"sim": "pyptx.runtime.simulated"}
-ADAPTERS = {"numpy": "sim"}                                # package of an array's type -> backend
+_HOMES = {"cpu": "sim"}                                    # device of an array -> backend
 
 _chosen: list[tuple[str, dict[str, Any]]] = []
 
@@ -44,26 +45,33 @@ def options() -> Mapping[str, Any]:
 
 
 def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime:
-    """The backend named, chosen by `use` or PYPTX_BACKEND, or else the one the arrays live on.
+    """The backend named, chosen by `use` or PYPTX_BACKEND, or else the one the arrays live on; and their package.
 
     Raises:
-        LaunchError: an array of a package that no backend serves.
+        LaunchError: arrays of a package that is not served, or on a device that no backend is for.
     """
-    name = backend or (_chosen[-1][0] if _chosen else os.environ.get("PYPTX_BACKEND")) or _home_of(values)
+    arrays, array = _package_of(values)
+    name = backend or (_chosen[-1][0] if _chosen else os.environ.get("PYPTX_BACKEND"))
+    if name is None:
+        device = "cpu" if array is None else arrays.device(array)
+        name = _HOMES.get(device.partition(":")[0])
+        if name is None:
+            raise LaunchError(f"arrays on {device} cannot be launched on; launching on a GPU is not built yet. "
+                              "pyptx.use('sim') runs the kernel on copies of them, on the CPU")
     _require(name)
-    return import_module(BACKENDS[name]).RUNTIME
+    return Runtime(import_module(BACKENDS[name]).BACKEND, arrays)
 
 
-def _home_of(values: Iterable[object]) -> str:
+def _package_of(values: Iterable[object]) -> tuple[Arrays, object | None]:
+    """The package of the first array, which is NumPy when there is none, and the array."""
     for value in values:
-        value = value.source if isinstance(value, TensorMap) else value
-        package = type(value).__module__.partition(".")[0]
-        if package in ADAPTERS:
-            return ADAPTERS[package]
+        arrays = arrays_of(value)
+        if arrays is not None:
+            return arrays, value.source if isinstance(value, TensorMap) else value
         if hasattr(value, "__dlpack__"):
-            raise LaunchError(f"cannot launch on {type(value).__module__}.{type(value).__name__}; expected NumPy "
-                              "arrays, which run on the CPU simulator")
-    return "sim"
+            raise LaunchError(f"cannot launch on {type(value).__module__}.{type(value).__name__}; expected arrays of "
+                              f"{', '.join(PACKAGES)}")
+    return import_module(PACKAGES["numpy"]).ARRAYS, None
 
 
 def _require(name: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pyptx._geometry import Dim3, check_geometry, dim3
-from pyptx.ir.nodes import Function, Module, Param
+from pyptx.ir.nodes import Function, Param
 
-__all__ = ["Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3"]
+__all__ = ["Dim3", "LaunchPlan", "LaunchResult", "dim3"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +50,3 @@ class LaunchResult:
     counters: Any = None
     findings: tuple = ()
     outputs: tuple = field(default=(), repr=False)
-
-
-class Runtime(Protocol):
-    """A backend: where arrays live and kernels run."""
-
-    name: str
-
-    def dtype_name(self, array: Any) -> str: ...
-    def check_array(self, array: Any, what: str) -> None: ...
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any: ...
-    def load(self, module: Module, entry: str) -> Any: ...
-    def launch(self, program: Any, plan: LaunchPlan, args: Sequence[Any],
-               options: Mapping[str, Any]) -> LaunchResult: ...

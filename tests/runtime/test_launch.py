@@ -6,31 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from runtime.kernels import scale
 
 import pyptx
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.errors import CompileError, LaunchError
-from pyptx.types import b64, f32, u32
-
-
-@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
-        raw_params=[("f32", "factor"), ("u32", "N")], grid=lambda N: -(-N // 64), block=(64, 1, 1))
-def scale(x, y):
-    """y = factor * x, any N."""
-    source, target = ptx.global_ptrs(x, y)
-    factor, size = ptx.param(f32, "factor"), ptx.param(u32, "N")
-    i = reg.scalar(u32)
-    ptx.inst.mov.u32(i, ptx.special.tid.x())
-    block = reg.from_(ptx.special.ctaid.x(), u32)
-    ptx.inst.mad.lo.u32(i, block, 64, i)
-    with ptx.if_(i < size):
-        for pointer in (source, target):
-            ptx.inst.mad.wide.u32(pointer, i, 4, pointer)
-        value = reg.scalar(f32)
-        ptx.inst.ld.global_.f32(value, ptx.addr(source))
-        ptx.inst.mul.rn.f32(value, value, factor)
-        ptx.inst.st.global_.f32(ptx.addr(target), value)
-
+from pyptx.types import b64, f32
 
 X = np.arange(100, dtype=np.float32)
 

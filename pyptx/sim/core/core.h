@@ -235,6 +235,8 @@ static inline u64 of_f64(double v) { return __builtin_bit_cast(u64, v); }
 
 void raise_fault(Ctx *x, u32 kind, u32 lane, u64 address, u64 extra);
 void set_rounding(u32 mode);
+u64 plain_arithmetic(void);                                             // no flushing, whatever the caller's thread does
+void restore_arithmetic(u64 before);
 u64 round_double(double v, u32 format, u32 mod);                         // convert.c
 double widen(u64 bits, u32 format);
 void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // barrier.c

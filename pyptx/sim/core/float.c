@@ -7,6 +7,8 @@ void set_rounding(u32 mode) {
     static const u32 bits[4] = {0x0000, 0x6000, 0x2000, 0x4000};
     _mm_setcsr((_mm_getcsr() & ~0x6000u) | bits[mode & 3]);
 }
+u64 plain_arithmetic(void) { u32 before = _mm_getcsr(); _mm_setcsr(0x1f80); return before; }
+void restore_arithmetic(u64 before) { _mm_setcsr((u32)before); }
 #elif defined(__aarch64__)
 void set_rounding(u32 mode) {
     static const u64 bits[4] = {0, 3ull << 22, 2ull << 22, 1ull << 22};
@@ -15,6 +17,13 @@ void set_rounding(u32 mode) {
     v = (v & ~(3ull << 22)) | bits[mode & 3];
     __asm__ volatile("msr fpcr, %0" : : "r"(v));
 }
+u64 plain_arithmetic(void) {
+    u64 before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(0ull));
+    return before;
+}
+void restore_arithmetic(u64 before) { __asm__ volatile("msr fpcr, %0" : : "r"(before)); }
 #else
 #error "rounding control is not written for this processor"
 #endif

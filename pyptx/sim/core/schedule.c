@@ -203,8 +203,7 @@ static int admit(Ctx *x, u32 slot) {
     return 1;
 }
 
-// Run about `budget` warp-instructions; the status afterwards.
-u32 core_run(Ctx *x, u64 budget) {
+static void run_grid(Ctx *x, u64 budget) {
     u64 until = x->steps + budget;
     u32 size = x->cluster[0] * x->cluster[1] * x->cluster[2];
     while (x->status == RUNNING && x->steps < until) {
@@ -250,5 +249,12 @@ u32 core_run(Ctx *x, u64 budget) {
 #ifdef __AVX__
     __builtin_ia32_vzeroupper();                                         // once here, not at the end of every step
 #endif
+}
+
+// Run about `budget` warp-instructions; the status afterwards.
+u32 core_run(Ctx *x, u64 budget) {
+    u64 before = plain_arithmetic();
+    run_grid(x, budget);
+    restore_arithmetic(before);
     return x->status;
 }

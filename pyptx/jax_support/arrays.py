@@ -1,0 +1,77 @@
+"""JAX arrays as arguments of kernels. They are not written to: a call gives new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from pyptx.errors import LaunchError
+from pyptx.jax_support.registry import TARGET, ensure_ffi_registered, handle_of
+from pyptx.runtime.arrays import registered
+from pyptx.runtime.numpy_arrays import numpy_dtype
+from pyptx.specs import unify_envs
+
+__all__ = ["ARRAYS"]
+
+
+class JaxArrays:
+    """Arrays and tracers."""
+
+    package = "jax"
+
+    def dtype_name(self, array: Any) -> str:
+        return array.dtype.name
+
+    def check(self, array: Any, what: str) -> None:
+        if not hasattr(array, "dtype") or jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
+            raise LaunchError(f"{what} has no elements a kernel can address ({getattr(array, 'dtype', type(array))})")
+
+    def device(self, array: Any) -> str:
+        if isinstance(array, jax.core.Tracer):
+            return "cpu"                                            # decided when the computation is lowered
+        device = next(iter(array.devices()))
+        return "cpu" if device.platform == "cpu" else f"cuda:{device.id}"
+
+    def host(self, array: Any) -> np.ndarray:
+        return np.asarray(array)
+
+    def write_back(self, array: Any, host: Any) -> None:
+        raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
+
+    def defers(self, inputs: Sequence[Any]) -> bool:
+        return True
+
+    def call(self, kernel: int, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
+        """The foreign function call that runs the kernel.
+
+        Raises:
+            LaunchError: shapes or types do not fit the Tiles; `out=` is given.
+        """
+        found = registered(kernel)
+        if out is not None:
+            raise LaunchError(f"{found.name}: JAX arrays cannot be written to; use what the call returns, not out=")
+        sizes = {k: v for k, v in params.items() if isinstance(v, int) and not isinstance(v, bool)}
+        env = unify_envs([found.sizes_of(self, inputs), {k: v for k, v in sizes.items() if k in found.symbolic_dims}])
+        results = [jax.ShapeDtypeStruct(spec.resolve_shape(env), _result_dtype(found.name, spec.dtype.name))
+                   for spec in found.out_specs]
+        ensure_ffi_registered()
+        launch = jax.ffi.ffi_call(TARGET, results, has_side_effect=False)
+        outputs = launch(*inputs, cubin_handle=np.int64(handle_of(kernel, params)))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
+        raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
+
+
+def _result_dtype(kernel: str, name: str) -> np.dtype:
+    dtype = numpy_dtype(name)
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        raise LaunchError(f"{kernel} gives {dtype}, which JAX does not hold by default; "
+                          "jax.config.update('jax_enable_x64', True) turns it on")
+    return dtype
+
+
+ARRAYS = JaxArrays()

@@ -1,0 +1,6 @@
+"""Kernels on torch tensors: eager calls, torch.compile, autograd. Loaded when the first tensor comes along."""
+
+from pyptx.torch_support.autograd import differentiable_kernel
+from pyptx.torch_support.operator import extract_input_shapes
+
+__all__ = ["differentiable_kernel", "extract_input_shapes"]
