@@ -43,7 +43,7 @@ def test_launch_writes_tensors_in_place():
     assert torch.equal(y, 4 * X)
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
 def test_compiled_in_one_graph(backend):
     compiled = torch.compile(lambda x: scale(x * 2, factor=3.0) + 1, fullgraph=True, backend=backend)
     for size in (100, 37, 57):                                      # the second size makes the graph dynamic
