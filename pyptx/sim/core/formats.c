@@ -1,10 +1,6 @@
 // Elements of matrices as floats: tables for formats of up to 8 bits, arithmetic on bits for the others.
+#include "halves.h"
 #include "product.h"
-
-typedef float F8 __attribute__((ext_vector_type(8), aligned(4)));
-typedef u32 U8 __attribute__((ext_vector_type(8), aligned(4)));
-typedef i32 I8 __attribute__((ext_vector_type(8), aligned(4)));
-typedef u16 H8 __attribute__((ext_vector_type(8), aligned(2)));
 
 static float table[E_FORMATS][256];
 
@@ -31,13 +27,6 @@ u32 format_bits(u32 format) {
 }
 
 float decode_byte(u32 byte, u32 format) { return table[format][byte & 255]; }
-
-static inline F8 from_f16(U8 h) {
-    U8 s = (h & 0x8000) << 16, mag = h & 0x7fff, normal = (mag << 13) + 0x38000000;
-    U8 small = (U8)(__builtin_convertvector((I8)mag, F8) * 0x1p-24f);
-    U8 r = (I8)(mag < 0x400) ? small : (I8)(mag < 0x7c00) ? normal : (I8)(mag == 0x7c00) ? (U8)0x7f800000 : (U8)0x7fffffff;
-    return (F8)(r | s);
-}
 
 u32 encode_f16(float v) { return (u32)round_double(v, T_F16, RN); }
 
@@ -73,11 +62,11 @@ void decode_run(float *out, const u8 *from, u32 count, u32 format) {
     u32 i = 0;
     switch (format) {
     case E_F16:
-        for (; i + 8 <= count; i += 8) *(F8 *)(out + i) = from_f16(__builtin_convertvector(*(const H8 *)(from + 2 * i), U8));
+        for (; i + 8 <= count; i += 8) *(F8 *)(out + i) = widen_f16(from + 2 * i);
         for (; i < count; i++) { u16 h; memcpy(&h, from + 2 * i, 2); out[i] = (float)widen(h, T_F16); }
         return;
     case E_BF16:
-        for (; i + 8 <= count; i += 8) *(U8 *)(out + i) = __builtin_convertvector(*(const H8 *)(from + 2 * i), U8) << 16;
+        for (; i + 8 <= count; i += 8) *(F8 *)(out + i) = widen_bf16(from + 2 * i);
         for (; i < count; i++) { u16 h; memcpy(&h, from + 2 * i, 2); out[i] = as_f32((u32)h << 16); }
         return;
     case E_TF32: for (; i < count; i++) { u32 v; memcpy(&v, from + 4 * i, 4); out[i] = as_f32(v & 0xffffe000); } return;

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyptx.sim import fragments
 from pyptx.sim import tensor as act
-from pyptx.sim.actions import Address, Value
+from pyptx.sim.actions import Address, Reg, Value
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import lower
 from pyptx.sim.fragments import BITS, Fragment
@@ -25,6 +25,8 @@ _ROUNDING_SHIFT = 4
 
 
 def _row(e: Encoder, value: Value, width: int = 32) -> int:
+    if value.__class__ is Reg and value.width == width:
+        return e.register(value)
     return lower(e, Leaf(value, f"b{width}"))
 
 

@@ -1,7 +1,6 @@
 // Tiles of shared memory by matrix descriptor, as dense floats.
+#include "halves.h"
 #include "tile.h"
-
-typedef float F8 __attribute__((ext_vector_type(8), aligned(4)));
 
 Tile wgmma_tile(u64 d, u32 mn) {
     static const u32 chunks[4] = {1, 8, 4, 2};
@@ -32,10 +31,9 @@ static inline const u8 *chunk_mn(Ctx *x, const Cta *cta, const Tile *t, u32 k, u
 #define LEFT(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
-// Eight rows of eight floats, `from` apart, as eight lines `ld` apart.
-static inline void transpose8(float *out, u32 ld, const float *in, u32 from) {
-    F8 v[8], p[8], q[8];
-    for (int i = 0; i < 8; i++) v[i] = *(const F8 *)(in + i * from);
+// Eight rows of eight floats as eight lines `ld` apart.
+static inline __attribute__((always_inline)) void transpose8(float *out, u32 ld, const F8 *v) {
+    F8 p[8], q[8];
     for (int i = 0; i < 8; i += 4) {
         p[i] = LOW(v[i], v[i + 1]); p[i + 1] = HIGH(v[i], v[i + 1]);
         p[i + 2] = LOW(v[i + 2], v[i + 3]); p[i + 3] = HIGH(v[i + 2], v[i + 3]);
@@ -48,10 +46,28 @@ static inline void transpose8(float *out, u32 ld, const float *in, u32 from) {
     }
 }
 
+// The commonest case, quickly: a K-major tile of 16-bit elements, across; row and rows multiples of 8, k of 8.
+static int read_halves(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, float *out, u32 ld) {
+    u32 s = t->chunks;
+    for (u32 r = 0; r < rows; r += 8)
+        for (u32 c = 0; c < k / 8; c++) {
+            u32 offset = (row + r) / 8 * t->stride + c % s * 16 + c / s * t->leading;
+            F8 v[8];
+            for (u32 i = 0; i < 8; i++) {
+                const u8 *p = chunk_at(x, cta, t, offset + i * 16 * s);
+                if (!p) return 0;
+                v[i] = format == E_BF16 ? widen_bf16(p) : widen_f16(p);
+            }
+            transpose8(out + 8 * c * ld + r, ld, v);
+        }
+    return 1;
+}
+
 int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, int across, float *out, u32 ld) {
     u32 per = 128 / format_bits(format);                                 // elements of a chunk
     float lines[8][128];
     const u8 *p;
+    if (across && !t->mn && (format == E_BF16 || format == E_F16) && !(row % 8) && !(k % 8)) return read_halves(x, cta, t, format, row, rows, k, out, ld);
     if (format == E_B1) {
         for (u32 r = 0; r < rows; r++)
             for (u32 c = 0; c < k / per; c++) {
@@ -83,8 +99,7 @@ int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 ro
             }
             if (!across) continue;
             float *to = out + c * per * ld + r;
-            if (n % 8 == 0) for (u32 j = 0; j < n; j += 8) transpose8(to + j * ld, ld, lines[0] + j, 128);
-            else for (u32 j = 0; j < n; j++) for (u32 i = 0; i < 8; i++) to[j * ld + i] = lines[i][j];
+            for (u32 j = 0; j < n; j++) for (u32 i = 0; i < 8; i++) to[j * ld + i] = lines[i][j];
         }
     return 1;
 }

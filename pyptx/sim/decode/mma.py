@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from pyptx.sim import fragments
 from pyptx.sim.actions import Action
@@ -19,15 +20,15 @@ _SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
 _ROUNDING = ("rn", "rz", "rm", "rp")
 
 
-def shape_of(o: Operands) -> tuple[int, int, int]:
+def shape_of(modifiers: tuple[str, ...]) -> tuple[int, int, int]:
     """m, n, k among the modifiers."""
-    [found] = [f for f in map(_SHAPE.fullmatch, o.instruction.modifiers) if f]
+    [found] = [f for f in map(_SHAPE.fullmatch, modifiers) if f]
     return int(found[1]), int(found[2]), int(found[3])
 
 
-def formats(o: Operands) -> list[str]:
+def formats(modifiers: tuple[str, ...]) -> list[str]:
     """The formats among the modifiers, in order; fp4 of the kinds that pack it densely is "e2m1x8"."""
-    words = [m[1:] for m in o.instruction.modifiers]
+    words = [m[1:] for m in modifiers]
     dense = any(w.startswith("kind::mxf4") for w in words)
     return ["e2m1x8" if dense and w == "e2m1" else w for w in words if w in _FORMATS]
 
@@ -37,33 +38,36 @@ def target_of(o: Operands) -> str:
     return o.scope.names.module.target.targets[0]
 
 
-def _layouts(o: Operands) -> list[str]:
-    return [m[1:] for m in o.instruction.modifiers if m in (".row", ".col")]
+def _one_of(words: frozenset[str], choices: tuple[str, ...], otherwise: str) -> str:
+    return next((w for w in choices if w in words), otherwise)
+
+
+@cache
+def _mma(modifiers: tuple[str, ...], target: str, sparse: bool) -> tuple[Product, tuple[Fragment, ...]]:
+    """What a mnemonic says of a product, and where its operands lie."""
+    words, (m, n, k), types = frozenset(w[1:] for w in modifiers), shape_of(modifiers), formats(modifiers)
+    d, a, b, c = types[:4]
+    blocks = 0
+    if "block_scale" in words:
+        vector = next((w[-2] for w in words if w.startswith("scale_vec")), None)
+        blocks = int(vector) if vector else 1 if "kind::mxf8f6f4" in words else 2
+    product = Product(m, n, k, a, b, c, d, "satfinite" in words, _one_of(words, ("xor", "and"), ""),
+                      _one_of(words, _ROUNDING, "rn"), sparse, k // blocks if blocks else 0,
+                      types[4] if blocks else "", model(target, "mma", k, a, d))
+    if (m, n, k) == (8, 8, 4) and a == "f16":
+        layouts = [w[1:] for w in modifiers if w in (".row", ".col")]
+        return product, (fragments.quad_pair("a", layouts[0], 16), fragments.quad_pair("b", layouts[1], 16),
+                         fragments.quad_pair("c", "", BITS[c]), fragments.quad_pair("c", "", BITS[d]))
+    return product, (fragments.left(m, k // 2 if sparse else k, BITS[a]), fragments.right(k, n, BITS[b]),
+                     fragments.accumulator(m, n, BITS[c]), fragments.accumulator(m, n, BITS[d]))
 
 
 @decodes("mma")
 def mma(o: Operands) -> Action | None:
-    words = {m[1:] for m in o.instruction.modifiers}
-    (m, n, k), types = shape_of(o), formats(o)
-    d, a, b, c = types[:4]
     sparse = "e" in o
-    blocks = 0
-    if "block_scale" in words:
-        vector = next((w for w in words if w.startswith("scale_vec")), None)
-        blocks = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4,
-                  None: 1 if "kind::mxf8f6f4" in words else 2}[vector]
-    product = Product(m, n, k, a, b, c, d, "satfinite" in words, next((w for w in ("xor", "and") if w in words), ""),
-                      next((w for w in _ROUNDING if w in words), "rn"), sparse, k // blocks if blocks else 0,
-                      types[4] if blocks else "", model(target_of(o), "mma", k, a, d))
-    if (m, n, k) == (8, 8, 4) and a == "f16":
-        layouts = _layouts(o)
-        parts = (fragments.quad_pair("a", layouts[0], 16), fragments.quad_pair("b", layouts[1], 16),
-                 fragments.quad_pair("c", "", BITS[c]), fragments.quad_pair("c", "", BITS[d]))
-    else:
-        parts = (fragments.left(m, k // 2 if sparse else k, BITS[a]), fragments.right(k, n, BITS[b]),
-                 fragments.accumulator(m, n, BITS[c]), fragments.accumulator(m, n, BITS[d]))
+    product, parts = _mma(o.instruction.modifiers, target_of(o), sparse)
     scales = (None, None)
-    if blocks:
+    if product.scale:
         scales = (Scale(o.value("sa"), o.value("ba"), o.value("ta")),
                   Scale(o.value("sb"), o.value("bb"), o.value("tb")))
     return Mma(product, o.targets("d"), o.values("a"), o.values("b"), o.values("c"), parts,
@@ -81,12 +85,11 @@ def wmma(o: Operands) -> Action | None:
 
 
 def _multiply(o: Operands) -> Action:
-    words = {m[1:] for m in o.instruction.modifiers}
-    shape, types = shape_of(o), formats(o)
+    modifiers = o.instruction.modifiers
+    words, shape, types = frozenset(w[1:] for w in modifiers), shape_of(modifiers), formats(modifiers)
     d, a, b, c = types if len(types) == 4 else (types[0], "f16", "f16", types[1])
-    product = Product(*shape, a, b, c, d, "satfinite" in words, next((w for w in ("xor", "and") if w in words), ""),
-                      next((w for w in _ROUNDING if w in words), "rn"),
-                      model=model(target_of(o), "mma", shape[2], a, d))
+    product = Product(*shape, a, b, c, d, "satfinite" in words, _one_of(words, ("xor", "and"), ""),
+                      _one_of(words, _ROUNDING, "rn"), model=model(target_of(o), "mma", shape[2], a, d))
     data, sources = o.targets("d"), [o.values(name) for name in "abc"]
     parts = [fragments.wmma(name, shape, BITS[type_], len(registers)) for name, type_, registers
              in zip("abcc", (a, b, c, d), (*sources, data), strict=True)]
@@ -96,11 +99,11 @@ def _multiply(o: Operands) -> Action:
 def _access(o: Operands) -> tuple | None:
     """Address, stride, leading size, major, bits and fragment of a load or store."""
     modifiers = o.instruction.modifiers
-    space, shape, [type_name] = space_of(modifiers), shape_of(o), formats(o)
+    space, shape, [type_name] = space_of(modifiers), shape_of(modifiers), formats(modifiers)
     if space is None:
         return None
     operand = next(m[1:] for m in modifiers if m in (".a", ".b", ".c", ".d"))
-    [major] = _layouts(o)
+    [major] = [m[1:] for m in modifiers if m in (".row", ".col")]
     fragment: Fragment = fragments.wmma("c" if operand == "d" else operand, shape, BITS[type_name],
                                         len(o.values("r")) if operand == "d" else len(o.targets("r")))
     leading = fragment.columns if major == "row" else fragment.rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from pyptx.sim.actions import Action
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.mma import formats, shape_of, target_of
@@ -18,12 +20,16 @@ def wgmma(o: Operands) -> Action | None:
     return _multiply(o)
 
 
+@cache
+def _product(modifiers: tuple[str, ...], target: str, sparse: bool) -> Product:
+    (_, n, k), (d, a, b) = shape_of(modifiers), formats(modifiers)
+    return Product(16, n, k, a, b, d, d, ".satfinite" in modifiers, "and" if a == "b1" else "", sparse=sparse,
+                   model=model(target, "wgmma", k, a, d))
+
+
 def _multiply(o: Operands) -> Action:
-    words = {m[1:] for m in o.instruction.modifiers}
-    (_, n, k), (d, a, b) = shape_of(o), formats(o)
     sparse = "m" in o
-    product = Product(16, n, k, a, b, d, d, "satfinite" in words, "and" if a == "b1" else "", sparse=sparse,
-                      model=model(target_of(o), "wgmma", k, a, d))
+    product = _product(o.instruction.modifiers, target_of(o), sparse)
     signs = [o.number(name) for name in ("ia", "ib") if name in o]
     majors = ["mn" if name in o and o.number(name) else "k" for name in ("ta", "tb")]
     data = o.targets("d")

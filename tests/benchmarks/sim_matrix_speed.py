@@ -1,0 +1,75 @@
+"""Speed of matrix products on the simulator:  python tests/benchmarks/sim_matrix_speed.py [rounds]
+
+The contract's kernels over real arrays, bf16 with f32 sums, beside NumPy's f32 product and the Triton interpreter
+(where torch and triton are installed) on the same job, all on one thread:
+
+    ampere 256^3    cp.async, ldmatrix, mma.sync m16n8k16
+    hopper 1024^3   TMA, mbarriers, wgmma m64n256k16, specialised warpgroups
+
+Each round runs every candidate once, in a new random order; times are medians, ratios medians of the ratios in a round.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")                           # read when NumPy is loaded
+os.environ["TRITON_INTERPRET"] = "1"                            # read when triton is loaded
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+import ml_dtypes  # noqa: E402
+import numpy as np  # noqa: E402
+from contract.kernels_ampere import ampere_gemm  # noqa: E402
+from contract.kernels_hopper import hopper_gemm  # noqa: E402
+from sim_speed import interleaved, prepare, ratio_text  # noqa: E402
+
+
+def triton_product(size: int):
+    """A function that multiplies two square bf16 matrices with the Triton interpreter, or None without it."""
+    if find_spec("triton") is None or find_spec("torch") is None:
+        return None
+    import torch
+    from _triton_product import product
+    a, b = (torch.randn(size, size).to(torch.bfloat16) for _ in range(2))
+    c = torch.empty(size, size, dtype=torch.float32)
+    return lambda: product(a, b, c)
+
+
+def report(name: str, kernel, size: int, rounds: int, *, transposed: bool, others: bool) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((size, size)).astype(np.float32) for _ in range(2))
+    left, right = a.astype(ml_dtypes.bfloat16), (b.T.copy() if transposed else b).astype(ml_dtypes.bfloat16)
+    c, out = kernel(left, right), np.empty((size, size), np.float32)
+    wanted = left.astype(np.float32) @ b.astype(ml_dtypes.bfloat16).astype(np.float32)
+    np.testing.assert_allclose(np.asarray(c, np.float32), wanted, rtol=2 ** -7, atol=1e-2 * size ** 0.5)
+
+    def simulated() -> float:
+        kernel(left, right, out=c)
+        return kernel.last_run.seconds
+    candidates = {"sim": simulated, "numpy": lambda: np.matmul(a, b, out=out) is None or None}
+    triton = triton_product(size) if others else None
+    if triton is not None:
+        candidates["triton"] = lambda: triton() and None
+    times = interleaved(candidates, rounds)
+    issued, flops = kernel.last_run.counters.warp_instructions, int(kernel.last_run.counters.tensor_flops.sum())
+    core = np.median(times["sim inside"])
+    print(f"{name}: {issued} warp-instructions, {flops / 1e9:.2f} G tensor operations, medians of {rounds} rounds")
+    print(f"  sim {1e3 * np.median(times['sim']):8.2f} ms, in the core {1e3 * core:8.2f} ms "
+          f"({flops / core / 1e9:.1f} G operations/s)   numpy {1e3 * np.median(times['numpy']):8.2f} ms   ratio "
+          f"{ratio_text(times['sim'], times['numpy'])}")
+    if triton is not None:
+        print(f"  Triton interpreter {1e3 * np.median(times['triton']):8.2f} ms   ratio to sim "
+              f"{ratio_text(times['triton'], times['sim'])}")
+    milliseconds, instructions = prepare(kernel.module(M=size, N=size, K=size), min(rounds, 11))
+    each = 1e3 * milliseconds / instructions
+    print(f"  prepare {milliseconds:.2f} ms for {instructions} instructions, {each:.1f} us each")
+
+
+if __name__ == "__main__":
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 11
+    report("ampere 256^3", ampere_gemm, 256, rounds, transposed=False, others=True)
+    report("hopper 1024^3", hopper_gemm, 1024, rounds, transposed=True, others=False)
