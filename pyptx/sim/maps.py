@@ -52,5 +52,8 @@ def _memory(tensor_map: TensorMap, name: str) -> tuple[Buffer | None, int]:
             raise LaunchError(f"parameter {name}: the tensor map's array has strides {array.strides} and is a view of "
                               "no contiguous array; pass numpy.ascontiguousarray(...)")
         base = base.base
-    start, first = (a.__array_interface__["data"][0] for a in (array, base))
-    return Buffer(base, name.removesuffix("_tma_desc")), start - first
+    offset = 0
+    if base is not array:
+        start, first = (a.__array_interface__["data"][0] for a in (array, base))
+        offset = start - first
+    return Buffer(base, name.removesuffix("_tma_desc")), offset

@@ -66,8 +66,9 @@ _TEXT = {
                      "im2col::w::128), wOffset below 32"),
     Problem.SHARED_ALIGNMENT: ("copies to or from shared memory at {address}, which is not a multiple of 128",
                                "align the tile to 128 bytes, to 1024 for a 128-byte swizzle to begin with its pattern"),
-    Problem.SHARED_BOUNDS: ("copies to or from shared memory at {address}, where the box does not fit",
-                            "with a swizzle a row takes at least the bytes of the swizzle"),
+    Problem.SHARED_BOUNDS: ("copies a box of {detail} bytes to or from shared memory at {address}, where it does not "
+                            "fit", "is the box of the tensor map the tile that was allocated? With a swizzle each row "
+                            "takes at least the bytes of the swizzle"),
     Problem.GLOBAL_BOUNDS: ("touches {address}, outside every buffer",
                             "the shape or strides of the tensor map do not fit its array"),
     Problem.READ_ONLY: ("writes {address}, which is read-only", None),
@@ -78,8 +79,8 @@ _TEXT = {
 }
 
 
-def explain(problem: int, address: int) -> tuple[str, str | None]:
-    """What happened, to follow "thread ... ", and what would do."""
-    text, hint = _TEXT[Problem(problem)]
+def explain(extra: int, address: int) -> tuple[str, str | None]:
+    """What happened, to follow "thread ... ", and what would do. `extra` is the problem, and a number beyond 8 bits."""
+    text, hint = _TEXT[Problem(extra & 255)]
     signed = address - (1 << 64) if address >> 63 else address
-    return text.format(address=f"0x{address:x}", number=address, signed=signed), hint
+    return text.format(address=f"0x{address:x}", number=address, signed=signed, detail=extra >> 8), hint

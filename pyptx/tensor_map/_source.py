@@ -39,20 +39,15 @@ def source_of(value: object) -> Source:
         on_device = getattr(value.device, "type", "cpu") == "cuda"
         return Source(value, value.data_ptr() if on_device else None, tuple(value.shape),
                       tuple(size * s for s in value.stride()), value.dtype)
+    if hasattr(type(value), "__array_interface__") and hasattr(value, "strides"):               # NumPy
+        return Source(value, None, value.shape, value.strides, value.dtype)
     if hasattr(value, "__cuda_array_interface__"):
-        return _described(value, value.__cuda_array_interface__, on_device=True)
-    if hasattr(value, "__array_interface__"):
-        return _described(value, value.__array_interface__, on_device=False)
+        interface = value.__cuda_array_interface__
+        shape, strides = tuple(interface["shape"]), interface.get("strides")
+        return Source(value, interface["data"][0], shape,
+                      dense_strides(shape, value.dtype.itemsize) if strides is None else tuple(strides), value.dtype)
     raise TypeError(f"TensorMap: array_or_address is a {type(value).__name__}; pass a NumPy or torch array, an array "
                     "with __cuda_array_interface__, or an address as an int")
-
-
-def _described(value: object, interface: dict, *, on_device: bool) -> Source:
-    shape = tuple(interface["shape"])
-    size = value.dtype.itemsize
-    strides = interface.get("strides")
-    return Source(value, interface["data"][0] if on_device else None, shape,
-                  dense_strides(shape, size) if strides is None else tuple(strides), value.dtype)
 
 
 def dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:

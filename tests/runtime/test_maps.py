@@ -52,7 +52,8 @@ def test_a_tile_that_makes_no_map_says_why(tile, message):
         map_of(tile, A, {})
 
 
-@kernel(arch="sm_90a", in_specs=[Tile("M", 32, f32, Layout.TMA_128B, tma_box=(8, 32))], out_specs=[Tile("M", 32, f32)],
+@kernel(arch="sm_90a", in_specs=[Tile("M", 32, f32, Layout.TMA_128B, tma_box=(8, 32))],
+        out_specs=[Tile("M", 32, f32, Layout.TMA_128B, tma_box=(8, 32))],
         grid=lambda M: M // 8, block=(32, 1, 1))
 def copy(x, y):
     """y = x through shared memory: a box of 8 rows each CTA, taken in and given back by TMA."""
@@ -71,6 +72,16 @@ def copy(x, y):
 
 def test_a_kernel_names_its_maps_in_the_order_of_use():
     assert [p.name for p in copy.params] == ["x", "y", "x_tma_desc", "y_tma_desc"]
+
+
+def test_a_kernel_with_maps_takes_arrays():
+    x = np.arange(24 * 32, dtype=np.float32).reshape(24, 32)
+    np.testing.assert_array_equal(copy(x), x)
+    y = np.zeros_like(x)
+    copy.launch(2, 32, x, y)                                            # maps as the Tiles describe
+    np.testing.assert_array_equal(y[:16], x[:16])
+    copy.launch(3, 32, x, y, TensorMap(x, (8, 32)), TensorMap(y, (8, 32)))
+    np.testing.assert_array_equal(y, x)
 
 
 def test_a_map_that_cannot_be_names_kernel_and_tensor():

@@ -450,7 +450,8 @@ def test_a_map_that_lies_about_its_array_is_caught():
 
 
 def test_a_box_that_does_not_fit_in_shared_memory_is_caught():
-    both_fail(loading(2, "tile", 4096, 128), [TensorMap(X2, (32, 64)), np.zeros(128, np.uint8), 0, 0], "shared memory")
+    both_fail(loading(2, "tile", 4096, 128), [TensorMap(X2, (32, 64)), np.zeros(128, np.uint8), 0, 0],
+              "copies a box of 4096 bytes to or from shared memory at 0x400, where it does not fit")
 
 
 def test_arguments_that_take_no_map_say_what_would():

@@ -9,13 +9,15 @@
 enum { P_SHARED, P_TARGET, P_COPY };                                     // Async.p
 _Static_assert(P_COPY + sizeof(TensorCopy) / 8 <= 20, "a tensor copy fits Async.p");
 
-static void trap(Ctx *x, u32 lane, u32 problem, u64 about) { raise_fault(x, FAULT_TENSOR, lane, about, problem); }
+static void trap(Ctx *x, u32 lane, u32 problem, u64 about, const Geometry *g) {
+    raise_fault(x, FAULT_TENSOR, lane, about, problem == TP_SHARED_BOUNDS ? problem | g->footprint << 8 : problem);
+}
 
 static int read_map(Ctx *x, u32 lane, const TensorCopy *c, TensorMap *m) {
     u64 about;
     u32 problem;
     const u8 *from = tensor_map_at(x, c->map, &about, &problem);
-    if (!from) { trap(x, lane, problem, about); return 0; }
+    if (!from) { trap(x, lane, problem, about, 0); return 0; }
     memcpy(m, from, sizeof *m);
     if (c->override) m->address = c->base;
     return 1;
@@ -33,7 +35,7 @@ static int move(Ctx *x, Async *a, u8 *smem) {
     u32 problem = tensor_geometry(&m, &c, &g);
     if (!problem) problem = tensor_check(x, &m, &c, &g, a->p[P_SHARED], &about);
     if (!problem) problem = tensor_move(x, &m, &c, &g, smem, a->p[P_SHARED], &about);
-    if (problem) trap(x, lane, problem, about);
+    if (problem) trap(x, lane, problem, about, &g);
     return !problem;
 }
 
@@ -57,11 +59,10 @@ static void land_store(Ctx *x, Async *a) {
 static void start(Ctx *x, const Op *o, u32 lane, u64 address, u64 barrier, const TensorCopy *c, const TensorMap *m, const Geometry *g) {
     u32 mask_row = x->pool[o->aux + 3];
     Cta *target = x->cta, *signals = 0;
-    u8 *host = shared_place(x, lane, address, g->footprint, 128, c->direction == TC_LOAD ? ADDRESS_WRITES : ADDRESS_OWN, &target);
-    if (!host) return;
     u64 about, offset = address & (((u64)1 << RANK_SHIFT) - 1);
     u32 problem = tensor_check(x, m, c, g, offset, &about);
-    if (problem) { trap(x, lane, problem, about); return; }
+    if (problem) { trap(x, lane, problem, about, g); return; }
+    if (!shared_place(x, lane, address, 1, 1, c->direction == TC_LOAD ? ADDRESS_WRITES : ADDRESS_OWN, &target)) return;
     Async a = new_async(x, c->direction == TC_LOAD ? land_load : land_store, 1u << lane);
     a.p[P_SHARED] = offset;
     memcpy(&a.p[P_COPY], c, sizeof *c);
@@ -77,8 +78,8 @@ static void start(Ctx *x, const Op *o, u32 lane, u64 address, u64 barrier, const
     u32 pair = o->mod >> 16 & 1, at = (u32)(barrier & ((1u << RANK_SHIFT) - 1)), targets = 1u << target->rank;
     if (mask_row != NONE) targets = ((u32 *)R(x, mask_row))[lane];
     Cluster *cluster = x->cta->cluster;
-    if (targets >> cluster->size) { trap(x, lane, TP_TARGET, 31 - (u32)__builtin_clz(targets)); return; }
-    if (mask_row == NONE && signals->rank != target->rank && !(pair && (signals->rank ^ 1) == target->rank)) { trap(x, lane, TP_BARRIER, signals->rank); return; }
+    if (targets >> cluster->size) { trap(x, lane, TP_TARGET, 31 - (u32)__builtin_clz(targets), g); return; }
+    if (mask_row == NONE && signals->rank != target->rank && !(pair && (signals->rank ^ 1) == target->rank)) { trap(x, lane, TP_BARRIER, signals->rank, g); return; }
     for (u32 rank = 0; rank < cluster->size && x->status == RUNNING; rank++) {
         if (!(targets >> rank & 1)) continue;
         Async one = a;
@@ -110,7 +111,7 @@ static void f_tensor_copy(Ctx *x, const Op *o, u32 mask) {
         u64 about = c.map;
         u32 problem = tensor_geometry(&m, &c, &g);
         if (!problem && c.direction == TC_PREFETCH) problem = tensor_check(x, &m, &c, &g, 0, &about);
-        if (problem) { trap(x, lane, problem, about); return; }
+        if (problem) { trap(x, lane, problem, about, &g); return; }
         if (c.direction == TC_PREFETCH) continue;
         start(x, o, lane, ((u64 *)R(x, rows[1]))[lane], rows[2] == NONE ? 0 : ((u64 *)R(x, rows[2]))[lane], &c, &m, &g);
     }
@@ -155,8 +156,8 @@ static void f_tensormap_replace(Ctx *x, const Op *o, u32 mask) {
         if (!host) return;
         TensorMap m;
         memcpy(&m, host, sizeof m);
-        if (memcmp(m.magic, "pyptxTMA", 8) && !begin_map(&m)) { trap(x, lane, TP_MAP_MAGIC, address); return; }
-        if (!replace(&m, o->mod & 15, o->mod >> 4 & 15, value)) { trap(x, lane, TP_FIELD, value); return; }
+        if (memcmp(m.magic, "pyptxTMA", 8) && !begin_map(&m)) { trap(x, lane, TP_MAP_MAGIC, address, 0); return; }
+        if (!replace(&m, o->mod & 15, o->mod >> 4 & 15, value)) { trap(x, lane, TP_FIELD, value, 0); return; }
         memcpy(host, &m, sizeof m);
     }
 }

@@ -34,7 +34,7 @@ def check(m: Map, request: Request, g: Geometry, address: int, shared: bytearray
         if address % 128:
             raise TensorProblem(Problem.SHARED_ALIGNMENT, address)
         if address < SHARED_START or address - SHARED_START + g.footprint > len(shared):
-            raise TensorProblem(Problem.SHARED_BOUNDS, address)
+            raise TensorProblem(Problem.SHARED_BOUNDS, address, g.footprint)
     for _ in rows(m, request, g):
         pass
 

@@ -27,11 +27,11 @@ _REDUCIBLE = {"add": "u32 s32 u64 s64 f16 bf16 f32 f32.ftz f64", "min": "u32 s32
 
 
 class TensorProblem(Exception):
-    """A copy that traps: which problem, and the address or number it is about."""
+    """A copy that traps: which problem, the address or number it is about, and another number."""
 
-    def __init__(self, problem: Problem, about: int):
+    def __init__(self, problem: Problem, about: int, detail: int = 0):
         super().__init__(problem.name)
-        self.problem, self.about = problem, about & (1 << 64) - 1
+        self.problem, self.about, self.detail = problem, about & (1 << 64) - 1, detail
 
 
 class Map(NamedTuple):

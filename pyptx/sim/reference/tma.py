@@ -17,11 +17,11 @@ from pyptx.sim.tensor_copies import TensorCopy, TensormapCopy, TensormapReplace
 from pyptx.sim.tensor_faults import Problem
 from pyptx.tensor_map._layout import LAYOUT, MAGIC, VERSION
 
-_WINDOW = 1 << 32
+_WINDOW, _RANK = 1 << 32, 24                                          # bits of an address below the rank of its CTA
 
 
 def _fault(lane: int, problem: TensorProblem) -> Fault:
-    return Fault("tensor", lane, problem.about, int(problem.problem))
+    return Fault("tensor", lane, problem.about, problem.problem | problem.detail << 8)
 
 
 def _map(runner, lane: int, address: int, base: int | None) -> Map:
@@ -92,8 +92,8 @@ def _copy(runner, action: TensorCopy, mask: int) -> None:
 def _start(runner, action: TensorCopy, lane: int, request: Request, m: Map, g: Geometry, at: int, base: int | None,
            address: int, barrier: int, mask: int | None) -> None:
     load = action.direction == "load"
-    target, offset = shared_place(runner, lane, address, g.footprint, 128, "shared", own=not load)
-    tensor_copy.check(m, request, g, offset, target.shared)
+    tensor_copy.check(m, request, g, address & (1 << _RANK) - 1, runner.cta.shared)
+    target, offset = shared_place(runner, lane, address, 1, 1, "shared", own=not load)
     runner.run.counters.tma_bytes[runner.pc] += g.transaction
     if not load:
         issue(Operation(runner, _store(lane, request, g, at, base, offset), 1 << lane, track="bulk", stages=2))
