@@ -1,4 +1,4 @@
-"""What went wrong, in words: the instruction, the thread, the address and what lies near it, who waits for whom."""
+"""What went wrong, in words: the instruction, the thread, the address and what lies near it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.sim import wait_faults
 from pyptx.sim.actions import Load
 from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 from pyptx.sim.tensor_faults import explain
 
-__all__ = ["Group", "Where", "deadlock", "fault", "text_of", "too_long"]
+__all__ = ["Where", "cta_name", "fault", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,6 @@ class Where:
         t = self.warp * 32 + self.lane
         return (f"thread ({t % x}, {t // x % y}, {t // (x * y)}) of CTA {cta_name(self.plan, self.cta)} "
                 f"(warp {self.warp}, lane {self.lane})")
-
-
-@dataclass(frozen=True)
-class Group:
-    """Lanes of a warp that are at one place."""
-
-    warp: int
-    lanes: int
-    instruction: int
-    state: str                          # ready, barrier, parked
-    barrier: int = 0
-    arrived: int = 0
-    expected: int = 0
-    live: int = 0xFFFFFFFF
 
 
 def cta_name(plan: Plan, cta: int) -> str:
@@ -157,7 +144,7 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
     elif kind == "host":
         what = text
     else:
-        what = kind
+        what, hint = wait_faults.explain(kind, address, extra) or (kind, None)
     return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)
 
 
@@ -172,55 +159,3 @@ def _space_hint(space: str, address: int, plan: Plan, program: Program) -> str:
         return f"the module has {len(program.names.const_bytes)} bytes of constant memory"
     params = program.names.params
     return f"the parameters take {params[-1].offset + params[-1].size if params else 0} bytes"
-
-
-def deadlock(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
-    """Every live warp waits: who, where, for what."""
-    first = program.instructions[groups[0].instruction] if groups else None
-    lines = [f"deadlock: every thread of CTA {cta_name(plan, cta)} that has not exited waits", *_lines(program, groups)]
-    here = {g.warp for g in groups}
-    gone = [w for w in range(plan.warps) if w not in here]
-    if gone:
-        lines.append(f"    {_warps(gone)} exited")
-    hint = None
-    at = {(g.instruction, g.barrier) for g in groups if g.state == "barrier"}
-    if len({b for _, b in at}) < len(at):
-        hint = "threads wait at the same barrier in different places; is a barrier inside a branch that only some take?"
-    elif any(g.state == "barrier" and g.expected > g.arrived for g in groups):
-        short = next(g for g in groups if g.state == "barrier" and g.expected > g.arrived)
-        hint = f"barrier {short.barrier} waits for {32 * short.expected} threads; {32 * short.arrived} came"
-    return SimulationError("\n".join(lines), at=first.place if first else None, hint=hint)
-
-
-def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
-    lines = [f"gave up after max_steps={plan.max_steps} warp-instructions, in CTA {cta_name(plan, cta)}",
-             *_lines(program, groups)]
-    first = program.instructions[groups[0].instruction] if groups else None
-    return SimulationError("\n".join(lines), at=first.place if first else None,
-                           hint="does a loop never end, or wait for another CTA?")
-
-
-def _lines(program: Program, groups: list[Group]) -> list[str]:
-    """One line for each place and kind of wait, with the warps that are there."""
-    merged: dict[tuple, list[Group]] = {}
-    for g in groups:
-        merged.setdefault((g.instruction, g.state, g.barrier if g.state == "barrier" else 0, g.lanes), []).append(g)
-    lines = []
-    for (instruction, state, barrier, lanes), members in merged.items():
-        node = program.instructions[instruction] if instruction < len(program.instructions) else None
-        who = _warps([g.warp for g in members]) + ("" if lanes == 0xFFFFFFFF else f" lanes 0x{lanes:08x}")
-        group = members[0]
-        what = {"ready": "runs",
-                "barrier": f"waits at barrier {barrier} for {group.expected} warps, {group.arrived} came",
-                "parked": f"waits for the other lanes of its membermask (live lanes 0x{members[0].live:08x})"}[state]
-        place = f" ({node.place})" if node is not None and node.place is not None else ""
-        lines.append(f"    {who} {what}: {text_of(node) if node is not None else 'end'}{place}")
-    return lines
-
-
-def _warps(numbers: list[int]) -> str:
-    if len(numbers) == 1:
-        return f"warp {numbers[0]}"
-    if numbers == list(range(numbers[0], numbers[-1] + 1)):
-        return f"warps {numbers[0]}..{numbers[-1]}"
-    return "warps " + ", ".join(map(str, numbers))

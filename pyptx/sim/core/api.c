@@ -121,14 +121,23 @@ char *core_host_call(const Ctx *x, u64 *out) {
 u8 *core_lane_memory(Ctx *x, u32 lane, u64 address, u64 bytes) { return lane_memory(x, x->warp, lane, address, bytes); }
 void core_resume(Ctx *x) { x->status = RUNNING; }
 
-// The group `g` of warp `w` of the CTA that runs: state, place, lanes, barrier, and what the barrier waits for. 0: none.
-u32 core_group(const Ctx *x, u32 w, u32 g, u64 *out) {
-    const Cta *c = x->cta;
-    if (!c || w >= c->nwarps || g >= LANES || c->warps[w].g[g].state == FREE) return 0;
-    const Group *group = &c->warps[w].g[g];
+// CTAs of the cluster that runs; the number of one in the grid.
+u32 core_cluster(const Ctx *x, u32 rank, u64 *id) {
+    if (!x->cta) return 0;
+    if (rank < x->cta->cluster->size) *id = x->cta->cluster->cta[rank]->id;
+    return x->cta->cluster->size;
+}
+// The group `g` of warp `w` of a CTA of the cluster that runs: state, place, lanes, barrier, and what it waits for (see
+// Group in deadlocks.py). 0: there is none.
+u32 core_group(Ctx *x, u32 rank, u32 w, u32 g, u64 *out) {
+    const Cta *c = x->cta ? x->cta->cluster->cta[rank] : 0;
+    if (!c || !c->left || w >= c->nwarps || g >= LANES || c->warps[w].g[g].state == FREE) return 0;
+    const Warp *warp = &c->warps[w];
+    const Group *group = &warp->g[g];
     const Barrier *b = &c->bar[group->barrier & 15];
-    u64 all[] = {group->state, group->pc, group->mask, group->barrier, b->arrived, b->count ? (b->count + 31) / 32 : c->left,
-                 c->warps[w].live};
+    u64 all[13] = {group->state, group->pc, group->mask, group->barrier, b->arrived, b->count ? (b->count + 31) / 32 : c->left,
+                   warp->live, 0, 0, 0, warp->live & ~warp->cluster_here, warp->registers, c->registers};
+    if (group->state == WAITING) describe_mbarrier(x, x->cta->cluster->cta[rank], &x->cta->cluster->cta[rank]->warps[w], group, all + 7);
     memcpy(out, all, sizeof all);
     return 1;
 }

@@ -253,6 +253,7 @@ void start_cta(Ctx *x, Cta *cta, u64 id);                                // sche
 void recheck_cluster(Cluster *cluster);                                  // cluster.c
 Cta *new_cta(Ctx *x);
 void close_clusters(Ctx *x);
+void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, u64 *out);  // mbarrier.c: address, word, phase waited for
 void free_cta(Cta *cta);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 void release_aligned(void *p);

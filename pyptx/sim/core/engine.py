@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pyptx.errors import LaunchError, SimulationError
-from pyptx.sim import faults
+from pyptx.sim import deadlocks, faults
 from pyptx.sim.core.actions import encode
 from pyptx.sim.core.encode import Encoded
 from pyptx.sim.core.library import core
@@ -196,21 +196,24 @@ class _Part:
             if _FAULTS[kind] == "memory":
                 return cta, SimulationError("out of memory for the simulated CTAs")
             return cta, faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
-        waiting = self._waiting(library, context)
+        ctas, waiting = self._waiting(library, context)
         if status == DEADLOCK:
-            return cta, faults.deadlock(self.program, self.plan, cta, waiting)
-        return cta, faults.too_long(self.program, self.plan, cta, waiting)
+            return cta, deadlocks.deadlock(self.program, self.plan, ctas, waiting)
+        return cta, deadlocks.too_long(self.program, self.plan, cta, waiting)
 
-    def _waiting(self, library, context) -> list[faults.Group]:
-        groups, out = [], (ctypes.c_uint64 * 7)()
-        for w in range(self.plan.warps):
-            for g in range(32):
-                if library.core_group(context, w, g, out):
-                    state, op, mask, barrier, arrived, expected, live = out
-                    groups.append(faults.Group(w, mask, int(self.job.code.ops[op]["instr"]), _STATES[state], barrier,
-                                               arrived, expected,
-                                               live))
-        return groups
+    def _waiting(self, library, context) -> tuple[list[int], list[deadlocks.Group]]:
+        """The CTAs of the cluster that runs, and where their threads are."""
+        ctas, groups, out = [], [], (ctypes.c_uint64 * 13)()
+        for rank in range(library.core_cluster(context, 0, out)):
+            library.core_cluster(context, rank, out)
+            ctas.append(out[0])
+            for w in range(self.plan.warps):
+                for g in range(32):
+                    if library.core_group(context, rank, w, g, out):
+                        state, op, mask, *rest = out
+                        groups.append(deadlocks.Group(ctas[-1], w, mask, int(self.job.code.ops[op]["instr"]),
+                                                      _STATES[state], *rest))
+        return ctas, groups
 
 
 class _Lane:

@@ -2,7 +2,7 @@
 // the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
 #include "chain.h"
 
-enum { ASKS_AGAIN = 1 };                                                // Group.barrier of a group that waited
+#define ASKS_AGAIN 0x80000000u                                               // Group.barrier of a group that waited
 
 static u32 free_group(Warp *w) {
     u32 g = 0;

@@ -65,8 +65,10 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
     library.core_close.restype = None
     library.core_fault.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.core_fault.restype = None
-    library.core_group.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p]
+    library.core_group.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p]
     library.core_group.restype = ctypes.c_uint32
+    library.core_cluster.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
+    library.core_cluster.restype = ctypes.c_uint32
     library.core_host_call.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.core_host_call.restype = ctypes.c_void_p
     library.core_lane_memory.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]

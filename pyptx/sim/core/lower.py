@@ -96,7 +96,9 @@ def _leaf(e: Encoder, leaf: Leaf, target: int | None) -> int:
     value, type_name = leaf.value, leaf.type
     width = type_width(type_name)
     if width == 1:
-        place = e.value(value) if not isinstance(value, Special) else e.false
+        place = e.value(value)
+        if isinstance(value, Special):
+            place = put(e, "ne_32", "pred", None, place, e.constant(0, 32))
         if leaf.negated:
             return put(e, "not_p", "pred", target, place)
         return place if target is None else put(e, "mov_p", "pred", target, place)

@@ -122,6 +122,18 @@ static void f_mbarrier_wait(Ctx *x, const Op *o, u32 m) {
     if (!done) x->not_yet = 1;
     else if (o->d != NONE) put_pred(x, o->d, done, m);
 }
+void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, u64 *out) {
+    const Op *o = &x->ops[g->pc];
+    if (o->fn != f_mbarrier_wait) return;
+    u32 lane = (u32)__builtin_ctz(g->mask);
+    x->cta = cta;
+    x->base[0] = w->regs; x->base[2] = cta->sregs; x->base[3] = w->sregs;
+    u64 at = lane_address(x, o, lane) - ((o->mod >> 12 & 15) == GENERIC ? x->shared_window : 0), offset = (at & 0xffffff) - x->smem_start;
+    if (at >> RANK_SHIFT >= cta->cluster->size || offset + 8 > x->smem_bytes) return;
+    out[0] = at;
+    memcpy(&out[1], cta->cluster->cta[at >> RANK_SHIFT]->smem + offset, 8);
+    out[2] = o->mod & M_PARITY ? ((const u32 *)R(x, o->b))[lane] & 1 : MB_PHASE(((const u64 *)R(x, o->b))[lane]);
+}
 static void f_mbarrier_pending(Ctx *x, const Op *o, u32 m) {
     EACH(i, m) ((u32 *)R(x, o->d))[i] = (u32)MB_PENDING(((const u64 *)R(x, o->b))[i]);
 }

@@ -16,7 +16,7 @@ def atomic(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     space, types = space_of(modifiers), type_words(modifiers)
     operation = next((m[1:] for m in modifiers if m[1:] in _OPERATIONS), None)
-    if space not in ("", "global", "shared") or not types or operation is None or ".async" in modifiers:
+    if space not in ("", "global", "shared", "cluster") or not types or operation is None or ".async" in modifiers:
         return None
     type_name = types[-1]
     source = o.values("b")

@@ -4,14 +4,24 @@ quantum is over (core/schedule.c).
 
 from __future__ import annotations
 
-from pyptx.sim import faults
+from pyptx.sim import deadlocks, faults
+from pyptx.sim.asynchronous import MbarrierWait
 from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.reference import execute
 from pyptx.sim.reference import clusters, copies, mbarrier_actions, tma  # noqa: F401  (they register)
-from pyptx.sim.reference.asynchronous import draw, land_cta, land_drawn, land_oldest
-from pyptx.sim.reference.state import ALL, Cluster, Cta, Fault, Group, Run, Warp
+from pyptx.sim.reference.asynchronous import (
+    draw,
+    land_cta,
+    land_drawn,
+    land_oldest,
+    lane_addresses,
+    shared_place,
+)
+from pyptx.sim.reference.mbarrier import read_word, word_of
+from pyptx.sim.reference.state import ALL, WAITING, Cluster, Cta, Fault, Group, Run, Warp
 from pyptx.sim.reference.warp import WarpRunner
 
 __all__ = ["run"]
@@ -54,7 +64,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
                 if cluster.idle >= cluster.live:                    # nobody but the asynchronous engine can help
                     cluster.idle = 0
                     if not _guarded(state, cta, lambda: land_oldest(cluster)):
-                        raise faults.deadlock(program, plan, cta.id, _groups(cta))
+                        raise deadlocks.deadlock(program, plan, [c.id for c in cluster.ctas], _groups(state, cluster))
             current += 1
             continue
         _guarded(state, cta, lambda: land_cta(cta))
@@ -147,7 +157,7 @@ def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
         if warp.live and runner.host_called:
             return HOST, True
         if run_.steps > plan.max_steps:
-            raise faults.too_long(run_.program, plan, cta.id, _groups(cta))
+            raise deadlocks.too_long(run_.program, plan, cta.id, _groups(run_, cluster))
         happened = n > 0 or run_.landed
         moved |= happened
         idle = 0 if happened else idle + 1
@@ -159,14 +169,27 @@ def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
     return ENDED, moved
 
 
-def _groups(cta: Cta) -> list[faults.Group]:
+def _groups(run_: Run, cluster: Cluster) -> list[deadlocks.Group]:
     found = []
-    for warp in cta.warps:
-        for group in warp.groups:
-            if group is None:
-                continue
-            bar = cta.barriers[group.barrier]
-            expected = -(-bar.count // 32) if bar.count else cta.left
-            found.append(faults.Group(warp.index, group.mask, group.pc, group.state, group.barrier, bar.arrived,
-                                      expected, warp.live))
+    for cta in cluster.ctas:
+        for warp in cta.warps:
+            for group in filter(None, warp.groups):
+                bar = cta.barriers[group.barrier]
+                expected = -(-bar.count // 32) if bar.count else cta.left
+                found.append(deadlocks.Group(cta.id, warp.index, group.mask, group.pc, group.state, group.barrier, bar.arrived,
+                                             expected, warp.live, *_mbarrier(run_, cta, warp, group),
+                                             warp.live & ~warp.cluster_here, warp.registers_held, cta.registers_free))
     return found
+
+
+def _mbarrier(run_: Run, cta: Cta, warp: Warp, group: Group) -> tuple[int, int, int]:
+    """Address, bytes and awaited phase of the mbarrier that the first lane waits for."""
+    action = run_.program.actions[group.pc] if group.pc < len(run_.program.actions) else None
+    if group.state != WAITING or not isinstance(action, MbarrierWait):
+        return 0, 0, 0
+    runner = WarpRunner(run_, cta, warp)
+    lane = group.mask & -group.mask
+    [address] = lane_addresses(runner, action.address, lane)
+    at, offset = shared_place(runner, 0, address, 8, 8, action.address.space)
+    [wanted] = execute.read(runner, action.phase, lane)
+    return offset | at.base, read_word(at, offset).bits, wanted & 1 if action.parity else word_of(wanted).phase
