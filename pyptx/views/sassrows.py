@@ -6,7 +6,7 @@ import re
 
 from pyptx.analysis.sassops import GROUPS, group_of
 from pyptx.toolchain.cubinfile import spilled_bytes
-from pyptx.views.flows import sass_flow
+from pyptx.views.flows import sass_flow, target_rows
 from pyptx.views.panes import SassPane
 
 __all__ = ["sass_pane"]
@@ -15,14 +15,13 @@ __all__ = ["sass_pane"]
 def sass_pane(compiled) -> SassPane:
     sass = compiled.sass
     owners = [compiled.lines.owner(index) for index in range(len(sass))]
-    row_at = {(line.entry, line.address): row for row, line in enumerate(sass)}
     controls, live = [line.control for line in sass], [line.live for line in sass]
     return SassPane(
         text=tuple(re.sub(r"\s{2,}", "  ", line.text.rstrip(" ;")) for line in sass),
         address=tuple(line.address for line in sass),
         ptx=tuple(-1 if owner.added_by_ptxas or owner.ptx_line is None else owner.ptx_line - 1 for owner in owners),
         group=tuple(GROUPS.index(group_of(line.opcode)) for line in sass),
-        target=tuple(row_at.get((line.entry, line.target_address), -1) for line in sass),
+        target=target_rows(sass),
         stall=tuple(control.stall for control in controls),
         yields=tuple(int(control.yield_) for control in controls),
         write_barrier=tuple(_barrier(control.write_barrier) for control in controls),

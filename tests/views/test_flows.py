@@ -169,3 +169,13 @@ def test_spilled_bytes_of_all_rows_are_what_ptxas_reports(target):
     assert sums == {"STL": used.spill_stores, "LDL": used.spill_loads}
     assert sum(view.ptx.spill) == used.spill_stores + used.spill_loads
     assert LinkedView.from_json(json.loads(json.dumps(view.to_json()))) == view
+
+
+def test_a_function_that_is_called_has_its_loops_and_a_return_leads_nowhere():
+    view = linked(compiled((CORPUS / "clang_sm80.ptx").read_text(encoding="utf-8"), "sm_80"))
+    assert len(view.sass.flow.loops) == 2, "both loops of the function that polynomial calls"
+    call, back = (next(row for row, text in enumerate(view.sass.text) if word in text) for word in ("CALL", "RET"))
+    assert view.sass.target[call] > call
+    assert view.sass.target[back] == -1
+    assert view.sass.flow.depth[call] == 0
+    assert all(first < last for first, last in view.sass.flow.loops)

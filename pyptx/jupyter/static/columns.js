@@ -61,7 +61,7 @@ function columns(data) {
       ...spill(python), ...folded,
     ],
     ptx: [
-      { key: "py", label: "Py", title: "Python line that wrote it", width: digits(python.line, 3), shown: true, link: "python", value: line },
+      { key: "py", label: "Py", title: "Python line that wrote it", width: digits(python.line, 3), shown: python.text.length > 0, link: "python", value: line },
       { key: "sass", label: "SASS", title: "SASS instructions it became", width: 4, shown: true,
         value: row => some(ptx.sass[row]), share: row => ptx.sass[row] / most.ptx },
       { key: "live", label: "live", title: "Most general registers live at any of them", width: 4, shown: false,
