@@ -86,7 +86,7 @@ class BodyWriter:
                 self.lines.add(f"ptx.pragma({literal(value)})")
             case Comment(text):
                 self._comment(text)
-            case Loc(file, line, column, None, None) if self.debug:
+            case Loc(file, line, column, None, None, intermediate=False) if self.debug:
                 self.lines.add(f"ptx.loc({file}, {line}, {column})")
             case BlankLine() | File() | Section() | DwarfLine():
                 pass
@@ -175,7 +175,9 @@ def variable_arguments(node: VarDecl, type_: object) -> list[str] | None:
         dtype = from_name(node.type.value)
     except ValueError:
         return None
-    if node.vector is not None or node.attributes or "[" in node.name or dtype.register != dtype.name:
+    if node.vector is not None or node.attributes or node.bank is not None or "[" in node.name:
+        return None
+    if dtype.register != dtype.name:
         return None
     found = [literal(node.state_space.value), type_(dtype.name), literal(node.name)]
     if node.array_size is not None:

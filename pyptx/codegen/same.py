@@ -272,9 +272,9 @@ def mnemonic(node: Instruction) -> str:
     if opcode in _UNSIGNED and words and words[:-1] == _UNSIGNED[opcode]:
         same = _MOVED if opcode in ("mov", "selp") else _WORDS if opcode in ("mul", "mad") else _BITS
         return f"{opcode}{''.join(words[:-1])}{same.get(words[-1], words[-1])}"
-    if opcode == "setp" and words[0] in (".eq", ".ne") and len(words) == 2 and words[1][1] == "b":
+    if opcode == "setp" and len(words) == 2 and words[0] in (".eq", ".ne") and words[1][1:2] == "b":
         return f"setp{words[0]}.u{words[1][2:]}"
-    if opcode in ("ld", "st") and words[-1] in _MOVED:
+    if opcode in ("ld", "st") and words and words[-1] in _MOVED:
         words = (*words[:-1], _MOVED[words[-1]])
     return opcode + "".join(words)
 

@@ -141,7 +141,7 @@ class _Sugar:
             Fluent(lines, names, types, declared, items, budget or Budget(),
                    frozenset(p.name for p in function.params if p.array_size is None) if function.is_entry
                    else frozenset(), function.name).write()
-        except NotFluent:
+        except (NotFluent, ValueError):                 # what can be said as text only
             del lines.out[before:]
             types.clear()
             types.update(known)

@@ -59,8 +59,9 @@ def pieces(node, layout: dict[str, str], *, continues: bool = False, more: bool 
             if not continues:
                 if node.linking is not None:
                     yield Piece("linking", node.linking.ptx)
-                yield from _prefix(node.state_space.ptx, node.alignment, node.attributes, node.vector, node.type.ptx,
-                                   layout)
+                bank = "" if node.bank is None else f"[{node.bank}]"
+                yield from _prefix(node.state_space.ptx + bank, node.alignment, node.attributes, node.vector,
+                                   node.type.ptx, layout)
             yield from _name(node.name, node.array_size, layout)
             if node.initializer is not None:
                 text = node.initializer if isinstance(node.initializer, str) else operand_text(node.initializer)
@@ -256,7 +257,7 @@ def _directive_pieces(directive: FunctionDirective) -> Iterator[Piece]:
 
 
 def _loc(node: Loc, layout: dict[str, str]) -> Iterator[Piece]:
-    yield Piece("kind", ".loc")
+    yield Piece("kind", ".loc_intermediate" if node.intermediate else ".loc")
     for role in ("file", "line", "column"):
         yield Piece(role, str(getattr(node, role)), " ", "int")
     if node.function_name is not None:

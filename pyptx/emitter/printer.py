@@ -291,7 +291,7 @@ def _continues(node: Statement, following: Statement | None) -> bool:
 
 
 _HEAD = {RegDecl: ("type", "vector", "alignment"), PragmaDirective: (),
-         VarDecl: ("state_space", "type", "alignment", "linking", "vector", "attributes")}
+         VarDecl: ("state_space", "type", "alignment", "linking", "vector", "attributes", "bank")}
 
 
 def _open_comment(node: Statement) -> bool:

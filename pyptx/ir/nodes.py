@@ -99,6 +99,7 @@ class VarDecl:
     place: Place | None = field(**_CARRIED)
     vector: int | None = field(default=None, kw_only=True)
     attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
+    bank: int | None = field(default=None, kw_only=True)            # of `.const[2]`, up to PTX 2.1
 
     @property
     def symbol(self) -> str:
@@ -249,7 +250,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """`.loc file line column, function_name label, inlined_at file line column`"""
+    """`.loc file line column, function_name label, inlined_at file line column`
+
+    `intermediate` is `.loc_intermediate file line column`: a line of what the compiler read in between.
+    """
 
     file: int
     line: int
@@ -258,6 +262,7 @@ class Loc:
     inlined_at: tuple[int, int, int] | None = None
     formatting: FormattingInfo | None = field(**_CARRIED)
     place: Place | None = field(**_CARRIED)
+    intermediate: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class StateSpace(_Dotted):
     SHARED = "shared"
     SHARED_CTA = "shared::cta"
     SHARED_CLUSTER = "shared::cluster"
+    TEX = "tex"                                 # of PTX 1
 
 
 class LinkingDirective(_Dotted):

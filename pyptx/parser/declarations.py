@@ -12,10 +12,11 @@ from pyptx.ir.nodes import Attribute, FunctionDirective, LinkingDirective, Opera
 from pyptx.parser.cursor import Cursor
 from pyptx.parser.operands import compressed, operand
 
-__all__ = ["LINKING", "SPACES", "Declared", "Head", "attributes", "declared", "function_directives", "head", "number",
-           "parameters"]
+__all__ = ["BANKS", "LINKING", "SPACES", "Declared", "Head", "attributes", "declared", "function_directives", "head",
+           "number", "parameters"]
 
 SPACES = {space.ptx: space for space in StateSpace}
+BANKS = {f".const[{n}]": n for n in range(11)}          # banks of PTX 1.5 to 2.1
 TYPES = {scalar.ptx: scalar for scalar in ScalarType}
 LINKING = {linking.ptx: linking for linking in LinkingDirective}
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
@@ -33,6 +34,7 @@ class Head(NamedTuple):
     vector: int | None
     alignment: int | None
     attributes: tuple[Attribute, ...]
+    bank: int | None = None
 
 
 class Declared(NamedTuple):
@@ -69,13 +71,14 @@ def name_of(c: Cursor, role: str, layout: Roles, what: str) -> str:
 def head(c: Cursor, linking: LinkingDirective | None, layout: Roles) -> Head:
     """State space, `.align`, `.attribute` in any order, then vector and type."""
     order = ""
-    space = alignment = None
+    space = alignment = bank = None
     given: tuple[Attribute, ...] = ()
     while True:
         word = c.word
-        if word in SPACES and "s" not in order:
+        if (word in SPACES or word in BANKS) and "s" not in order:
             layout.append(("space", c.gap))
-            space = SPACES[c.take()]
+            bank = BANKS.get(c.take())
+            space = SPACES[word] if bank is None else StateSpace.CONST
             order += "s"
         elif word == ".align" and "a" not in order:
             layout.append(("align", c.gap))
@@ -92,7 +95,7 @@ def head(c: Cursor, linking: LinkingDirective | None, layout: Roles) -> Head:
     if order not in ("s", "sa", "st", "sta"):
         layout.append(("=order", order))
     vector = vector_width(c, layout)
-    return Head(linking, space, scalar_type(c, layout), vector, alignment, given)
+    return Head(linking, space, scalar_type(c, layout), vector, alignment, given, bank)
 
 
 def vector_width(c: Cursor, layout: Roles) -> int | None:

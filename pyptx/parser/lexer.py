@@ -23,7 +23,7 @@ FLOAT = (r"(?:0[fF][0-9a-fA-F]{8}(?![\w$])|0[dD][0-9a-fA-F]{16}(?![\w$])"
 INTEGER = r"(?:0[xX][0-9a-fA-F]++|0[bB][01]++|[0-9]++)U?"
 QUALIFIERS = r"(?:::\w++(?::[0-9]++)?+)*+"                   # .shared::cta, .sp::2:4
 _WORDS = (rf"(?P<register>{REGISTER})|(?P<identifier>{NAME})"
-          rf"|(?P<directive>\.[A-Za-z_][\w$]*+{QUALIFIERS}|(?<=[\w$])\.[0-9]\w*+{QUALIFIERS})"
+          rf"|(?P<directive>\.const\[(?:10|[0-9])\]|\.[A-Za-z_][\w$]*+{QUALIFIERS}|(?<=[\w$])\.[0-9]\w*+{QUALIFIERS})"
           rf"|(?P<float>{FLOAT})|(?P<integer>{INTEGER})|(?P<string>\"[^\"\n]*+\")"
           r"|(?P<operator><<|>>|<=|>=|==|!=|&&|\|\|)")
 

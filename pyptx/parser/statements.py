@@ -25,6 +25,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.parser.cursor import Cursor
 from pyptx.parser.declarations import (
+    BANKS,
     LINKING,
     SPACES,
     attributes,
@@ -41,7 +42,7 @@ from pyptx.parser.operands import compressed, expression, operand
 __all__ = ["TRAIL", "finish", "function_head", "section_data", "section_name", "statement"]
 
 TRAIL = re.compile(r"((?:[ \t\r\f\v]++|/\*[^*\n]*+(?:\*(?!/)[^*\n]*+)*+\*/)*+(?://[^\n]*+)?+)(\n|\Z)")
-_DECLARING = SPACES.keys() | {".align", ".attribute"}
+_DECLARING = SPACES.keys() | BANKS.keys() | {".align", ".attribute"}
 _DWARF_WORD = re.compile(r'"[^"\n]*+"|[^\s,"]++|,|"')
 
 
@@ -216,7 +217,7 @@ def _declared_node(first, one, formatting) -> RegDecl | VarDecl:
     if first.space is StateSpace.REG:
         return RegDecl(first.type, one.name, one.count, formatting, vector=first.vector, alignment=first.alignment)
     return VarDecl(first.space, first.type, one.name, one.size, first.alignment, one.initializer, first.linking,
-                   formatting, vector=first.vector, attributes=first.attributes)
+                   formatting, vector=first.vector, attributes=first.attributes, bank=first.bank)
 
 
 def _pragma(c: Cursor) -> tuple[list[Statement], int]:
@@ -298,11 +299,11 @@ def _file(c: Cursor) -> tuple[list[Statement], int]:
 
 def _loc(c: Cursor) -> tuple[list[Statement], int]:
     indent, layout = c.gap, []
-    c.advance()
+    intermediate = c.take() == ".loc_intermediate"
     where = [number(c, role, layout, f"the {role} of a location") for role in ("file", "line", "column")]
     function = inlined = None
     end = c.last
-    while c.word == ",":
+    while c.word == "," and not intermediate:
         layout.append(("function," if function is None and inlined is None else "inlined,", c.gap))
         c.advance()
         if c.word == "function_name" and function is None and inlined is None:
@@ -324,7 +325,7 @@ def _loc(c: Cursor) -> tuple[list[Statement], int]:
         end = c.last
     c.last = end
     formatting, at = finish(c, indent, layout)
-    return [Loc(*where, function, inlined, formatting)], at
+    return [Loc(*where, function, inlined, formatting, intermediate=intermediate)], at
 
 
 def section_name(c: Cursor, layout) -> str:
@@ -383,4 +384,5 @@ def _dwarf_line(c: Cursor) -> tuple[list[Statement], int]:
     return [DwarfLine(tuple(words), formatting)], at
 
 
-_DIRECTIVES = {".pragma": _pragma, ".alias": _alias, ".file": _file, ".loc": _loc}
+_DIRECTIVES = {".pragma": _pragma, ".alias": _alias, ".file": _file, ".loc": _loc,
+               ".loc_intermediate": _loc}

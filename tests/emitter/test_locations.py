@@ -1,7 +1,7 @@
 """`.loc` directives: ptxas takes them, they name the Python lines, and the machine code stays the same."""
 
 from pyptx import kernel, ptx, reg
-from pyptx.types import f32
+from pyptx.types import f32, u32
 
 
 def doubled(x):
@@ -42,3 +42,18 @@ def test_a_helper_is_inlined_at_its_call():
     assert f'.file 1 "{__file__}"' in text
     call_then_helper = f".loc 1 {call} 5\n\t.loc 1 {helper} 5, function_name $L__info_string0, inlined_at 1 {call} 5"
     assert call_then_helper + "\n\tadd.f32" in text
+
+
+def test_files_and_lines_of_the_kernels_own_stay_its_own():
+    @kernel(arch="sm_90a")
+    def own():
+        ptx.file_(3, "mine.cu")
+        a = reg.scalar(u32, 1)
+        ptx.loc(3, 40, 2)
+        a += 1
+        ptx.ret()
+
+    compiled = own.compile(lineinfo=True)
+    assert '.file 3 "mine.cu"' in compiled.ptx and f'.file 4 "{__file__}"' in compiled.ptx
+    locations = [line.split()[1] for line in compiled.ptx.splitlines() if line.strip().startswith(".loc")]
+    assert locations == ["4", "3"]
