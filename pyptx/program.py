@@ -156,7 +156,7 @@ class Entry:
 
         Args:
             args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
-                range checked), bytes (aggregates).
+                range checked), bytes (aggregates), TensorMaps (128 bytes by value, or a pointer to them).
             smem_bytes: dynamic shared memory of a CTA, in bytes.
             settings: of the backend, such as `seed=` or `threads=` of the simulator.
         """
