@@ -1,4 +1,4 @@
-// The margin of %%ptxkernel cells: machine instructions and live registers of each line, from the cell's own outputs.
+// The margin of %%ptxkernel and %%ptx cells: machine instructions and live registers of each line, from the cell's own outputs.
 
 import { Compartment, RangeSet, StateEffect, StateField, type Extension, type Text } from "@codemirror/state";
 import { gutter, GutterMarker, ViewPlugin } from "@codemirror/view";
@@ -43,7 +43,8 @@ function read(model: ICodeCellModel): { marks: Mark[]; compiled: Map<number, str
     const data = model.outputs.get(i).data[MIME];
     if (data) views.push(data as unknown as Linked);
   }
-  return { marks: marks(views, model.executionCount), compiled: compiledLines(views, model.executionCount) };
+  const source = model.sharedModel.getSource();
+  return { marks: marks(views, model.executionCount, source), compiled: compiledLines(views, model.executionCount, source) };
 }
 
 const reread = StateEffect.define<null>();
@@ -56,7 +57,7 @@ export function reveal(tracker: INotebookTracker | null, model: CodeEditor.IMode
   if (widget && "outputHidden" in widget) widget.outputHidden = false;
   const view = viewsIn(element)[chosen.view];
   if (!view) return false;
-  view.select("python", chosen.row);
+  view.select(chosen.pane, chosen.row);
   view.node.scrollIntoView({ block: "nearest" });
   return true;
 }

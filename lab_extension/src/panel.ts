@@ -90,7 +90,7 @@ export class KernelPanel extends Widget {
   private kernel(row: Row): HTMLElement {
     const { trans } = this, [newest, before] = row.versions;
     const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("The running kernel of the notebook has it") }, "●") : null;
-    const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, h("span.pyptx-panel-badge", {}, row.arch));
+    const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, row.arch ? h("span.pyptx-panel-badge", {}, row.arch) : null);
     if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Defined, and not compiled in a %%ptxkernel cell yet")));
     const delta = changes(newest, before);
     const fact = (label: string, value: string, change?: number, bad = false) => h("div", {}, h("dt", {}, label),

@@ -15,6 +15,7 @@ from pyptx.errors import PtxError
 from pyptx.history import Version
 from pyptx.jupyter.magics import notebook_name
 from pyptx.kernel import Kernel
+from pyptx.program import Entry
 from pyptx.runtime import BACKENDS
 from pyptx.runtime.device import detect_arch
 
@@ -54,14 +55,15 @@ def device() -> dict[str, str | None]:
 
 
 class Session:
-    """What the running kernel knows: the kernels defined in its namespace, and where they run."""
+    """What the running kernel knows: the kernels and entries in its namespace, and where they run."""
 
     def __init__(self, shell):
         names = {name: value for name, value in shell.user_ns.items()
-                 if isinstance(value, Kernel) and not name.startswith("_")}
+                 if isinstance(value, Kernel | Entry) and not name.startswith("_")}
         self.data = {"device": device(), "notebook": notebook_name(shell),
-                     "kernels": [{"name": kernel.name, "variable": name, "arch": kernel.arch}
-                                 for name, kernel in names.items()]}
+                     "kernels": [{"name": value.name, "variable": name,
+                                  "arch": value.arch if isinstance(value, Kernel) else None}
+                                 for name, value in names.items()]}
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
         return {"application/json": self.data, "text/plain": repr(self.data)}

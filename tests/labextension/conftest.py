@@ -66,11 +66,15 @@ class Lab:
         notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
         nbformat.write(notebook, self.folder / name)
 
-    def request(self, path: str, body: dict | None = None) -> Any:
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.url + path, data, {"Authorization": f"token {TOKEN}"})
+    def request(self, path: str) -> Any:
+        request = urllib.request.Request(self.url + path, headers={"Authorization": f"token {TOKEN}"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
+
+    def put(self, path: str, body: dict) -> None:
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), method="PUT",
+                                         headers={"Authorization": f"token {TOKEN}"})
+        urllib.request.urlopen(request, timeout=60).close()
 
     def open(self, path: str, *, page: str = "lab/tree") -> Lab:
         """Load a page anew, with no other documents; what was not saved is lost."""

@@ -7,7 +7,7 @@ import sys
 
 import nbformat
 import pytest
-from selenium.webdriver import Keys
+from selenium.webdriver import ActionChains, Keys
 from support.processes import variables
 
 pytestmark = pytest.mark.browser
@@ -99,11 +99,46 @@ def test_a_click_in_the_margin_shows_the_machine_code(kernel_page):
     lab.shot("2-margin-click")
 
 
+def test_a_key_shows_the_machine_code_of_the_line_with_the_cursor(kernel_page):
+    lab = kernel_page
+    lab.js("jupyterapp.shell.currentWidget.content.activeCellIndex = 1")
+    lab.js("const {content} = jupyterapp.shell.currentWidget; content.mode = 'edit'; "
+           "content.activeCell.editor.setCursorPosition({line: 12, column: 0}); content.activeCell.editor.focus()")
+    ActionChains(lab.chrome).key_down(Keys.CONTROL).key_down(Keys.ALT).send_keys("s").perform()
+    ActionChains(lab.chrome).key_up(Keys.CONTROL).key_up(Keys.ALT).perform()
+    lab.hover(lab.one(".jp-NotebookPanel-toolbar"))
+    lab.wait("return document.querySelector('.pyptx-status')?.innerText.startsWith('Python line 13')")
+
+
+def test_the_settings_hide_the_margin_and_choose_panes_and_colours(kernel_page):
+    lab = kernel_page
+    lab.command("pyptx:toggle-margin")
+    lab.wait("return document.querySelectorAll('.pyptx-mark').length === 0")
+    lab.command("pyptx:toggle-margin")
+    lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6")
+    settings = "/lab/api/settings/pyptx-lab:plugin"
+    assert lab.request(settings)["settings"]["margin"] is True
+    palette = lab.js("return jupyterapp.commands.listCommands().filter(name => name.startsWith('pyptx:'))"
+                     ".map(name => [name, jupyterapp.commands.label(name)])")
+    assert len(palette) == 7 and all(label for _, label in palette), palette
+    lab.put(settings, {"raw": '{"panes": ["sass"], "colours": ["rebeccapurple", "no colour"]}'})
+    lab.command("docmanager:save")
+    lab.open("norms.ipynb")
+    lab.wait("return document.querySelector('.jp-OutputArea .pyptx-sass')")
+    assert lab.all(".jp-OutputArea .pyptx-python") == []
+    assert lab.js("return getComputedStyle(document.querySelector('.pyptx-linked')).getPropertyValue('--px-c0')"
+                  ) == "rebeccapurple"
+    lab.put(settings, {"raw": "{}"})
+    lab.open("norms.ipynb")
+    lab.wait("return document.querySelector('.jp-OutputArea .pyptx-python')")
+
+
 def test_the_panel_lists_the_kernels_of_the_notebook(kernel_page):
     lab = kernel_page
     lab.command("pyptx:show-panel")
-    name = lab.wait("return document.querySelector('.pyptx-panel-name')?.innerText")
-    assert "add" in name and "sm_90a" in name and "●" in name
+    lab.wait("return document.querySelector('.pyptx-panel-live')")
+    name = lab.text(".pyptx-panel-name")
+    assert "add" in name and "sm_90a" in name
     facts = lab.text(".pyptx-panel-facts")
     assert "registers" in facts and "100 %" in facts
     assert lab.text(".pyptx-status-item") == "PTX: simulator"
@@ -246,6 +281,21 @@ def test_ptx_cells_are_ptx_and_kernel_cells_are_python(lab):
     lab.js("jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel.setSource('x = 2')")
     lab.wait(f"{languages.replace('return ', 'return (')}).join() === 'python,python,python'")
     lab.shot("10-cells")
+
+
+def test_a_ptx_cell_runs_and_is_in_the_panel(lab):
+    lab.write("ptx.ipynb", "%load_ext pyptx", "%%ptx\n" + PTX.replace(".f33", ".u32"))
+    lab.open("ptx.ipynb")
+    lab.run_all()
+    lab.wait("return document.querySelectorAll('.jp-OutputArea .pyptx-sass .pyptx-row').length > 5")
+    lab.command("pyptx:show-panel")
+    lab.wait("return document.querySelector('.pyptx-panel-name')?.innerText.includes('one')")
+    lab.wait("return document.querySelector('.pyptx-panel-live')")
+    assert len(margin(lab)) == 4
+    lab.all(".pyptx-mark")[2].click()
+    lab.hover(lab.one(".jp-NotebookPanel-toolbar"))
+    lab.wait("return document.querySelector('.pyptx-status')?.innerText.startsWith('PTX 13')")
+    lab.shot("10b-ptx-cell")
 
 
 def test_the_launcher_makes_a_notebook_that_runs(lab):

@@ -65,9 +65,10 @@ def test_the_panel_lists_versions_newest_first_and_of_one_notebook(versions):
 def test_a_session_names_its_kernels_and_where_they_run():
     InteractiveShell.clear_instance()
     shell = InteractiveShell()
-    shell.user_ns.update(mine=twice, _hidden=twice, x=1)
+    shell.user_ns.update(mine=twice, _hidden=twice, one=load(ONE)["one"], x=1)
     data = panel.Session(shell)._repr_mimebundle_()["application/json"]
-    assert data["kernels"] == [{"name": "twice", "variable": "mine", "arch": "sm_90a"}]
+    assert data["kernels"] == [{"name": "twice", "variable": "mine", "arch": "sm_90a"},
+                               {"name": "one", "variable": "one", "arch": None}]
     assert data["device"]["backend"] in ("sim", "cuda")
 
 

@@ -18,13 +18,13 @@ export function ptxOf(source) {
   return lines.map((line, number) => (number <= magic ? "" : line)).join("\n");
 }
 
+/** Lines of a `%%ptx` cell up to its magic, null for another cell: line 1 of the PTX is the one behind them. @param {string} source */
+export function bodyOf(source) {
+  return mimeOf(source) === null ? null : source.split("\n").findIndex(line => MAGIC.test(line)) + 1;
+}
+
 /** The target that a `%%ptx` cell asks for with --arch, null where it does not. @param {string} source */
 export function targetOf(source) {
   const line = MAGIC.test(source) ? source.trimStart().split("\n")[0] : "";
   return /\s--arch[=\s]+(\w+)/.exec(line)?.[1] ?? null;
-}
-
-/** Whether a cell compiles kernels written in Python. @param {string} source */
-export function isKernelCell(source) {
-  return MAGIC.exec(source)?.[1] === "ptxkernel";
 }

@@ -4,7 +4,7 @@
  * @typedef {{ref: string, number: number, labels: string[], target: string, params: Record<string, string>, options: string[], registers: number, spills: number, shared: number,
  *            instructions: number | null, occupancy: {percent: number | null, why: string} | null, cell: string | null, notebook: string | null, last: number}} Version
  * @typedef {{name: string, versions: Version[]}} Kept
- * @typedef {{device: {backend: string, arch: string | null}, notebook: string | null, kernels: {name: string, variable: string, arch: string}[]}} Session
+ * @typedef {{device: {backend: string, arch: string | null}, notebook: string | null, kernels: {name: string, variable: string, arch: string | null}[]}} Session
  * @typedef {{name: string, live: boolean, arch: string, versions: Version[]}} Row
  */
 
@@ -14,7 +14,7 @@ export function rows(kept, session) {
   const listed = kept.map(({ name, versions }) => ({ name, live: defined.has(name), arch: versions[0].target, versions }));
   const known = new Set(kept.map(({ name }) => name));
   const bare = [...defined.values()].filter(({ name }) => !known.has(name))
-    .map(({ name, arch }) => ({ name, live: true, arch, versions: [] }));
+    .map(({ name, arch }) => ({ name, live: true, arch: arch ?? "", versions: [] }));
   return [...listed.filter(row => row.live), ...bare, ...listed.filter(row => !row.live)];
 }
 

@@ -1,52 +1,60 @@
-// What stands in the margin of a %%ptxkernel cell: for each line its machine instructions and live registers.
+// What stands in the margin of a %%ptxkernel or %%ptx cell: for each line its machine instructions and live registers.
+
+import { bodyOf } from "./cells.js";
 
 /**
- * @typedef {{kind: string, title: string, python: {sections: {file: string, start: number, count: number}[], text: string[], line: number[], sass: number[], live: number[]}}} Linked
- * @typedef {{line: number, text: string, sass: number, live: number, views: {view: number, row: number, title: string, sass: number, live: number}[]}} Mark
+ * @typedef {{file: string, start: number, count: number}} Section
+ * @typedef {{kind: string, title: string, python: {sections: Section[], text: string[], line: number[], sass: number[], live: number[]},
+ *            ptx: {text: string[], sass: number[], live: number[]}}} Linked
+ * @typedef {{view: number, pane: "python" | "ptx", row: number, title: string, sass: number, live: number}} Origin
+ * @typedef {{line: number, text: string, sass: number, live: number, views: Origin[]}} Mark
+ * @typedef {{line: number, text: string, row: number, pane: "python" | "ptx"}} Row
  */
 
-/** Whether a section was written in the cell of this execution count. @param {string} file @param {number | null} count */
-const isOwn = (file, count) => file === "notebook cell" || (count !== null && file === `Cell In[${count}]`);
+/**
+ * The rows of a view that were written in the cell, with their lines in it (from 1): Python rows of its sections, or in a
+ * %%ptx cell the PTX. Of the PTX header only .address_size: the target and the version may have been chosen by the magic.
+ * @param {Linked} data @param {number | null} count the execution count of the cell @param {string} source
+ * @returns {Row[]}
+ */
+function rowsOf(data, count, source) {
+  if (data?.kind !== "linked") return [];
+  const above = bodyOf(source);
+  if (above !== null) {
+    return data.ptx.text.map((text, row) => ({ line: above + row + 1, text, row, pane: /** @type {const} */ ("ptx") }))
+      .filter(({ text }) => !/^\s*\.(?:version|target)\b/.test(text));
+  }
+  const { python } = data;
+  return python.sections.filter(({ file }) => file === "notebook cell" || (count !== null && file === `Cell In[${count}]`))
+    .flatMap(({ start, count: rows }) => Array.from({ length: rows }, (_, i) => start + i))
+    .map(row => ({ line: python.line[row], text: python.text[row], row, pane: /** @type {const} */ ("python") }));
+}
 
 /**
- * Marks of a cell, by line (from 1) of its source, from the linked views among its outputs.
- * @param {Linked[]} views in order; others than linked ones are skipped
- * @param {number | null} count the execution count of the cell
+ * Marks of a cell, by line of its source, from the linked views among its outputs; other views are skipped.
+ * @param {Linked[]} views in order @param {number | null} count the execution count of the cell @param {string} source
  * @returns {Mark[]}
  */
-export function marks(views, count) {
+export function marks(views, count, source) {
   /** @type {Map<number, Mark>} */
   const found = new Map();
   views.forEach((data, view) => {
-    if (data?.kind !== "linked") return;
-    const { python } = data;
-    for (const { file, start, count: rows } of python.sections) {
-      if (!isOwn(file, count)) continue;
-      for (let row = start; row < start + rows; row += 1) {
-        const line = python.line[row], sass = python.sass[row];
-        if (!sass) continue;
-        const mark = found.get(line) ?? { line, text: python.text[row], sass: 0, live: 0, views: [] };
-        mark.sass += sass;
-        mark.live = Math.max(mark.live, python.live[row]);
-        mark.views.push({ view, row, title: data.title, sass, live: python.live[row] });
-        found.set(line, mark);
-      }
+    for (const { line, text, row, pane } of rowsOf(data, count, source)) {
+      const sass = data[pane].sass[row], live = data[pane].live[row];
+      if (!sass) continue;
+      const mark = found.get(line) ?? { line, text, sass: 0, live: 0, views: [] };
+      mark.sass += sass;
+      mark.live = Math.max(mark.live, live);
+      mark.views.push({ view, pane, row, title: data.title, sass, live });
+      found.set(line, mark);
     }
   });
   return [...found.values()].sort((a, b) => a.line - b.line);
 }
 
-/** Lines of the kernels as they were compiled, by line of the source; what staleness is judged by. @param {Linked[]} views @param {number | null} count */
-export function compiledLines(views, count) {
-  /** @type {Map<number, string>} */
-  const lines = new Map();
-  for (const data of views) {
-    if (data?.kind !== "linked") continue;
-    for (const { file, start, count: rows } of data.python.sections) {
-      if (isOwn(file, count)) for (let row = start; row < start + rows; row += 1) lines.set(data.python.line[row], data.python.text[row]);
-    }
-  }
-  return lines;
+/** Lines of the cell as they were compiled, by line of the source; what staleness is judged by. @param {Linked[]} views @param {number | null} count @param {string} source */
+export function compiledLines(views, count, source) {
+  return new Map(views.flatMap(data => rowsOf(data, count, source).map(({ line, text }) => /** @type {const} */ ([line, text]))));
 }
 
 /** Whether the text no longer is what was compiled. @param {Map<number, string>} compiled @param {string} source */

@@ -31,6 +31,7 @@ export function ptxTokenizer(isa) {
         if (stream.match(/^.*?\*\//)) state.comment = false; else stream.skipToEnd();
         return "comment";
       }
+      if (stream.sol() && stream.match(/^\s*%%\w.*/)) return "meta";      // the magic of a cell
       if (stream.eatSpace()) return null;
       if (stream.match(/^\/\//)) { stream.skipToEnd(); return "comment"; }
       if (stream.match(/^\/\*/)) { state.comment = !stream.match(/^.*?\*\//); if (state.comment) stream.skipToEnd(); return "comment"; }

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { isKernelCell, mimeOf, ptxOf, targetOf } from "../../../lab_extension/src/logic/cells.js";
+import { bodyOf, mimeOf, ptxOf, targetOf } from "../../../lab_extension/src/logic/cells.js";
 import { squiggles } from "../../../lab_extension/src/logic/diagnostics.js";
 
 test("only %%ptx cells are PTX", () => {
   assert.equal(mimeOf("%%ptx --arch sm_80\n.version 8.0"), "text/x-ptx");
   for (const source of ["%%ptxkernel\nx = 1", "x = 1", "# %%ptx\n", "%ptx"]) assert.equal(mimeOf(source), null);
-  assert.ok(isKernelCell("%%ptxkernel -p N=1\n"));
-  assert.ok(!isKernelCell("%%ptx\n"));
 });
 
 test("the magic line becomes an empty line, so that numbers stay", () => {
   assert.equal(ptxOf("%%ptx\n.version 8.0\n"), "\n.version 8.0\n");
   assert.equal(ptxOf("\n%%ptx\nret;"), "\n\nret;");
   assert.equal(ptxOf(".version 8.0"), ".version 8.0");
+  assert.equal(bodyOf("\n%%ptx\nret;"), 2);
+  assert.equal(bodyOf("ret;"), null);
 });
 
 test("--arch of the magic is the target", () => {

@@ -20,7 +20,7 @@
 .cm-tooltip-lint { max-width: 640px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1); white-space: pre-wrap; }
 .cm-tooltip:has(> .pyptx-help), .cm-tooltip:has(.cm-tooltip-lint) { border: 0; background: var(--jp-layout-color1); box-shadow: 0 2px 10px rgb(0 0 0 / 25%); }
 
-/* the margin of kernel cells */
+/* the margin of cells with kernels */
 .pyptx-margin { min-width: 66px; }
 .pyptx-margin .cm-gutterElement { padding: 0 !important; }
 .pyptx-mark { display: flex; align-items: center; justify-content: flex-end; gap: 3px; height: 100%; padding: 0 4px; cursor: pointer; font-size: 11px; font-variant-numeric: tabular-nums; color: var(--jp-content-font-color2); }
@@ -65,6 +65,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: 1px; }
 .pyptx-panel-footer { padding: 8px 12px; border-top: 1px solid var(--jp-border-color2); }
 .pyptx-panel-compare { width: 100%; white-space: normal; height: auto !important; min-height: 28px; line-height: 1.3 !important; padding: 5px 8px !important; }
+.pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
 `,""]),r.d(t,{},{A:l})},38(p,t,r){var o=r(35),e=r.n(o),a=r(36),i=(r.n(a))()(e());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
@@ -133,6 +134,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-page { margin: 0; background: light-dark(#ffffff, #14171c); color-scheme: light dark; }
 .pyptx-fill { height: 100vh; border: 0; border-radius: 0; }
 .pyptx-fill .pyptx-panes { flex: 1; min-height: 0; }
+.pyptx-fill .pyptx-header { max-height: 60%; overflow: auto; flex: none; }
 
 /* summary */
 .pyptx-header { padding: 8px 12px 6px; border-bottom: 1px solid var(--px-edge); }
@@ -190,7 +192,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-linked :focus-visible { outline: 2px solid var(--px-focus); }
 .pyptx-lines { position: relative; }
 .pyptx-columns, .pyptx-row { display: flex; align-items: stretch; white-space: pre; min-width: 100%; }
-.pyptx-columns { position: sticky; top: 0; z-index: 3; width: max-content; background: var(--px-raised); color: var(--px-soft); font-size: 11px; line-height: 18px; height: 18px; user-select: none; }
+.pyptx-columns { position: sticky; top: 0; z-index: 3; width: max-content; background: var(--px-raised); color: var(--px-soft); line-height: 18px; height: 18px; user-select: none; }
 .pyptx-row { position: absolute; left: 0; right: 0; height: var(--px-row); line-height: var(--px-row); cursor: default; --c: transparent; }
 .pyptx-full .pyptx-row { content-visibility: auto; }
 .pyptx-no { position: sticky; left: 0; z-index: 1; flex: none; width: calc(var(--px-number) + 18px); padding: 0 6px 0 12px; text-align: right; color: var(--px-soft); background: var(--px-bg); user-select: none; }
