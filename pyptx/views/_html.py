@@ -40,7 +40,7 @@ PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#e
 BLANK = "\u00a0"                                        # an empty line of `pre`, wherever it stands
 BAR = 12                                                # characters of the longest bar
 
-_OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*)(?![\w$]*\s*:(?!:))")
+_OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*(?:(?:\.|::)\w+)*)(?![\w$]*\s*:)")
 
 
 def html(view, limit: int = 400) -> str:
@@ -166,7 +166,7 @@ def _pre(text: str, room: str = "padding:0") -> str:
 
 
 def _strong(code: str) -> str:
-    """An instruction of PTX or SASS, escaped, its opcode in bold."""
+    """An instruction of PTX or SASS, escaped, its mnemonic in bold."""
     found = _OPCODE.match(code)
     return f"{escape(found[1])}<b>{escape(found[2])}</b>{escape(code[found.end():])}" if found else escape(code)
 
