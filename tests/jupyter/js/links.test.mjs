@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, colours, linkIndex, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
+import { blocks, callStacks, colours, control, linkIndex, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
   from "../../../pyptx/jupyter/static/links.js";
 
 // Python rows 0 (kernel, calls the helper twice), 1 (kernel), 2 (helper), 3 (a comment).
@@ -95,4 +95,19 @@ test("the sentence names lines, addresses, callers and registers", () => {
   assert.equal(sentence(data, related(index, "sass", 0)), "SASS 0000  ·  added by ptxas  ·  1 live register");
   assert.equal(sentence(data, related(index, "ptx", 0)), "PTX 1  ·  no Python line");
   assert.equal(rowsText([0, 1, 2, 5, 7, 9, 11, 13, 15]), "1–3, 6, 8, 10, 12, 14 and 1 more");
+});
+
+test("call stacks: of a helper's line all, of what it wrote the one, of the kernel's own lines none", () => {
+  assert.deepEqual(callStacks(data, index, "python", 2), [[2, 0]]);
+  assert.deepEqual(callStacks(data, index, "python", 0), []);
+  assert.deepEqual(callStacks(data, index, "ptx", 2), [[2, 0]]);
+  assert.deepEqual(callStacks(data, index, "sass", 2), [[2, 0]]);
+  assert.deepEqual(callStacks(data, index, "sass", 1), []);
+  assert.deepEqual(callStacks(data, index, "sass", 0), [], "added by ptxas");
+});
+
+test("control fields are said in words", () => {
+  const sass = { wait: [0b101, 0], stall: [1, 4], write_barrier: [2, -1], read_barrier: [-1, 0], reuse: [1, 0], spill: [0, 8] };
+  assert.equal(control({ sass }, 0), "waits for barriers 0, 2; next instruction after 1 cycle at the earliest; sets barrier 2 until the result is written; keeps an operand for reuse");
+  assert.equal(control({ sass }, 1), "next instruction after 4 cycles at the earliest; sets barrier 0 until the operands are read; spills 8 bytes");
 });
