@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
@@ -67,7 +69,8 @@ def test_cells_of_ptx_are_run_shown_and_refused(execute):
     shown, total, refused, edited = (cell.outputs for cell in notebook.cells[1:])
     view = LinkedView.from_json(shown[-1].data[MIME])
     assert (view.title, view.panes) == ("one", ("ptx", "sass"))
-    assert "st.global.u32" in shown[-1].data["text/html"]
+    assert "st.global.u32" in shown[-1].data["text/plain"]
+    assert "[%a], %i;" in re.sub("<[^>]*>", "", shown[-1].data["text/html"])
     assert total[0].data["text/plain"] == str(sum(range(32)))
     assert refused[-1].ename == "CompileError"
     assert "line 12" in "\n".join(refused[-1].traceback)
