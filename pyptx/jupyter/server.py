@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import ensure_async, url_path_join
 from tornado import web
@@ -35,6 +36,8 @@ MOST_TEXT = 2_000_000                                   # characters of PTX that
 class Handler(APIHandler):
     """A request that is answered by a function, in a thread: tools take their time."""
 
+    auth_resource = "contents"                          # who may read notebooks may ask
+
     async def reply(self, answer: Callable[[], dict[str, Any]]) -> None:
         try:
             result = await asyncio.to_thread(answer)
@@ -50,6 +53,7 @@ class Handler(APIHandler):
 
 class Check(Handler):
     @web.authenticated
+    @authorized(action="read")
     async def post(self) -> None:
         body = self.get_json_body() or {}
         text, target = body.get("text"), body.get("target")
@@ -62,6 +66,7 @@ class Check(Handler):
 
 class Kernels(Handler):
     @web.authenticated
+    @authorized
     async def get(self) -> None:
         notebook = self.get_query_argument("notebook", None)
         await self.reply(lambda: {"kernels": panel.kernels(notebook)})
@@ -69,6 +74,7 @@ class Kernels(Handler):
 
 class View(Handler):
     @web.authenticated
+    @authorized
     async def get(self) -> None:
         version, path = self.get_query_argument("version", None), self.get_query_argument("path", None)
         if (version is None) == (path is None):
@@ -82,6 +88,7 @@ class View(Handler):
 
 class Diff(Handler):
     @web.authenticated
+    @authorized
     async def get(self) -> None:
         before, after = self.get_query_argument("before"), self.get_query_argument("after")
         await self.reply(lambda: {"view": diff(history.version(before), history.version(after)).to_json()})

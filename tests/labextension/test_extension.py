@@ -235,11 +235,13 @@ def test_ptx_files_are_highlighted_and_checked(lab):
 
 
 def test_hovering_an_instruction_explains_it(lab):
+    lab.theme("JupyterLab Dark")
     word = next(span for span in lab.all(".jp-FileEditor .cm-line span") if span.text == "st")
     lab.hover(word)
     help_text = lab.wait("return document.querySelector('.pyptx-help')?.innerText")
     assert help_text.startswith("st") and "st{.weak}" in help_text
-    lab.shot("7-ptx-hover")
+    lab.shot("7-ptx-hover-dark")
+    lab.theme("JupyterLab Light")
 
 
 def test_tab_completes_ptx_from_the_table(lab):
