@@ -130,9 +130,7 @@ def _scalar(where: str, slot: ParamSlot, arg: object) -> bytes:
     if not isinstance(arg, int):
         expected = "an array, a Buffer or an address" if bits == 64 else "an integer"
         raise LaunchError(f"{where} is .{slot.type}; pass {expected}, not {type(arg).__name__}")
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
-    if kind == "b" or slot.type in ("u64", "s64"):
-        low, high = -(1 << bits - 1), (1 << bits) - 1
+    low, high = -(1 << bits - 1), (1 << bits - int(kind == "s")) - 1    # compilers declare C's int as .u32
     if not low <= arg <= high:
         raise LaunchError(f"{where} is .{slot.type}, {low}..{high}; {arg} does not fit")
     return (arg & ((1 << bits) - 1)).to_bytes(slot.size, "little")

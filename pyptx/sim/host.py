@@ -1,4 +1,4 @@
-"""Functions the driver provides to kernels: vprintf and __assertfail.
+"""Functions the driver provides to kernels: vprintf, __assertfail, malloc, free.
 
 What they need of the engine is a `Lane`: memory of one lane by generic address. They run for one lane after the other.
 """
@@ -11,15 +11,51 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-__all__ = ["HOST_FUNCTIONS", "HostError", "Lane"]
+import numpy as np
+
+from pyptx.sim.memory import Buffer, Segment
+
+__all__ = ["HOST_FUNCTIONS", "Heap", "HostError", "Lane", "heap_among"]
 
 _LONGEST = 1 << 16              # bytes of a string that are looked at
 _FORMAT = re.compile(rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d+)?)?"
                      rb"(?P<length>hh|h|ll|l|j|z|t|L)?(?P<kind>[diouxXcsaAeEfFgGp%])")
 
 
+class Heap(Buffer):
+    """The memory malloc gives out, as large as on a device that was not told otherwise.
+
+    Source: CUDA C++ Programming Guide, "Dynamic Global Memory Allocation".
+    """
+
+    BYTES, ALIGNMENT = 8 << 20, 16
+
+    def __init__(self):
+        super().__init__(np.zeros(self.BYTES, np.uint8), "the heap of malloc")
+        self.used: dict[int, int] = {}                  # offset of what is given out -> bytes
+
+    def allocate(self, size: int) -> int | None:
+        """The first place that is free for so many bytes; None: there is none."""
+        size, start = max(1, -(-size // self.ALIGNMENT)) * self.ALIGNMENT, 0
+        for offset, taken in sorted(self.used.items()):
+            if offset - start >= size:
+                break
+            start = offset + taken
+        if start + size > self.BYTES:
+            return None
+        self.used[start] = size
+        return start
+
+
+def heap_among(segments: Sequence[Segment]) -> Segment | None:
+    """The segment of the heap, if the program has one."""
+    return next((s for s in segments if isinstance(s.buffer, Heap)), None)
+
+
 class Lane(Protocol):
-    """Memory as one lane sees it, by generic address."""
+    """Memory as one lane sees it, by generic address; `heap` is where malloc has its own, for programs that call it."""
+
+    heap: Segment | None
 
     def read(self, address: int, size: int) -> bytes | None:
         """Bytes, None where some of them lie in no memory."""
@@ -102,4 +138,18 @@ def _assertfail(lane: Lane, arguments: Sequence[int]) -> int:
     raise HostError(f"{file}:{line}: {function}: assertion `{expression}` failed")
 
 
-HOST_FUNCTIONS: dict[str, Callable[[Lane, Sequence[int]], int]] = {"vprintf": _vprintf, "__assertfail": _assertfail}
+def _malloc(lane: Lane, arguments: Sequence[int]) -> int:
+    """The address of new memory, 0 when the heap is full."""
+    place = lane.heap.buffer.allocate(arguments[0])
+    return 0 if place is None else lane.heap.address + place
+
+
+def _free(lane: Lane, arguments: Sequence[int]) -> int:
+    address = arguments[0]
+    if address and lane.heap.buffer.used.pop(address - lane.heap.address, None) is None:
+        raise HostError(f"frees 0x{address:x}, which malloc did not give or which was freed already")
+    return 0
+
+
+HOST_FUNCTIONS: dict[str, Callable[[Lane, Sequence[int]], int]] = {
+    "vprintf": _vprintf, "__assertfail": _assertfail, "malloc": _malloc, "free": _free}

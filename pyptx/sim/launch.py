@@ -16,6 +16,7 @@ from pyptx.sim.args import pack
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
+from pyptx.sim.host import Heap
 from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
@@ -60,7 +61,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
     plan = replace(plan, tensor_cores=tensor_cores)
     names = program.names
-    block_of_params, segments = pack(program.entry.name, names.params, args, [v.buffer for v in names.globals])
+    own = [*(v.buffer for v in names.globals), *([Heap()] if program.allocates else [])]
+    block_of_params, segments = pack(program.entry.name, names.params, args, own)
     if names.const_bytes:
         constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
         segments.append(Segment(CONST_WINDOW, constants, "const"))

@@ -111,6 +111,11 @@ class Program:
         return frozenset(live_at_entry(self.actions, self.guarded, reads, writes, starts))
 
     @cached_property
+    def allocates(self) -> bool:
+        """Whether it calls malloc or free."""
+        return any(isinstance(action, HostCall) and action.name in ("malloc", "free") for action in self.actions)
+
+    @cached_property
     def calls_host(self) -> bool:
         """Whether it calls functions of the driver, in an order that several threads would not keep."""
         return any(isinstance(action, HostCall) for action in self.actions)

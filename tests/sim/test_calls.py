@@ -198,6 +198,23 @@ def test_a_failed_assert_names_file_line_and_thread():
             sim.launch(sim.load(module), 1, 32, (np.zeros(1, np.int32),), engine=engine)
 
 
+HEAP = """.extern .func (.param .b64 d) malloc (.param .b64 n); .extern .func free (.param .b64 p);"""
+ALLOCATE = """.param .b64 n; .param .b64 p; .reg .b64 %at;
+    st.param.b64 [n], 8; call (p), malloc, (n); ld.param.b64 %at, [p]; st.u32 [%at], %r0; ld.u32 %r1, [%at];"""
+
+
+def test_malloc_and_free():
+    got = _run(HEAP, ALLOCATE + "st.param.b64 [n], %at; call free, (n);")
+    assert np.array_equal(got, LANES)
+
+
+def test_freeing_twice():
+    twice = "st.param.b64 [n], %at; call free, (n); call free, (n);"
+    for engine in ("core", "reference"):
+        with pytest.raises(SimulationError, match="which malloc did not give or which was freed already"):
+            sim.launch(sim.load(_module(HEAP, ALLOCATE + twice)), 1, 32, (np.zeros(32, np.int32),), engine=engine)
+
+
 def test_a_function_without_a_body_is_named():
     with pytest.raises(SimulationError, match="function away has no body in this module"):
         sim.load(_module(".extern .func away;", "call away; mov.u32 %r1, 0;"))

@@ -15,7 +15,7 @@ from pyptx.sim.core.actions import encode
 from pyptx.sim.core.encode import Encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
-from pyptx.sim.host import HOST_FUNCTIONS, HostError
+from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
 from pyptx.sim.memory import (
     CONST_WINDOW,
     FUNCTION_WINDOW,
@@ -174,10 +174,11 @@ class _Part:
                 return cells.from_address(registers + place)
             return cells.from_buffer_copy(self.job.arrays["consts"], place & ~3)
 
+        heap = heap_among(self.job.segments)
         columns = [row(int(place), 64) for place in self.job.code.pool[op["aux"]:op["aux"] + op["imm"]]]
         for lane in (i for i in range(32) if mask >> i & 1):
             try:
-                result = HOST_FUNCTIONS[action.name](_Lane(library, context, lane), [c[lane] for c in columns])
+                result = HOST_FUNCTIONS[action.name](_Lane(library, context, lane, heap), [c[lane] for c in columns])
             except HostError as error:
                 library.core_fault(context, fault := (ctypes.c_uint64 * 8)())
                 where = faults.Where(self.program, self.plan, fault[5], fault[3], lane)
@@ -219,8 +220,8 @@ class _Part:
 class _Lane:
     """The memory of a lane of the warp that runs."""
 
-    def __init__(self, library, context, number: int):
-        self.library, self.context, self.number = library, context, number
+    def __init__(self, library, context, number: int, heap: Segment | None):
+        self.library, self.context, self.number, self.heap = library, context, number, heap
 
     def read(self, address: int, size: int) -> bytes | None:
         place = self.library.core_lane_memory(self.context, self.number, address & (1 << 64) - 1, size)

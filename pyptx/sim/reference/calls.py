@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.host import HOST_FUNCTIONS, HostError
+from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
 from pyptx.sim.memory import FUNCTION_STRIDE, FUNCTION_WINDOW
 from pyptx.sim.reference import access, execute
 from pyptx.sim.reference.state import Fault, Frame, Group, lanes_of
@@ -87,7 +87,7 @@ class _Lane:
     """The memory of a lane of a warp."""
 
     def __init__(self, runner, number: int):
-        self.runner, self.number = runner, number
+        self.runner, self.number, self.heap = runner, number, heap_among(runner.run.segments)
 
     def read(self, address: int, size: int) -> bytes | None:
         try:
