@@ -133,6 +133,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         hint = f"lanes 0x{extra:08x} execute it together"
     elif kind == "tensor":
         what, hint = explain(extra, address)
+    elif kind == "uniform":
+        what = f"has the matrix descriptor 0x{address:x} where lane 0 has 0x{extra:x}; all lanes must have the same"
     elif kind == "warp":
         what = f"executes it with lanes 0x{address:08x} only; it needs all 32 lanes of the warp together (.aligned)"
         hint = "is the number of threads a multiple of 32, and is it outside of branches that lanes take differently?"

@@ -22,6 +22,16 @@ class Model:
 
     `result`: what the sum of a step is rounded to: "f32" (towards zero), "f16" (to nearest), "e8m13" (f32 towards zero
     with 13 bits).
+
+    How far results are from the exact sum, in parts of the largest one, of K normally distributed products and of K
+    positive ones (where cutting adds up); "fast" rounds each product added to nearest:
+
+                                          normal, K = 256    4096    positive, K = 256    4096
+        fast, every format                          4e-7     2e-6                5e-7     4e-6
+        hw, f16 on sm_80                            6e-7     7e-6                3e-6     5e-5
+        hw, f16 and bf16 on sm_90                   5e-7     5e-6                1e-6     3e-5
+        hw, fp8 by mma on sm_89, wgmma              6e-4     3e-3                3e-3     7e-2
+        hw, fp8 by tcgen05                          1e-8     1e-7                6e-8     1e-6
     """
 
     fraction: int

@@ -309,3 +309,15 @@ def test_a_descriptor_outside_of_shared_memory_is_an_error(engine):
         ret""", "u64 x", target="sm_90a")
     with pytest.raises(SimulationError, match="16 bytes at 0x"):
         sim.launch(sim.load(module), 1, 128, (np.zeros(1, np.uint32),), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_lanes_with_different_descriptors_are_an_error(engine):
+    module = entry("""
+        .shared .align 1024 .b8 buffer[4096]
+        .reg .f32 %d<4>; .reg .b64 %a; .reg .pred %p; .reg .b32 %t
+        mov.u32 %t, %tid.x; cvt.u64.u32 %a, %t; add.u64 %a, %a, 0x4000008000010040; setp.eq.u32 %p, 1, 1
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, %a, %a, %p, 1, 1, 0, 0
+        ret""", "u64 x", target="sm_90a")
+    with pytest.raises(SimulationError, match="lane 1.* descriptor 0x4000008000010041 where lane 0 has"):
+        sim.launch(sim.load(module), 1, 128, (np.zeros(1, np.uint32),), engine=engine)

@@ -35,7 +35,8 @@ SLICE = 20_000_000              # warp-instructions between two looks at signals
 RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
-           "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor")
+           "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor",
+           "uniform")
 _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs

@@ -64,12 +64,23 @@ static void land_wgmma(Ctx *x, Async *a) {
     multiply_warp(x, a->cta, q, a->warp->index, a->p[0], a->p[1], (int)a->p[2]);
 }
 
+// A matrix descriptor, which all lanes must have alike. 0: a fault was raised.
+static int descriptor(Ctx *x, u32 operand, u64 *out) {
+    V64 v = ROW(V64, x, operand), differs = v ^ v[0];
+    *out = v[0];
+    if (LIKELY(!__builtin_reduce_or(differs))) return 1;
+    u32 lane = 1;
+    while (!differs[lane]) lane++;
+    raise_fault(x, FAULT_UNIFORM, lane, v[lane], v[0]);
+    return 0;
+}
+
 static void f_wgmma(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
     const Wgmma *q = (const Wgmma *)(x->pool + o->aux);
     Async a = new_async(x, land_wgmma, ALL);
-    a.p[0] = q->na == 1 ? *(u64 *)R(x, q->a[0]) : 0;
-    a.p[1] = *(u64 *)R(x, q->b);
+    if (q->na == 1 && !descriptor(x, q->a[0], &a.p[0])) return;
+    if (!descriptor(x, q->b, &a.p[1])) return;
     a.p[2] = (PRED(x, q->scale_d) ^ q->scale_flip) & 1;
     a.track = TRACK_WGMMA;
     a.after = 1u << TRACK_WGMMA;

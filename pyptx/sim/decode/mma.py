@@ -6,14 +6,14 @@ import re
 from functools import cache
 
 from pyptx.sim import fragments
-from pyptx.sim.actions import Action
+from pyptx.sim.actions import Action, Value
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.memory import space_of
 from pyptx.sim.fragments import BITS, Fragment
 from pyptx.sim.operands import Operands
 from pyptx.sim.tensor import LoadFragment, Mma, Product, Scale, StoreFragment, model
 
-__all__ = ["formats", "shape_of", "target_of"]
+__all__ = ["formats", "only", "shape_of", "target_of"]
 
 _FORMATS = frozenset("f16 bf16 tf32 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 s8 u8 s4 u4 b1 s32 ue8m0 ue4m3".split())
 _SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
@@ -36,6 +36,12 @@ def formats(modifiers: tuple[str, ...]) -> list[str]:
 def target_of(o: Operands) -> str:
     """The module's target, "sm_90a"."""
     return o.scope.names.module.target.targets[0]
+
+
+def only(o: Operands, name: str) -> Value:
+    """A register that may stand in braces, as compilers write it."""
+    [value] = o.values(name)
+    return value
 
 
 def _one_of(words: frozenset[str], choices: tuple[str, ...], otherwise: str) -> str:
@@ -68,10 +74,10 @@ def mma(o: Operands) -> Action | None:
     product, parts = _mma(o.instruction.modifiers, target_of(o), sparse)
     scales = (None, None)
     if product.scale:
-        scales = (Scale(o.value("sa"), o.value("ba"), o.value("ta")),
-                  Scale(o.value("sb"), o.value("bb"), o.value("tb")))
+        scales = (Scale(only(o, "sa"), o.value("ba"), o.value("ta")),
+                  Scale(only(o, "sb"), o.value("bb"), o.value("tb")))
     return Mma(product, o.targets("d"), o.values("a"), o.values("b"), o.values("c"), parts,
-               o.value("e") if sparse else None, o.number("f") if sparse else 0, *scales)
+               only(o, "e") if sparse else None, o.number("f") if sparse else 0, *scales)
 
 
 # wmma ---------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from functools import cache
 
 from pyptx.sim.actions import Action
 from pyptx.sim.decode import decodes
-from pyptx.sim.decode.mma import formats, shape_of, target_of
+from pyptx.sim.decode.mma import formats, only, shape_of, target_of
 from pyptx.sim.operands import Operands
 from pyptx.sim.tensor import Product, Wgmma, WgmmaGroup, model
 
@@ -35,4 +35,4 @@ def _multiply(o: Operands) -> Action:
     data = o.targets("d")
     left = o.values("a") if "a" in o else (o.value("ad"),)
     return Wgmma(product, data, left, o.value("bd"), data, o.value("sd"), o.negated("sd"), signs.count(-1) == 1,
-                 *majors, o.value("m") if sparse else None, o.number("ss") if sparse else 0)
+                 *majors, only(o, "m") if sparse else None, o.number("ss") if sparse else 0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyptx.sim import fragments
+from pyptx.sim.actions import Value
 from pyptx.sim.fragments import BITS
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.reference import execute, mma, product
@@ -79,8 +80,8 @@ def run(runner, action: Wgmma) -> None:
     """Start the product of this warp."""
     first = execute.read(runner, action.scale_d, 1)[0] & 1
     keep = first != int(action.scale_d_negated)
-    left = execute.read(runner, action.a[0], 1)[0] if len(action.a) == 1 else 0
-    right = execute.read(runner, action.b, 1)[0]
+    left = _descriptor(runner, action.a[0]) if len(action.a) == 1 else 0
+    right = _descriptor(runner, action.b)
 
     def land(op: Operation) -> None:
         if op.data is not None:
@@ -95,6 +96,15 @@ def run(runner, action: Wgmma) -> None:
         for row in rows:
             row[:] = [ALL] * 32
     issue(op)
+
+
+def _descriptor(runner, value: Value) -> int:
+    """A matrix descriptor, which all lanes must have alike."""
+    lanes = execute.read(runner, value, ALL)
+    for lane, found in enumerate(lanes):
+        if found != lanes[0]:
+            raise Fault("uniform", lane, found, lanes[0])
+    return lanes[0]
 
 
 def _in_flight(runner, action: Wgmma) -> bool:
