@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Blocking", "Branch", "Call", "Clock", "Collective", "Compute", "Const",
-           "Elect", "Exit", "Handled", "HostCall",
-           "IsSpace", "Jump", "Load", "Match", "Move", "Nop", "Redux", "Reg", "Return", "SYNCHRONIZING", "Shuffle", "Special",
-           "Store", "Trap", "Value",
-           "Vote", "WarpBarrier"]
+__all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Blocking", "Branch", "Call", "Clock",
+           "Collective", "Compute", "Const", "Elect", "Exit", "Handled", "HostCall", "IsSpace", "Jump", "Load",
+           "Match", "Move", "Nop", "Redux", "Reg", "Return", "SYNCHRONIZING", "Shuffle", "Special", "Store", "Trap",
+           "Value", "Vote", "WarpBarrier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +241,8 @@ class BarrierOp:
     data: Reg | None = None
 
 
-Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Call | Return | HostCall | Exit | Trap | Nop | Clock | IsSpace | Shuffle | Vote
-          | Match | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
+Action = (Load | Store | Atomic | Move | Compute | Branch | Jump | Call | Return | HostCall | Exit | Trap
+          | Nop | Clock | IsSpace | Shuffle | Vote | Match | Redux | Elect | WarpBarrier | ActiveMask | BarrierOp)
 
 
 class Collective:

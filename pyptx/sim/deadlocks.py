@@ -87,8 +87,8 @@ def _guesses(program: Program, plan: Plan, ctas: list[int], groups: list[Group])
             yield f"barrier {g.barrier} waits for {32 * g.expected} threads; {32 * g.arrived} came"
         action = _action(program, g)
         if isinstance(action, act.SetMaxRegisters):
-            yield (f"setmaxnreg.inc waits for {action.count - g.registers} more registers a thread and the CTA has {g.free} "
-                   "free; another warpgroup gives some back with setmaxnreg.dec, or .maxnreg is larger")
+            yield (f"setmaxnreg.inc waits for {action.count - g.registers} more registers a thread and the CTA has "
+                   f"{g.free} free; another warpgroup gives some back with setmaxnreg.dec, or .maxnreg is larger")
 
 
 def _action(program: Program, group: Group):
@@ -105,16 +105,16 @@ def _about_mbarrier(program: Program, plan: Plan, group: Group, groups: list[Gro
     gone = f"; {exited} warps have exited" if exited else ""
     if tx and not pending:
         if tx > 0:
-            return (f"all arrivals at {name} came, but {tx} bytes did not: does expect_tx ask for more bytes than the copies "
-                    "that name it bring, or was a copy not started?")
+            return (f"all arrivals at {name} came, but {tx} bytes did not: does expect_tx ask for more bytes than "
+                    "the copies that name it bring, or was a copy not started?")
         return f"{-tx} bytes more came to {name} than expect_tx asked for"
     if pending == expected and not tx:
-        return (f"nobody arrived at {name} in this phase{gone}; a wait for a slot that is empty from the start takes the other "
-                "parity (1)")
+        return (f"nobody arrived at {name} in this phase{gone}; a wait for a slot that is empty from the start "
+                "takes the other parity (1)")
     if pending == expected:
         return f"bytes came to {name} or are expected, but nobody arrived{gone}"
-    return (f"{name} was initialised with {expected} arrivals and {expected - pending} came{gone}; is the count that of the "
-            "threads which arrive?")
+    return (f"{name} was initialised with {expected} arrivals and {expected - pending} came{gone}; is the count that "
+            "of the threads which arrive?")
 
 
 def _symbol(program: Program, address: int) -> str:
@@ -135,7 +135,8 @@ def _symbol(program: Program, address: int) -> str:
 def _waits_for(program: Program, group: Group) -> str:
     match _action(program, group):
         case act.MbarrierWait():
-            return f"waits for the end of phase {group.phase} of {_symbol(program, group.address)}, which is in {mbarrier_text(group.word)}"
+            return (f"waits for the end of phase {group.phase} of {_symbol(program, group.address)}, which is in "
+                    f"{mbarrier_text(group.word)}")
         case act.ClusterWait():
             return "waits for the other threads of the cluster"
         case act.SetMaxRegisters(count):

@@ -28,7 +28,8 @@ FUNCTION_WINDOW = 0x7F50_0000_0000      # addresses of functions
 FUNCTION_STRIDE = 16
 SHARED_START = 0x400                    # hardware keeps the first KiB
 
-_WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "cluster": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "param": PARAM_WINDOW}
+_WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "cluster": SHARED_WINDOW, "local": LOCAL_WINDOW,
+            "const": CONST_WINDOW, "param": PARAM_WINDOW}
 
 
 def space_window(space: str) -> int:

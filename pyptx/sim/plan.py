@@ -37,7 +37,8 @@ def _cluster(program: Program, cluster: tuple[int, int, int]) -> tuple[tuple[int
     if required := directives.get("reqnctapercluster"):
         wanted = dim3(required, "reqnctapercluster")
         if explicit and cluster != wanted:
-            raise LaunchError(f"{program.entry.name}: cluster {cluster}, but the kernel requires .reqnctapercluster {wanted}")
+            raise LaunchError(f"{program.entry.name}: cluster {cluster}, but the kernel requires "
+                              f".reqnctapercluster {wanted}")
         cluster, explicit = wanted, True
     most = min([MAX_CLUSTER, *directives.get("maxclusterrank", [])])
     if prod(cluster) > most:

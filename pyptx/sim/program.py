@@ -32,6 +32,7 @@ from pyptx.sim.actions import (
     Special,
     Store,
 )
+from pyptx.sim.asynchronous import MbarrierTest
 from pyptx.sim.decode import (  # noqa: F401  (they register)
     DECODERS,
     async_,
@@ -127,8 +128,9 @@ class Program:
 
     @cached_property
     def spins(self) -> bool:
-        """Whether threads may wait for each other through memory: atomics, volatile or ordered loads."""
-        return any(map(_waits, self.actions, self.instructions))
+        """Whether threads may wait for each other through memory: atomics, volatile or ordered loads, mbarriers."""
+        return (any(map(_waits, self.actions, self.instructions))
+                or any(isinstance(action, MbarrierTest) for action in self.actions))
 
     @cached_property
     def polls(self) -> bool:

@@ -40,8 +40,8 @@ def explain(kind: str, address: int, extra: int) -> tuple[str, str | None] | Non
             return f"copies {address} bytes" + (f"; at most {extra}" if extra else
                                                 ", which is not a size it can copy"), "bulk copies take multiples of 16"
         case "remote":
-            return (f"names address 0x{address:x} of another CTA (rank {address >> 24 & 0xFF}) where only its own will do",
-                    "shared::cluster addresses of other CTAs need .shared::cluster; an mbarrier is in the CTA of the data")
+            return (f"names address 0x{address:x} of another CTA (rank {address >> 24 & 0xFF}) where only its own will "
+                    "do", "addresses of other CTAs need .shared::cluster; an mbarrier is in the CTA of the data")
         case "rank":
             return f"names CTAs by the mask 0x{address:x}; the cluster has {extra}", None
         case "cluster_arrive":

@@ -33,7 +33,8 @@ def runs(body: str, wanted, *, n: int = 64, tail: str = COPY_OUT, a=None, out=No
     def check(source, result):
         expected = wanted(source)
         assert np.array_equal(result.view(np.uint8), np.asarray(expected).view(np.uint8))
-    run_all(module(body, tail), 1, n, lambda: (a.copy(), np.zeros(4 * n, np.uint32) if out is None else out.copy()), check)
+    before = np.zeros(4 * n, np.uint32) if out is None else out
+    run_all(module(body, tail), 1, n, lambda: (a.copy(), before.copy()), check)
 
 
 @pytest.mark.parametrize("size", [4, 8, 16])
@@ -166,9 +167,10 @@ def test_a_mask_says_which_bytes_of_16_are_stored():
 
 
 F16, BF16 = "f16", "bf16"
-REDUCTIONS = [*((op, "u32") for op in ("add", "min", "max", "inc", "dec")), ("and", "b32"), ("or", "b32"), ("xor", "b64"),
-              ("add", "s32"), ("min", "s32"), ("max", "s32"), ("add", "u64"), ("min", "s64"), ("max", "u64"),
-              ("add", "f32"), ("add", "f64"), ("add.noftz", F16), ("add.noftz", BF16), ("min", F16), ("max", BF16)]
+REDUCTIONS = [
+    *((op, "u32") for op in ("add", "min", "max", "inc", "dec")), ("and", "b32"), ("or", "b32"), ("xor", "b64"),
+    ("add", "s32"), ("min", "s32"), ("max", "s32"), ("add", "u64"), ("min", "s64"), ("max", "u64"),
+    ("add", "f32"), ("add", "f64"), ("add.noftz", F16), ("add.noftz", BF16), ("min", F16), ("max", BF16)]
 
 
 @pytest.mark.parametrize(("operation", "type_name"), REDUCTIONS)
@@ -179,11 +181,13 @@ def test_bulk_reductions_into_global_memory(operation, type_name):
     @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0; bar.sync 0; ret"""
     a, b = words(256, 1), words(256, 2)
     if type_name[0] in "fb" and type_name not in ("b32", "b64"):        # numbers of moderate size
-        a, b = (np.random.default_rng(k).normal(size=1024 // (8 if type_name == "f64" else 4 if type_name == "f32" else 2))
-                .astype({"f64": np.float64, "f32": np.float32}.get(type_name, np.float16)).view(np.uint32) for k in (1, 2))
+        kind = np.dtype({"f64": np.float64, "f32": np.float32}.get(type_name, np.float16))
+        a, b = (np.random.default_rng(k).normal(size=1024 // kind.itemsize).astype(kind).view(np.uint32)
+                for k in (1, 2))
         if type_name == BF16:
             a, b = (((x & 0xFFFF8000) >> 1 | x & 0x8000) & 0xBFFFBFFF for x in (a, b))
-    run_all(module(bulk_load(), tail), 1, 64, lambda: (a.copy(), b.copy()), lambda _, out: _reduced(operation, type_name, a, b, out))
+    run_all(module(bulk_load(), tail), 1, 64, lambda: (a.copy(), b.copy()),
+            lambda _, out: _reduced(operation, type_name, a, b, out))
 
 
 def _reduced(operation, type_name, a, b, out):
@@ -204,7 +208,8 @@ def _reduced(operation, type_name, a, b, out):
 
 
 def test_shared_memory_becomes_zero_in_bulk():
-    body = bulk_load() + "mov.u64 %rd6, 512; bar.sync 0; cvt.u64.u32 %rd7, %r9; @%p1 st.bulk.weak.shared::cta [%rd7+256], %rd6, 0; bar.sync 0"
+    body = bulk_load() + "mov.u64 %rd6, 512; bar.sync 0; cvt.u64.u32 %rd7, %r9\n" \
+        "@%p1 st.bulk.weak.shared::cta [%rd7+256], %rd6, 0; bar.sync 0"
     runs(body, lambda a: np.where((np.arange(256) >= 64) & (np.arange(256) < 192), 0, a).astype(np.uint32))
 
 
@@ -215,7 +220,8 @@ def test_shared_memory_becomes_zero_in_bulk():
     ("add.u64 %rd4, %rd4, 1024; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside every buffer"),
     ("add.u32 %r10, %r10, 4096; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside"),
     ("mov.u32 %r3, 17; cp.async.cg.shared.global [%r10], [%rd4], 16, %r3", "copies 17 bytes; at most 16"),
-    ("mov.u32 %r3, 24; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], %r3, [%r11]",
+    ("mov.u32 %r3, 24;"
+     "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], %r3, [%r11]",
      "copies 24 bytes"),
     ("@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 2048, [%r11]",
      "outside every buffer"),

@@ -31,20 +31,24 @@ def runs(body: str, wanted, *, ctas: int = 8, block: int = 64, cluster=4, target
     a = words(ctas * block)
     def check(source, out):
         assert (out == wanted(source)).all()
-    run_all(module(body, target), ctas, block, lambda: (a.copy(), np.zeros(ctas * block, np.uint32)), check, cluster=cluster)
+    run_all(module(body, target), ctas, block, lambda: (a.copy(), np.zeros(ctas * block, np.uint32)), check,
+            cluster=cluster)
 
 
 def test_ranks_and_places():
     body = """
-    mov.u32 %r12, %clusterid.x; mov.u32 %r13, %clusterid.y; mov.u32 %r14, %cluster_ctaid.x; mov.u32 %r15, %cluster_ctaid.y
-    mov.u32 %r16, %nclusterid.x; mov.u32 %r17, %ctaid.y; mov.u32 %r18, %nctaid.x; .reg .pred %e; mov.pred %e, %is_explicit_cluster
+    mov.u32 %r12, %clusterid.x; mov.u32 %r13, %clusterid.y
+    mov.u32 %r14, %cluster_ctaid.x; mov.u32 %r15, %cluster_ctaid.y
+    mov.u32 %r16, %nclusterid.x; mov.u32 %r17, %ctaid.y; mov.u32 %r18, %nctaid.x
+    .reg .pred %e; mov.pred %e, %is_explicit_cluster
     selp.u32 %r19, 1, 0, %e
     mad.lo.u32 %r3, %r17, %r18, %r3; mul.wide.u32 %rd3, %r3, 32; add.u64 %rd5, %rd2, %rd3
     st.global.v4.u32 [%rd5], {%r12, %r13, %r14, %r15}; st.global.v4.u32 [%rd5+16], {%r16, %r2, %r6, %r19}; ret"""
     out = np.zeros((4, 6, 8), np.uint32)
     run_both(module(body, epilogue=""), (6, 4), 1, (np.zeros(1, np.uint32), out), cluster=(2, 2))
     y, x = np.mgrid[:4, :6]
-    wanted = [x // 2, y // 2, x % 2, y % 2, np.full_like(x, 3), x % 2 + 2 * (y % 2), np.full_like(x, 4), np.ones_like(x)]
+    rank = x % 2 + 2 * (y % 2)
+    wanted = [x // 2, y // 2, x % 2, y % 2, np.full_like(x, 3), rank, np.full_like(x, 4), np.ones_like(x)]
     assert (out == np.stack(wanted, -1)).all()
 
 
@@ -58,8 +62,9 @@ def test_threads_read_the_shared_memory_of_the_next_cta(generic):
     body = f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; {MEET}
     add.u32 %r13, %r2, 1; rem.u32 %r13, %r13, %r6
-    """ + ("cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r13; ld.u32 %r20, [%rd7]" if generic
-           else "mapa.shared::cluster.u32 %r14, %r10, %r13; ld.shared::cluster.u32 %r20, [%r14]") + "\n" + MEET
+    """ + ("cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r13; ld.u32 %r20, [%rd7]"
+           if generic else
+           "mapa.shared::cluster.u32 %r14, %r10, %r13; ld.shared::cluster.u32 %r20, [%r14]") + "\n" + MEET
     runs(body, lambda a: np.roll(a.reshape(2, 4, 64), -1, axis=1).reshape(-1))
 
 
@@ -73,7 +78,8 @@ def test_lanes_may_read_from_different_ctas():
 def test_atomics_and_stores_on_other_ctas():
     runs(f"""
     st.shared.u32 [%r10], 0; {MEET} mapa.shared::cluster.u32 %r14, %r9, 0
-    add.u32 %r15, %r2, %r1; atom.shared::cluster.add.u32 %r16, [%r14], %r15; red.relaxed.cluster.shared::cluster.max.u32 [%r14+4], %r1
+    add.u32 %r15, %r2, %r1; atom.shared::cluster.add.u32 %r16, [%r14], %r15
+    red.relaxed.cluster.shared::cluster.max.u32 [%r14+4], %r1
     setp.eq.u32 %p2, %r1, 5; @%p2 st.shared::cluster.u32 [%r14+8], %r1
     {MEET} ld.shared::cluster.u32 %r20, [%r14]; ld.shared::cluster.u32 %r21, [%r14+4]; add.u32 %r20, %r20, %r21
     ld.shared::cluster.u32 %r21, [%r14+8]; add.u32 %r20, %r20, %r21; {MEET}
@@ -90,17 +96,21 @@ def test_a_cta_waits_for_arrivals_from_all_others():
     mov.u32 %r20, 3; {MEET}""", lambda a: 3)
 
 
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+
+
 def test_multicast_brings_the_same_bytes_to_several_ctas():
     body = f"""
     @%p1 mbarrier.init.shared::cta.b64 [%r11], 1; {MEET}
     @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 256; mov.u16 %h1, 0xB
-    setp.ne.u32 %p2, %r2, 2; setp.eq.u32 %p3, %r2, 1; and.pred %p3, %p3, %p1; mad.lo.u32 %r12, %r3, 64, 0; mul.wide.u32 %rd6, %r12, 4
+    setp.ne.u32 %p2, %r2, 2; setp.eq.u32 %p3, %r2, 1; and.pred %p3, %p3, %p1
+    shl.b32 %r12, %r3, 6; mul.wide.u32 %rd6, %r12, 4
     add.u64 %rd6, %rd1, %rd6
-    @%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%rd6], 256, [%r11], %h1
+    @%p3 {COPY}.multicast::cluster [%r9], [%rd6], 256, [%r11], %h1
     @!%p2 bra END
     W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 0; @!%p4 bra W
     ld.shared.u32 %r20, [%r10]
-    END: {MEET}""".replace("mad.lo.u32 %r12, %r3, 64, 0", "shl.b32 %r12, %r3, 6")
+    END: {MEET}"""
     def wanted(a):
         got = np.stack([a.reshape(2, 4, 64)[:, 1]] * 4, 1)
         got[:, 2] = 0
@@ -111,10 +121,13 @@ def test_multicast_brings_the_same_bytes_to_several_ctas():
 @pytest.mark.parametrize("kind", ["bulk", "reduce", "st.async", "red.async"])
 def test_data_is_sent_to_the_next_cta(kind):
     send = {
-        "bulk": "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r15], [%r9], 256, [%r14]",
-        "reduce": "@%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r15], [%r9], 256, [%r14]",
+        "bulk": "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+                "[%r15], [%r9], 256, [%r14]",
+        "reduce": "@%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+                  "[%r15], [%r9], 256, [%r14]",
         "st.async": "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r16], %r12, [%r14]",
-        "red.async": "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r16], %r12, [%r14]"}[kind]
+        "red.async": "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+                     "[%r16], %r12, [%r14]"}[kind]
     runs(f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; st.shared.u32 [%r10+512], 9
     @%p1 mbarrier.init.shared::cta.b64 [%r11], 1; {MEET}
@@ -178,7 +191,8 @@ def test_a_running_cta_takes_the_work_of_one_that_has_not_started():
     xor.b32 %r12, %r12, 1; @%p3 bra NEXT; ret"""
     def check(_, out):
         assert (out == 1).all()
-    run_all(module(body, "sm_100a", epilogue=""), 9, 32, lambda: (np.zeros(1, np.uint32), np.zeros(9 * 32, np.uint32)), check)
+    run_all(module(body, "sm_100a", epilogue=""), 9, 32,
+            lambda: (np.zeros(1, np.uint32), np.zeros(9 * 32, np.uint32)), check)
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
@@ -201,10 +215,11 @@ def test_registers_go_from_one_warpgroup_to_another():
     LOW: setmaxnreg.dec.sync.aligned.u32 96; mov.u32 %r20, 2
     END:""")
     *rest, function = shell.directives
-    fixed = replace(shell, directives=(*rest, replace(function, directives=(ir.FunctionDirective("maxnreg", (128,)),))))
+    def given(count):
+        limited = replace(function, directives=(ir.FunctionDirective("maxnreg", (count,)),))
+        return replace(shell, directives=(*rest, limited))
     def check(_, out):
         assert (out == np.where(np.arange(256) < 128, 2, 1)).all()
-    run_all(fixed, 1, 256, lambda: (np.zeros(1, np.uint32), np.zeros(256, np.uint32)), check)
-    greedy = replace(fixed, directives=(*rest, replace(function, directives=(ir.FunctionDirective("maxnreg", (120,)),))))
-    with pytest.raises(SimulationError, match="setmaxnreg.inc waits for 16 more registers|deadlock"):
-        sim.launch(sim.load(greedy), 1, 256, (np.zeros(1, np.uint32), np.zeros(256, np.uint32)))
+    run_all(given(128), 1, 256, lambda: (np.zeros(1, np.uint32), np.zeros(256, np.uint32)), check)
+    with pytest.raises(SimulationError, match="setmaxnreg.inc waits for 40 more registers a thread"):
+        sim.launch(sim.load(given(120)), 1, 256, (np.zeros(1, np.uint32), np.zeros(256, np.uint32)))

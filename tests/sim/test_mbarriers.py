@@ -139,19 +139,31 @@ def test_what_is_wrong_is_said(body, message, engine):
 @pytest.mark.parametrize("engine", ["core", "reference"])
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
 @pytest.mark.parametrize(("body", "texts"), [
-    (INIT.format(n=2) + "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r9]; W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0;"
-     "@!%p2 bra W", ("warps 0..1 waits for the end of phase 0 of the mbarrier bar (0x400), which is in phase 0, 1 of 2 "
-                     "arrivals to come", "was initialised with 2 arrivals and 1 came")),
+    (INIT.format(n=2) + "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r9];"
+     "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
+     ("warps 0..1 waits for the end of phase 0 of the mbarrier bar (0x400), which is in phase 0, 1 of 2 arrivals to",
+      "was initialised with 2 arrivals and 1 came")),
     (INIT.format(n=1) + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 1040; mov.u32 %r10, x;"
      "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd1], 256, [%r9];"
      "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
      ("784 bytes to come", "all arrivals at the mbarrier bar (0x400) came, but 784 bytes did not")),
     (INIT.format(n=1) + "mov.u32 %r3, 0; W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], %r3; @!%p2 bra W",
      ("1 of 1 arrivals to come", "nobody arrived at the mbarrier bar (0x400) in this phase")),
-    (INIT.format(n=1) + "setp.ge.u32 %p3, %r1, 32; @%p3 exit; W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0;"
-     "@!%p2 bra W", ("warp 1 exited", "1 warps have exited"))])
+    (INIT.format(n=1) + "setp.ge.u32 %p3, %r1, 32; @%p3 exit;"
+     "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
+     ("warp 1 exited", "1 warps have exited"))])
 def test_a_deadlock_says_what_is_waited_for(body, texts, engine, schedule):
     with pytest.raises(SimulationError) as caught:
         sim.launch(sim.load(entry(PROLOGUE + body + EPILOGUE, "u64 out")), 1, 64, (np.zeros(64, np.uint32),),
                    engine=engine, schedule=schedule)
     assert all(text in str(caught.value) for text in ("deadlock", *texts)), str(caught.value)
+
+
+def test_lanes_that_wait_do_not_hold_up_those_that_end_the_wait():
+    out = out_of(INIT.format(n=1) + """
+    setp.lt.u32 %p3, %r1, 16; @!%p3 bra MEET
+    W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W
+    mov.u32 %r2, 1
+    MEET: setp.eq.u32 %p4, %r1, 31; @%p4 mbarrier.arrive.shared::cta.b64 _, [%r9]; add.u32 %r2, %r2, 1
+    """)
+    assert out.tolist() == [2] * 16 + [1] * 16

@@ -412,8 +412,8 @@ def _host_call(e: Encoder, action: act.HostCall) -> None:
 
 
 _ENCODERS = matrix.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
-    act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute, act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move,
-    act.IsSpace: _is_space,
+    act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute,
+    act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move, act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,
     act.WarpBarrier: _warp_barrier, act.BarrierOp: _barrier, act.Branch: _branch, act.Jump: _jump,
     act.ActiveMask: lambda e, action: e.emit("activemask", e.register(action.data)),

@@ -246,6 +246,7 @@ const char *core_op_name(u32 code);                                      // api.
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // interp.c
 void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame);
 void settle_joins(Warp *w);
+int free_held(Warp *w);
 int call_function(Ctx *x, Warp *w, Group *g, const Op *o, u32 m);        // calls.c
 void return_lanes(Ctx *x, Warp *w, Group *g, u32 m);
 void settle_frames(Ctx *x, Warp *w);

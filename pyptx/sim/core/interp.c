@@ -68,6 +68,18 @@ static void yield_join(Warp *w, Group *g) {
     spawn(w, j->pc, waiting, j->parent, j->frame);
 }
 
+// Lanes that wait at the meeting point of a group that waits itself go on alone: it may wait for them. 0: there are none.
+int free_held(Warp *w) {
+    int found = 0;
+    for (u32 k = 0; k < w->top; k++) {
+        Group *g = &w->g[k];
+        if (g->state != WAITING || g->join < 0 || !w->j[g->join].arrived) continue;
+        yield_join(w, g);
+        found = 1;
+    }
+    return found;
+}
+
 static void exit_lanes(Ctx *x, Warp *w, u32 m) {
     w->live &= ~m;
     if (w->joins) for (u32 k = 0; k <= LANES; k++) if (w->j[k].used) w->j[k].expected &= ~m;

@@ -203,6 +203,15 @@ static int admit(Ctx *x, u32 slot) {
     return 1;
 }
 
+// All threads of a cluster wait: land what is under way, let lanes go on that are held up; 0: nothing can be done.
+static int release(Ctx *x, Cluster *cluster) {
+    if (land_oldest(x, cluster)) return 1;
+    int found = 0;
+    for (u32 k = 0; k < cluster->size; k++)
+        for (u32 w = 0; w < cluster->cta[k]->nwarps; w++) found |= free_held(&cluster->cta[k]->warps[w]);
+    return found;
+}
+
 static void run_grid(Ctx *x, u64 budget) {
     u64 until = x->steps + budget;
     u32 size = x->cluster[0] * x->cluster[1] * x->cluster[2];
@@ -229,7 +238,7 @@ static void run_grid(Ctx *x, u64 budget) {
         if (end != ENDED) {
             if (end == STUCK && ++cluster->idle >= cluster->live) {     // nobody but the asynchronous engine can help
                 cluster->idle = 0;
-                if (!land_oldest(x, cluster)) x->status = DEADLOCK;
+                if (!release(x, cluster)) x->status = DEADLOCK;
             }
             x->current++;
             continue;

@@ -29,7 +29,8 @@ def address_row(e: Encoder, address: Address) -> int:
     width = 64 if address.base.width == 64 else 32
     value: Leaf | Apply = Leaf(address.base, f"u{width}")
     if address.offset:
-        value = Apply.of("add", value, Leaf(Const(address.offset & (1 << width) - 1, width), f"u{width}"), type=f"u{width}")
+        offset = Leaf(Const(address.offset & (1 << width) - 1, width), f"u{width}")
+        value = Apply.of("add", value, offset, type=f"u{width}")
     return lower(e, value if width == 64 else Apply.of("resize", value, type="u32", result="u64"))
 
 
@@ -74,7 +75,8 @@ def _inval(e: Encoder, action: act.MbarrierInval) -> None:
 
 
 def _arrive(e: Encoder, action: act.MbarrierArrive) -> None:
-    flags = _DROP * action.drop | _EXPECT * action.expect | _NO_COMPLETE * action.no_complete | _COMPLETE * action.complete
+    flags = _DROP * action.drop | _EXPECT * action.expect | _COMPLETE * action.complete
+    flags |= _NO_COMPLETE * action.no_complete
     b = _row(e, action.count)
     e.emit("mbarrier_arrive", _target(e, action.data), b=b, aux=action.arrivals, **_cells(e, action.address, flags))
 
@@ -126,7 +128,8 @@ def _bulk(e: Encoder, action: act.BulkCopy) -> None:
     places = [_row(e, v) for v in (action.ctas, action.byte_mask, action.left, action.right)]
     mod = _WAYS.index(action.way) | (_B_OWN if action.to.space == "shared" else 0)
     mod |= _B_REDUCE if action.reduction is not None else 0
-    for address, flag in ((action.to, _B_GENERIC_TO), (action.source, _B_GENERIC_FROM), (action.barrier, _B_GENERIC_BARRIER)):
+    for address, flag in ((action.to, _B_GENERIC_TO), (action.source, _B_GENERIC_FROM),
+                          (action.barrier, _B_GENERIC_BARRIER)):
         mod |= flag if address is not None and address.space == "generic" else 0
     e.emit("bulk", to, source, _row(e, action.bytes), barrier, mod=mod, aux=e.operand_list(places),
            aux2=reduction_code(action.reduction))

@@ -48,7 +48,7 @@ def _bulk(o: Operands, words: set[str]) -> Action | None:
         return act.AsyncGroup("bulk", "read" if ".read" in words else "wait", o.number("n"))
     if ".prefetch" in words:
         return Nop()
-    if any(m.startswith(".mbarrier::report") or m in (".multicast::cluster::32b", ".multicast::cluster::16b") for m in modifiers):
+    if any(m.startswith((".mbarrier::report", ".multicast::cluster::")) for m in modifiers):
         return None
     spaces = [m for m in modifiers if m in (".global", *_SHARED)]
     to, source = spaces
@@ -57,7 +57,8 @@ def _bulk(o: Operands, words: set[str]) -> Action | None:
     barrier = None if way == "store" else _in(o, "mb", to)
     def optional(name):
         return o.value(name) if name in o else None
-    return act.BulkCopy(way, target, origin, o.value("sz"), barrier, _reduction(o, words) if ".reduce" in words else None,
+    reduction = _reduction(o, words) if ".reduce" in words else None
+    return act.BulkCopy(way, target, origin, o.value("sz"), barrier, reduction,
                         optional("mask"), optional("bm"), optional("l"), optional("r"))
 
 

@@ -18,7 +18,8 @@ def mapa(o: Operands) -> Action | None:
     type_name = o.type("d")
     width = 64 if type_name[-2:] == "64" else 32
     kind = f"u{width}"
-    own = Apply.of("and", Leaf(o.value("a"), kind), Leaf(Const(~(0xFF << _RANK) & (1 << width) - 1, width), kind), type=kind)
+    rest = Leaf(Const(~(0xFF << _RANK) & (1 << width) - 1, width), kind)
+    own = Apply.of("and", Leaf(o.value("a"), kind), rest, type=kind)
     rank = Apply.of("shl", Leaf(o.value("b"), "u32"), Leaf(Const(_RANK, 32), "u32"), type="u32")
     if width == 64:
         rank = Apply.of("resize", rank, type="u32", result="u64")

@@ -27,7 +27,7 @@ def place(o: Operands, name: str, *words: str) -> Address:
 def mbarrier(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     what, words = modifiers[0], set(modifiers)
-    if any(m.startswith((".multicast", ".phase_type", ".layout")) for m in modifiers) or what in (".wait", ".check_layout"):
+    if what == ".check_layout" or any(m.startswith((".multicast", ".phase_type", ".layout")) for m in modifiers):
         return None
     if what == ".pending_count":
         return act.MbarrierPending(o.target("d"), o.value("st"))
@@ -38,7 +38,8 @@ def mbarrier(o: Operands) -> Action | None:
         case ".inval":
             return act.MbarrierInval(address)
         case ".expect_tx" | ".complete_tx":
-            return act.MbarrierArrive(None, address, o.value("n"), expect=what == ".expect_tx", complete=what == ".complete_tx")
+            expect = what == ".expect_tx"
+            return act.MbarrierArrive(None, address, o.value("n"), expect=expect, complete=not expect)
         case ".arrive" | ".arrive_drop":
             state = o.target("st") if "st" in o else None
             return act.MbarrierArrive(state, address, o.value("n") if "n" in o else None, expect=".expect_tx" in words,

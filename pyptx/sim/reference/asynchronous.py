@@ -27,11 +27,11 @@ _CUT = (1 << 64) - 1
 
 
 class Operation:
-    """Something under way. `lanes` is a mask; `after`: tracks whose earlier operations of these lanes land before it."""
+    """Something under way. `lanes` is a mask; what these lanes started earlier in the tracks `after` lands first."""
 
     def __init__(self, runner, land: Callable[[Operation], None], lanes: int, *, track: str = "",
-                 after: frozenset[str] = frozenset(), stages: int = 1, at: Cta | None = None, barrier: int = 0, tx: int = 0,
-                 arrivals: int = 0):
+                 after: frozenset[str] = frozenset(), stages: int = 1, at: Cta | None = None, barrier: int = 0,
+                 tx: int = 0, arrivals: int = 0):
         self.runner, self.pc, self.land, self.lanes = runner, runner.pc, land, lanes
         self.run, self.cta, self.warp = runner.run, runner.cta, runner.warp
         self.track, self.after, self.stages, self.stage, self.group = track, after, stages, 0, 0
@@ -190,7 +190,8 @@ def lane_addresses(runner, address, mask: int) -> list[int]:
     return [v + address.offset & cut for v in execute.read(runner, address.base, mask)]
 
 
-def shared_place(runner, lane: int, address: int, size: int, align: int, space: str, *, own: bool = False) -> tuple[Cta, int]:
+def shared_place(runner, lane: int, address: int, size: int, align: int, space: str, *,
+                 own: bool = False) -> tuple[Cta, int]:
     """The CTA of the cluster and the offset of an address in the shared window; `own`: only this CTA's will do."""
     at = address - SHARED_WINDOW & _CUT if space == "generic" else address
     offset, cluster, plan = at & 0xFFFFFF, runner.cta.cluster, runner.run.plan

@@ -1,4 +1,7 @@
-"""Clusters: their barrier, which counts threads; setmaxnreg; cancelling clusters that have not started (core/cluster.c)."""
+"""Clusters: their barrier, which counts threads; setmaxnreg; cancelling clusters that have not started.
+
+core/cluster.c does the same.
+"""
 
 from __future__ import annotations
 

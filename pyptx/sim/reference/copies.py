@@ -38,7 +38,9 @@ def _write(cta: Cta, offset: int, data: bytes) -> None:
 def _cp_async(runner, action: act.CpAsync, mask: int) -> None:
     lanes, size = lanes_of(mask), action.size
     counts = [size] * len(lanes) if action.bytes is None else execute.read(runner, action.bytes, mask)
-    skips = [0] * len(lanes) if action.skip is None else [v ^ action.negated for v in execute.read(runner, action.skip, mask)]
+    skips = [0] * len(lanes)
+    if action.skip is not None:
+        skips = [v ^ action.negated for v in execute.read(runner, action.skip, mask)]
     sources = lane_addresses(runner, action.source, mask)
     places, whole = {}, 0
     for lane, to, source, n, skip in zip(lanes, lane_addresses(runner, action.to, mask), sources, counts, skips,
@@ -157,7 +159,8 @@ def _store(runner, action: act.BulkCopy, lane: int, target: np.ndarray, cta: Cta
         if action.reduction is not None:
             data = combine(action.reduction, bytes(target), data)
         elif bytes_ != 0xFFFF:
-            data = bytes(d if bytes_ >> k % 16 & 1 else old for k, (old, d) in enumerate(zip(bytes(target), data, strict=True)))
+            there = bytes(target)
+            data = bytes(d if bytes_ >> k % 16 & 1 else there[k] for k, d in enumerate(data))
         target[:] = np.frombuffer(data, np.uint8)
     return Operation(runner, land, 1 << lane, track="bulk", stages=2)
 

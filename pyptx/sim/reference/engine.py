@@ -4,14 +4,15 @@ quantum is over (core/schedule.c).
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyptx.sim import deadlocks, faults
 from pyptx.sim.asynchronous import MbarrierWait
 from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
-from pyptx.sim.reference import execute
-from pyptx.sim.reference import clusters, copies, mbarrier_actions, tma  # noqa: F401  (they register)
+from pyptx.sim.reference import clusters, copies, execute, mbarrier_actions, tma  # noqa: F401  (they register)
 from pyptx.sim.reference.asynchronous import (
     draw,
     land_cta,
@@ -22,11 +23,12 @@ from pyptx.sim.reference.asynchronous import (
 )
 from pyptx.sim.reference.mbarrier import read_word, word_of
 from pyptx.sim.reference.state import ALL, WAITING, Cluster, Cta, Fault, Group, Run, Warp
-from pyptx.sim.reference.warp import WarpRunner
+from pyptx.sim.reference.warp import WarpRunner, free_held
 
 __all__ = ["run"]
 
-OVER, ENDED, STUCK, HOST = "over", "ended", "stuck", "host"     # the quantum; the CTA; all its threads wait; a host call
+# How a turn ends: the quantum is over; the CTA is done; all its threads wait; it called a function of the driver.
+OVER, ENDED, STUCK, HOST = "over", "ended", "stuck", "host"
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) -> Counters:
@@ -63,11 +65,11 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
                 cluster.idle += 1
                 if cluster.idle >= cluster.live:                    # nobody but the asynchronous engine can help
                     cluster.idle = 0
-                    if not _guarded(state, cta, lambda: land_oldest(cluster)):
+                    if not _guarded(state, cta, partial(_release, cluster)):
                         raise deadlocks.deadlock(program, plan, [c.id for c in cluster.ctas], _groups(state, cluster))
             current += 1
             continue
-        _guarded(state, cta, lambda: land_cta(cta))
+        _guarded(state, cta, partial(land_cta, cta))
         cluster.idle = 0
         cluster.live -= 1
         if cluster.live:
@@ -76,6 +78,13 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
         current -= cta.rank
         fresh = _admit(state)
         resident[current:current + plan.cluster_size] = fresh.ctas if fresh is not None else []
+
+
+def _release(cluster: Cluster) -> bool:
+    """All threads of a cluster wait: land what is under way, let lanes go on that are held up; False: nothing helps."""
+    if land_oldest(cluster):
+        return True
+    return any([free_held(warp) for cta in cluster.ctas for warp in cta.warps])
 
 
 def _admit(run_: Run) -> Cluster | None:
@@ -145,13 +154,13 @@ def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
                     cta.order[k], cta.order[j] = cta.order[j], cta.order[k]
             number = cta.order[cta.turn]
             cta.turn = 0 if cta.turn + 1 == len(cta.warps) else cta.turn + 1
-            _guarded(run_, cta, lambda: land_drawn(cluster))
+            _guarded(run_, cta, partial(land_drawn, cluster))
             turn = 1 << draw(cluster) % 9
         warp = cta.warps[number]
         n = 0
         if warp.live:
             runner = WarpRunner(run_, cta, warp)
-            n = _guarded(run_, cta, lambda: runner.turn(turn), warp, runner)
+            n = _guarded(run_, cta, partial(runner.turn, turn), warp, runner)
         used += n
         run_.steps += n
         if warp.live and runner.host_called:
@@ -176,8 +185,8 @@ def _groups(run_: Run, cluster: Cluster) -> list[deadlocks.Group]:
             for group in filter(None, warp.groups):
                 bar = cta.barriers[group.barrier]
                 expected = -(-bar.count // 32) if bar.count else cta.left
-                found.append(deadlocks.Group(cta.id, warp.index, group.mask, group.pc, group.state, group.barrier, bar.arrived,
-                                             expected, warp.live, *_mbarrier(run_, cta, warp, group),
+                found.append(deadlocks.Group(cta.id, warp.index, group.mask, group.pc, group.state, group.barrier,
+                                             bar.arrived, expected, warp.live, *_mbarrier(run_, cta, warp, group),
                                              warp.live & ~warp.cluster_here, warp.registers_held, cta.registers_free))
     return found
 

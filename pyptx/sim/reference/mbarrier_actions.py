@@ -46,16 +46,17 @@ def _arrive(runner, action: act.MbarrierArrive, mask: int) -> None:
         if bytes_ and n > MOST:
             raise Fault("tx_range", lane, offset | at.base, n)
         arrivals = action.arrivals if bytes_ else n
-        old = update(runner.run, at, offset, lane, expect=n if action.expect else 0, complete=n if action.complete else 0,
-                     arrivals=arrivals, drop=arrivals if action.drop else 0, stays=action.no_complete)
+        old = update(runner.run, at, offset, lane, expect=n if action.expect else 0,
+                     complete=n if action.complete else 0, arrivals=arrivals,
+                     drop=arrivals if action.drop else 0, stays=action.no_complete)
         execute.write(runner, action.data, 1 << lane, [old.bits])
 
 
 def _over(runner, action: act.MbarrierTest | act.MbarrierWait, mask: int) -> list[int]:
     """For each lane, whether its phase is over; what completes it lands now."""
     done = []
-    for (lane, at, offset), value in zip(_places(runner, action.address, mask), execute.read(runner, action.phase, mask),
-                                         strict=True):
+    phases = execute.read(runner, action.phase, mask)
+    for (lane, at, offset), value in zip(_places(runner, action.address, mask), phases, strict=True):
         check(at, offset, lane)
         phase = value & 1 if action.parity else word_of(value).phase
         if not _is_over(at, offset, phase) and runner.run.plan.schedule != "eager":

@@ -9,7 +9,27 @@ from pyptx.sim.reference import barrier, calls, clusters, execute, warpops
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import AT_BARRIER, PARKED, READY, WAITING, Cta, Fault, Group, Run, Warp, lanes_of
 
-__all__ = ["WarpRunner"]
+__all__ = ["WarpRunner", "free_held"]
+
+
+def _yield_join(warp: Warp, group: Group) -> None:
+    """The group has run for long while others wait for it: let them go on alone, it may wait for them."""
+    join = group.join
+    if join is not None and join.arrived:
+        waiting, join.arrived = join.arrived, 0
+        join.expected &= ~waiting
+        warp.spawn(Group(join.pc, waiting, join.parent, join.frame))
+
+
+def free_held(warp: Warp) -> bool:
+    """Lanes that wait at the meeting point of a group that waits itself go on alone; whether there were any."""
+    found = False
+    for k in range(32):
+        group = warp.groups[k]
+        if group is not None and group.state == WAITING and group.join is not None and group.join.arrived:
+            _yield_join(warp, group)
+            found = True
+    return found
 
 
 class WarpRunner:
@@ -42,7 +62,7 @@ class WarpRunner:
                 if self.left < 0:
                     self.left = 0
                     if self.run.plan.yields:
-                        self._yield_join(warp.groups[warp.current])
+                        _yield_join(warp, warp.groups[warp.current])
                     warp.next_group()
                     break
                 if not warp.next_group():
@@ -185,13 +205,6 @@ class WarpRunner:
                 self.warp.spawn(Group(target, lanes, group.join, group.frame))
         group.pc, group.mask = places[0]
 
-    def _yield_join(self, group: Group) -> None:
-        """The group has run for long while others wait for it: let them go on alone, it may wait for them."""
-        join = group.join
-        if join is not None and join.arrived:
-            waiting, join.arrived = join.arrived, 0
-            join.expected &= ~waiting
-            self.warp.spawn(Group(join.pc, waiting, join.parent, join.frame))
 
     def _exit(self, group: Group, mask: int) -> bool:
         """Lanes leave; whether the group is gone."""
