@@ -52,6 +52,11 @@ def _header(diff) -> str:
             f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>')
 
 
+def _code(text: str) -> str:
+    """Monospaced and lined up also where styles are taken away."""
+    return f"<samp>{escape(text.expandtabs(4)).replace(' ', chr(0xA0))}</samp>"
+
+
 def _row(diff, row) -> str:
     tint = TINTS[row.kind]
     cells = []
@@ -62,7 +67,7 @@ def _row(diff, row) -> str:
             continue
         number = (f"{view.sass.address[line]:04x}" if diff.level == "sass" else
                   str(line + 1 if diff.level == "ptx" else view.python.line[line] or ""))
-        words = escape(getattr(view, diff.level).text[line].replace("\t", "    "))
-        cells.append(f'<td style="{NUMBER};{SOFT}">{number}</td><td style="{CELL};{tint}">{words}</td>')
+        words = _code(getattr(view, diff.level).text[line])
+        cells.append(f'<td style="{NUMBER};{SOFT}">{_code(number)}</td><td style="{CELL};{tint}">{words}</td>')
     return (f'<tr style="{INK}">{"".join(cells)}<td style="{CELL};{SOFT}">{MARKS[row.kind]}'
             f'{escape(row_label(diff, row))}</td></tr>')
