@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pyptx.ir.nodes import Block, BranchTargets, Instruction, Label, LabelOperand, Loc, Predicate, Statement
 from pyptx.ir.visit import leaves
 
-__all__ = ["If", "Item", "Loop", "Region", "references", "structured"]
+__all__ = ["If", "Item", "Loop", "Region", "jump", "references", "structured", "without_idle_jumps"]
 
 DEEPEST = 14                                            # Python takes 20 `with` inside one another
 
@@ -45,6 +45,26 @@ class Region:
 Item = Statement | Loop | If | Region
 
 
+def without_idle_jumps(statements: list[Statement]) -> list[Statement]:
+    """The statements without jumps to the label that comes right behind them."""
+    out: list[Statement] = []
+    for i, node in enumerate(statements):
+        if isinstance(node, Block):
+            node = Block(tuple(without_idle_jumps(list(node.body))))
+        target = jump(node)
+        if target is not None and node.predicate is None:
+            behind = i + 1
+            while behind < len(statements) and isinstance(statements[behind], Label):
+                if statements[behind].name == target:
+                    break
+                behind += 1
+            else:
+                out.append(node)
+            continue
+        out.append(node)
+    return out
+
+
 def structured(body: Iterable[Statement], take: Callable[[str], bool]) -> list[Item]:
     """The statements with what can be structured structured.
 
@@ -55,7 +75,7 @@ def structured(body: Iterable[Statement], take: Callable[[str], bool]) -> list[I
     return _Structurer(statements, take).items(0, len(statements), 0)
 
 
-def _jump(node: object) -> str | None:
+def jump(node: object) -> str | None:
     """The label a plain `bra` goes to."""
     match node:
         case Instruction("bra", () | (".uni",), (LabelOperand(target),)):
@@ -76,7 +96,7 @@ class _Structurer:
         taken: list[tuple[int, int]] = []               # twice the place of first and last statement; a loop's is odd
         last: dict[int, int] = {}
         for i, node in enumerate(self.statements):
-            target = self.at.get(_jump(node) or "")
+            target = self.at.get(jump(node) or "")
             if target is not None and target < i and (node.predicate is None or node.modifiers == ()):
                 last[target] = i
         for start, end in sorted(last.items(), key=lambda item: item[1] - item[0]):
@@ -85,7 +105,7 @@ class _Structurer:
                 self.loops[start] = end
         jumps = []
         for i, node in enumerate(self.statements):
-            target = self.at.get(_jump(node) or "")
+            target = self.at.get(jump(node) or "")
             if target is not None and target > i + 1 and node.predicate is not None and node.modifiers == ():
                 jumps.append((target - i, i, target))
         for _, start, end in sorted(jumps):
@@ -98,10 +118,10 @@ class _Structurer:
     def _else(self, start: int, end: int, taken: list[tuple[int, int]]) -> int:
         """The label behind an else part, or -1."""
         node = self.statements[end - 1]
-        target = self.at.get(_jump(node) or "")
+        target = self.at.get(jump(node) or "")
         if target is None or target <= end + 1 or node.predicate is not None or end - 1 == start:
             return -1
-        behind = (_jump(self.statements[start]), self.statements[end])
+        behind = (jump(self.statements[start]), self.statements[end])
         if behind[1].name != behind[0] or _crosses(taken, 2 * start, 2 * target - 2) or not self.take("else"):
             return -1
         return target

@@ -7,12 +7,14 @@ instruction is inlined into the next one when nothing else uses its result and P
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from pyptx.codegen.body import BodyWriter, call
 from pyptx.codegen.expressions import Find, chain, expression, guard
 from pyptx.codegen.flow import If, Item, Loop, Region
-from pyptx.codegen.idioms import VALUES, WRAPPERS, Wait
+from pyptx.codegen.helpers import Helper
+from pyptx.codegen.idioms import VALUES, WRAPPERS, Range, Wait
 from pyptx.codegen.kinds import instructions_of, register_kinds
 from pyptx.codegen.layout import Lines, identifier, literal
 from pyptx.codegen.operators import ATOM, COMPARES, Term, number, operator
@@ -171,6 +173,10 @@ class Fluent:
                 self._statement("ptx.mbarrier.wait", node.operands[1:], None, unwrap=True)
             case Roll():
                 self._roll(item)
+            case Helper():
+                self._helper(item)
+            case Range():
+                self._range(item)
             case Label(name):
                 self.flush()
                 self.lines.add(f"ptx.label({literal(name)})")
@@ -348,6 +354,41 @@ class Fluent:
             return None
         self.kinds[node.operands[0].name] = result
         return self._call(name, [], node.operands[1:], None, result, unwrap=name.startswith("ptx.mbarrier"))
+
+    def _range(self, item: Range) -> None:
+        """A counted loop; with a counter that is there already, its instructions."""
+        mov, setp, bra, add = item.nodes
+        counter = item.counter
+        if self._known(counter) or counter in self.arrays or self.types_of.get(counter) not in ("s32", "b32", "u32"):
+            self.instruction(mov)
+            self.item(Loop(item.label, None, [setp, bra, *item.body, add]))
+            self.lines.add(f"ptx.label({literal(item.end)})")
+            return
+        for operand in (item.start, item.stop, item.step):
+            for name in _operand_names(operand):
+                self._define(name)
+        self.flush()
+        self.kinds[counter] = "s32"
+        told = [expression(o, self.find) for o in (item.start, item.stop, item.step)]
+        if told[2] == "1":
+            told.pop()
+        variable = identifier(counter, self.taken)
+        self.taken.add(variable)
+        self.variables[counter] = variable
+        self._inside(f"for {variable} in ptx.range_({', '.join(told)}):", item.body)
+
+    def _helper(self, item: Helper) -> None:
+        """A helper's call, if what it writes in between is used nowhere else; else its instructions."""
+        inside = Counter(name for node in item.nodes for name in _names(node))
+        between = [n for n in inside if n in self.types_of and n not in (item.result, item.source.name)]
+        if (any(self._known(n) or self.uses[n] != inside[n] for n in between) or self._known(item.result)
+                or item.result in self.arrays or item.result == item.source.name):
+            for node in item.nodes:
+                self.instruction(node)
+            return
+        self._define(item.source.name)
+        kind = self.kinds[item.result] = "b64" if "tcgen05" in item.head else "u64"
+        self._assign(item.result, self._call(item.head, [], [item.source], None, kind, last=item.keywords))
 
     # expressions ------------------------------------------------------------------------------------------------------
 
@@ -658,6 +699,10 @@ def _all_names(items: Iterable[Item]) -> Iterable[str]:
                 yield from _all_names(otherwise)
             case Region(body):
                 yield from _all_names(body)
+            case Range(body=body, nodes=nodes):
+                for node in nodes:
+                    yield from _names(node)
+                yield from _all_names(body)
             case _:
                 for node in instructions_of([item]):
                     yield from _names(node)
@@ -673,9 +718,10 @@ def _uses(items: Iterable[Item], registers: dict[str, str]) -> dict[str, int]:
                 case Instruction():
                     for name in _names(item):
                         found[name] = found.get(name, 0) + 1
-                case Wait(node):
-                    for name in _names(node):
-                        found[name] = found.get(name, 0) + 1
+                case Wait() | Helper():
+                    for node in instructions_of([item]):
+                        for name in _names(node):
+                            found[name] = found.get(name, 0) + 1
                 case Loop(_, predicate, body):
                     if predicate is not None:
                         found[predicate.register] = found.get(predicate.register, 0) + 9
@@ -685,6 +731,11 @@ def _uses(items: Iterable[Item], registers: dict[str, str]) -> dict[str, int]:
                     count(then)
                     count(otherwise)
                 case Region(body):
+                    count(body)
+                case Range(body=body, nodes=nodes):
+                    for node in nodes:
+                        for name in _names(node):
+                            found[name] = found.get(name, 0) + 9
                     count(body)
                 case Roll(group=group):
                     for node in group:
@@ -699,7 +750,7 @@ def _rolls(items: Iterable[Item]) -> Iterable[Roll]:
         match item:
             case Roll():
                 yield item
-            case Loop(body=body) | Region(body=body):
+            case Loop(body=body) | Region(body=body) | Range(body=body):
                 yield from _rolls(body)
             case If(then=then, otherwise=otherwise):
                 yield from _rolls(then)

@@ -6,15 +6,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyptx.codegen.flow import If, Item, Loop, Region
-from pyptx.ir.nodes import AddressOperand, Instruction, Label, LabelOperand, Predicate, RegisterOperand
+from pyptx.ir.nodes import (
+    AddressOperand,
+    ImmediateOperand,
+    Instruction,
+    Label,
+    LabelOperand,
+    Operand,
+    Predicate,
+    RegisterOperand,
+)
 
-__all__ = ["VALUES", "WRAPPERS", "Wait", "waits"]
+__all__ = ["VALUES", "WRAPPERS", "Range", "Wait", "ranges", "waits"]
 
 @dataclass(slots=True)
 class Wait:
     """`ptx.mbarrier.wait`: the try_wait that is repeated."""
 
     node: Instruction
+
+
+@dataclass(slots=True)
+class Range:
+    """`for counter in ptx.range_(start, stop, step)`; `nodes` is what it writes: mov, setp, bra, add."""
+
+    counter: str
+    start: Operand
+    stop: Operand
+    step: Operand
+    label: str
+    end: str
+    body: list[Item]
+    nodes: list[Instruction]
 
 
 # mnemonic -> wrapper; operands are its arguments, in order
@@ -46,6 +69,47 @@ VALUES = {
     "mbarrier.try_wait.parity.shared::cta.b64": ("ptx.mbarrier.try_wait", "pred"),
 }
 _TRY_WAIT = ("mbarrier.try_wait.parity.shared.b64", "mbarrier.try_wait.parity.shared::cta.b64")
+
+
+def ranges(items: list[Item], uses: dict[str, int], take: Callable[[str], bool]) -> list[Item]:
+    """The items with counted loops as `ptx.range_` writes them as one Range each, inside loops and branches too."""
+    out: list[Item] = []
+    i = 0
+    while i < len(items):
+        item = items[i]
+        match item:
+            case Loop(body=body) | Region(body=body):
+                item.body = ranges(body, uses, take)
+            case If():
+                item.then, item.otherwise = ranges(item.then, uses, take), ranges(item.otherwise, uses, take)
+        found = _range(item, items[i + 1:i + 2], out, uses)
+        if found is not None and take("range"):
+            out[-1] = found
+            if uses.get(found.end) == 1:                # the label behind it
+                i += 1
+        else:
+            out.append(item)
+        i += 1
+    return out
+
+
+def _range(loop: Item, behind: list[Item], before: list[Item], uses: dict[str, int]) -> Range | None:
+    match before[-1:], loop, behind:
+        case ([Instruction("mov", (".s32",), (RegisterOperand(k) | LabelOperand(k), start), None) as mov],
+              Loop(label, None, [Instruction("setp", (".ge" | ".le" as way, ".s32"), (p, left, stop), None) as setp,
+                                 Instruction("bra", (), (LabelOperand(end),), Predicate(done, False)) as bra,
+                                 *body,
+                                 Instruction("add", (".s32",), (result, again, step), None) as add]),
+              [Label(after)]):
+            names = {getattr(o, "name", None) for o in (left, result, again)}
+            if names != {k} or getattr(p, "name", None) != done or after != end or uses.get(done) != 2:
+                return None
+            down = isinstance(step, ImmediateOperand) and step.text.startswith("-")
+            if (way == ".le") != down or uses.get(label, 0) != 1 or any(getattr(o, "name", None) == k
+                                                                        for o in (start, stop, step)):
+                return None
+            return Range(k, start, stop, step, label, end, body, [mov, setp, bra, add])
+    return None
 
 
 def waits(items: list[Item], uses: dict[str, int], take: Callable[[str], bool]) -> list[Item]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyptx.codegen.flow import If, Item, Loop, Region
-from pyptx.codegen.idioms import Wait
+from pyptx.codegen.helpers import Helper
+from pyptx.codegen.idioms import Range, Wait
 from pyptx.codegen.rolls import Roll
 from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, Operand, RegisterOperand
 from pyptx.ir.types import ScalarType
@@ -41,6 +42,12 @@ def instructions_of(items: Iterable[Item]) -> Iterable[Instruction]:
                 yield from group
             case Wait(node):
                 yield node
+            case Range(body=body, nodes=[mov, setp, bra, add]):
+                yield from (mov, setp, bra)
+                yield from instructions_of(body)
+                yield add
+            case Helper(nodes=nodes):
+                yield from nodes
 
 
 def register_kinds(declared: dict[str, str],

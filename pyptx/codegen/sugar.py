@@ -10,23 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from pyptx import validate
 from pyptx.codegen.body import BodyWriter
 from pyptx.codegen.demangle import plain_name
 from pyptx.codegen.directives import FileWriter
 from pyptx.codegen.dissolve import dissolved, pretty_labels
-from pyptx.codegen.flow import If, Item, Loop, Region, references, structured
+from pyptx.codegen.flow import If, Item, Loop, Region, references, structured, without_idle_jumps
 from pyptx.codegen.fluent import Fluent, NotFluent
-from pyptx.codegen.idioms import waits
+from pyptx.codegen.helpers import helped
+from pyptx.codegen.idioms import Range, ranges, waits
 from pyptx.codegen.layout import Lines
-from pyptx.codegen.prove import TranspileError, proven
+from pyptx.codegen.prove import TranspileError, traced
 from pyptx.codegen.rolls import rolled
+from pyptx.codegen.same import differences
 from pyptx.codegen.scopes import Names
 from pyptx.errors import PtxError
 from pyptx.ir.nodes import Function, Instruction, Module, RegDecl
 
 __all__ = ["Budget", "apply_sugar"]
 
-KINDS = ("roll", "wait", "inline", "keep", "value", "else", "if", "loop")
+KINDS = ("helper", "roll", "wait", "inline", "keep", "value", "range", "else", "if", "loop")
 _ROUNDS = 24                                            # proofs spent on one function
 
 
@@ -64,11 +67,19 @@ def apply_sugar(module: Module, *, kernel_name: str | None = None) -> str:
 
 
 def _differs(text: str, module: Module) -> str:
-    """What is wrong with the Python, "" when nothing is."""
+    """What is wrong with the Python, "" when nothing is: what it traces to is the same program, and as valid."""
     try:
-        return "; ".join(proven(text, module, names=False)[:3])
+        again = traced(text)
+        found = differences(module, again, names=False)
+        if not found and not _refused(module):
+            found = _refused(again)                     # registers may have got other types
+        return "; ".join(found[:3])
     except (PtxError, TypeError, ValueError, LookupError, AttributeError, NameError, SyntaxError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def _refused(module: Module) -> list[str]:
+    return [d.message for d in validate.check(module) if d.severity == "error"]
 
 
 class _Sugar:
@@ -137,7 +148,7 @@ class _Sugar:
         before, known = len(lines.out), set(types)
         try:
             declared, statements = dissolved(function.body)
-            items = _arranged(pretty_labels(statements), declared, budget or Budget())
+            items = _arranged(pretty_labels(without_idle_jumps(statements)), declared, budget or Budget())
             Fluent(lines, names, types, declared, items, budget or Budget(),
                    frozenset(p.name for p in function.params if p.array_size is None) if function.is_entry
                    else frozenset(), function.name).write()
@@ -166,13 +177,14 @@ def _arranged(statements: list, declared: list[RegDecl], take: Budget) -> list[I
                 uses[node.predicate.register] += 1
             for operand in node.operands:
                 uses[getattr(operand, "name", "")] += hasattr(operand, "name") and operand.name[:1] == "%"
-    return _rolled(waits(structured(statements, take), uses, take), indexed, take)
+    items = ranges(waits(structured(statements, take), uses, take), uses, take)
+    return _rolled(helped(items, take), indexed, take)
 
 
 def _rolled(items: list[Item], indexed, take: Budget) -> list[Item]:
     for item in items:
         match item:
-            case Loop(body=body) | Region(body=body):
+            case Loop(body=body) | Region(body=body) | Range(body=body):
                 item.body = _rolled(body, indexed, take)
             case If():
                 item.then = _rolled(item.then, indexed, take)

@@ -281,14 +281,15 @@ def _address(c: Cursor) -> Operand:
             layout.append(("=base", text))
     tail = None
     if c.word in ("+", "-", ","):
-        if c.word == "+":
+        plus = c.word == "+"
+        if plus:
             layout.append(("+", c.gap))
             c.advance()
             layout.append(("tail", c.gap))
         else:
             layout += [("=+", ""), ("tail", c.gap)]
         tail_start = c.start
-        if c.word != ",":
+        if plus or c.word != ",":
             expression(c)
         while c.word == ",":
             c.advance()

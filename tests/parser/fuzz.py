@@ -4,8 +4,8 @@
 
 Each round damages a piece of a file: bytes, words, lines, and spliced pieces of other files. Recovering, the parser
 must give back every byte; strictly it reads the text or refuses it with a ParseError; `check` names errors and raises
-none; with --transpile, what is read is written as Python that traces back, plainly and with sugar. Each text that fails is
-kept in the folder, and the process ends with status 1. A round may take ten seconds.
+none; with --transpile, what is read is written as Python that traces back, plainly and with sugar. Each text that
+fails is kept in the folder, and the process ends with status 1. A round may take ten seconds.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 LONGEST = 6000                          # bytes of a piece
 PATIENCE_S = 10
 WORDS = (b'{ } ( ) [ ] ; : , | ! @ % < > = // /* */ " .reg .entry .func .param .b32 .v4 .align .loc .file .section '
-         b'.pragma .branchtargets .callprototype .alias @@DWARF 0x 0f _ ret; L: %r1 %p1|%p2 -1 1e400 99999999999999999999 '
-         b'.const[3] %r<0x10> +-8 \xe2\x80\xa8 \0 \xff').split(b" ")
+         b'.pragma .branchtargets .callprototype .alias @@DWARF 0x 0f _ ret; L: %r1 %p1|%p2 -1 1e400 '
+         b'99999999999999999999 .const[3] %r<0x10> +-8 \xe2\x80\xa8 \0 \xff').split(b" ")
 WORDS += [b"\n", b"\r\n", b"bra L;", b".version 8.5\n", b".target sm_90\n", b"{ { { { {", b"} } } } }"]
 
 

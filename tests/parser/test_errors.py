@@ -36,7 +36,7 @@ def test_a_wrong_header(text: str, where: str, message: str):
     ("@%p { ret; }", "6:5", "expected an instruction after the guard"),
     ("ld.u32 %r1, [%rd1;", "6:18", "expected ']'"),
     ("ld.u32 %r1, {%r1;", "6:17", "expected '}'"),
-    ("mov.b32 %r1, (1 + ;", "6:19", "expected a value"),
+    ("mov.b32 %r1, (1 + ;", "6:19", "expected a value"), ("ld.u32 %r1, [a+, 0];", "6:16", "expected a value"),
     ("mov.b32 %r1, (1 + 2;", "6:20", "expected ')' or an operator"),
     ("mov.f32 %f1, 1.0f;", "6:17", "found 'f'"),
     (".reg .u31 %r1;", "6:6", "expected a type"),
