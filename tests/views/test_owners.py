@@ -10,12 +10,14 @@ import pytest
 from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256}}
+SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256},
+         "hopper/gemm": {"M": 512, "N": 512, "K": 256}}
 
 
 @pytest.fixture(scope="module", params=SIZES)
 def view(request) -> LinkedView:
-    kernel = runpy.run_path(str(EXAMPLES / f"{request.param}.py"))[request.param]
+    name = request.param.rpartition("/")[2]
+    kernel = runpy.run_path(str(EXAMPLES / f"{request.param}.py"))[name]
     return linked(kernel.compile(**SIZES[request.param]), block=kernel.block)
 
 

@@ -1,0 +1,222 @@
+"""Matrix product for Hopper: C = A @ B by TMA and wgmma, with warpgroups that specialise.
+
+    python examples/hopper/gemm.py
+    pyptx view examples/hopper/gemm.py:gemm -p M=512 N=512 K=256 -o gemm.html
+
+A CTA of three warpgroups computes a BM x BN tile of C. One thread of the first warpgroup, the producer, copies BK
+columns of A and rows of B at a time into a ring of STAGES stages; the two others, the consumers, multiply BM/2 rows
+each and keep their sums in registers. Techniques, and where they are described:
+
+- Tensor maps, swizzled by 128 bytes; what lies outside an array is read as zero and not written, so that no size has to
+  be a multiple of a tile (CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors").
+- A `full` and an `empty` mbarrier for each stage: the first counts the bytes that arrive, the second the warps that are
+  done (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+- The producer gives registers to the consumers (PTX ISA, "setmaxnreg"; CUTLASS calls the scheme "warp-specialized").
+- wgmma on shared memory, B read across its rows (an MN-major descriptor); the product of one stage runs while the next
+  one is started (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+- Results leave through the ring's memory by TMA, so that a warp writes whole lines (PTX ISA, "stmatrix").
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg, RegArray
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
+
+CONSUMERS = 2                   # warpgroups that multiply
+THREADS = 128 * (1 + CONSUMERS)
+LINE = 128                      # bytes of a row of a box in shared memory, and of the swizzle
+BOX = LINE // 2                 # columns of a box of 16-bit numbers
+WGMMA_ROWS, WGMMA_K = 64, 16    # of one wgmma with 16-bit operands
+WGMMA_BYTES = WGMMA_ROWS * LINE                 # 64 rows of a box
+MOST_BYTES = 227 * 1024         # of shared memory that a CTA can have, less what the mbarriers take
+
+
+def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
+    """C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for the sizes that are taken."""
+    (M, K), N = a.shape, b.shape[1]
+    check_sizes(M, N, K, BM, BN, BK, STAGES, c.dtype)
+    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
+    stage_bytes = a_bytes + b_bytes
+    steps = -(-K // BK)
+
+    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
+    full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
+    start = reg.from_(ring.name, u32)
+    filled = ptx.mbarrier.array(reg.from_(full.name, u32), 0, STAGES)
+    freed = ptx.mbarrier.array(reg.from_(empty.name, u32), 0, STAGES)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    row = reg.from_(ptx.special.ctaid.y(), u32) * BM
+    column = reg.from_(ptx.special.ctaid.x(), u32) * BN
+
+    with ptx.if_(tid == 0):
+        filled.init_all(1)                              # the producer, and the bytes it announces
+        freed.init_all(CONSUMERS * 4)                   # one lane of every consumer warp
+        ptx.fence.mbarrier_init()
+    ptx.bar.sync(0)
+
+    position = ptx.pipeline(STAGES)
+    gives = BM * BN > 128 * 64                          # registers; smaller tiles do with what a thread starts with
+    with ptx.if_(tid < 128):
+        if gives:
+            ptx.setmaxnreg_dec(40)
+        with ptx.if_(tid == 0):
+            for step in ptx.range_(0, steps):
+                stage, phase = position.advance()
+                freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
+                ready = filled.at(stage)
+                ready.arrive_expect_tx(min(BM, M) * BK * 2 + b_bytes)
+                to_a, k = start + stage * stage_bytes, step * BK
+                for i in range(0, BK, BOX):
+                    ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready)
+                to_b = to_a + a_bytes
+                for j in range(0, BN, BOX):
+                    ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BK * 2, src=b.tma_desc(), coord=(column + j, k),
+                                                mbar=ready)
+    with ptx.else_():
+        if gives:
+            ptx.setmaxnreg_inc(232)
+        consumer = (tid >> 7) - 1
+        rows = BM // CONSUMERS                          # of this consumer
+        leads = (tid & 31) == 0
+        sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+
+        # Boxes of A: BM rows of 64 columns. Eight rows are 1 KiB; the next columns of a row follow within its line.
+        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16,
+                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
+        # Boxes of B: BK rows of 64 columns. Eight rows of K are 1 KiB; the next columns are in the next box.
+        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
+                                           swizzle=ptx.wgmma.SWIZZLE_128B)
+
+        def multiply(first: bool) -> Reg:
+            """Start the product of the next stage, once it is there; the stage."""
+            stage, phase = position.advance()
+            filled.at(stage).wait(phase)
+            this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
+            ptx.wgmma.fence()
+            for k in range(0, BK, WGMMA_K):
+                a_offset = k // BOX * BM * LINE + k % BOX * 2
+                for i, part in enumerate(sums):
+                    ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
+                                        d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
+                                        b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
+            ptx.wgmma.commit_group()
+            return stage
+
+        previous = multiply(first=True)
+        for _ in ptx.range_(1, steps):
+            stage = multiply(first=False)
+            ptx.wgmma.wait_group(1)                     # the product of the stage before is done
+            freed.at(previous).arrive(pred=leads)
+            ptx.inst.mov.u32(previous, stage)
+        ptx.wgmma.wait_group(0)
+
+        ptx.bar.sync(1, 128 * CONSUMERS)                # nobody reads the ring any more: it holds C from here on
+        thread = tid & 127
+        for i, part in enumerate(sums):
+            first_row = consumer * rows + i * WGMMA_ROWS
+            to_c = start + first_row * (BN * c.dtype.bits // 8)
+            stage_out(part, to_c, thread, c.dtype)
+            ptx.fence.proxy_async_shared_cta()
+            ptx.bar.sync(consumer + 2, 128)
+            with ptx.if_(thread == 0):
+                per_box = LINE * 8 // c.dtype.bits
+                for j in range(0, BN, per_box):
+                    ptx.cp.async_bulk.tensor_2d.store(dst=c.tma_desc(), src=to_c + j // per_box * WGMMA_BYTES,
+                                                      coord=(column + j, row + first_row))
+                ptx.cp.async_bulk.commit_group()
+        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+
+def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
+    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on.
+
+    Whatever the type, a group of registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32.
+    """
+    lane, warp = thread & 31, thread >> 5
+    if dtype == f32:
+        place = ((warp * 16 + (lane >> 2)) << 7) + ((lane & 3) << 3)
+        size = 4
+    else:
+        place = ((warp * 16 + (lane & 15)) << 7) + ((lane >> 4) << 4)
+        size = 8
+    place = start + smem.apply_swizzle(place, "128B")
+    for group in range(len(sums) // size):
+        values = sums[group * size:(group + 1) * size]
+        box, part = divmod(group, 4)
+        target = (place ^ (part * 32)) + box * WGMMA_BYTES
+        if dtype == f32:
+            ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
+            ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
+        else:
+            pairs = reg.array(b32, 4)
+            for pair, low, high in zip(pairs, values[::2], values[1::2], strict=True):
+                getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
+            ptx.stmatrix(smem=target, regs=pairs)
+
+
+def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, out: PtxType) -> None:
+    """Raise ValueError for sizes that TMA or the tiling does not take.
+
+    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes), N at least 64 and K at least BK (boxes do not
+    get narrower than a tile); M is anything.
+    """
+    for name, size, least in (("N", N, BOX), ("K", K, BK)):
+        if size % 8 or size < least:
+            raise ValueError(f"gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
+    for name, tile, step, most in (("BM", BM, CONSUMERS * WGMMA_ROWS, 256), ("BN", BN, BOX, 256), ("BK", BK, BOX, 256)):
+        if tile % step or not 0 < tile <= most:
+            raise ValueError(f"gemm: {name}={tile}; expected a multiple of {step} up to {most}")
+    if BM * BN > 128 * 256:
+        raise ValueError(f"gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
+                         "BM * BN is at most 128 * 256")
+    ring = STAGES * (BM + BN) * BK * 2
+    if not BM * BN * out.bits // 8 <= ring < MOST_BYTES:
+        raise ValueError(f"gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} take {ring} bytes of shared memory; "
+                         f"expected {BM * BN * out.bits // 8} (the tile of C) to {MOST_BYTES}")
+
+
+def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(product, name="gemm", arch="sm_90a",
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX)),
+                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX))],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits))],
+                  grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)), block=(THREADS, 1, 1),
+                  reqntid=(THREADS, 1, 1))
+
+
+gemm = gemm_of(bf16, bf16)
+
+
+def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    return a.astype(np.float32) @ b.astype(np.float32)
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
+    wanted = reference(a, b)
+    gemm = gemm_of(f16, f32)
+    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
+        c = np.asarray(gemm(of_package(package, a), of_package(package, b)))
+        np.testing.assert_allclose(c, wanted, rtol=1e-3, atol=1e-3)
+        print(f"gemm of {a.shape} @ {b.shape} f16, {package} arrays, on {gemm.last_run.backend!r}: largest difference "
+              f"from NumPy {np.abs(c - wanted).max():.1e}")
+
+
+def of_package(package: str, array: np.ndarray):
+    """A NumPy array as one of "numpy", "torch" or "jax"."""
+    if package == "numpy":
+        return array
+    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Loading an example, and running its kernel as the adversary would."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="session")
+def example():
+    """From the path of an example, "hopper/gemm", to its module; each is loaded once."""
+    loaded: dict[str, ModuleType] = {}
+
+    def load(path: str) -> ModuleType:
+        if path not in loaded:
+            spec = importlib.util.spec_from_file_location(f"example_{path.replace('/', '_')}", EXAMPLES / f"{path}.py")
+            loaded[path] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(loaded[path])
+        return loaded[path]
+    return load

@@ -1,0 +1,60 @@
+"""The Hopper matrix product: right in every schedule, for tails in every direction, and without spills."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import use
+from pyptx.types import bf16, f16, f32
+
+NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
+
+
+@pytest.fixture(scope="module")
+def hopper(example):
+    return example("hopper/gemm")
+
+
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("sizes, tiling, dtype, out", [
+    ((128, 256, 64), {}, bf16, bf16),
+    ((200, 264, 136), {}, bf16, bf16),
+    ((100, 72, 64), {"BN": 64, "STAGES": 2}, f16, f32),
+    ((300, 200, 264), {"BM": 256, "BN": 128, "BK": 128, "STAGES": 2}, bf16, f32),
+    ((1, 64, 1000), {"BN": 128, "STAGES": 3}, f16, f16),
+], ids=str)
+def test_it_equals_numpy(hopper, sizes, tiling, dtype, out, schedule: str):
+    m, n, k = sizes
+    random = np.random.default_rng(m + n + k)
+    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
+    with use("sim", schedule=schedule):
+        c = hopper.gemm_of(dtype, out)(a, b, **tiling)
+    assert c.dtype == NUMPY[out]
+    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
+    np.testing.assert_allclose(c.astype(np.float32), hopper.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+
+
+@pytest.mark.parametrize("sizes, tiling, message", [
+    ((64, 64, 60), {}, "K=60; expected a multiple of 8 that is at least 64"),
+    ((64, 40, 64), {}, "N=40; expected a multiple of 8 that is at least 64"),
+    ((64, 64, 64), {"BM": 64}, "BM=64; expected a multiple of 128 up to 256"),
+    ((64, 64, 64), {"BM": 256}, "more sums than the consumers have registers for"),
+    ((64, 64, 64), {"STAGES": 5}, "5 stages of 128 x 64 and 64 x 256 take 245760 bytes of shared memory"),
+], ids=str)
+def test_sizes_it_cannot_take_are_named(hopper, sizes, tiling, message: str):
+    m, n, k = sizes
+    with pytest.raises(ValueError, match=message):
+        hopper.gemm.compile(M=m, N=n, K=k, **tiling)
+
+
+@pytest.mark.parametrize("tiling", [{}, {"BN": 128}, {"BN": 64}, {"BM": 256, "BN": 128},
+                                    {"BN": 128, "BK": 128, "STAGES": 3}], ids=str)
+def test_it_assembles_without_spills_or_complaints(hopper, tiling):
+    compiled = hopper.gemm.compile(M=4096, N=4096, K=4096, **tiling)
+    used = compiled.resources["gemm"]
+    assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
+    assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
+    opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
+    assert opcodes >= {"UTMALDG", "HGMMA", "SYNCS", "STSM", "UTMASTG"}

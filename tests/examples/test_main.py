@@ -1,0 +1,18 @@
+"""Every example checks itself: `main` compares with NumPy, on arrays of every package that is installed."""
+
+from __future__ import annotations
+
+import pytest
+
+GENERATIONS = ["hopper/gemm"]
+
+
+@pytest.mark.parametrize("path", GENERATIONS)
+def test_main_checks_arrays_of_every_package(example, path: str, capsys):
+    pytest.importorskip("torch")
+    pytest.importorskip("jax")
+    example(path).main()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    for line, package in zip(lines, ("numpy", "torch", "jax"), strict=True):
+        assert f"{package} arrays, on 'sim': largest difference from NumPy" in line
