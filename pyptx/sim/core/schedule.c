@@ -155,7 +155,10 @@ static void free_cluster(Cluster *cluster) {
     free(cluster);
 }
 void close_clusters(Ctx *x) {
-    for (u32 k = 0; k < x->resident; k += x->ctas[k]->cluster->size) free_cluster(x->ctas[k]->cluster);
+    for (u32 k = 0, size; k < x->resident; k += size) {
+        size = x->ctas[k]->cluster->size;                                // gone with its CTAs
+        free_cluster(x->ctas[k]->cluster);
+    }
     free_cluster(x->spare);
 }
 
