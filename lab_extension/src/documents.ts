@@ -24,7 +24,7 @@ class FileView extends View {
   private async load(): Promise<void> {
     this.say(this.trans.__("Assembling and disassembling …"));
     try {
-      const data = await fileView(this.context.path);
+      const data = await fileView(this.context.localPath);
       if (!this.isDisposed) this.present(data);
     } catch (error) {
       if (!this.isDisposed) this.say(error instanceof Error ? error.message : String(error));

@@ -35,7 +35,7 @@ export class SessionFollower {
 
   /** File name of the notebook, as kernels keep it. */
   get notebook(): string | null {
-    return this.panel?.context.path.split("/").at(-1) ?? null;
+    return this.panel?.context.localPath.split("/").at(-1) ?? null;
   }
 
   private follow(panel: NotebookPanel | null): void {

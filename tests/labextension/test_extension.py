@@ -150,6 +150,7 @@ def test_an_edited_cell_is_stale_until_it_runs_again_and_the_panel_follows(kerne
            "cell.model.sharedModel.setSource(cell.model.sharedModel.getSource().replace('x + y', 'x * y + 1.0'))")
     stale = lab.wait("return [...document.querySelectorAll('.pyptx-mark')].map(m => m.hasAttribute('data-stale'))")
     assert stale == [True] * 5, "the changed line has lost its mark, the others are stale"
+    lab.js("document.querySelector('.pyptx-mark').scrollIntoView({block: 'center'})")
     lab.shot("3-stale")
     lab.run_all()
     lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6 && "
