@@ -4,6 +4,8 @@ down to the error they end with.
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from sim.text import entry
 
 from pyptx import sim
 from pyptx.errors import SimulationError
+from pyptx.sim.core import engine
 
 LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 PEER = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
@@ -104,3 +107,10 @@ def _same(lines: list[str], cluster: int, seed: int) -> None:
 @given(_statements(), st.sampled_from((1, 2)), st.integers(0, 1 << 64))
 def test_a_random_program_does_the_same_on_both_engines(lines, cluster, seed):
     _same(lines, cluster, seed)
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(_statements(), st.integers(0, 1 << 64))
+def test_looking_at_signals_often_changes_nothing(lines, seed):
+    with mock.patch.object(engine, "SLICE", 40), mock.patch.object(engine, "_budget", lambda *_: 40):
+        _same(lines, 2, seed)

@@ -107,6 +107,8 @@ typedef struct Cta {
     Cluster *cluster;
     u32 rank, base;             // in its cluster; of its addresses in the shared window: rank << 24
     u32 registers;              // free in its pool, in registers of a warp's thread
+    u32 paused, idle;           // in the middle of a turn, see run_cta
+    u64 used, quantum;
     u32 turn;                   // schedule=random: warps have their turns in this order
     u8 order[LANES];
 } Cta;
@@ -173,6 +175,7 @@ struct Ctx {
     u64 shared_window, local_window, const_window, param_window, function_window;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
     u32 tensor_hw;              // tensor cores add as the hardware does
+    u64 until;                  // steps after which core_run returns
     u64 steps, max_steps, cta_quantum, warp_quantum;
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
     u64 *next_cta, last_cta;    // the next is shared with the other threads of the launch

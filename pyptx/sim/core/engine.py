@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from weakref import WeakKeyDictionary
@@ -31,7 +32,8 @@ from pyptx.sim.special import value as special_value
 
 __all__ = ["encoded", "run"]
 
-SLICE = 20_000_000              # warp-instructions between two looks at signals
+SLICE = 100_000                 # warp-instructions before the first look at signals
+SLICE_SECONDS = 0.1             # about, between two looks
 RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
@@ -150,9 +152,13 @@ class _Part:
         if not context:
             raise SimulationError("out of memory for the simulated registers")
         try:
-            while (status := library.core_run(context, SLICE)) in (RUNNING, HOST):
+            budget, started = SLICE, time.perf_counter()
+            while (status := library.core_run(context, budget)) in (RUNNING, HOST):
                 if self.job.stop.is_set():
                     return
+                now = time.perf_counter()
+                budget = _budget(budget, now - started)
+                started = now
                 if status == HOST:
                     self._call_host(library, context)
                     library.core_resume(context)
@@ -216,6 +222,11 @@ class _Part:
                         groups.append(deadlocks.Group(ctas[-1], w, mask, int(self.job.code.ops[op]["instr"]),
                                                       _STATES[state], *rest))
         return ctas, groups
+
+
+def _budget(last: int, seconds: float) -> int:
+    """Warp-instructions until the next look at signals, when the last ones took so long."""
+    return int(min(max(last * SLICE_SECONDS / max(seconds, 1e-6), last / 8, 100), last * 8, 1 << 40))
 
 
 class _Lane:

@@ -76,7 +76,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     c->id = id;
     c->next = c->barriers = 0;
     c->left = x->nwarps;
-    c->turn = 0;
+    c->turn = c->paused = 0;
     c->registers = 0;
     for (u32 k = 0; k < x->nwarps; k++) c->order[k] = (u8)k;
     memset(c->bar, 0, sizeof c->bar);
@@ -103,7 +103,9 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     }
 }
 
-enum { OVER, ENDED, STUCK };                                             // its quantum; the CTA; all its threads wait
+// How its turn ended: the quantum is over; the CTA is done; all its threads wait; Python wants to look at signals, and
+// the turn goes on.
+enum { OVER, ENDED, STUCK, PAUSED };
 
 // `moved` is set when something happened: an instruction, a wait that was over, an operation that landed.
 static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
@@ -112,9 +114,11 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
     x->cta = c;
     x->base[2] = c->sregs;
     x->smem_origin = x->smem_start + c->base;
-    if (drawn) quantum = (u64)1 << draw(cluster) % 14;
-    u64 used = 0;
-    u32 idle = 0;
+    u64 used = c->paused ? c->used : 0;
+    u32 idle = c->paused ? c->idle : 0;
+    if (c->paused) quantum = c->quantum;
+    else if (drawn) quantum = (u64)1 << draw(cluster) % 14;
+    c->paused = 0;
     while (c->left) {
         u64 turn = x->warp_quantum;
         u32 next = c->next;
@@ -144,6 +148,10 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
         c->next = c->next + 1 == c->nwarps ? 0 : c->next + 1;
         if (idle > patience) return STUCK;
         if (used >= quantum) return c->left ? OVER : ENDED;
+        if (UNLIKELY(x->steps >= x->until) && c->left) {
+            c->paused = 1; c->used = used; c->idle = idle; c->quantum = quantum;
+            return PAUSED;
+        }
     }
     return ENDED;
 }
@@ -216,7 +224,7 @@ static int release(Ctx *x, Cluster *cluster) {
 }
 
 static void run_grid(Ctx *x, u64 budget) {
-    u64 until = x->steps + budget;
+    u64 until = x->until = x->steps + budget;
     u32 size = x->cluster[0] * x->cluster[1] * x->cluster[2];
     while (x->status == RUNNING && x->steps < until) {
         if (x->current >= x->resident) {
@@ -238,6 +246,7 @@ static void run_grid(Ctx *x, u64 budget) {
         u32 moved = 0, end = run_cta(x, c, x->cta_quantum, &moved);
         if (x->status != RUNNING) break;
         if (moved) cluster->idle = 0;
+        if (end == PAUSED) break;
         if (end != ENDED) {
             if (end == STUCK && ++cluster->idle >= cluster->live) {     // nobody but the asynchronous engine can help
                 cluster->idle = 0;
