@@ -252,7 +252,7 @@ class Collective:
 
 
 class Handled:
-    """Actions of other files that run at once: reference/handlers.py and core/handled.py know how."""
+    """Actions of other files that run at once: reference/handlers.py and core/transfers.py know how."""
 
     __slots__ = ()
 

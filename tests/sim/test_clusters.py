@@ -99,14 +99,15 @@ def test_a_cta_waits_for_arrivals_from_all_others():
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 
 
-def test_multicast_brings_the_same_bytes_to_several_ctas():
+@pytest.mark.parametrize("width", ["", "::16b"])
+def test_multicast_brings_the_same_bytes_to_several_ctas(width):
     body = f"""
     @%p1 mbarrier.init.shared::cta.b64 [%r11], 1; {MEET}
     @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 256; mov.u16 %h1, 0xB
     setp.ne.u32 %p2, %r2, 2; setp.eq.u32 %p3, %r2, 1; and.pred %p3, %p3, %p1
     shl.b32 %r12, %r3, 6; mul.wide.u32 %rd6, %r12, 4
     add.u64 %rd6, %rd1, %rd6
-    @%p3 {COPY}.multicast::cluster [%r9], [%rd6], 256, [%r11], %h1
+    @%p3 {COPY}.multicast::cluster{width} [%r9], [%rd6], 256, [%r11], %h1
     @!%p2 bra END
     W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 0; @!%p4 bra W
     ld.shared.u32 %r20, [%r10]

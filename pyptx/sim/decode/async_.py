@@ -48,7 +48,7 @@ def _bulk(o: Operands, words: set[str]) -> Action | None:
         return act.AsyncGroup("bulk", "read" if ".read" in words else "wait", o.number("n"))
     if ".prefetch" in words:
         return Nop()
-    if any(m.startswith((".mbarrier::report", ".multicast::cluster::")) for m in modifiers):
+    if any(m.startswith(".mbarrier::report") for m in modifiers):
         return None
     spaces = [m for m in modifiers if m in (".global", *_SHARED)]
     to, source = spaces

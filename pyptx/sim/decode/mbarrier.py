@@ -27,7 +27,8 @@ def place(o: Operands, name: str, *words: str) -> Address:
 def mbarrier(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     what, words = modifiers[0], set(modifiers)
-    if what == ".check_layout" or any(m.startswith((".multicast", ".phase_type", ".layout")) for m in modifiers):
+    unknown = (".multicast", ".phase_type", ".layout::v1")          # layout::v0 is what there always was
+    if what == ".check_layout" or any(m.startswith(unknown) for m in modifiers):
         return None
     if what == ".pending_count":
         return act.MbarrierPending(o.target("d"), o.value("st"))
