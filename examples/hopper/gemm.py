@@ -136,7 +136,8 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
 def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
     """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on.
 
-    Whatever the type, a group of registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32.
+    Whatever the type, a group of registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32 by vectors of
+    two (rows 2i and 2i + 1 then share their banks: two passes for each store).
     """
     lane, warp = thread & 31, thread >> 5
     if dtype == f32:

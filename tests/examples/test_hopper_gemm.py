@@ -58,3 +58,9 @@ def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
     opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
     assert opcodes >= {"UTMALDG", "HGMMA", "SYNCS", "STSM", "UTMASTG"}
+
+
+def test_no_two_lanes_meet_in_a_bank_of_shared_memory(hopper):
+    gemm = hopper.gemm_of(bf16, bf16)
+    gemm(np.ones((128, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16]))
+    assert gemm.last_run.counters.shared_conflicts.sum() == 0

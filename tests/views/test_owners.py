@@ -11,7 +11,7 @@ from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256},
-         "hopper/gemm": {"M": 512, "N": 512, "K": 256}}
+         "hopper/gemm": {"M": 512, "N": 512, "K": 256}, "ampere/gemm": {"M": 512, "N": 512, "K": 256}}
 
 
 @pytest.fixture(scope="module", params=SIZES)

@@ -1,0 +1,239 @@
+"""Matrix product for Ampere: C = A @ B by cp.async, ldmatrix and mma.
+
+    python examples/ampere/gemm.py
+    pyptx view examples/ampere/gemm.py:gemm -p M=512 N=512 K=256 -o gemm.html
+
+A CTA of eight warps computes a BM x BN tile of C, BK columns of A and rows of B at a time; the warps are 2 x 4, each
+has BM/2 x BN/4 of the tile. Techniques, and where they are described:
+
+- cp.async into a ring of STAGES stages: the copies of the next STAGES - 1 steps are on their way while one is
+  multiplied. A copy may read fewer bytes than it writes; the rest is zero, which is how tails are handled (PTX ISA,
+  "cp.async").
+- The 16-byte pieces of a row are exchanged by XOR with the row's number, so that neither the copies nor ldmatrix, which
+  reads a column of pieces, meet twice in a bank (CUTLASS, "Efficient GEMM in CUDA").
+- ldmatrix and mma.m16n8k16; B is transposed on its way to registers (PTX ISA, "Warp-level Matrix Instructions").
+- Two sets of fragments: the next 16 of K are loaded while these are multiplied, across the steps too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+
+from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, u32, u64
+
+WARPS_M, WARPS_N = 2, 4
+THREADS = 32 * WARPS_M * WARPS_N
+PIECE = 16                      # bytes of one copy: eight numbers
+PASS = THREADS * PIECE          # bytes that all threads copy at once
+LINE, BOX = 128, 64             # B lies in boxes of 64 columns, 128 bytes
+MMA_K = 16
+MOST_BYTES = 163 * 1024         # of shared memory, for a CTA
+
+
+def product(a, b, c, *, BM=128, BN=128, BK=32, STAGES=4):
+    """C (M x N) = A (M x K) @ B (K x N), all row-major, N and K multiples of 8; sums in f32."""
+    (M, K), N = a.shape, b.shape[1]
+    check_sizes(M, N, K, BM, BN, BK, STAGES)
+    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
+    stage_bytes = a_bytes + b_bytes
+    a_swizzle = f"{BK * 2}B"
+
+    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
+    start = reg.from_(ring.name, u32)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    lane, warp = tid & 31, tid >> 5
+    row = reg.from_(ptx.special.ctaid.y(), u32) * BM
+    column = reg.from_(ptx.special.ctaid.x(), u32) * BN
+    from_a, from_b, to_c = ptx.global_ptrs(a, b, c)
+
+    # Pieces this thread copies. Of A: in one column, `a_step` rows apart. Of B: rows of K 32 apart, then the next box.
+    a_pieces = BK * 2 // PIECE                          # of a row
+    a_step = THREADS // a_pieces
+    a_row, a_column = row + (tid >> (a_pieces.bit_length() - 1)), (tid & (a_pieces - 1)) << 3
+    b_row, b_column = tid >> 3, column + ((tid & 7) << 3)
+    from_a += wide(a_row, K * 2) + wide(a_column, 2)
+    from_b += wide(b_row, N * 2) + wide(b_column, 2)
+    put_a = start + smem.apply_swizzle(tid * PIECE, a_swizzle)
+    put_b = start + smem.apply_swizzle(tid * PIECE, "128B") + a_bytes
+    a_sizes = [bytes_if(a_row + i * a_step < M if M % BM else None) for i in range(a_bytes // PASS)]
+    b_sizes = [bytes_if(b_column + j * BOX < N if N % BN else None) for j in range(BN // BOX)]
+
+    def copy(stage: int | Reg, k: int | Reg) -> None:
+        """Start the copies of BK columns of A and rows of B, `k` and following; zeros beyond K."""
+        into_a, into_b = put_a + stage * stage_bytes, put_b + stage * stage_bytes
+        inside = a_column + k < K
+        for i, size in enumerate(a_sizes):
+            copy_piece(ptx.addr(into_a, i * PASS), ptx.addr(from_a, i * a_step * K * 2), size, inside)
+        for i in range(BK // 32):
+            inside = b_row + i * 32 + k < K
+            for j, size in enumerate(b_sizes):
+                copy_piece(ptx.addr(into_b, (j * BK + i * 32) * LINE), ptx.addr(from_b, (i * 32 * N + j * BOX) * 2),
+                           size, inside)
+        ptx.cp.async_.commit_group()
+        ptx.inst.add.s64(from_a, from_a, BK * 2)
+        ptx.inst.add.s64(from_b, from_b, BK * N * 2)
+
+    # What this lane's row of the first matrix of a fragment is, in A and in B.
+    rows, columns = BM // WARPS_M, BN // WARPS_N        # of a warp
+    warp_row, warp_column = (warp & (WARPS_M - 1)) * rows, (warp >> 1) * columns
+    half = (lane >> 4) << 4
+    get_a = smem.apply_swizzle((warp_row + (lane & 15)) * (BK * 2) + half, a_swizzle)
+    get_b = smem.apply_swizzle((warp_column >> 6) * (BK * LINE) + ((warp_column & 63) << 1) + (lane & 15) * LINE + half,
+                               "128B") + a_bytes
+    a_parts = [[reg.array(b32, 4) for _ in range(rows // 16)] for _ in range(2)]
+    b_parts = [[reg.array(b32, 4) for _ in range(columns // 16)] for _ in range(2)]
+    sums = [[reg.array(f32, 4) for _ in range(columns // 8)] for _ in range(rows // 16)]
+    for value in (value for line in sums for part in line for value in part):
+        ptx.inst.mov.f32(value, 0.0)
+
+    def load(buffer: int, base: Reg, k: int) -> None:
+        """Load the fragments of 16 of K from the stage at `base`."""
+        this_a = base + (get_a ^ (k * 2))
+        for i, part in enumerate(a_parts[buffer]):
+            ptx.ldmatrix(dst=part, src=ptx.addr(this_a, i * 16 * BK * 2))
+        for j, part in enumerate(b_parts[buffer]):
+            ptx.ldmatrix(dst=part, src=ptx.addr(base + (get_b ^ (j * 32)), k * LINE), trans=True)
+
+    def multiply(buffer: int) -> None:
+        for part, line in zip(a_parts[buffer], sums, strict=True):
+            for j, total in enumerate(line):
+                first = j % 2 * 2                       # two fragments of 8 columns were loaded at once
+                ptx.mma.sync(shape=(16, 8, MMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype, dtype_c=f32,
+                             d=total, a=part, b=b_parts[buffer][j // 2][first:first + 2], c=total)
+
+    for stage in range(STAGES - 1):
+        copy(stage, stage * BK)
+    fills = ptx.pipeline(STAGES, cursor=reg.scalar(u32, STAGES - 1))
+    reads = ptx.pipeline(STAGES, cursor=reg.scalar(u32, 1))
+    base = reg.from_(start, u32)                        # of the stage that is read
+    ptx.cp.async_.wait_group(STAGES - 2)
+    ptx.bar.sync(0)
+    load(0, base, 0)
+    for k in ptx.range_(0, K, BK):
+        for inner in range(0, BK, MMA_K):
+            buffer = inner // MMA_K % 2
+            if inner + MMA_K == BK:                     # the next fragments are the next stage's
+                ptx.cp.async_.wait_group(STAGES - 2)
+                ptx.bar.sync(0)                         # it is there, and nobody reads this one any more
+                stage, _ = reads.advance()
+                ptx.inst.mad.lo.u32(base, stage, stage_bytes, start)
+            load(1 - buffer, base, (inner + MMA_K) % BK)
+            if inner == 0:
+                stage, _ = fills.advance()
+                copy(stage, k + (STAGES - 1) * BK)
+            multiply(buffer)
+    ptx.cp.async_.wait_all()
+
+    row += warp_row + (lane >> 2)
+    column += warp_column + ((lane & 3) << 1)
+    to_c += wide(row, N * c.dtype.bits // 8) + wide(column, c.dtype.bits // 8)
+    for i, line in enumerate(sums):
+        for below in (0, 8):
+            inside_row = row + (i * 16 + below) < M if M % BM else None
+            for j, total in enumerate(line):
+                inside = both(inside_row, column + j * 8 < N if N % BN else None)
+                target = ptx.addr(to_c, ((i * 16 + below) * N + j * 8) * c.dtype.bits // 8)
+                store_pair(target, total[below // 4:below // 4 + 2], c.dtype, inside)
+
+
+def wide(count: Reg, scale: int) -> Reg:
+    """count * scale in 64 bits."""
+    result = reg.scalar(u64)
+    ptx.inst.mul.wide.u32(result, count, scale)
+    return result
+
+
+def bytes_if(inside: Reg | None) -> Reg | int:
+    """How many bytes a copy reads: 16, or none where `inside` does not hold."""
+    if inside is None:
+        return PIECE
+    size = reg.scalar(u32)
+    ptx.inst.selp.b32(size, PIECE, 0, inside)
+    return size
+
+
+def copy_piece(to: object, source: object, size: Reg | int, inside: Reg) -> None:
+    """Start the copy of a piece, of zeros where `inside` does not hold."""
+    read = reg.scalar(u32)
+    ptx.inst.selp.b32(read, size, 0, inside)
+    ptx.inst.cp.async_.cg.shared.global_(to, source, PIECE, read)
+
+
+def both(p: Reg | None, q: Reg | None) -> Reg | None:
+    """The predicate that both hold; None is always."""
+    if p is None or q is None:
+        return q if p is None else p
+    result = reg.scalar(pred)
+    ptx.inst.and_.pred(result, p, q)
+    return result
+
+
+def store_pair(target: object, values: list[Reg], dtype: PtxType, inside: Reg | None) -> None:
+    """Write two neighbours as `dtype`."""
+    if dtype == f32:
+        ptx.inst.st.global_.v2.f32(target, values, pred=inside)
+        return
+    pair = reg.scalar(b32)
+    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, values[1], values[0])
+    ptx.inst.st.global_.b32(target, pair, pred=inside)
+
+
+def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int) -> None:
+    """Raise ValueError for sizes that the copies or the tiling do not take."""
+    for name, size in (("N", N), ("K", K)):
+        if size % 8:
+            raise ValueError(f"gemm: {name}={size} is not a multiple of 8, so that not every row starts at a multiple "
+                             "of 16 bytes")
+    for name, tile, choices in (("BM", BM, (64, 128, 256)), ("BN", BN, (64, 128, 256)), ("BK", BK, (32, 64))):
+        if tile not in choices:
+            raise ValueError(f"gemm: {name}={tile}; expected one of {choices}")
+    if BM * BN > 128 * 256:
+        raise ValueError(f"gemm: a tile of {BM} x {BN} has more sums than there are registers; BM * BN is at most "
+                         "128 * 256")
+    ring = STAGES * (BM + BN) * BK * 2
+    if STAGES < 2 or ring > MOST_BYTES:
+        raise ValueError(f"gemm: {STAGES} stages take {ring} bytes of shared memory; expected at least 2 stages and at "
+                         f"most {MOST_BYTES} bytes")
+
+
+def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(product, name="gemm", arch="sm_80", in_specs=[Tile("M", "K", dtype), Tile("K", "N", dtype)],
+                  out_specs=[Tile("M", "N", out)], grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)),
+                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+
+
+gemm = gemm_of(bf16, f32)
+
+
+def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    return a.astype(np.float32) @ b.astype(np.float32)
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
+    wanted = reference(a, b)
+    gemm = gemm_of(f16, f32)
+    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
+        c = np.asarray(gemm(of_package(package, a), of_package(package, b)))
+        np.testing.assert_allclose(c, wanted, rtol=1e-3, atol=1e-3)
+        print(f"gemm of {a.shape} @ {b.shape} f16, {package} arrays, on {gemm.last_run.backend!r}: largest difference "
+              f"from NumPy {np.abs(c - wanted).max():.1e}")
+
+
+def of_package(package: str, array: np.ndarray):
+    """A NumPy array as one of "numpy", "torch" or "jax"."""
+    if package == "numpy":
+        return array
+    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+
+
+if __name__ == "__main__":
+    main()
