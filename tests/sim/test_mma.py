@@ -24,7 +24,7 @@ _TYPES = frozenset(SIZE) | {"ue8m0", "ue4m3"}
 class Case:
     """One statement: its sizes and formats, and the registers of its operands."""
 
-    def __init__(self, example):
+    def __init__(self, example, selector: int | None = None):
         self.text, self.target = example.text, home(example)
         words = self.text.split()[0].split(".")
         self.words = set(words)
@@ -48,7 +48,7 @@ class Case:
         tail = re.sub(r"^(\s*\{[^}]*\},?){4}", "", rest).strip()
         self.selector, self.scales = 0, None
         if self.sparse:
-            self.selector = int(re.search(r", (\d+)", tail)[1])
+            self.selector = int(re.search(r", (\d+)", tail)[1]) if selector is None else selector
             pieces += ["%b32_e", str(self.selector)]
         if self.scale_type:
             self.blocks = next((int(w[-2]) for w in words if w.startswith("scale_vec")), 1 if self.m and "mxf8" in
@@ -210,6 +210,10 @@ def expected(case: Case, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndar
 
 
 CASES = [Case(e) for form in FORMS for e in examples(form)]
+CASES += [Case(e, selector) for form in FORMS for e in examples(form) for name, most in (
+    ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3), ("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32", 3),
+    ("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16", 1), ("mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8", 1))
+    if e.text.startswith(name) for selector in range(1, most + 1)]
 
 
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
