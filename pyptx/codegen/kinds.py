@@ -61,6 +61,8 @@ def register_kinds(declared: dict[str, str],
             word = _word(node, place)
             takes = (_taken(word) if not isinstance(operand, AddressOperand)
                      else _ADDRESS if node.opcode in ("ld", "st", "atom", "red") else frozenset("b"))
+            if place == 0 and _is_symbol(node, declared):
+                takes = _ADDRESS
             for name in _registers(operand):
                 if declared.get(name, "p") in ("b32", "b64"):
                     allowed[name] = allowed.get(name, _ANY) & takes
@@ -91,6 +93,12 @@ def _chosen(declared: str, votes: dict[str, int], allowed: frozenset[str]) -> st
     if "s" in allowed and signed > unsigned:
         return f"s{bits}"
     return f"u{bits}" if "u" in allowed and unsigned else declared
+
+
+def _is_symbol(node: Instruction, declared: dict[str, str]) -> bool:
+    """Whether an instruction takes the address of a variable, which is unsigned."""
+    return (node.opcode == "mov" and len(node.operands) == 2 and isinstance(node.operands[1], LabelOperand)
+            and node.operands[1].name not in declared)
 
 
 def _registers(operand: Operand) -> Iterable[str]:

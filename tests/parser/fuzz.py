@@ -5,7 +5,8 @@
 Each round damages a piece of a file: bytes, words, lines, and spliced pieces of other files. Recovering, the parser
 must give back every byte; strictly it reads the text or refuses it with a ParseError; `check` names errors and raises
 none; with --transpile, what is read is written as Python that traces back, plainly and with sugar. Each text that
-fails is kept in the folder, and the process ends with status 1. A round may take ten seconds.
+fails is kept in the folder, and the process ends with status 1. A round may take ten seconds of
+the processor.
 """
 
 from __future__ import annotations
@@ -102,15 +103,15 @@ def main() -> int:
     end = time.monotonic() + 60 * arguments.minutes
 
     def too_long(signum, frame):
-        raise TimeoutError(f"more than {PATIENCE_S} s")
-    signal.signal(signal.SIGALRM, too_long)
+        raise TimeoutError(f"more than {PATIENCE_S} s of the processor")
+    signal.signal(signal.SIGVTALRM, too_long)
     while time.monotonic() < end:
         data = damaged(pieces, rnd)
-        signal.alarm(PATIENCE_S)
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE_S)
         try:
             counts[check(data, arguments.transpile)] += 1
         except Exception as error:                      # whatever it is, it is a finding
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             frames = traceback.extract_tb(error.__traceback__)
             where = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
             counts["failed"] += 1
@@ -121,7 +122,7 @@ def main() -> int:
                 arguments.out.mkdir(parents=True, exist_ok=True)
                 (arguments.out / f"{where.replace(' ', '-').replace(':', '-')}.ptx").write_bytes(data)
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     print(f"seed {seed}: {sum(counts.values())} texts, {dict(counts)}; {len(found)} kinds of failure")
     return int(bool(found))
 
