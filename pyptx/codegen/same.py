@@ -284,6 +284,8 @@ def _jumps(items: list[list]) -> list[list]:
     changed = True
     while changed:
         changed = False
+        used = _named(items)
+        items = [item for item in items if item[0] != "label" or item[1] in used]
         out: list[list] = []
         for i, item in enumerate(items):
             if item[0] == "" and item[3] == "bra" and len(item) == 5:
@@ -302,7 +304,7 @@ def _jumps(items: list[list]) -> list[list]:
             if item[0] != "nothing":
                 out.append(item)
         items = out
-    used = {part for item in items for part in (item[1:] if item[0] != "label" else ()) if type(part) is str}
+    used = _named(items)
     first: dict[str, str] = {}
     previous: str | None = None
     out = []
@@ -318,6 +320,11 @@ def _jumps(items: list[list]) -> list[list]:
             previous = None
         out.append(item)
     return [[item[0], *(first.get(p, p) if type(p) is str else p for p in item[1:])] for item in out] if first else out
+
+
+def _named(items: list[list]) -> set[str]:
+    """Every name in the statements, but for those of the labels themselves."""
+    return {part for item in items if item[0] != "label" for part in item[1:] if type(part) is str}
 
 
 def _labels_at(items: list[list], i: int) -> set[str]:

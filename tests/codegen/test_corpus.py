@@ -17,7 +17,7 @@ from pyptx.parser import parse
 
 FOLDER = Path(__file__).parents[1] / "corpus"
 FILES = sorted(FOLDER.rglob("*.ptx"))
-SAMPLE = [p for p in FILES if p.stat().st_size < 30_000][::11]
+SAMPLE = [p for p in FILES if p.stat().st_size < 24_000][::16]
 NOT_ASSEMBLED = {"directives", "dwarf", "statements", "windows"}        # every directive, or targets of the past
 
 named = pytest.mark.parametrize("sugar", [False, True], ids=["plain", "sugar"])

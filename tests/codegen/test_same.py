@@ -26,6 +26,7 @@ def differ(a: str, b: str) -> bool:
     ("bra.uni L; L: ret;", "ret;"),
     ("A: B: @%p1 bra A; @%p2 bra B; ret;", "A: @%p1 bra A; @%p2 bra A; ret;"),
     ("unused: ret;", "ret;"),
+    ("@%p1 bra B; bra A; A: bra C; B: trap; C: ret;", "@!%p1 bra C; trap; C: ret;"),
     ("sub.s32 %r1, %r2, 1;", "sub.u32 %r1, %r2, 1;"),
     ("mul.lo.s32 %r1, %r2, 3;", "mul.lo.u32 %r1, %r2, 3;"),
     ("mov.u32 %r1, %tid.x;", "mov.b32 %r1, %tid.x;"),
