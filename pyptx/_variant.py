@@ -88,7 +88,8 @@ class Variant:
         self.require_valid()
         plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
         if runtime.name not in self._programs:
-            self._programs[runtime.name] = runtime.backend.load(self.module, self.entry.name)
+            program = runtime.backend.load(self.module, self.entry.name, lambda target: self.compile(arch=target))
+            self._programs.setdefault(runtime.name, program)
         result = runtime.backend.launch(self._programs[runtime.name], plan, args, settings)
         self.last_run = replace(result, outputs=tuple(outputs))
         return self.last_run

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pyptx._loc import Place
 
-__all__ = ["AssembleError", "CompileError", "Diagnostic", "FormError", "LaunchError", "MissingToolError", "PtxError",
-           "PtxValidationError", "ShapeError", "SimulationError", "TableError", "ToolError", "TraceError"]
+__all__ = ["AssembleError", "CompileError", "DeviceError", "Diagnostic", "FormError", "LaunchError", "MissingToolError",
+           "PtxError", "PtxValidationError", "ShapeError", "SimulationError", "TableError", "ToolError", "TraceError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,14 @@ class FormError(PtxError, ValueError):
 
 class LaunchError(PtxError, TypeError, ValueError):
     """Arguments that do not fit the kernel; nothing was launched."""
+
+
+class DeviceError(PtxError, RuntimeError):
+    """A GPU or its driver failed. `code` is the driver's number of the error."""
+
+    def __init__(self, message: str, *, code: int = 0, at: Place | None = None, hint: str | None = None):
+        super().__init__(message, at=at, hint=hint)
+        self.code = code
 
 
 class SimulationError(PtxError, RuntimeError):

@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -61,6 +62,7 @@ class Kernel:
                                       directives, smem, LinkingDirective.from_ptx(linking) if linking else None, unit)
         self._raw = {p.name: p for p in parse_params(self._options.raw_params)}
         self._cache: dict[tuple, Variant] = {}
+        self._lock = threading.RLock()
         self._number = register(self)
         self.last_variant: Variant | None = None
         specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
@@ -142,8 +144,11 @@ class Kernel:
         arch, version = arch or self._arch, tuple(version) if version is not None else self._version
         values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))
         key = (arch, version, values, tuple(sorted(sizes.items())))
-        if key not in self._cache:
-            self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
+        if key in self._cache:
+            return self._cache[key]
+        with self._lock:                                    # threads that meet here get one variant, compiled once
+            if key not in self._cache:
+                self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
                                           self._options, arch=arch, version=version, env=sizes, template=template)
         return self._cache[key]
 

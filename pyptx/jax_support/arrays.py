@@ -35,6 +35,12 @@ class JaxArrays:
         device = next(iter(array.devices()))
         return "cpu" if device.platform == "cpu" else f"cuda:{device.id}"
 
+    def address(self, array: Any) -> int:
+        raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
+
+    def stream(self, array: Any) -> int:
+        raise LaunchError("JAX chooses the stream itself; call the kernel")
+
     def host(self, array: Any) -> np.ndarray:
         return np.asarray(array)
 

@@ -14,8 +14,8 @@ from pyptx.tensor_map import TensorMap
 
 __all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3", "options", "runtime_for", "use"]
 
-BACKENDS = {"sim": "pyptx.runtime.simulated"}
-_HOMES = {"cpu": "sim"}                                    # device of an array -> backend
+BACKENDS = {"sim": "pyptx.runtime.simulated", "cuda": "pyptx.runtime.cuda"}
+_HOMES = {"cpu": "sim", "cuda": "cuda"}                                    # device of an array -> backend
 
 _chosen: list[tuple[str, dict[str, Any]]] = []
 
@@ -51,15 +51,15 @@ def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime
         LaunchError: arrays of a package that is not served, or on a device that no backend is for.
     """
     arrays, array = _package_of(values)
+    device = None if array is None else arrays.device(array)
     name = backend or (_chosen[-1][0] if _chosen else os.environ.get("PYPTX_BACKEND"))
     if name is None:
-        device = "cpu" if array is None else arrays.device(array)
-        name = _HOMES.get(device.partition(":")[0])
+        name = _HOMES.get((device or "cpu").partition(":")[0])
         if name is None:
-            raise LaunchError(f"arrays on {device} cannot be launched on; launching on a GPU is not built yet. "
+            raise LaunchError(f"arrays on {device} cannot be launched on, only those on the CPU and on CUDA GPUs; "
                               "pyptx.use('sim') runs the kernel on copies of them, on the CPU")
     _require(name)
-    return Runtime(import_module(BACKENDS[name]).BACKEND, arrays)
+    return Runtime(import_module(BACKENDS[name]).BACKEND, arrays, device)
 
 
 def _package_of(values: Iterable[object]) -> tuple[Arrays, object | None]:

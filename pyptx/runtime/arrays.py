@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from itertools import count
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ __all__ = ["Arrays", "Backend", "Runtime", "arrays_of", "on_the_host", "register
 
 PACKAGES = {"numpy": "pyptx.runtime.numpy_arrays", "torch": "pyptx.torch_support.arrays",
             "jax": "pyptx.jax_support.arrays", "jaxlib": "pyptx.jax_support.arrays"}
-
+_ON_GPUS = "pyptx.runtime.cuda"                            # whatever else has __cuda_array_interface__
 
 _kernels: WeakValueDictionary[int, Any] = WeakValueDictionary()
 _numbers = count(1)
@@ -42,6 +43,12 @@ class Arrays(Protocol):
     def device(self, array: Any) -> str:
         """Where it lies: "cpu", "cuda:0"."""
 
+    def address(self, array: Any) -> int:
+        """Of an array on a GPU."""
+
+    def stream(self, array: Any) -> int:
+        """The driver's handle of the stream on which work with an array on a GPU is put now."""
+
     def host(self, array: Any) -> Any:
         """Its memory as a NumPy array of elements of the same size; of an array on a GPU, a copy."""
 
@@ -60,8 +67,8 @@ class Backend(Protocol):
 
     name: str
 
-    def load(self, module: Module, entry: str) -> Any:
-        """The program of an entry, made once for many launches."""
+    def load(self, module: Module, entry: str, assemble: Callable[[str], Any]) -> Any:
+        """The program of an entry, made once for many launches; `assemble` compiles the module for a target."""
 
     def launch(self, program: Any, plan: LaunchPlan, args: Sequence[Any], options: Mapping[str, Any]) -> LaunchResult:
         """Run it; what it gives."""
@@ -72,10 +79,11 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A backend, and the package whose arrays a call is about."""
+    """A backend, the package whose arrays a call is about, and where they are (None when there are none)."""
 
     backend: Backend
     arrays: Arrays
+    device: str | None = None
 
     @property
     def name(self) -> str:
@@ -94,6 +102,10 @@ class Runtime:
             raise LaunchError(f"{what} is a {arrays.package} array, the others are of {self.arrays.package}; "
                               "the arrays of a call come from one package")
         arrays.check(array, what)
+        where = arrays.device(array)
+        if self.device is not None and where != self.device:
+            raise LaunchError(f"{what} is on {where}, the first array on {self.device}; the arrays of a call are on "
+                              "one device")
 
 
 def register(kernel: Any) -> int:
@@ -119,12 +131,18 @@ def arrays_of(value: Any) -> Arrays | None:
     """The package an array is of; None for what is no array."""
     if isinstance(value, TensorMap):
         value = value.source
-    for kind in type(value).__mro__[:-1]:
-        found = PACKAGES.get(kind.__module__.partition(".")[0])
-        if found is not None:
-            arrays = import_module(found).ARRAYS
-            return arrays if hasattr(value, "shape") and hasattr(value, "dtype") else None
-    return None
+    arrays = _arrays_of_type(type(value))
+    if arrays is None:
+        return import_module(_ON_GPUS).ARRAYS if hasattr(value, "__cuda_array_interface__") else None
+    return arrays if hasattr(value, "shape") and hasattr(value, "dtype") else None
+
+
+@cache
+def _arrays_of_type(kind: type) -> Arrays | None:
+    if any((base.__module__, base.__name__) == ("numpy", "generic") for base in kind.__mro__):
+        return None                                             # NumPy's scalars are numbers
+    found = (PACKAGES.get(base.__module__.partition(".")[0]) for base in kind.__mro__[:-1])
+    return next((import_module(name).ARRAYS for name in found if name is not None), None)
 
 
 @contextmanager

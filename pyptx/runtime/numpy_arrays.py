@@ -44,6 +44,12 @@ class NumpyArrays:
     def device(self, array: Any) -> str:
         return "cpu"
 
+    def address(self, array: Any) -> int:
+        raise LaunchError("a NumPy array has no address on a GPU")
+
+    def stream(self, array: Any) -> int:
+        return 0
+
     def host(self, array: Any) -> np.ndarray:
         return array
 

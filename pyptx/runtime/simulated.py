@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyptx import sim
@@ -19,7 +19,7 @@ class Simulated:
     name = "sim"
     staged = staticmethod(on_the_host)
 
-    def load(self, module: Module, entry: str) -> sim.Program:
+    def load(self, module: Module, entry: str, assemble: Callable[[str], Any]) -> sim.Program:
         return sim.load(module, entry)
 
     def launch(self, program: sim.Program, plan: LaunchPlan, args: Sequence[Any],

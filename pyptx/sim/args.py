@@ -14,7 +14,7 @@ from pyptx.sim.maps import MapArgument
 from pyptx.sim.memory import Buffer, Segment, place_buffers
 from pyptx.tensor_map import TensorMap
 
-__all__ = ["ParamSlot", "layout", "pack", "size_of", "slot_of"]
+__all__ = ["ParamSlot", "layout", "pack", "scalar_bytes", "size_of", "slot_of"]
 
 _WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
           "f32": 4,
@@ -80,7 +80,8 @@ def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: 
         if isinstance(arg, MapArgument):
             data = arg.data(placed)
         else:
-            data = struct.pack("<Q", placed[id(buffer)].address) if buffer is not None else _scalar(where, slot, arg)
+            address = None if buffer is None else placed[id(buffer)].address
+            data = scalar_bytes(where, slot, arg) if address is None else struct.pack("<Q", address)
         block[slot.offset:slot.offset + slot.size] = data
     return bytes(block), list(dict.fromkeys(placed.values()))
 
@@ -110,7 +111,12 @@ def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
     return arg
 
 
-def _scalar(where: str, slot: ParamSlot, arg: object) -> bytes:
+def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
+    """A number, or bytes, as a parameter holds it.
+
+    Raises:
+        LaunchError: kind or range is wrong; `where` names the argument.
+    """
     if isinstance(arg, (bytes, bytearray, memoryview)):
         data = bytes(arg)
         if len(data) != slot.size:

@@ -46,6 +46,12 @@ class TorchArrays:
     def device(self, array: torch.Tensor) -> str:
         return str(array.device)
 
+    def address(self, array: torch.Tensor) -> int:
+        return array.data_ptr()
+
+    def stream(self, array: torch.Tensor) -> int:
+        return torch.cuda.current_stream(array.device).cuda_stream
+
     def host(self, array: torch.Tensor) -> Any:
         tensor = array.detach()
         tensor = tensor.view(_WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype))

@@ -67,7 +67,7 @@ def test_launch_takes_arguments_in_parameter_order_and_writes_in_place():
 
 @pytest.mark.parametrize(("args", "message"), [
     ((X, X.copy(), 2.0), "4"),                                              # one too few
-    ((X, X.copy(), 2.0, -1), "N"),                                          # out of range for u32
+    ((X, X.copy(), 2.0, -(1 << 31) - 1), "N"),                                         # out of range for u32
     ((X, X.copy(), 2.0, 1 << 32), "N"),
     ((X, 3.5, 2.0, 64), "y"),                                               # a float for a pointer
 ])

@@ -1,0 +1,150 @@
+"""Arrays on GPUs of any package that speaks `__cuda_array_interface__`, and our own for copies and outputs."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pyptx.errors import LaunchError
+from pyptx.runtime.cuda.driver import Driver
+from pyptx.runtime.numpy_arrays import numpy_dtype
+
+__all__ = ["DeviceArray", "DeviceArrays"]
+
+
+class DeviceArray:
+    """A dense array on a GPU, freed with the last reference. `cupy.asarray` and `numba.cuda.as_cuda_array` take it.
+
+    Attributes:
+        shape, dtype: the dtype is NumPy's.
+        address: on the GPU.
+        device: the number of the GPU.
+    """
+
+    def __init__(self, driver: Driver, device: int, shape: Sequence[int], dtype: np.dtype):
+        self.shape, self.dtype, self.device = tuple(shape), np.dtype(dtype), device
+        self.nbytes, self.address, self._driver = prod(self.shape) * self.dtype.itemsize, 0, driver
+        if self.nbytes:
+            with driver.on(driver.device(device)):
+                self.address = int(driver.call("cuMemAlloc", self.nbytes, doing=f"allocating {self.nbytes} bytes"))
+            weakref.finalize(self, _free, driver, device, self.address).atexit = False
+
+    @classmethod
+    def of(cls, driver: Driver, device: int, host: np.ndarray) -> DeviceArray:
+        """A copy of an array."""
+        array = cls(driver, device, host.shape, host.dtype)
+        array.set(host)
+        return array
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "version": 3,
+                "strides": None}
+
+    def __repr__(self) -> str:
+        return f"<array on cuda:{self.device}, shape {self.shape}, {self.dtype}>"
+
+    def set(self, host: np.ndarray) -> None:
+        """Copy an array of the same size to it."""
+        if self.nbytes:
+            with self._driver.on(self._driver.device(self.device)):
+                self._driver.call("cuMemcpyHtoD", self.address, np.ascontiguousarray(host).ctypes.data, self.nbytes,
+                                  doing=f"copying to {self}")
+
+    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+        """A copy in host memory, or in `out`; what runs on the GPU's default stream is waited for."""
+        host = np.empty(self.shape, self.dtype) if out is None else out
+        if self.nbytes:
+            with self._driver.on(self._driver.device(self.device)):
+                self._driver.call("cuMemcpyDtoH", host.ctypes.data, self.address, self.nbytes,
+                                  doing=f"copying from {self}")
+        return host
+
+
+def _free(driver: Driver, device: int, address: int) -> None:
+    with driver.on(driver.device(device)):
+        driver.call("cuMemFree", address)
+
+
+class DeviceArrays:
+    """CuPy, Numba, cuda.core and our own arrays, as launches see them."""
+
+    package = "__cuda_array_interface__"
+
+    def __init__(self, driver: Driver):
+        self._driver = driver
+
+    def dtype_name(self, array: Any) -> str:
+        dtype = getattr(array, "dtype", None)
+        return np.dtype(array.__cuda_array_interface__["typestr"] if dtype is None else dtype).name
+
+    def check(self, array: Any, what: str) -> None:
+        interface = array.__cuda_array_interface__
+        shape, strides = tuple(interface["shape"]), interface.get("strides")
+        size, dense = np.dtype(interface["typestr"]).itemsize, []
+        for extent in reversed(shape):
+            dense.append(size)
+            size *= extent
+        wrong = strides is not None and any(n > 1 and s != d for n, s, d in
+                                            zip(shape, strides, reversed(dense), strict=True))
+        if wrong and size:
+            raise LaunchError(f"{what} is not contiguous (shape {shape}, strides {tuple(strides)}); pass a contiguous "
+                              "copy")
+        if interface.get("mask") is not None:
+            raise LaunchError(f"{what} is a masked array; pass its data")
+
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
+        """A CuPy array beside CuPy arrays, a DeviceArray beside others."""
+        if like and type(like[0]).__module__.partition(".")[0] == "cupy":
+            cupy = sys.modules["cupy"]
+            with cupy.cuda.Device(self._ordinal(like[0])):
+                return cupy.empty(shape, numpy_dtype(dtype_name))
+        return DeviceArray(self._driver, self._ordinal(like[0]) if like else 0, shape, numpy_dtype(dtype_name))
+
+    def _ordinal(self, array: Any) -> int:
+        if isinstance(array, DeviceArray):
+            return array.device
+        address = self.address(array)
+        if not address:
+            return 0                                                        # an empty array is nowhere
+        ordinal = self._driver.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(self._driver.call("cuPointerGetAttribute", ordinal, address, doing="finding the GPU of an array"))
+
+    def device(self, array: Any) -> str:
+        return f"cuda:{self._ordinal(array)}"
+
+    def address(self, array: Any) -> int:
+        return array.address if isinstance(array, DeviceArray) else int(array.__cuda_array_interface__["data"][0] or 0)
+
+    def stream(self, array: Any) -> int:
+        """CuPy's current stream; the stream an array says it is written on; else the legacy stream."""
+        if type(array).__module__.partition(".")[0] == "cupy":
+            return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+        return int(array.__cuda_array_interface__.get("stream") or 0)
+
+    def host(self, array: Any) -> np.ndarray:
+        if isinstance(array, DeviceArray):
+            return array.get()
+        interface = array.__cuda_array_interface__
+        host = np.empty(tuple(interface["shape"]), np.dtype(interface["typestr"]))
+        if host.nbytes:
+            with self._driver.on(self._driver.device(self._ordinal(array))):
+                self._driver.call("cuStreamSynchronize", self._driver.api.CUstream(self.stream(array)))
+                self._driver.call("cuMemcpyDtoH", host.ctypes.data, self.address(array), host.nbytes)
+        return host
+
+    def write_back(self, array: Any, host: np.ndarray) -> None:
+        if host.nbytes:
+            with self._driver.on(self._driver.device(self._ordinal(array))):
+                self._driver.call("cuMemcpyHtoD", self.address(array), host.ctypes.data, host.nbytes)
+
+    def defers(self, inputs: Sequence[Any]) -> bool:
+        return False
+
+    def call(self, kernel: int, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
+        raise NotImplementedError("calls on these arrays are never recorded")

@@ -1,0 +1,123 @@
+"""A launch whose sizes are set and whose parameter block is laid out; each time only values are written into it."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyptx.errors import LaunchError
+from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.cuda.driver import Driver
+from pyptx.runtime.cuda.maps import BYTES, Placed
+from pyptx.runtime.cuda.program import Loaded
+from pyptx.runtime.plan import LaunchPlan
+from pyptx.sim.args import ParamSlot, scalar_bytes
+from pyptx.tensor_map import TensorMap
+
+__all__ = ["Prepared", "pack", "stream_handle"]
+
+_POINTER = struct.Struct("<Q")
+_POINTER_TYPES = ("u64", "b64", "s64")
+
+
+class Prepared:
+    """Memory of one launch at a time: what `cuLaunchKernelEx` takes.
+
+    Args:
+        cooperative: all CTAs run at once, so that they may wait for each other.
+        programmatic: the kernel may start before the one ahead of it in the stream has ended (`griddepcontrol`).
+    """
+
+    def __init__(self, driver: Driver, loaded: Loaded, plan: LaunchPlan, slots: Sequence[ParamSlot], *,
+                 cooperative: bool = False, programmatic: bool = False):
+        api = driver.api
+        self._launch, self._kernel, self._success = api.cuLaunchKernelEx, loaded.kernel, api.CUresult.CUDA_SUCCESS
+        self.block = ctypes.create_string_buffer(slots[-1].offset + slots[-1].size if slots else 1)
+        start = ctypes.addressof(self.block)
+        self._pointers = (ctypes.c_void_p * max(1, len(slots)))(*(start + slot.offset for slot in slots))
+        self._address = ctypes.addressof(self._pointers) if slots else 0
+        self._config = config = api.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = plan.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = plan.block
+        config.sharedMemBytes = plan.smem_bytes
+        config.attrs = self._attributes(api, plan, cooperative, programmatic)
+        config.numAttrs = len(config.attrs)
+        self._stream_type, self._stream = api.CUstream, None
+
+    @staticmethod
+    def _attributes(api: Any, plan: LaunchPlan, cooperative: bool, programmatic: bool) -> list[Any]:
+        names, attributes = api.CUlaunchAttributeID, []
+
+        def add(name: str) -> Any:
+            attribute = api.CUlaunchAttribute()
+            attribute.id = getattr(names, "CU_LAUNCH_ATTRIBUTE_" + name)
+            attributes.append(attribute)
+            return attribute.value
+        if plan.cluster != (1, 1, 1):
+            size = add("CLUSTER_DIMENSION").clusterDim
+            size.x, size.y, size.z = plan.cluster
+        if cooperative:
+            add("COOPERATIVE").cooperative = 1
+        if programmatic:
+            add("PROGRAMMATIC_STREAM_SERIALIZATION").programmaticStreamSerializationAllowed = 1
+        return attributes
+
+    def launch(self, stream: int) -> Any:
+        """Launch with the values in the block; the driver's status."""
+        if stream != self._stream:
+            self._config.hStream, self._stream = self._stream_type(stream), stream
+        return self._launch(self._config, self._kernel, self._address, 0)[0]
+
+
+def pack(block: Any, slots: Sequence[ParamSlot], args: Sequence[object], entry: str,
+         map_bytes: Callable[[TensorMap | Placed], bytes], map_address: Callable[[bytes], int]) -> None:
+    """Write arguments into a parameter block.
+
+    Args:
+        map_bytes, map_address: encode a tensor map, and where its bytes lie on the GPU.
+    Raises:
+        LaunchError: count, kind or range of an argument is wrong; names it.
+    """
+    if len(args) != len(slots):
+        names = ", ".join(f"{s.name} .{s.type}{f'[{s.size}]' if s.array else ''}" for s in slots) or "none"
+        raise LaunchError(f"{entry} takes {len(slots)} arguments ({names}); got {len(args)}")
+    for slot, arg in zip(slots, args, strict=True):
+        if isinstance(arg, TensorMap | Placed):
+            data = map_bytes(arg)
+            if slot.array and slot.size == BYTES:
+                block[slot.offset:slot.offset + BYTES] = data
+                continue
+            _require_pointer(slot, "a tensor map is 128 bytes by value, .align 64 .b8 map[128], or a pointer, .u64")
+            _POINTER.pack_into(block, slot.offset, map_address(data))
+            continue
+        arrays = arrays_of(arg)
+        if arrays is not None:
+            _require_pointer(slot, "an array needs a 64-bit integer parameter")
+            _POINTER.pack_into(block, slot.offset, arrays.address(arg))
+        else:
+            block[slot.offset:slot.offset + slot.size] = scalar_bytes(f"argument {slot.name} of {entry}", slot, arg)
+
+
+def _require_pointer(slot: ParamSlot, why: str) -> None:
+    if slot.array or slot.type not in _POINTER_TYPES:
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}, not a pointer; {why}")
+
+
+def stream_handle(stream: Any) -> int:
+    """The driver's handle of a stream of torch, CuPy, cuda.core or cuda.bindings; an int is one.
+
+    Raises:
+        LaunchError: it is none of them.
+    """
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for name in ("cuda_stream", "ptr"):                                     # torch, CuPy
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if isinstance(stream, bool) or not hasattr(stream, "__int__"):
+        raise LaunchError(f"stream is a {type(stream).__name__}; pass a stream of torch, CuPy, cuda.core or "
+                          "cuda.bindings, or its handle as an int")
+    return int(stream)

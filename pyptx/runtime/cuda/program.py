@@ -1,0 +1,145 @@
+"""An entry on the GPUs of this machine: assembled for the chip, loaded once, its limits checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from threading import Lock
+from typing import Any
+
+from pyptx.compiled import Compiled
+from pyptx.errors import DeviceError, LaunchError
+from pyptx.ir.nodes import Module
+from pyptx.isa import targets
+from pyptx.runtime.cuda.driver import Device, Driver, version_text
+from pyptx.runtime.plan import LaunchPlan
+from pyptx.sim.args import layout
+
+__all__ = ["Loaded", "Program", "target_for"]
+
+_PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
+
+
+def target_for(name: str, device: Device) -> str:
+    """The target to assemble PTX of target `name` for, so that it runs on a GPU.
+
+    Raises:
+        LaunchError: it does not run there.
+    """
+    wanted = targets.parse(name)
+    if not wanted.runs_on(device.target):
+        rule = {"a": "runs on that chip only", "f": "runs on chips of its family only"}.get(wanted.suffix,
+                                                                                         "needs a newer chip")
+        raise LaunchError(f"the kernel is written for {name}, which {rule}; {device} is another",
+                          hint=f"write it for sm_{device.target.number}, or run it on the CPU with pyptx.use('sim')")
+    return f"sm_{device.target.number}{wanted.suffix}"
+
+
+class Loaded:
+    """An entry in the memory of one GPU.
+
+    Attributes:
+        kernel: the driver's handle.
+        free: prepared launches nobody is using now, by their sizes.
+    """
+
+    def __init__(self, device: Device, compiled: Compiled, entry: str, kernel: Any, function: Any, driver: Driver):
+        self.device, self.compiled, self.entry, self.kernel, self.function = device, compiled, entry, kernel, function
+        self.driver, self.free = driver, {}
+        self._lock, self._dynamic_bytes, self._cluster_allowed = Lock(), 0, False
+        attribute = driver.api.CUfunction_attribute
+        self.static_bytes = driver.call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
+        self.most_threads = driver.call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                        function)
+        self.registers = driver.call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+
+    def admit(self, plan: LaunchPlan) -> None:
+        """Check sizes against the GPU, and allow the kernel what it needs by the driver's opt-in.
+
+        Raises:
+            LaunchError: too many threads for its registers, too much shared memory, a cluster the GPU does not run.
+        """
+        threads = prod(plan.block)
+        if threads > self.most_threads:
+            raise LaunchError(f"{self.entry}: block {plan.block} has {threads} threads; with {self.registers} "
+                              f"registers a thread {self.device} runs at most {self.most_threads} of them in a CTA",
+                              hint="fewer threads, or .maxnreg / --maxrregcount to limit the registers")
+        most = self.device.smem_per_cta - self.static_bytes
+        if plan.smem_bytes > most:
+            beside = f" beside {self.static_bytes} static bytes" if self.static_bytes else ""
+            raise LaunchError(f"{self.entry}: {plan.smem_bytes} bytes of dynamic shared memory; {self.device} has at "
+                              f"most {most} for a CTA{beside}")
+        size = prod(plan.cluster)
+        if size > 1 and self.device.target.number < 90:
+            raise LaunchError(f"{self.entry}: cluster {plan.cluster}, but clusters need sm_90; this is {self.device}")
+        if size > _LARGEST_CLUSTER:
+            raise LaunchError(f"{self.entry}: cluster {plan.cluster} has {size} CTAs; at most {_LARGEST_CLUSTER}")
+        with self._lock:
+            attribute = self.driver.api.CUfunction_attribute
+            if plan.smem_bytes > self._dynamic_bytes:
+                self.driver.call("cuFuncSetAttribute", self.function,
+                                 attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, plan.smem_bytes,
+                                 doing=f"{self.entry}: asking for {plan.smem_bytes} bytes of dynamic shared memory")
+                self._dynamic_bytes = plan.smem_bytes
+            if size > _PORTABLE_CLUSTER and not self._cluster_allowed:
+                self.driver.call("cuFuncSetAttribute", self.function,
+                                 attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+                                 doing=f"{self.entry}: asking for clusters of {size} CTAs")
+                self._cluster_allowed = True
+
+
+class Program:
+    """An entry of a module; loaded on each GPU when first launched there.
+
+    Attributes:
+        slots: its parameters, with their places in the parameter block.
+    """
+
+    def __init__(self, driver: Driver, module: Module, entry: str, assemble: Callable[[str], Compiled]):
+        self.entry, self._driver, self._assemble = entry, driver, assemble
+        self._written_for: Sequence[str] = module.target.targets
+        self.slots = layout(next(f for f in module.entries if f.name == entry))
+        self._loaded: dict[int, Loaded] = {}
+        self._libraries: dict[str, tuple[Compiled, Any]] = {}
+        self._lock = Lock()
+
+    def on(self, device: Device) -> Loaded:
+        """The entry on a GPU, whose context is current.
+
+        Raises:
+            LaunchError: the target does not fit the chip, or the driver is too old for the cubin.
+            CompileError: the assembler refused it for this chip.
+        """
+        found = self._loaded.get(device.ordinal)
+        if found is None:
+            with self._lock:
+                found = self._loaded.get(device.ordinal) or self._load(device)
+                self._loaded[device.ordinal] = found
+        return found
+
+    def _load(self, device: Device) -> Loaded:
+        target = target_for(self._written_for[0], device)
+        if target not in self._libraries:
+            compiled = self._assemble(target)
+            self._libraries[target] = compiled, self._library(compiled, device)
+        compiled, library = self._libraries[target]
+        kernel = self._driver.call("cuLibraryGetKernel", library, self.entry.encode(), doing=f"finding {self.entry}")
+        function = self._driver.call("cuKernelGetFunction", kernel, doing=f"loading {self.entry} on {device}")
+        return Loaded(device, compiled, self.entry, kernel, function, self._driver)
+
+    def _library(self, compiled: Compiled, device: Device) -> Any:
+        try:
+            return self._driver.call("cuLibraryLoadData", compiled.cubin, [], [], 0, [], [], 0,
+                                     doing=f"loading {self.entry} on {device}")
+        except DeviceError as refused:
+            made = compiled.tool.partition(" ")[2]
+            if int(made.partition(".")[0] or 0) * 1000 <= self._driver.version and refused.code not in _TOO_OLD:
+                raise
+            raise LaunchError(
+                f"{refused.message}. The driver knows CUDA up to {version_text(self._driver.version)}, the machine "
+                f"code for {compiled.target} was made by {compiled.tool}",
+                hint=f"install a driver of CUDA {made.partition('.')[0]} or later, or let PYPTX_PTXAS name a ptxas of "
+                     f"CUDA {self._driver.version // 1000}") from None
+
+
+_TOO_OLD = (200, 209, 218, 222)         # INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION

@@ -1,0 +1,198 @@
+"""A stand-in for `cuda.bindings.driver`: its own types, functions that record, and host memory for a GPU's.
+
+What the backend asks of a GPU can be tested without one. Kernels do not run; `launches` says what was launched.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from threading import Lock
+from types import SimpleNamespace
+from typing import Any
+
+from cuda.bindings import driver as real
+
+OK = real.CUresult.CUDA_SUCCESS
+
+
+class FakeDriver:
+    """`cuda.bindings.driver` of a machine with GPUs that do nothing.
+
+    Attributes:
+        calls: name and arguments of every call, in order.
+        launches: kernel name, sizes, stream, attributes and parameter values (bytes) of each launch.
+        failing: name of a function -> the error it gives from now on.
+        sizes: bytes of each parameter, by kernel name; what it does not say is not read.
+    """
+
+    def __init__(self, capability: tuple[int, int] = (9, 0), devices: int = 1, version: int = 13010,
+                 smem: int = 232448, most_threads: int = 1024, registers: int = 32):
+        self.calls: list[tuple] = []
+        self.launches: list[SimpleNamespace] = []
+        self.failing: dict[str, Any] = {}
+        self.sizes: dict[str, list[int]] = {}
+        self.memory: dict[int, Any] = {}
+        self.current: list[int] = []
+        self.capturing: set[int] = set()
+        self._capability, self._count, self._version, self._smem = capability, devices, version, smem
+        self._function = {"MAX_THREADS_PER_BLOCK": most_threads, "NUM_REGS": registers, "SHARED_SIZE_BYTES": 0}
+        self._kernels: dict[int, str] = {}
+        self._lock = Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("cu") or not callable(getattr(real, name)) or name.startswith("cuuint"):
+            return getattr(real, name)
+
+        def function(*args: Any) -> tuple:
+            with self._lock:
+                self.calls.append((name, *args))
+            if name in self.failing:
+                return (self.failing[name], None)
+            return (OK, *getattr(self, "_" + name)(*args))
+        function.__name__ = name
+        return function
+
+    def names(self) -> list[str]:
+        """Functions called, in order."""
+        return [call[0] for call in self.calls]
+
+    # devices ---------------------------------------------------------------------------------------------------------
+
+    def cuInit(self, flags: int) -> tuple:
+        return (self.failing.get("cuInit", OK),)
+
+    def cuGetErrorString(self, status: Any) -> tuple:
+        return OK, b"as the test wants it"
+
+    def _cuDriverGetVersion(self) -> tuple:
+        return (self._version,)
+
+    def _cuDeviceGetCount(self) -> tuple:
+        return (self._count,)
+
+    def _cuDeviceGet(self, ordinal: int) -> tuple:
+        return (real.CUdevice(ordinal),)
+
+    def _cuDeviceGetName(self, length: int, device: Any) -> tuple:
+        return (b"Fake GPU".ljust(length, b"\0"),)
+
+    def _cuDeviceGetAttribute(self, attribute: Any, device: Any) -> tuple:
+        name = attribute.name.removeprefix("CU_DEVICE_ATTRIBUTE_")
+        return ({"COMPUTE_CAPABILITY_MAJOR": self._capability[0], "COMPUTE_CAPABILITY_MINOR": self._capability[1],
+                 "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": self._smem, "MAX_REGISTERS_PER_BLOCK": 65536}[name],)
+
+    def _cuDevicePrimaryCtxRetain(self, device: Any) -> tuple:
+        return (real.CUcontext(100 + int(device)),)
+
+    def _cuCtxGetCurrent(self) -> tuple:
+        return (real.CUcontext(self.current[-1] if self.current else 0),)
+
+    def _cuCtxGetDevice(self) -> tuple:
+        return (real.CUdevice(self.current[-1] - 100),)
+
+    def _cuCtxPushCurrent(self, context: Any) -> tuple:
+        self.current.append(int(context))
+        return ()
+
+    def _cuCtxPopCurrent(self) -> tuple:
+        return (real.CUcontext(self.current.pop()),)
+
+    def _cuCtxSynchronize(self) -> tuple:
+        return ()
+
+    # memory ----------------------------------------------------------------------------------------------------------
+
+    def _cuMemAlloc(self, size: int) -> tuple:
+        memory = ctypes.create_string_buffer(size + 256)
+        address = -(-ctypes.addressof(memory) // 256) * 256
+        self.memory[address] = memory
+        return (real.CUdeviceptr(address),)
+
+    def _cuMemFree(self, address: int) -> tuple:
+        del self.memory[int(address)]
+        return ()
+
+    def _cuMemcpyHtoD(self, target: int, source: int, size: int) -> tuple:
+        ctypes.memmove(target, source, size)
+        return ()
+
+    _cuMemcpyDtoH = _cuMemcpyHtoD
+
+    def _cuMemcpyHtoDAsync(self, target: int, source: Any, size: int, stream: Any) -> tuple:
+        return self._cuMemcpyHtoD(target, source, size)
+
+    def _cuPointerGetAttribute(self, attribute: Any, address: int) -> tuple:
+        return (0,)
+
+    # streams and events ----------------------------------------------------------------------------------------------
+
+    def _cuStreamCreate(self, flags: int) -> tuple:
+        return (real.CUstream(7000),)
+
+    def _cuStreamSynchronize(self, stream: Any) -> tuple:
+        return ()
+
+    def _cuStreamIsCapturing(self, stream: Any) -> tuple:
+        status = real.CUstreamCaptureStatus
+        return (status.CU_STREAM_CAPTURE_STATUS_ACTIVE if int(stream) in self.capturing else
+                status.CU_STREAM_CAPTURE_STATUS_NONE,)
+
+    def _cuThreadExchangeStreamCaptureMode(self, mode: Any) -> tuple:
+        return (real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,)
+
+    def _cuEventCreate(self, flags: int) -> tuple:
+        return (real.CUevent(1),)
+
+    def _cuEventRecord(self, event: Any, stream: Any) -> tuple:
+        return ()
+
+    def _cuEventSynchronize(self, event: Any) -> tuple:
+        return ()
+
+    def _cuEventDestroy(self, event: Any) -> tuple:
+        return ()
+
+    def _cuEventElapsedTime(self, start: Any, end: Any) -> tuple:
+        return (2.5,)
+
+    # kernels ---------------------------------------------------------------------------------------------------------
+
+    def _cuLibraryLoadData(self, code: bytes, *options: Any) -> tuple:
+        assert code[:4] == b"\x7fELF"
+        return (real.CUlibrary(len(self.calls)),)
+
+    def _cuLibraryGetKernel(self, library: Any, name: bytes) -> tuple:
+        with self._lock:
+            handle = 5000 + len(self._kernels)
+            self._kernels[handle] = name.decode()
+        return (real.CUkernel(handle),)
+
+    def _cuKernelGetFunction(self, kernel: Any) -> tuple:
+        return (real.CUfunction(int(kernel)),)
+
+    def _cuFuncGetAttribute(self, attribute: Any, function: Any) -> tuple:
+        return (self._function[attribute.name.removeprefix("CU_FUNC_ATTRIBUTE_")],)
+
+    def _cuFuncSetAttribute(self, function: Any, attribute: Any, value: int) -> tuple:
+        return ()
+
+    def _cuTensorMapEncodeTiled(self, *args: Any) -> tuple:
+        encoded = real.CUtensorMap()
+        address = int(args[2])
+        encoded.opaque = [real.cuuint64_t(address), *[real.cuuint64_t(len(self.calls))] * 15]
+        return (encoded,)
+
+    def _cuLaunchKernelEx(self, config: Any, kernel: Any, params: int, extra: int) -> tuple:
+        name = self._kernels[int(kernel)]
+        sizes = self.sizes.get(name, [])
+        pointers = (ctypes.c_void_p * len(sizes)).from_address(params) if sizes else ()
+        attributes = {a.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_"): a.value for a in config.attrs[:config.numAttrs]}
+        launch = SimpleNamespace(
+            kernel=name, grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
+            block=(config.blockDimX, config.blockDimY, config.blockDimZ), smem=config.sharedMemBytes,
+            stream=int(config.hStream), context=self.current[-1] if self.current else 0,
+            attributes=attributes,
+            values=[ctypes.string_at(p, n) for p, n in zip(pointers, sizes, strict=True)])
+        with self._lock:
+            self.launches.append(launch)
+        return ()
