@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-GENERATIONS = ["hopper/gemm", "ampere/gemm"]
+GENERATIONS = ["hopper/gemm", "ampere/gemm", "hopper/attention"]
 
 
 @pytest.mark.parametrize("path", GENERATIONS)

@@ -10,8 +10,9 @@ import pytest
 from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256},
-         "hopper/gemm": {"M": 512, "N": 512, "K": 256}, "ampere/gemm": {"M": 512, "N": 512, "K": 256}}
+GEMM = {"M": 512, "N": 512, "K": 256}
+SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
+         "hopper/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
 
 
 @pytest.fixture(scope="module", params=SIZES)

@@ -1,0 +1,274 @@
+"""Attention for Hopper, forward: O = softmax(scale * Q K^T) V without ever storing the scores, causal or not.
+
+    python examples/hopper/attention.py
+    pyptx view examples/hopper/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
+
+A CTA of three warpgroups computes 128 rows of O of one head. One thread of the first warpgroup, the producer, copies
+blocks of BN keys and values into a ring of STAGES stages; the two others, the consumers, have 64 queries each.
+Techniques, and where they are described:
+
+- The softmax is taken block by block: with a new largest score, sums and results so far are scaled down (Milakov and
+  Gimelshein, "Online normalizer calculation for softmax"; Dao et al., "FlashAttention").
+- Scores stay in registers: the accumulator of the first product is, rounded, the A operand of the second (Shah et al.,
+  "FlashAttention-3"; PTX ISA, "Register Fragments for wgmma.mma_async").
+- exp as 2 to the power of scaled differences, one fma and one ex2 for each score.
+- Masks only in the blocks that need one; with causal masks the longest rows of blocks are started first.
+- Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py. While one consumer takes
+  its softmax, the other one keeps the tensor cores busy; each by itself does not overlap the two.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+import numpy as np
+
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
+
+CONSUMERS = 2                   # warpgroups that multiply
+THREADS = 128 * (1 + CONSUMERS)
+ROWS, WGMMA_K = 64, 16          # of one wgmma: queries of a consumer
+BM = CONSUMERS * ROWS           # queries of a CTA
+LINE, BOX = 128, 64             # bytes and columns of a row of a box in shared memory
+LOG2_E = math.log2(math.e)
+MOST_BYTES = 227 * 1024
+
+
+def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None):
+    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128, T at least BN.
+
+    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
+    """
+    (S, D), T = q.shape[2:], k.shape[2]
+    check_sizes(S, T, D, BN, STAGES, CAUSAL)
+    scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    q_bytes, block_bytes = BM * D * 2, BN * D * 2
+
+    q_tile = smem.alloc(b8, q_bytes, align=1024)
+    k_ring, v_ring = (smem.alloc(b8, (STAGES, block_bytes), align=1024) for _ in range(2))
+    q_full = smem.mbarrier(1)
+    k_full, k_empty, v_full, v_empty = (smem.mbarrier(STAGES) for _ in range(4))
+    q_start, k_start, v_start = (reg.from_(tile.name, u32) for tile in (q_tile, k_ring, v_ring))
+    k_filled, k_freed, v_filled, v_freed = (ptx.mbarrier.array(reg.from_(bars.name, u32), 0, STAGES)
+                                            for bars in (k_full, k_empty, v_full, v_empty))
+    q_filled = ptx.mbarrier.array(reg.from_(q_full.name, u32), 0, 1)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
+    row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
+    blocks, whole = -(-T // BN), T // BN                # blocks of keys; those that need no mask
+    if CAUSAL:
+        whole = row // BN
+        blocks = (row + (BM + BN - 1) // BN * BN) // BN
+        ptx.inst.min.s32(blocks, blocks, -(-T // BN))
+
+    with ptx.if_(tid == 0):
+        for filled in (q_filled, k_filled, v_filled):
+            filled.init_all(1)
+        for freed in (k_freed, v_freed):
+            freed.init_all(CONSUMERS * 4)
+        ptx.fence.mbarrier_init()
+    ptx.bar.sync(0)
+
+    position = ptx.pipeline(STAGES)
+    with ptx.if_(tid < 128):
+        ptx.setmaxnreg_dec(40)
+        with ptx.if_(tid == 0):
+            q_filled[0].arrive_expect_tx(min(BM, S) * D * 2)
+            for d in range(0, D, BOX):
+                ptx.cp.async_bulk.tensor_4d(dst=q_start + d * BM * 2, src=q.tma_desc(), coord=(d, row, head, batch),
+                                            mbar=q_filled[0])
+            for block in ptx.range_(0, blocks):
+                stage, phase = position.advance()
+                for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
+                    freed.at(stage).wait(phase ^ 1)     # passes at once in the first round
+                    ready = filled.at(stage)
+                    ready.arrive_expect_tx(block_bytes)
+                    for d in range(0, D, BOX):
+                        ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
+                                                    src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
+    with ptx.else_():
+        ptx.setmaxnreg_inc(232)
+        consumer, thread = (tid >> 7) - 1, tid & 127
+        lane, warp = thread & 31, thread >> 5
+        leads = lane == 0
+        own = q_start + consumer * (ROWS * LINE)        # this consumer's rows of the first box
+        lines = {"stride_byte_offset": 1024, "swizzle": ptx.wgmma.SWIZZLE_128B}
+        from_q = ptx.wgmma.make_descriptor(own, leading_byte_offset=16, **lines)
+        from_k = ptx.wgmma.make_descriptor(k_start, leading_byte_offset=16, **lines)
+        from_v = ptx.wgmma.make_descriptor(v_start, leading_byte_offset=BN * LINE, **lines)
+
+        # A thread has two rows, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
+        scores, result = (reg.wgmma_frag(m=ROWS, n=n, dtype=f32) for n in (BN, D))
+        for value in result:
+            ptx.inst.mov.f32(value, 0.0)
+        weights = reg.array(b32, BN // 4).regs()
+        largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
+        total = [reg.scalar(f32, 0.0) for _ in range(2)]
+        last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
+        shift = reg.from_((lane & 3) << 1, s32)         # of this thread's first column
+
+        def visit(block: Reg, masked: bool) -> None:
+            """Take in the next block of keys and values."""
+            stage, phase = position.advance()
+            k_filled.at(stage).wait(phase)
+            this_k, this_v = (descriptor + stage * (block_bytes // 16) for descriptor in (from_k, from_v))
+            ptx.wgmma.fence()
+            for d in range(0, D, WGMMA_K):
+                q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (BM, BN))
+                ptx.wgmma.mma_async(shape=(ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=k.dtype, d=scores,
+                                    a=from_q + q_offset // 16, b=this_k + k_offset // 16, scale_d=d > 0)
+            ptx.wgmma.commit_group()
+            ptx.wgmma.wait_group(0)
+            k_freed.at(stage).arrive(pred=leads)
+
+            for r in range(2):
+                of_row = [value for i, value in enumerate(scores) if i // 2 % 2 == r]
+                if masked:
+                    hide(of_row, last[r] - block * BN - shift)
+                factor = softmax_step(of_row, largest[r], total[r], scale)
+                for value in (value for i, value in enumerate(result) if i // 2 % 2 == r):
+                    ptx.inst.mul.f32(value, value, factor)
+            for i, pair in enumerate(weights):
+                round_pair(pair, scores[2 * i], scores[2 * i + 1], q.dtype)
+
+            v_filled.at(stage).wait(phase)
+            ptx.wgmma.fence()
+            for key in range(0, BN, WGMMA_K):
+                ptx.wgmma.mma_async(shape=(ROWS, D, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=v.dtype, d=result,
+                                    a=weights[key // 4:key // 4 + 4], b=this_v + key * LINE // 16, trans_b=1,
+                                    scale_d=True)
+            ptx.wgmma.commit_group()
+            ptx.wgmma.wait_group(0)
+            v_freed.at(stage).arrive(pred=leads)
+
+        q_filled[0].wait(0)
+        for block in ptx.range_(0, whole):
+            visit(block, masked=False)
+        if CAUSAL or T % BN:
+            for block in ptx.range_(whole, blocks):
+                visit(block, masked=True)
+
+        # Divide by the sums and write through this consumer's rows of Q, which nobody reads any more.
+        for r in range(2):
+            ptx.warp.reduce_sum(total[r], width=4)
+            ptx.inst.rcp.approx.f32(total[r], total[r])
+        pairs = reg.array(b32, D // 4).regs()
+        for i, pair in enumerate(pairs):
+            for value in result[2 * i:2 * i + 2]:
+                ptx.inst.mul.f32(value, value, total[i % 2])
+            round_pair(pair, result[2 * i], result[2 * i + 1], o.dtype)
+        place = own + smem.apply_swizzle((warp * 16 + (lane & 15)) * LINE + ((lane >> 4) << 4), "128B")
+        for i in range(0, D, 16):
+            ptx.stmatrix(smem=(place ^ (i % BOX * 2)) + i // BOX * BM * LINE, regs=pairs[i // 4:i // 4 + 4])
+        ptx.fence.proxy_async_shared_cta()
+        ptx.bar.sync(consumer + 1, 128)
+        with ptx.if_(thread == 0):
+            for d in range(0, D, BOX):
+                ptx.cp.async_bulk.tensor_4d.store(dst=o.tma_desc(), src=own + d * BM * 2,
+                                                  coord=(d, row + consumer * ROWS, head, batch))
+            ptx.cp.async_bulk.commit_group()
+        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+
+def visible(row: Reg, T: int, causal: bool) -> Reg:
+    """The last key that a query may see."""
+    last = reg.scalar(s32, T - 1)
+    if causal:
+        ptx.inst.min.s32(last, last, row)
+    return last
+
+
+def hide(scores: list[Reg], room: Reg) -> None:
+    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
+    for i, score in enumerate(scores):
+        ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
+
+
+def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float) -> Reg:
+    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
+
+    A row lies over four lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
+    """
+    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
+    for score in scores:
+        ptx.inst.max.f32(largest, largest, score)
+    ptx.warp.reduce_max(largest, width=4)
+    ptx.inst.mul.f32(offset, largest, -scale)
+    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
+    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
+    ptx.inst.mul.f32(total, total, shrinks)
+    for score in scores:
+        ptx.inst.fma.rn.f32(score, score, scale, offset)
+        ptx.inst.ex2.approx.ftz.f32(score, score)
+        ptx.inst.add.f32(total, total, score)
+    return shrinks
+
+
+def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
+    """Two f32 as a pair of 16-bit numbers."""
+    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
+
+
+def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
+    """Raise ValueError for sizes that the tiling does not take."""
+    if D not in (64, 128):
+        raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
+    if BN % 16 or not 0 < BN <= 128:
+        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to 128")
+    if T < BN:
+        raise ValueError(f"attention: T={T} keys are less than a block of BN={BN}; choose a smaller BN")
+    if causal and (S != T or BM % BN):
+        raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T}), and blocks that divide "
+                         f"{BM} (BN={BN})")
+    needed = BM * D * 2 + STAGES * 2 * BN * D * 2
+    if needed >= MOST_BYTES:
+        raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; there are {MOST_BYTES}")
+
+
+def attention_of(dtype: PtxType) -> Kernel:
+    """The kernel for arrays of `dtype` (bf16 or f16)."""
+    def tile(length: str, rows: int | str) -> Tile:
+        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX))
+    return kernel(forward, name="attention", arch="sm_90a", in_specs=[tile("S", BM), tile("T", "BN"), tile("T", "BN")],
+                  out_specs=[tile("S", ROWS)], grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1),
+                  reqntid=(THREADS, 1, 1))
+
+
+attention = attention_of(bf16)
+
+
+def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    q, k, v = (x.astype(np.float32) for x in (q, k, v))
+    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
+    if causal:
+        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+    return weights / weights.sum(axis=3, keepdims=True) @ v
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
+    wanted = reference(q, k, v, causal=True)
+    attention = attention_of(f16)
+    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
+        o = np.asarray(attention(*(of_package(package, x) for x in (q, k, v)), CAUSAL=True)).astype(np.float32)
+        np.testing.assert_allclose(o, wanted, rtol=5e-3, atol=5e-3)
+        print(f"causal attention of {q.shape} f16, {package} arrays, on {attention.last_run.backend!r}: largest "
+              f"difference from NumPy {np.abs(o - wanted).max():.1e}")
+
+
+def of_package(package: str, array: np.ndarray):
+    """A NumPy array as one of "numpy", "torch" or "jax"."""
+    if package == "numpy":
+        return array
+    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+
+
+if __name__ == "__main__":
+    main()

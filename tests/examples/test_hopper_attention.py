@@ -1,0 +1,70 @@
+"""Attention on Hopper: right in every schedule, with and without masks, for tails of queries and keys."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import use
+from pyptx.types import bf16, f16
+
+NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16}
+
+
+@pytest.fixture(scope="module")
+def hopper(example):
+    return example("hopper/attention")
+
+
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("sizes, options, dtype", [
+    ((1, 1, 128, 128, 128), {}, bf16),
+    ((2, 1, 100, 300, 128), {}, bf16),
+    ((1, 1, 5, 16, 64), {"BN": 16}, f16),
+    ((1, 2, 200, 200, 64), {"CAUSAL": True}, f16),
+    ((1, 1, 300, 300, 64), {"CAUSAL": True, "BN": 64, "STAGES": 3}, bf16),
+    ((1, 1, 300, 300, 128), {"CAUSAL": True}, bf16),
+], ids=str)
+def test_it_equals_numpy(hopper, sizes, options, dtype, schedule: str):
+    batch, heads, queries, keys, d = sizes
+    random = np.random.default_rng(queries + keys)
+    q, k, v = (random.standard_normal((batch, heads, length, d)).astype(NUMPY[dtype])
+               for length in (queries, keys, keys))
+    with use("sim", schedule=schedule):
+        o = hopper.attention_of(dtype)(q, k, v, **options)
+    digits = {f16: 2e-3, bf16: 1.5e-2}[dtype]
+    np.testing.assert_allclose(o.astype(np.float32), hopper.reference(q, k, v, options.get("CAUSAL", False)),
+                               rtol=digits, atol=digits)
+
+
+def test_a_large_score_takes_all_the_weight(hopper):
+    q = np.zeros((1, 1, 64, 64), np.float16)
+    k, v = np.zeros_like(q), np.zeros_like(q)
+    q[..., 0], k[0, 0, 37, 0], v[0, 0, 37] = 200, 200, 3
+    o = hopper.attention_of(f16)(q, k, v, BN=32)
+    np.testing.assert_array_equal(o, np.full_like(o, 3))
+
+
+@pytest.mark.parametrize("sizes, options, message", [
+    ((64, 64, 96), {}, "head dimension D=96; expected 64 or 128"),
+    ((64, 64, 64), {}, "T=64 keys are less than a block of BN=128"),
+    ((64, 128, 64), {"CAUSAL": True}, r"as many keys as queries \(S=64, T=128\)"),
+    ((64, 256, 64), {"BN": 136}, "BN=136; expected a multiple of 16 up to 128"),
+    ((64, 256, 128), {"STAGES": 4}, "4 stages need 294912 bytes"),
+], ids=str)
+def test_sizes_it_cannot_take_are_named(hopper, sizes, options, message: str):
+    queries, keys, d = sizes
+    with pytest.raises(ValueError, match=message):
+        hopper.attention.compile(B=1, H=1, S=queries, T=keys, D=d, **options)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("d", [64, 128])
+def test_it_assembles_without_spills_or_complaints(hopper, d: int, causal: bool):
+    compiled = hopper.attention.compile(B=1, H=16, S=4096, T=4096, D=d, CAUSAL=causal)
+    used = compiled.resources["attention"]
+    assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
+    assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
+    opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
+    assert opcodes >= {"UTMALDG", "HGMMA", "SYNCS", "MUFU", "STSM", "UTMASTG"}
