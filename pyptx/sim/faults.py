@@ -14,7 +14,7 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.sim import wait_faults
+from pyptx.sim import tmem_faults, wait_faults
 from pyptx.sim.actions import Load
 from pyptx.sim.memory import LOCAL_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.plan import Plan
@@ -135,6 +135,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         what, hint = explain(extra, address)
     elif kind == "uniform":
         what = f"has the matrix descriptor 0x{address:x} where lane 0 has 0x{extra:x}; all lanes must have the same"
+    elif kind == "tmem":
+        what, hint = tmem_faults.explain(extra, address)
     elif kind == "warp":
         what = f"executes it with lanes 0x{address:08x} only; it needs all 32 lanes of the warp together (.aligned)"
         hint = "is the number of threads a multiple of 32, and is it outside of branches that lanes take differently?"

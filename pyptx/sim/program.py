@@ -46,6 +46,7 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     memory,
     mma,
     move,
+    tcgen05,
     tensor_copy,
     warp,
     wgmma,

@@ -13,7 +13,6 @@ from sim.compiled import cuda_matrices, cuda_rows, cuda_steps, triton_kernels  #
 from sim.compiled.case import cases, close
 
 from pyptx import parser, sim
-from pyptx.errors import SimulationError
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 MANIFEST = json.loads((CORPUS / "manifest.json").read_text())
@@ -30,14 +29,11 @@ def _kernels():
 
 
 KERNELS = sorted(_kernels())
-# What is refused by name until tcgen05 is simulated; strict, so that the mark goes when the refusal does.
-REFUSED = pytest.mark.xfail(raises=SimulationError, strict=True, reason="tcgen05 is not simulated yet")
 
 
 def _parameters():
     for file, entry, name in KERNELS:
-        refused = "tcgen05" in (CORPUS / "ptx" / file).read_text()
-        yield pytest.param(file, entry, name, id=f"{file.removesuffix('.ptx')}:{entry}", marks=REFUSED if refused else ())
+        yield pytest.param(file, entry, name, id=f"{file.removesuffix('.ptx')}:{entry}")
 
 
 def _run(file: str, entry: str, name: str, schedule: str) -> list[str]:
@@ -51,7 +47,7 @@ def _run(file: str, entry: str, name: str, schedule: str) -> list[str]:
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late"])
-@pytest.mark.parametrize("file, entry, name", _parameters())
+@pytest.mark.parametrize("file, entry, name", list(_parameters()))
 def test_compiled_kernel(file, entry, name, schedule):
     assert not _run(file, entry, name, schedule)
 

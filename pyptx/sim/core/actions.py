@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyptx.errors import SimulationError
 from pyptx.sim import actions as act
-from pyptx.sim.core import matrix, tma, transfers
+from pyptx.sim.core import matrix, tcgen05, tma, transfers
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Leaf, walk
@@ -14,7 +14,6 @@ from pyptx.sim.shapes import ComputeShape, Shaped
 __all__ = ["encode"]
 
 _SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5, "cluster": 7}
-_SYNCHRONIZING = frozenset(act.SYNCHRONIZING)
 _SIGNED, _WIDE_ADDRESS, _ABSOLUTE = 1 << 8, 1 << 16, 1 << 17
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 _REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3,
@@ -37,7 +36,7 @@ def encode(program: Program) -> Encoded:
         e.begin(index)
         try:
             kind = action.__class__
-            if kind in _SYNCHRONIZING:
+            if issubclass(kind, act.SYNCHRONIZING):
                 e.fresh = False                             # counted where it executes, see synchronize() in interp.c
             _ENCODERS[kind](e, action)
         except SimulationError as error:
@@ -411,7 +410,7 @@ def _host_call(e: Encoder, action: act.HostCall) -> None:
     _all(e, action.after)
 
 
-_ENCODERS = matrix.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
+_ENCODERS = matrix.ENCODERS | tcgen05.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
     act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute,
     act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move, act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,

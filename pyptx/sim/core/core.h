@@ -69,6 +69,7 @@ typedef struct { u32 pc, expected, arrived, used; i32 parent, join; char *kept; 
 // What a wait_group counts: cp.async, bulk copies, wgmma; what only `after` names: tcgen05.
 enum { TRACK_CP, TRACK_BULK, TRACK_WGMMA, TRACK_TC, TRACK_TC_LD, TRACK_TC_ST, TRACK_NONE };
 typedef struct Cluster Cluster;
+typedef struct Tmem Tmem;
 
 typedef struct {
     char *regs, *sregs;         // registers; the special registers of this warp's place in the CTA
@@ -111,6 +112,7 @@ typedef struct Cta {
     u64 used, quantum;
     u32 turn;                   // schedule=random: warps have their turns in this order
     u8 order[LANES];
+    Tmem *tmem;                 // tmem.h; NULL: none allocated so far
 } Cta;
 
 enum { CLUSTER_CTAS = 16, RANK_SHIFT = 24 };
@@ -152,7 +154,7 @@ enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT
        FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION,
        FAULT_NO_MBARRIER, FAULT_MBARRIER_COUNT, FAULT_MBARRIER_UNDERFLOW, FAULT_TX_RANGE, FAULT_NO_COMPLETE, FAULT_SIZE,
        FAULT_REMOTE, FAULT_RANK, FAULT_CLUSTER_ARRIVE, FAULT_CLUSTER_WAIT, FAULT_REGISTERS, FAULT_SPLIT, FAULT_TENSOR,
-       FAULT_UNIFORM };
+       FAULT_UNIFORM, FAULT_TMEM };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
@@ -201,7 +203,7 @@ struct Ctx {
 
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
-    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[];
+    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[], tmem_ops[], tcgen05_ops[];
 
 #define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
 #define PRED(x, o) (*(u32 *)R(x, o))
@@ -259,6 +261,9 @@ void recheck_cluster(Cluster *cluster);                                  // clus
 Cta *new_cta(Ctx *x);
 void close_clusters(Ctx *x);
 void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, u64 *out);  // mbarrier.c: address, word, phase waited for
+void reset_tmem(Cta *cta);                                               // tmem.c
+void free_tmem(Cta *cta);
+void check_tmem(Ctx *x, Cta *cta);
 void free_cta(Cta *cta);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 void release_aligned(void *p);

@@ -22,7 +22,7 @@ __attribute__((constructor)) static void fill_tables(void) {
 }
 
 u32 format_bits(u32 format) {
-    static const u32 bits[E_FORMATS] = {16, 16, 32, 8, 8, 8, 8, 8, 4, 8, 8, 4, 4, 1, 32, 32, 64, 8, 8};
+    static const u32 bits[E_FORMATS] = {16, 16, 32, 8, 8, 8, 8, 8, 4, 8, 8, 4, 4, 1, 32, 32, 64, 8, 8, 8, 8, 8};
     return bits[format];
 }
 
@@ -72,6 +72,13 @@ void decode_run(float *out, const u8 *from, u32 count, u32 format) {
     case E_TF32: for (; i < count; i++) { u32 v; memcpy(&v, from + 4 * i, 4); out[i] = as_f32(v & 0xffffe000); } return;
     case E_E2M1X8: case E_S4: case E_U4:
         for (; i < count; i++) out[i] = table[format][from[i / 2] >> (4 * (i & 1)) & 15];
+        return;
+    case E_E2M1_PADDED: decode_run(out, from, count, E_E2M1X8); return;
+    case E_E3M2_PADDED: case E_E2M3_PADDED:
+        for (; i < count; i++) {
+            u32 bit = 6 * i, word = from[bit / 8] | (u32)from[bit / 8 + 1] << 8;
+            out[i] = table[format == E_E3M2_PADDED ? E_E3M2 : E_E2M3][word >> (bit & 7) & 63];
+        }
         return;
     default: for (; i < count; i++) out[i] = table[format][from[i]];
     }

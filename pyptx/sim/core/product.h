@@ -7,9 +7,10 @@
 #define PYPTX_PRODUCT_H
 #include "core.h"
 
-// Formats of elements, in the order known to core/matrix.py. E2M1 fills bits 5..2 of a byte, E2M1X8 four bits.
+// Formats of elements, in the order known to core/matrix.py. E2M1 fills bits 5..2 of a byte, E2M1X8 four bits; 16 PADDED
+// ones fill the first 8 or 12 of 16 bytes of memory.
 enum { E_F16, E_BF16, E_TF32, E_E4M3, E_E5M2, E_E3M2, E_E2M3, E_E2M1, E_E2M1X8, E_S8, E_U8, E_S4, E_U4, E_B1, E_F32, E_S32,
-       E_F64, E_UE8M0, E_UE4M3, E_FORMATS };
+       E_F64, E_UE8M0, E_UE4M3, E_E2M1_PADDED, E_E3M2_PADDED, E_E2M3_PADDED, E_FORMATS };
 
 enum { P_SATURATE = 1, P_XOR = 2, P_ORDERED = 4, P_HARDWARE = 8, P_ROUNDING = 16 };      // bits 4-5: RN RZ RM RP of f64
 enum { TO_F32 = 0, TO_F16 = 1, TO_E8M13 = 2 };              // what the hardware model rounds a step's sum to

@@ -53,6 +53,7 @@ void free_cta(Cta *c) {
     }
     free(c->warps);
     release_aligned(c->memory);
+    free_tmem(c);
     free(c);
 }
 
@@ -77,6 +78,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     c->next = c->barriers = 0;
     c->left = x->nwarps;
     c->turn = c->paused = 0;
+    reset_tmem(c);
     c->registers = 0;
     for (u32 k = 0; k < x->nwarps; k++) c->order[k] = (u8)k;
     memset(c->bar, 0, sizeof c->bar);
@@ -256,6 +258,7 @@ static void run_grid(Ctx *x, u64 budget) {
             continue;
         }
         land_cta(x, c);
+        if (x->status == RUNNING) check_tmem(x, c);
         if (x->status != RUNNING) break;
         cluster->idle = 0;
         if (--cluster->live) { x->current++; continue; }

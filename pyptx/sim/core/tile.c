@@ -10,7 +10,8 @@ Tile wgmma_tile(u64 d, u32 mn) {
 
 static inline const u8 *chunk_at(Ctx *x, const Cta *cta, const Tile *t, u32 offset) {
     u32 address = t->start + offset;
-    address ^= ((address >> 7) - t->phase & (t->chunks - 1)) << 4;
+    if (t->wide) address ^= ((address >> 7) - t->phase & 3) << 5;
+    else address ^= ((address >> 7) - t->phase & (t->chunks - 1)) << 4;
     u64 at = address - (u32)x->smem_start;
     if (UNLIKELY(at > x->smem_bytes || x->smem_bytes - at < 16)) { raise_fault(x, FAULT_BOUNDS, 0, address, 16); return 0; }
     return cta->smem + at;
@@ -20,9 +21,10 @@ static inline const u8 *chunk_k(Ctx *x, const Cta *cta, const Tile *t, u32 row, 
     return chunk_at(x, cta, t, row % 8 * 16 * s + row / 8 * t->stride + c % s * 16 + c / s * t->leading);
 }
 static inline const u8 *chunk_mn(Ctx *x, const Cta *cta, const Tile *t, u32 k, u32 c) {
-    u32 s = t->chunks, line = k % 8 * 16 * s + c % s * 16;
-    return chunk_at(x, cta, t, s == 1 ? line + k / 8 * t->leading + c * t->stride : line + k / 8 * t->stride + c / s * t->leading);
+    u32 s = t->chunks, lines = t->wide ? 4 : 8, line = k % lines * 16 * s + c % s * 16;
+    return chunk_at(x, cta, t, s == 1 ? line + k / 8 * t->leading + c * t->stride : line + k / lines * t->stride + c / s * t->leading);
 }
+const u8 *tile_chunk(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c) { return chunk_k(x, cta, t, row, c); }
 
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)

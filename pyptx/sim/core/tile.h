@@ -7,7 +7,8 @@
 //     MN-major   k % 8 * 16 * S + c % S * 16 + (S == 1: k / 8 * leading + c * stride
 //                                               else:   k / 8 * stride + c / S * leading)               (c along rows)
 //
-// behind the start; then bits 4.. of the address are xor-ed with bits 7.., as many as S has.
+// behind the start; then bits 4.. of the address are xor-ed with bits 7.., as many as S has. With atoms of 32 bytes
+// (`wide`) the pattern has 4 lines of k instead of 8, and bits 5, 6 are xor-ed with bits 7, 8.
 // Source: PTX ISA, "Shared Memory Matrix Layout", "Matrix Descriptor Format"; tcgen05 has the same rules.
 #ifndef PYPTX_TILE_H
 #define PYPTX_TILE_H
@@ -18,10 +19,12 @@ typedef struct {
     u32 chunks;                                                          // S: 1, 2, 4, 8
     u32 phase;                                                           // row of the pattern its start lies in
     u32 mn;                                                              // MN-major, else K-major
+    u32 wide;                                                            // atoms of 32 bytes
 } Tile;
 
 Tile wgmma_tile(u64 descriptor, u32 mn);
 // Rows row..row+rows (a multiple of 8) and all `k` columns of a tile in the shared memory of `cta`, decoded: as
 // out[row][k], or `across`: out[k][row]; `ld` floats from line to line. Of B1 always out[row][word]. 0: a fault.
 int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, int across, float *out, u32 ld);
+const u8 *tile_chunk(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c);             // K-major; NULL: a fault
 #endif

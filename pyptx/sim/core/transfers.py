@@ -9,7 +9,7 @@ from pyptx.sim.core.lower import FORMATS, lower
 from pyptx.sim.means import Apply, Leaf
 from pyptx.sim.memory import shared_address
 
-__all__ = ["ENCODERS", "address_row"]
+__all__ = ["ENCODERS", "address_cells", "address_row", "direct_row"]
 
 _SPACES = {"generic": 0, "global": 1, "shared": 2, "cluster": 7}
 _WIDE_ADDRESS, _ABSOLUTE, _GENERIC = 1 << 16, 1 << 17, 1 << 8            # _GENERIC: of a shared address in a row
@@ -38,7 +38,7 @@ def _row(e: Encoder, value: Value | None, width: int = 32) -> int:
     return NONE if value is None else lower(e, Leaf(value, f"b{width}"))
 
 
-def _direct(e: Encoder, value: Value, width: int) -> int:
+def direct_row(e: Encoder, value: Value, width: int) -> int:
     """A value where it lies, without a temporary: what an operation that may wait can use."""
     if isinstance(value, Const):
         return e.constant(value.bits & (1 << width) - 1, width)
@@ -53,7 +53,7 @@ def _target(e: Encoder, register: Reg | None) -> int:
     return NONE if register is None else e.register(register)
 
 
-def _cells(e: Encoder, address: Address, flags: int = 0) -> dict:
+def address_cells(e: Encoder, address: Address, flags: int = 0) -> dict:
     """The address as the handlers of mbarrier.c take it."""
     mod = flags | _SPACES[address.space] << 12 | (_OWN if address.space == "shared" else 0)
     a = 0
@@ -67,25 +67,26 @@ def _cells(e: Encoder, address: Address, flags: int = 0) -> dict:
 
 def _init(e: Encoder, action: act.MbarrierInit) -> None:
     b = _row(e, action.count)
-    e.emit("mbarrier_init", b=b, **_cells(e, action.address))
+    e.emit("mbarrier_init", b=b, **address_cells(e, action.address))
 
 
 def _inval(e: Encoder, action: act.MbarrierInval) -> None:
-    e.emit("mbarrier_inval", **_cells(e, action.address))
+    e.emit("mbarrier_inval", **address_cells(e, action.address))
 
 
 def _arrive(e: Encoder, action: act.MbarrierArrive) -> None:
     flags = _DROP * action.drop | _EXPECT * action.expect | _COMPLETE * action.complete
     flags |= _NO_COMPLETE * action.no_complete
     b = _row(e, action.count)
-    e.emit("mbarrier_arrive", _target(e, action.data), b=b, aux=action.arrivals, **_cells(e, action.address, flags))
+    e.emit("mbarrier_arrive", _target(e, action.data), b=b, aux=action.arrivals,
+           **address_cells(e, action.address, flags))
 
 
 def _test(e: Encoder, action: act.MbarrierTest | act.MbarrierWait) -> None:
     waits = isinstance(action, act.MbarrierWait)
-    cells = _cells(e, action.address, _PARITY * action.parity)
+    cells = address_cells(e, action.address, _PARITY * action.parity)
     e.emit("mbarrier_wait" if waits else "mbarrier_test", _target(e, action.data),
-           b=_direct(e, action.phase, 32 if action.parity else 64), flags=Flags.WAIT if waits else 0, **cells)
+           b=direct_row(e, action.phase, 32 if action.parity else 64), flags=Flags.WAIT if waits else 0, **cells)
 
 
 def _pending(e: Encoder, action: act.MbarrierPending) -> None:
@@ -93,7 +94,7 @@ def _pending(e: Encoder, action: act.MbarrierPending) -> None:
 
 
 def _cp_arrive(e: Encoder, action: act.CpArrive) -> None:
-    e.emit("cp_arrive", **_cells(e, action.address, _NOINC * action.counted))
+    e.emit("cp_arrive", **address_cells(e, action.address, _NOINC * action.counted))
 
 
 def _cp_async(e: Encoder, action: act.CpAsync) -> None:

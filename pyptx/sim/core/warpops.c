@@ -80,7 +80,7 @@ static void f_match(Ctx *x, const Op *o, u32 m) {
 
 // redux.sync: mod 0 add, 1 min.s32, 2 max.s32, 3 min.u32, 4 max.u32, 5 and, 6 or, 7 xor, 8 min.f32, 9 max.f32;
 // imm bit 0 .abs, bit 1 .NaN.
-static u32 extremum_f32(u32 a, u32 b, int maximum, int nan) {
+u32 extremum_f32(u32 a, u32 b, int maximum, int nan) {
     int na = (a & 0x7fffffff) > 0x7f800000, nb = (b & 0x7fffffff) > 0x7f800000;
     if (nan ? na || nb : na && nb) return 0x7fffffff;
     if (na) return b;

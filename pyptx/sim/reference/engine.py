@@ -12,7 +12,7 @@ from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
-from pyptx.sim.reference import clusters, copies, execute, mbarrier_actions, tma  # noqa: F401  (they register)
+from pyptx.sim.reference import clusters, copies, execute, mbarrier_actions, tcgen05, tma, tmem  # noqa: F401  (they register)
 from pyptx.sim.reference.asynchronous import (
     draw,
     land_cta,
@@ -70,6 +70,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
             current += 1
             continue
         _guarded(state, cta, partial(land_cta, cta))
+        _guarded(state, cta, partial(tmem.check_end, cta))
         cluster.idle = 0
         cluster.live -= 1
         if cluster.live:

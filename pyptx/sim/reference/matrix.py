@@ -7,6 +7,7 @@ import numpy as np
 from pyptx.sim import fragments
 from pyptx.sim import tensor as act
 from pyptx.sim.reference import access, execute, mma, wgmma
+from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import ALL, Fault, lanes_of
 
 __all__ = ["run"]
@@ -35,6 +36,8 @@ def run(runner, action, mask: int) -> None:
             _move_matrix(runner, data, value)
         case act.LoadFragment() | act.StoreFragment():
             _fragment(runner, action)
+        case _:
+            HANDLERS[type(action)](runner, action, mask)
 
 
 def _rows(runner, action: act.LoadMatrix | act.StoreMatrix) -> list:

@@ -138,6 +138,7 @@ class Cta:
     registers_free: int = 0
     turn: int = 0                       # schedule=random: warps have their turns in this order
     order: list[int] = field(default_factory=list)
+    tmem: object = None                 # tmem.Tmem; none allocated so far
 
 
 @dataclass(eq=False)

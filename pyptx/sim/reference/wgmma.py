@@ -15,13 +15,14 @@ from pyptx.sim.reference.asynchronous import Operation, commit, issue, land_grou
 from pyptx.sim.reference.state import ALL, Fault
 from pyptx.sim.tensor import Wgmma, WgmmaGroup
 
-__all__ = ["Tile", "group", "read_tile", "run", "wgmma_tile"]
+__all__ = ["Tile", "group", "read_chunk", "read_tile", "run", "wgmma_tile"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
     """What a matrix descriptor says: start and distances in bytes, `chunks` of 16 bytes in a row of the swizzle (1:
-    none), the row of the pattern the start lies in, and whether elements next to each other lie along M or N.
+    none), the row of the pattern the start lies in, whether elements next to each other lie along M or N, and whether
+    the pattern has atoms of 32 bytes.
     """
 
     start: int
@@ -30,6 +31,14 @@ class Tile:
     chunks: int
     phase: int
     mn: bool
+    wide: bool = False
+
+    def address(self, offset):
+        """Of what lies `offset` bytes behind the start."""
+        address = self.start + offset
+        if self.wide:
+            return address ^ ((address >> 7) - self.phase & 3) << 5
+        return address ^ ((address >> 7) - self.phase & self.chunks - 1) << 4
 
 
 def wgmma_tile(descriptor: int, major: str) -> Tile:
@@ -41,34 +50,61 @@ def wgmma_tile(descriptor: int, major: str) -> Tile:
 def read_tile(shared: bytearray, tile: Tile, type_name: str, rows: range, columns: int) -> np.ndarray:
     """Rows and all columns along k of a tile in shared memory, as numbers [row][k]; of b1 words of 32 columns.
 
+    Of "e2m1.padded" and the like, 16 elements fill the first 8 or 12 of 16 bytes.
+
     Raises:
         Fault: it lies outside of shared memory.
     """
-    bits = 32 if type_name == "b1" else BITS[type_name]
+    packed = type_name.endswith(".padded")
+    bits = 32 if type_name == "b1" else 8 if packed else BITS[type_name]
     columns = columns // 32 if type_name == "b1" else columns
     per, s = 128 // bits, tile.chunks                           # elements in 16 bytes
     row, k = np.array(rows)[:, None], np.arange(columns)[None, :]
     if tile.mn:
         chunk, within = row // per, row % per
-        offset = k % 8 * 16 * s + chunk % s * 16
+        lines = 4 if tile.wide else 8
+        offset = k % lines * 16 * s + chunk % s * 16
         offset = offset + (k // 8 * tile.leading + chunk * tile.stride if s == 1 else
-                           k // 8 * tile.stride + chunk // s * tile.leading)
+                           k // lines * tile.stride + chunk // s * tile.leading)
     else:
         chunk, within = k // per, k % per
         offset = row % 8 * 16 * s + row // 8 * tile.stride + chunk % s * 16 + chunk // s * tile.leading
-    address = tile.start + offset
-    address = address ^ ((address >> 7) - tile.phase & s - 1) << 4
+    address = tile.address(offset)
     outside = (address < SHARED_START) | (address + 16 > SHARED_START + len(shared))
     if outside.any():
         raise Fault("bounds", 0, int((address.T if tile.mn else _by_eights(address, per)).reshape(-1)[
             np.argmax((outside.T if tile.mn else _by_eights(outside, per)).reshape(-1))]), 16)
     at = address - SHARED_START + within * bits // 8
     memory, code = np.frombuffer(bytes(shared), np.uint8), np.zeros(at.shape, np.uint64)
+    if packed:
+        return _padded(memory, address - SHARED_START, within, type_name.removesuffix(".padded"))
     for byte in range(max(1, bits // 8)):
         code |= memory[at + byte].astype(np.uint64) << np.uint64(8 * byte)
     if bits == 4:
         code = code >> (4 * (within & 1)).astype(np.uint64) & np.uint64(15)
     return product.decode(code, type_name)
+
+
+def _padded(memory: np.ndarray, chunk: np.ndarray, within: np.ndarray, type_name: str) -> np.ndarray:
+    bits = 4 if type_name == "e2m1" else 6
+    first = chunk + within * bits // 8
+    pair = memory[first].astype(np.uint64) | memory[first + 1].astype(np.uint64) << np.uint64(8)
+    code = pair >> (within * bits % 8).astype(np.uint64) & np.uint64((1 << bits) - 1)
+    return product.decode(code << np.uint64(2) if bits == 4 else code, type_name)
+
+
+def read_chunk(shared: bytearray, tile: Tile, row: int, chunk: int) -> bytes:
+    """16 bytes of a row of a K-major tile.
+
+    Raises:
+        Fault: they lie outside of shared memory.
+    """
+    s = tile.chunks
+    offset = row % 8 * 16 * s + row // 8 * tile.stride + chunk % s * 16 + chunk // s * tile.leading
+    address = tile.address(offset)
+    if address < SHARED_START or address + 16 > SHARED_START + len(shared):
+        raise Fault("bounds", 0, address, 16)
+    return bytes(shared[address - SHARED_START:address - SHARED_START + 16])
 
 
 def _by_eights(values: np.ndarray, per: int) -> np.ndarray:

@@ -1,0 +1,333 @@
+// tcgen05 without the products: allocation, loads and stores, copies, shifts, commit.
+#include "tmem.h"
+
+void tmem_fault(Ctx *x, u32 lane, u32 problem, u64 about) { raise_fault(x, FAULT_TMEM, lane, about, problem); }
+
+static Tmem *tmem_of(Ctx *x, Cta *cta) {
+    if (!cta->tmem) {
+        cta->tmem = (Tmem *)aligned(sizeof(Tmem));
+        if (!cta->tmem) { x->status = FAULT; x->fault = FAULT_MEMORY; }
+    }
+    return cta->tmem;
+}
+void reset_tmem(Cta *cta) { if (cta->tmem) memset(cta->tmem, 0, offsetof(Tmem, cell)); }
+void free_tmem(Cta *cta) { release_aligned(cta->tmem); cta->tmem = 0; }
+
+int tmem_holds(Ctx *x, const Cta *cta, u32 lane, u32 address, u32 columns) {
+    u32 first = tmem_column(address), used = cta->tmem ? cta->tmem->used : 0;
+    if (first < TMEM_COLUMNS && first + columns <= TMEM_COLUMNS) {
+        u32 low = first / TMEM_BLOCK, high = (first + columns - 1) / TMEM_BLOCK, need = ((2u << high) - 1) & ~((1u << low) - 1);
+        if ((used & need) == need) return 1;
+    }
+    tmem_fault(x, lane, TM_UNALLOCATED, (u64)columns << 32 | address);
+    return 0;
+}
+
+u32 tmem_ctas(Ctx *x, u32 lane, u32 group, Cta **ctas) {
+    Tmem *t = tmem_of(x, x->cta);
+    if (!t) return 0;
+    if (t->group && t->group != group) { tmem_fault(x, lane, TM_MIXED, t->group); return 0; }
+    t->group = group;
+    ctas[0] = x->cta;
+    if (group == 1) return 1;
+    Cluster *cluster = x->cta->cluster;
+    u32 even = x->cta->rank & ~1u;
+    if (even + 1 >= cluster->size) { tmem_fault(x, lane, TM_PAIR, cluster->size); return 0; }
+    ctas[0] = cluster->cta[even];
+    ctas[1] = cluster->cta[even + 1];
+    return tmem_of(x, ctas[0]) && tmem_of(x, ctas[1]) ? 2 : 0;
+}
+
+void poison_cells(Ctx *x, Cta *cta, u32 lane, u32 column, u32 columns) { poison(x, &cta->tmem->cell[lane][column], 4 * columns); }
+
+int tcgen05_tile(Ctx *x, u32 lane, u64 d, u32 mn, u32 tf32, Tile *t) {
+    static const u8 chunks[8] = {1, 8, 8, 0, 4, 0, 2, 0};
+    u32 layout = (u32)(d >> 61), wide = layout == 1;
+    if ((d >> 46 & 7) != 1) { tmem_fault(x, lane, TM_VERSION, d); return 0; }
+    if (d >> 52 & 1) { tmem_fault(x, lane, TM_ABSOLUTE, d); return 0; }
+    if (!chunks[layout] || wide != (mn && tf32)) { tmem_fault(x, lane, TM_LAYOUT, d); return 0; }
+    *t = (Tile){(u32)(d & 0x3fff) << 4, (u32)(d >> 16 & 0x3fff) << 4, (u32)(d >> 32 & 0x3fff) << 4, chunks[layout],
+                (u32)(d >> 49 & 7), mn, wide};
+    return 1;
+}
+
+// alloc, dealloc, relinquish_alloc_permit. Bits 0-1 of Op.mod: cta_group. ---------------------------------------------
+
+static i32 find_blocks(u32 used, u32 blocks) {
+    for (u32 k = 0; k + blocks <= TMEM_BLOCKS; k++) if (!(used >> k & ((1u << blocks) - 1))) return (i32)k;
+    return -1;
+}
+static void take(Ctx *x, Tmem *t, u32 first, u32 blocks) {
+    t->used |= ((1u << blocks) - 1) << first;
+    t->blocks[first] = blocks;
+    t->pc[first] = x->pc;
+    t->warp[first] = x->warp->index;
+    for (u32 lane = 0; lane < TMEM_LANES; lane++) memset(&t->cell[lane][first * TMEM_BLOCK], 0xff, 4 * blocks * TMEM_BLOCK);
+}
+
+// a: where the address goes, in shared memory; b: columns. It waits until they are free.
+static void f_tmem_alloc(Ctx *x, const Op *o, u32 m) {
+    if (!whole_warp(x, m)) return;
+    u32 columns = *(const u32 *)R(x, o->b), blocks = columns / TMEM_BLOCK, group = o->mod & 3;
+    Cta *ctas[2];
+    u32 count = tmem_ctas(x, 0, group, ctas);
+    if (!count) return;
+    Tmem *t = x->cta->tmem;
+    if (columns < 32 || columns > TMEM_COLUMNS || columns & (columns - 1)) { tmem_fault(x, 0, TM_COLUMNS, columns); return; }
+    if (t->relinquished) { tmem_fault(x, 0, TM_RELINQUISHED, 0); return; }
+    u32 flags = ADDRESS_WRITES | ADDRESS_OWN | ((o->mod >> 12 & 15) == GENERIC ? ADDRESS_GENERIC : 0);
+    u8 *to = shared_place(x, 0, lane_address(x, o, 0), 4, 4, flags, 0);
+    if (!to) return;
+    i32 first;
+    if (count == 1) {
+        first = find_blocks(t->used, blocks);
+        if (first < 0) { x->not_yet = 1; return; }
+        take(x, t, (u32)first, blocks);
+    } else if (t->granted) {                                            // the peer came later and allocated for both
+        first = (i32)((t->granted - 1) / TMEM_BLOCK);
+        t->granted = 0;
+        t->pc[first] = x->pc;
+        t->warp[first] = x->warp->index;
+    } else {
+        Tmem *peer = (ctas[0] == x->cta ? ctas[1] : ctas[0])->tmem;
+        if (peer->wanted && peer->wanted != columns) { tmem_fault(x, 0, TM_PAIR_SIZE, (u64)peer->wanted << 32 | columns); return; }
+        first = peer->wanted ? find_blocks(t->used | peer->used, blocks) : -1;
+        t->wanted = columns;
+        if (first < 0) { x->not_yet = 1; return; }
+        take(x, t, (u32)first, blocks);
+        take(x, peer, (u32)first, blocks);
+        peer->granted = (u32)first * TMEM_BLOCK + 1;
+        peer->wanted = t->wanted = 0;
+    }
+    u32 address = (u32)first * TMEM_BLOCK;
+    memcpy(to, &address, 4);
+}
+
+static void f_tmem_free(Ctx *x, const Op *o, u32 m) {                    // a: address (64-bit row), b: columns
+    if (!whole_warp(x, m)) return;
+    u32 address = *(const u32 *)R(x, o->a), columns = *(const u32 *)R(x, o->b), first = address / TMEM_BLOCK;
+    Cta *ctas[2];
+    if (!tmem_ctas(x, 0, o->mod & 3, ctas)) return;
+    Tmem *t = x->cta->tmem;
+    if (address % TMEM_BLOCK || first >= TMEM_BLOCKS || !t->blocks[first]) { tmem_fault(x, 0, TM_NOT_ALLOCATED, address); return; }
+    if (t->blocks[first] * TMEM_BLOCK != columns) { tmem_fault(x, 0, TM_SIZE, (u64)t->blocks[first] * TMEM_BLOCK << 32 | columns); return; }
+    t->used &= ~(((1u << t->blocks[first]) - 1) << first);
+    t->blocks[first] = 0;
+}
+static void f_tmem_relinquish(Ctx *x, const Op *o, u32 m) {
+    Cta *ctas[2];
+    if (whole_warp(x, m) && tmem_ctas(x, 0, o->mod & 3, ctas)) x->cta->tmem->relinquished = 1;
+}
+
+// At the end of a CTA everything has to be free.
+void check_tmem(Ctx *x, Cta *cta) {
+    Tmem *t = cta->tmem;
+    if (!t || !t->used) return;
+    u32 first = (u32)__builtin_ctz(t->used);
+    x->cta = cta;
+    x->warp = &cta->warps[t->warp[first]];
+    x->pc = t->pc[first];
+    tmem_fault(x, 0, TM_LEAK, (u64)t->blocks[first] * TMEM_BLOCK << 32 | first * TMEM_BLOCK);
+}
+
+// ld and st ----------------------------------------------------------------------------------------------------------
+// Op: a the address (64-bit row), aux the registers in the pool, aux2 how many, imm where the second half of 16x32bx2 lies;
+// mod: shape, packed << 4, and of ld.red (operation + 1) << 8, abs << 12, NaN << 13; then the last register is the result.
+
+enum { X32B, X64B, X128B, X256B, X32B2 };                               // 32x32b, 16x64b, 16x128b, 16x256b, 16x32bx2
+
+// Where register q of lane l lies, behind the address; columns before packing.
+static inline void locate(u32 shape, u32 q, u32 l, u32 *row, u32 *column) {
+    switch (shape) {
+    case X32B: *row = l; *column = q; return;
+    case X64B: *row = (l >> 2) + 8 * (l & 1); *column = 2 * q + (l >> 1 & 1); return;
+    case X128B: *row = (l >> 2) + 8 * (q & 1); *column = 4 * (q >> 1) + (l & 3); return;
+    case X256B: *row = (l >> 2) + 8 * (q >> 1 & 1); *column = 8 * (q >> 2) + 2 * (l & 3) + (q & 1); return;
+    default: *row = l & 15; *column = q;
+    }
+}
+
+// The address of all lanes, checked. 0: a fault was raised.
+static int reach(Ctx *x, const Op *o, u32 count, u32 *address) {
+    const u64 *row = (const u64 *)R(x, o->a);
+    u32 shape = o->mod & 15, packed = o->mod >> 4 & 1, own = x->warp->index % 4 * 32;
+    u32 columns = (shape == X32B || shape == X32B2 ? count : 2 * count) << packed;
+    *address = (u32)row[0];
+    for (u32 i = 1; i < LANES; i++) if ((u32)row[i] != *address) { tmem_fault(x, i, TM_UNEVEN, *address); return 0; }
+    u32 lane = tmem_lane(*address), half = shape != X32B && lane == own + 16;
+    if (lane != own && !half) { tmem_fault(x, 0, TM_WARP, (u64)own << 32 | *address); return 0; }
+    if (!tmem_holds(x, x->cta, 0, *address, columns)) return 0;
+    return shape != X32B2 || tmem_holds(x, x->cta, 0, *address + (u32)o->imm, columns);
+}
+static inline u32 *cell_of(Cta *cta, const Op *o, u32 address, u32 q, u32 l) {
+    u32 row, column, shape = o->mod & 15;
+    locate(shape, q, l, &row, &column);
+    column = (column << (o->mod >> 4 & 1)) + (shape == X32B2 && l >= 16 ? (u32)o->imm : 0);
+    return &cta->tmem->cell[tmem_lane(address) + row][tmem_column(address) + column];
+}
+
+static u32 extremum(u32 a, u32 b, u32 code, u32 nan) {                   // 0 min.s32, max, min.u32, max, min.f32, max
+    switch (code) {
+    case 0: return (i32)b < (i32)a ? b : a;
+    case 1: return (i32)b > (i32)a ? b : a;
+    case 2: return b < a ? b : a;
+    case 3: return b > a ? b : a;
+    default: return extremum_f32(a, b, code == 5, (int)nan);
+    }
+}
+
+// At once in every schedule: the manual honours that registers are read after they are loaded, and compilers read them
+// before tcgen05.wait::ld.
+static void f_tmem_ld(Ctx *x, const Op *o, u32 m) {
+    const u32 *data = x->pool + o->aux;
+    u32 red = o->mod >> 8 & 15, count = o->aux2 - (red != 0), address, packed = o->mod >> 4 & 1, sum[LANES];
+    u32 absolute = o->mod >> 12 & 1, nan = o->mod >> 13 & 1;
+    if (!whole_warp(x, m) || !reach(x, o, count, &address)) return;
+    for (u32 q = 0; q < count; q++) {
+        u32 *to = data[q] == NONE ? 0 : (u32 *)R(x, data[q]);
+        for (u32 l = 0; l < LANES; l++) {
+            const u32 *cell = cell_of(x->cta, o, address, q, l);
+            u32 v = packed ? (cell[0] & 0xffff) | cell[1] << 16 : cell[0];
+            if (to) to[l] = v;
+            if (!red) continue;
+            if (absolute) v &= 0x7fffffff;
+            sum[l] = q ? extremum(sum[l], v, red - 1, nan) : red >= 5 ? extremum_f32(v, v, 0, (int)nan) : v;
+        }
+    }
+    if (red && data[count] != NONE) memcpy(R(x, data[count]), sum, sizeof sum);
+}
+
+static void land_st(Ctx *x, Async *a) {
+    const Op *o = &x->ops[x->pc];
+    const u32 *data = (const u32 *)a->data;
+    for (u32 q = 0; q < o->aux2; q++)
+        for (u32 l = 0; l < LANES; l++) {
+            u32 *cell = cell_of(x->cta, o, (u32)a->p[0], q, l), v = data[LANES * q + l];
+            if (o->mod >> 4 & 1) { cell[0] = v & 0xffff; cell[1] = v >> 16; } else cell[0] = v;
+        }
+}
+static void f_tmem_st(Ctx *x, const Op *o, u32 m) {
+    u32 address;
+    if (!whole_warp(x, m) || !reach(x, o, o->aux2, &address)) return;
+    Async a = new_async(x, land_st, m);
+    a.p[0] = address;
+    a.track = TRACK_TC_ST;
+    a.data_bytes = 4 * LANES * o->aux2;
+    if (!(a.data = malloc(a.data_bytes))) { x->status = FAULT; x->fault = FAULT_MEMORY; return; }
+    for (u32 q = 0; q < o->aux2; q++) memcpy(a.data + 4 * LANES * q, R(x, x->pool[o->aux + q]), 4 * LANES);
+    for (u32 q = 0; q < o->aux2 && x->schedule != EAGER; q++)
+        for (u32 l = 0; l < LANES; l++) memset(cell_of(x->cta, o, address, q, l), 0xff, 4u << (o->mod >> 4 & 1));
+    issue_async(x, &a);
+}
+static void f_tmem_wait(Ctx *x, const Op *o, u32 m) { if (whole_warp(x, m) && o->mod) land_track(x, TRACK_TC_ST, m); }
+
+// cp and shift -------------------------------------------------------------------------------------------------------
+// Op: a the address, b the descriptor (64-bit rows); mod: cta_group, shape << 4, expansion << 8 (1: 6 bits, 2: 4 bits).
+
+enum { CP_128X256, CP_4X256, CP_128X128, CP_64_02_13, CP_64_01_23, CP_32_X4 };
+static const struct { u32 rows, chunks, copies, span; } cp_shapes[] = {  // chunks of 16 bytes; span: lanes below the last row
+    {128, 2, 1, 128}, {4, 2, 1, 97}, {128, 1, 1, 128}, {64, 1, 2, 128}, {64, 1, 2, 128}, {32, 1, 4, 128}};
+
+static u32 cp_lane(u32 shape, u32 row, u32 copy) {
+    switch (shape) {
+    case CP_4X256: return 32 * row;
+    case CP_64_02_13: return row + 64 * copy;
+    case CP_64_01_23: return row % 32 + 64 * (row / 32) + 32 * copy;
+    case CP_32_X4: return row + 32 * copy;
+    default: return row;
+    }
+}
+// 16 bytes as the copy leaves them: elements of 4 and 6 bits one to a byte, 4 bits in bits 2 to 5.
+static void expand(u8 *out, const u8 *in, u32 expansion) {
+    for (u32 k = 0; k < 16; k++) {
+        u32 bit = 6 * k, word = in[bit / 8] | (u32)in[bit / 8 + 1] << 8;
+        out[k] = (u8)(expansion == 1 ? word >> (bit & 7) & 63 : (in[k / 2] >> 4 * (k & 1) & 15) << 2);
+    }
+}
+
+static void land_cp(Ctx *x, Async *a) {
+    const Op *o = &x->ops[x->pc];
+    u32 shape = o->mod >> 4 & 15, expansion = o->mod >> 8 & 3, address = (u32)a->p[0], lane = (u32)__builtin_ctz(a->lanes);
+    Cta *ctas[2];
+    Tile t;
+    u32 count = tmem_ctas(x, lane, o->mod & 3, ctas);
+    if (!tcgen05_tile(x, lane, a->p[1], 0, 0, &t)) return;
+    for (u32 k = 0; k < count; k++)
+        for (u32 row = 0; row < cp_shapes[shape].rows; row++)
+            for (u32 c = 0; c < cp_shapes[shape].chunks; c++) {
+                const u8 *from = tile_chunk(x, ctas[k], &t, row, c);
+                u8 line[16];
+                if (!from) return;
+                if (expansion) expand(line, from, expansion); else memcpy(line, from, 16);
+                for (u32 copy = 0; copy < cp_shapes[shape].copies; copy++)
+                    memcpy(&ctas[k]->tmem->cell[tmem_lane(address) + cp_lane(shape, row, copy)][tmem_column(address) + 4 * c], line, 16);
+            }
+}
+static void f_tmem_cp(Ctx *x, const Op *o, u32 m) {
+    u32 shape = o->mod >> 4 & 15;
+    for (; m && x->status == RUNNING; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m), address = (u32)((u64 *)R(x, o->a))[lane];
+        u64 descriptor = ((u64 *)R(x, o->b))[lane];
+        Cta *ctas[2];
+        Tile t;
+        u32 count = tmem_ctas(x, lane, o->mod & 3, ctas);
+        if (!count || !tcgen05_tile(x, lane, descriptor, 0, 0, &t)) return;
+        if (tmem_lane(address) + cp_shapes[shape].span > TMEM_LANES) { tmem_fault(x, lane, TM_LANE, address); return; }
+        for (u32 k = 0; k < count; k++) if (!tmem_holds(x, ctas[k], lane, address, 4 * cp_shapes[shape].chunks)) return;
+        Async a = new_async(x, land_cp, 1u << lane);
+        a.p[0] = address; a.p[1] = descriptor;
+        a.track = TRACK_TC; a.after = 1u << TRACK_TC;
+        issue_async(x, &a);
+    }
+}
+
+// Each of the 32 lanes from the address on, but the last, takes the eight columns of the next one.
+static void land_shift(Ctx *x, Async *a) {
+    u32 address = (u32)a->p[0], column = tmem_column(address);
+    Cta *ctas[2];
+    u32 count = tmem_ctas(x, (u32)__builtin_ctz(a->lanes), x->ops[x->pc].mod & 3, ctas);
+    for (u32 k = 0; k < count; k++)
+        for (u32 lane = tmem_lane(address); lane < tmem_lane(address) + 31; lane++)
+            memcpy(&ctas[k]->tmem->cell[lane][column], &ctas[k]->tmem->cell[lane + 1][column], 32);
+}
+static void f_tmem_shift(Ctx *x, const Op *o, u32 m) {
+    for (; m && x->status == RUNNING; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m), address = (u32)((u64 *)R(x, o->a))[lane];
+        Cta *ctas[2];
+        u32 count = tmem_ctas(x, lane, o->mod & 3, ctas);
+        if (!count) return;
+        if (tmem_lane(address) % 32 || tmem_lane(address) >= TMEM_LANES) { tmem_fault(x, lane, TM_LANE, address); return; }
+        for (u32 k = 0; k < count; k++) if (!tmem_holds(x, ctas[k], lane, address, 8)) return;
+        Async a = new_async(x, land_shift, 1u << lane);
+        a.p[0] = address;
+        a.track = TRACK_TC; a.after = 1u << TRACK_TC;
+        issue_async(x, &a);
+    }
+}
+
+// commit: a the mbarrier (64-bit row), b the mask of CTAs (NONE: the one the address names); mod: cta_group, generic << 4.
+static void nothing(Ctx *x, Async *a) { (void)x; (void)a; }
+static void f_tmem_commit(Ctx *x, const Op *o, u32 m) {
+    for (; m && x->status == RUNNING; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        Cta *ctas[2], *at;
+        Cluster *cluster = x->cta->cluster;
+        if (!tmem_ctas(x, lane, o->mod & 3, ctas)) return;
+        u8 *host = shared_place(x, lane, ((u64 *)R(x, o->a))[lane], 8, 8, o->mod & 16 ? ADDRESS_GENERIC : 0, &at);
+        if (!host) return;
+        u32 offset = (u32)(host - at->smem + x->smem_start), targets = o->b == NONE ? 1u << at->rank : ((u32 *)R(x, o->b))[lane];
+        if (targets >> cluster->size) { tmem_fault(x, lane, TM_TARGET, 31 - (u32)__builtin_clz(targets)); return; }
+        for (u32 rank = 0; rank < cluster->size && x->status == RUNNING; rank++) {
+            if (!(targets >> rank & 1)) continue;
+            Async a = new_async(x, nothing, 1u << lane);
+            a.after = 1u << TRACK_TC;
+            a.at = cluster->cta[rank]; a.barrier = offset; a.arrivals = 1;
+            if (!check_mbarrier(x, a.at, offset, lane)) return;
+            issue_async(x, &a);
+        }
+    }
+}
+
+#define E(n) {#n, f_##n}
+const Entry tmem_ops[] = {E(tmem_alloc), E(tmem_free), E(tmem_relinquish), E(tmem_ld), E(tmem_st), E(tmem_wait), E(tmem_cp),
+                          E(tmem_shift), E(tmem_commit), {0, 0}};

@@ -1,0 +1,350 @@
+"""Tensor memory of a CTA: allocation, loads and stores, copies, shifts, commit (core/tmem.c)."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pyptx.sim import tcgen05 as act
+from pyptx.sim.memory import SHARED_START
+from pyptx.sim.reference import execute, wgmma
+from pyptx.sim.reference.alu import minimum
+from pyptx.sim.reference.asynchronous import Operation, issue, land_track, lane_addresses, shared_place
+from pyptx.sim.reference.bits import signed
+from pyptx.sim.reference.handlers import handles
+from pyptx.sim.reference.mbarrier import check
+from pyptx.sim.reference.state import ALL, Cta, Fault, lanes_of
+from pyptx.sim.reference.wgmma import Tile
+from pyptx.sim.tmem import BLOCK, COLUMNS, LANES, TmemProblem, copy_lanes, copy_size, spread
+from pyptx.sim.tmem_faults import Problem
+
+__all__ = ["ORDERED", "check_end", "faults_of", "group_ctas", "holds", "tile", "tmem_of", "value"]
+
+ORDERED = frozenset({"tc"})                                     # what one thread starts lands in order
+_BLOCKS = COLUMNS // BLOCK
+
+
+@dataclass(eq=False)
+class Tmem:
+    """The cells of a CTA; `blocks` of each allocation, and who made it, by its first block."""
+
+    cells: np.ndarray = field(default_factory=lambda: np.zeros((LANES, COLUMNS), np.uint32))
+    used: int = 0
+    blocks: dict[int, int] = field(default_factory=dict)
+    makers: dict[int, tuple] = field(default_factory=dict)
+    group: int = 0
+    relinquished: bool = False
+    wanted: int = 0
+    granted: int | None = None
+
+
+@contextmanager
+def faults_of(lane: int):
+    """A problem becomes the fault of a lane."""
+    try:
+        yield
+    except TmemProblem as problem:
+        raise Fault("tmem", lane, problem.about, problem.problem) from None
+
+
+def tmem_of(cta: Cta) -> Tmem:
+    if cta.tmem is None:
+        cta.tmem = Tmem()
+    return cta.tmem
+
+
+def group_ctas(runner, group: int) -> list[Cta]:
+    """The CTAs an instruction of a group works on, the even one first.
+
+    Raises:
+        TmemProblem: another group was named before, or there is no pair.
+    """
+    own = tmem_of(runner.cta)
+    if own.group not in (0, group):
+        raise TmemProblem(Problem.MIXED, own.group)
+    own.group = group
+    if group == 1:
+        return [runner.cta]
+    ctas, even = runner.cta.cluster.ctas, runner.cta.rank & ~1
+    if even + 1 >= len(ctas):
+        raise TmemProblem(Problem.PAIR, len(ctas))
+    for cta in ctas[even:even + 2]:
+        tmem_of(cta)
+    return ctas[even:even + 2]
+
+
+def holds(cta: Cta, address: int, columns: int) -> None:
+    """Columns are allocated.
+
+    Raises:
+        TmemProblem: not all of them.
+    """
+    first = address & 0xFFFF
+    blocks = range(first // BLOCK, (first + columns - 1) // BLOCK + 1)
+    if first + columns > COLUMNS or not all(tmem_of(cta).used >> k & 1 for k in blocks):
+        raise TmemProblem(Problem.UNALLOCATED, columns << 32 | address)
+
+
+def tile(descriptor: int, major: bool, tf32: bool) -> Tile:
+    """What a matrix descriptor of tcgen05 says.
+
+    Raises:
+        TmemProblem: it is none, or its layout does not go with the operand.
+    """
+    layout = descriptor >> 61
+    chunks = {0: 1, 1: 8, 2: 8, 4: 4, 6: 2}.get(layout)
+    if descriptor >> 46 & 7 != 1:
+        raise TmemProblem(Problem.VERSION, descriptor)
+    if descriptor >> 52 & 1:
+        raise TmemProblem(Problem.ABSOLUTE, descriptor)
+    if chunks is None or (layout == 1) != (major and tf32):
+        raise TmemProblem(Problem.LAYOUT, descriptor)
+    start, leading, stride = ((descriptor >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
+    return Tile(start, leading, stride, chunks, descriptor >> 49 & 7, major, layout == 1)
+
+
+def value(runner, operand, lane: int) -> int:
+    """A value, or an address of tensor memory, in one lane."""
+    if hasattr(operand, "space"):
+        return lane_addresses(runner, operand, 1 << lane)[0] & 0xFFFFFFFF
+    return execute.read(runner, operand, 1 << lane)[0]
+
+
+def _whole(mask: int) -> None:
+    if mask != ALL:
+        raise Fault("warp", lanes_of(mask)[0], mask)
+
+
+# allocation -----------------------------------------------------------------------------------------------------------
+
+def _find(used: int, blocks: int) -> int | None:
+    return next((k for k in range(_BLOCKS - blocks + 1) if not used >> k & (1 << blocks) - 1), None)
+
+
+def _take(runner, memory: Tmem, first: int, blocks: int) -> None:
+    memory.used |= (1 << blocks) - 1 << first
+    memory.blocks[first] = blocks
+    memory.makers[first] = runner.warp, runner.pc
+    memory.cells[:, first * BLOCK:(first + blocks) * BLOCK] = 0xFFFFFFFF
+
+
+@handles(act.TmemAlloc)
+def _alloc(runner, action: act.TmemAlloc, mask: int) -> bool:
+    _whole(mask)
+    with faults_of(0):
+        ctas = group_ctas(runner, action.group)
+        own, columns = tmem_of(runner.cta), value(runner, action.columns, 0)
+        if columns not in (32, 64, 128, 256, 512):
+            raise TmemProblem(Problem.COLUMNS, columns)
+        if own.relinquished:
+            raise TmemProblem(Problem.RELINQUISHED)
+        address = lane_addresses(runner, action.to, 1)[0]
+        at, offset = shared_place(runner, 0, address, 4, 4, action.to.space, own=True)
+        blocks = columns // BLOCK
+        if len(ctas) == 1:
+            first = _find(own.used, blocks)
+            if first is None:
+                return False
+            _take(runner, own, first, blocks)
+        elif own.granted is not None:
+            first, own.granted = own.granted, None
+            own.makers[first] = runner.warp, runner.pc
+        else:
+            peer = tmem_of(ctas[1] if ctas[0] is runner.cta else ctas[0])
+            if peer.wanted not in (0, columns):
+                raise TmemProblem(Problem.PAIR_SIZE, peer.wanted << 32 | columns)
+            first = _find(own.used | peer.used, blocks) if peer.wanted else None
+            own.wanted = columns
+            if first is None:
+                return False
+            _take(runner, own, first, blocks)
+            _take(runner, peer, first, blocks)
+            peer.granted, peer.wanted, own.wanted = first, 0, 0
+    at.shared[offset - SHARED_START:offset - SHARED_START + 4] = (first * BLOCK).to_bytes(4, "little")
+    return True
+
+
+@handles(act.TmemFree)
+def _free(runner, action: act.TmemFree, mask: int) -> None:
+    _whole(mask)
+    with faults_of(0):
+        group_ctas(runner, action.group)
+        own, address, columns = tmem_of(runner.cta), value(runner, action.address, 0), value(runner, action.columns, 0)
+        first, offset = divmod(address, BLOCK)
+        if offset or first not in own.blocks:
+            raise TmemProblem(Problem.NOT_ALLOCATED, address)
+        if own.blocks[first] * BLOCK != columns:
+            raise TmemProblem(Problem.SIZE, own.blocks[first] * BLOCK << 32 | columns)
+        own.used &= ~((1 << own.blocks.pop(first)) - 1 << first)
+
+
+@handles(act.TmemRelinquish)
+def _relinquish(runner, action: act.TmemRelinquish, mask: int) -> None:
+    _whole(mask)
+    with faults_of(0):
+        group_ctas(runner, action.group)
+        tmem_of(runner.cta).relinquished = True
+
+
+def check_end(cta: Cta) -> None:
+    """At the end of a CTA everything has to be free.
+
+    Raises:
+        Fault: at the allocation.
+    """
+    if cta.tmem is None or not cta.tmem.used:
+        return
+    first = min(cta.tmem.blocks)
+    fault = Fault("tmem", 0, cta.tmem.blocks[first] * BLOCK << 32 | first * BLOCK, Problem.LEAK)
+    fault.where = (cta, *cta.tmem.makers[first])
+    raise fault
+
+
+# loads and stores -----------------------------------------------------------------------------------------------------
+
+def _cells(runner, action: act.TmemLoad | act.TmemStore, registers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lanes and columns [register][thread], checked."""
+    addresses = [a & 0xFFFFFFFF for a in lane_addresses(runner, action.address, ALL)]
+    address, own = addresses[0], runner.warp.index % 4 * 32
+    lane, column, count = spread(action.shape, registers, action.packed, action.split)
+    for k, other in enumerate(addresses):
+        with faults_of(k):
+            if other != address:
+                raise TmemProblem(Problem.UNEVEN, address)
+    with faults_of(0):
+        first = address >> 16
+        if first != own and not (action.shape != "32x32b" and first == own + 16):
+            raise TmemProblem(Problem.WARP, own << 32 | address)
+        holds(runner.cta, address, count)
+        if action.shape == "16x32bx2":
+            holds(runner.cta, address + action.split & 0xFFFFFFFF, count)
+    return first + lane, (address & 0xFFFF) + column
+
+
+@handles(act.TmemLoad)
+def _load(runner, action: act.TmemLoad, mask: int) -> None:
+    """At once in every schedule: the manual honours that registers are read after they are loaded, and compilers read
+    them before tcgen05.wait::ld.
+    """
+    _whole(mask)
+    count = len(action.data) - (action.reduction is not None)
+    lanes, columns = _cells(runner, action, count)
+    cells = tmem_of(runner.cta).cells
+    found = cells[lanes, columns]
+    if action.packed:
+        found = found & np.uint32(0xFFFF) | cells[lanes, columns + 1] << np.uint32(16)
+    for register, row in zip(action.data, found, strict=False):
+        execute.write(runner, register, ALL, [int(v) for v in row])
+    if action.reduction is not None:
+        values = [_reduced([int(v) for v in column], action.reduction) for column in found.T]
+        execute.write(runner, action.data[-1], ALL, values)
+
+
+def _reduced(values: list[int], reduction: tuple[str, str, bool, bool]) -> int:
+    operation, type_name, absolute, nan = reduction
+    if type_name != "f32":
+        return {"min": min, "max": max}[operation](values, key=lambda v: signed(v, 32) if type_name == "s32" else v)
+    flags = frozenset({"nan"} if nan else ())
+    values = [v & 0x7FFFFFFF for v in values] if absolute else values
+    result = minimum(values[0], values[0], "f32", largest=False, flags=flags)
+    for v in values[1:]:
+        result = minimum(result, v, "f32", largest=operation == "max", flags=flags)
+    return result
+
+
+@handles(act.TmemStore)
+def _store(runner, action: act.TmemStore, mask: int) -> None:
+    _whole(mask)
+    lanes, columns = _cells(runner, action, len(action.source))
+    values = np.array([execute.read(runner, v, ALL) for v in action.source], np.uint32)
+
+    def put(cta: Cta, bits: np.ndarray) -> None:
+        cells = tmem_of(cta).cells
+        cells[lanes, columns] = bits & np.uint32(0xFFFF) if action.packed else bits
+        if action.packed:
+            cells[lanes, columns + 1] = bits >> np.uint32(16)
+    if runner.run.plan.schedule != "eager":
+        tmem_of(runner.cta).cells[lanes, columns] = 0xFFFFFFFF
+        if action.packed:
+            tmem_of(runner.cta).cells[lanes, columns + 1] = 0xFFFFFFFF
+    issue(Operation(runner, lambda op: put(op.cta, values), ALL, track="tc_st"))
+
+
+@handles(act.TmemWait)
+def _wait(runner, action: act.TmemWait, mask: int) -> None:
+    _whole(mask)
+    if action.what == "st":
+        land_track(runner, "tc_st", mask)
+
+
+# copies and shifts ----------------------------------------------------------------------------------------------------
+
+def _expanded(chunk: bytes, bits: int) -> bytes:
+    """16 bytes as the copy leaves them: elements of 4 and 6 bits one to a byte, 4 bits in bits 2 to 5."""
+    if not bits:
+        return chunk
+    number = int.from_bytes(chunk, "little")
+    return bytes((number >> bits * k & (1 << bits) - 1) << (2 if bits == 4 else 0) for k in range(16))
+
+
+@handles(act.TmemCopy)
+def _copy(runner, action: act.TmemCopy, mask: int) -> None:
+    rows, chunks = copy_size(action.shape)
+    lanes = copy_lanes(action.shape)
+    for lane in lanes_of(mask):
+        address, descriptor = value(runner, action.address, lane), value(runner, action.descriptor, lane)
+        with faults_of(lane):
+            ctas = group_ctas(runner, action.group)
+            source = tile(descriptor, False, False)
+            if (address >> 16) + int(lanes.max()) >= LANES:
+                raise TmemProblem(Problem.LANE, address)
+            for cta in ctas:
+                holds(cta, address, 4 * chunks)
+
+        def land(op: Operation, address=address, source=source, ctas=ctas) -> None:
+            for cta in ctas:
+                for row in range(rows):
+                    for c in range(chunks):
+                        data = _expanded(wgmma.read_chunk(cta.shared, source, row, c), action.expansion)
+                        column, to = (address & 0xFFFF) + 4 * c, (address >> 16) + lanes[row]
+                        tmem_of(cta).cells[to, column:column + 4] = np.frombuffer(data, np.uint32)
+        issue(Operation(runner, land, 1 << lane, track="tc", after=ORDERED))
+
+
+@handles(act.TmemShift)
+def _shift(runner, action: act.TmemShift, mask: int) -> None:
+    for lane in lanes_of(mask):
+        address = value(runner, action.address, lane)
+        with faults_of(lane):
+            ctas = group_ctas(runner, action.group)
+            if (address >> 16) % 32 or address >> 16 >= LANES:
+                raise TmemProblem(Problem.LANE, address)
+            for cta in ctas:
+                holds(cta, address, 8)
+
+        def land(op: Operation, address=address, ctas=ctas) -> None:
+            first, column = address >> 16, address & 0xFFFF
+            for cta in ctas:
+                cells = tmem_of(cta).cells[first:first + 32, column:column + 8]
+                cells[:31] = cells[1:].copy()
+        issue(Operation(runner, land, 1 << lane, track="tc", after=ORDERED))
+
+
+@handles(act.Commit)
+def _commit(runner, action: act.Commit, mask: int) -> None:
+    ctas = runner.cta.cluster.ctas
+    for lane in lanes_of(mask):
+        with faults_of(lane):
+            group_ctas(runner, action.group)
+        address = lane_addresses(runner, action.barrier, 1 << lane)[0]
+        at, offset = shared_place(runner, lane, address, 8, 8, action.barrier.space)
+        targets = 1 << at.rank if action.ctas is None else value(runner, action.ctas, lane)
+        with faults_of(lane):
+            if targets >> len(ctas):
+                raise TmemProblem(Problem.TARGET, targets.bit_length() - 1)
+        for rank, cta in enumerate(ctas):
+            if targets >> rank & 1:
+                check(cta, offset, lane)
+                issue(Operation(runner, lambda op: None, 1 << lane, after=ORDERED, at=cta, barrier=offset, arrivals=1))
