@@ -10,6 +10,7 @@ from pyptx.sim import asynchronous as act
 from pyptx.sim.faults import cta_name, text_of
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.tcgen05 import TmemAlloc
 from pyptx.sim.wait_faults import MOST, mbarrier_text
 
 __all__ = ["Group", "deadlock", "too_long"]
@@ -141,6 +142,10 @@ def _waits_for(program: Program, group: Group) -> str:
             return "waits for the other threads of the cluster"
         case act.SetMaxRegisters(count):
             return f"waits for {count - group.registers} more registers a thread ({group.free} are free)"
+        case TmemAlloc(2):
+            return "waits until the other CTA of the pair allocates too and both have columns of tensor memory free"
+        case TmemAlloc():
+            return "waits until other warps of the CTA free columns of tensor memory"
     return "waits"
 
 

@@ -40,6 +40,7 @@ class Machine:
         self.images = [np.asarray(i, np.uint8) for i in (image if group == 2 else [image])]
         self.cells = np.array(cells if group == 2 else [cells], np.uint32)
         self.code, self.group, self.target, self.values = code, group, target, values
+        self.waits = True                                       # for what was committed
 
     def program(self) -> sim.Program:
         size, columns, group = len(self.images[0]), self.cells.shape[2], self.group
@@ -75,8 +76,10 @@ class Machine:
         commit = f"tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster"
         both = ["mov.b16 %h0, 3", f"{commit}.multicast::cluster.b64 [bar], %h0"]
         lines += both if group == 2 else [f"{commit}.b64 [bar]"]
-        lines += ["after:", "mbarrier.try_wait.parity.shared::cta.b64 %q3, [bar], 0", "@!%q3 bra after",
-                  "tcgen05.fence::after_thread_sync"]
+        lines.append("after:")
+        if self.waits:
+            lines += ["mbarrier.try_wait.parity.shared::cta.b64 %q3, [bar], 0", "@!%q3 bra after"]
+        lines.append("tcgen05.fence::after_thread_sync")
         for first in range(0, columns, 32):
             lines += [f"tcgen05.ld.sync.aligned.32x32b.x32.b32 {{{registers}}}, [%t6+{first}]",
                       "tcgen05.wait::ld.sync.aligned"]

@@ -260,6 +260,8 @@ def test_an_allocation_waits_until_columns_are_free():
     (f"@%q {ALLOC} [slot], 32\n@%q {FREE} 0, 32\n@%q {FREE} 0, 32", "where no allocation begins"),
     (f"@%q {ALLOC} [slot], 64\n@%q {FREE} 0, 32", "frees 32 columns of tensor memory, but 64 were allocated"),
     (f"@%q {ALLOC} [slot], 64\nmov.b32 %t3, 0 // dealloc", "ended without freeing"),
+    (f"@%q {ALLOC} [slot], 512\n@%q {ALLOC} [slot+4], 32\nmov.b32 %t3, 0 // dealloc",
+     "until other warps of the CTA free columns"),
     ("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned\n" + f"@%q {ALLOC} [slot], 64\n@%q {FREE} 0, 64",
      "after its CTA gave up"),
     ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%a+256]", "touches 1 columns of tensor memory from lane"),
