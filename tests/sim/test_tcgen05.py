@@ -380,19 +380,15 @@ def test_a_form_multiplies_the_matrices_of_the_manual(case):
 PLAIN = Case("tcgen05.mma.cta_group::1.kind::f16", "f16", 1, ("bf16", "bf16", "f32"), 128, 64)
 
 
-@pytest.mark.parametrize("chunks", [1, 2, 4, 8])
-@pytest.mark.parametrize("types", [("f16", "f16", "f32"), ("e4m3", "e5m2", "f32"), ("tf32", "tf32", "f32")], ids=str)
-def test_swizzles_of_mn_major_operands(types, chunks):
-    kind = {"f16": "f16", "tf32": "tf32"}.get(types[0], "f8f6f4")
-    case = replace(PLAIN, mnemonic=f"tcgen05.mma.cta_group::1.kind::{kind}", kind=kind, types=types, n=128,
-                   majors=(True, True), chunks=(chunks, chunks))
-    if kind == "tf32":
-        if chunks != 8:
-            return                                              # atoms of 32 bytes have rows of 128
-        case = replace(case, n=64)
-    else:
-        case = replace(case, n=64) if chunks * 16 * 8 // BITS.get(types[0], 8) <= 64 else case
-    run_case(replace(case, n=64) if case.n > 64 and D + case.n > A else case, chunks)
+TURNED = [(kind, types, chunks) for kind, types in (("f16", ("f16", "f16", "f32")), ("f8f6f4", ("e4m3", "e5m2", "f32")))
+          for chunks in (1, 2, 4, 8)] + [("tf32", ("tf32", "tf32", "f32"), 8)]     # of tf32 only with atoms of 32 bytes
+
+
+@pytest.mark.parametrize(("kind", "types", "chunks"), TURNED, ids=str)
+def test_swizzles_of_mn_major_operands(kind, types, chunks):
+    n = 128 if BITS.get(types[1], 8) == 8 else 64               # a row of the widest swizzle
+    run_case(replace(PLAIN, mnemonic=f"tcgen05.mma.cta_group::1.kind::{kind}", kind=kind, types=types, n=n,
+                     majors=(True, True), chunks=(chunks, chunks)), chunks)
 
 
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
