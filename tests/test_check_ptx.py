@@ -137,3 +137,10 @@ def test_labels_of_a_section_are_not_taken_for_statements():
 
 def test_a_header_that_cannot_be_read_is_reported_once():
     assert [d.line for d in pyptx.check_ptx(".version 6:\n.target sm_70\n.entry f() { ret; }\n")][:1] == [1]
+
+
+@pytest.mark.parametrize("count", ["0x10", "99999999999", "010"])
+def test_labels_counted_in_any_way_are_looked_up(count: str):
+    text = (".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry f()\n{\n\t.reg .b32 %r;\n"
+            f"ts: .branchtargets L<{count}>;\n\tmov.b32 %r, 0;\n\tbrx.idx %r, ts;\nL0:\n\tret;\n}}\n")
+    assert any("names L1, which is no label here" in d.message for d in pyptx.check_ptx(text))

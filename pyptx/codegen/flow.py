@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pyptx.ir.formatting import integer
 from pyptx.ir.nodes import Block, BranchTargets, Instruction, Label, LabelOperand, Loc, Predicate, Statement
 from pyptx.ir.visit import leaves
 
 __all__ = ["If", "Item", "Loop", "Region", "jump", "references", "structured", "without_idle_jumps"]
 
+_MOST = 1 << 16                                         # labels that `L<n>` stands for
 DEEPEST = 14                                            # Python takes 20 `with` inside one another
 
 
@@ -184,7 +186,7 @@ def references(statements: Iterable[Statement]) -> dict[str, int]:
         elif isinstance(node, BranchTargets):
             for name in node.labels:
                 base, _, count = name.partition("<")
-                for one in [f"{base}{k}" for k in range(int(count[:-1], 0))] if count else [name]:
+                for one in [f"{base}{k}" for k in range(min(integer(count[:-1]) or 0, _MOST))] if count else [name]:
                     found[one] = found.get(one, 0) + 1
         elif isinstance(node, Instruction):
             for operand in node.operands:

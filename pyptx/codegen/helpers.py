@@ -57,7 +57,7 @@ class _Steps:
         if not isinstance(node, Instruction) or node.predicate is not None or node.mnemonic not in mnemonics:
             return None
         values = [o.text if isinstance(o, ImmediateOperand) else o for o in node.operands]
-        if not isinstance(node.operands[0], (RegisterOperand, LabelOperand)) or len(values) not in (2, 3):
+        if len(values) not in (2, 3) or not isinstance(node.operands[0], (RegisterOperand, LabelOperand)):
             return None
         if left is not None and getattr(values[1], "name", None) != left:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from pyptx.ir.formatting import integer
 from pyptx.ir.nodes import (
     Alias,
     BranchTargets,
@@ -58,9 +59,10 @@ def declaration_problems(node: Declared, scope: Scope, options: tuple[str, ...])
         case BranchTargets(labels=labels):
             for label in labels:
                 stem, _, count = label.rstrip(">").partition("<")
-                for name in [stem + str(i) for i in range(int(count))] if count else [label]:
+                for name in (stem + str(i) for i in range(integer(count) or 0)) if count else [label]:
                     if not isinstance(scope.find(name), Label):
                         yield f".branchtargets {node.name} names {name}, which is no label here"
+                        break
         case CallTargets(functions=functions):
             for name in functions:
                 found = scope.find(name)

@@ -63,7 +63,7 @@ def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterato
     symbol = symbol_of(operand)
     if getattr(operand, "suffix", ""):
         yield from _unified(bound, operand, wanted, scope)
-    if symbol is None or wanted is None or scope.type_of(symbol) is not None or not (symbol[0].isalpha()
+    if not symbol or wanted is None or scope.type_of(symbol) is not None or not (symbol[0].isalpha()
                                                                                     or symbol[0] in "_$%"):
         return
     found = scope.find(symbol)
