@@ -338,6 +338,18 @@ class Kernel:
             values.append(value)
         return values
 
+    def check_values(self, params: Mapping[str, Any], env: Mapping[str, int]) -> None:
+        """Refuse parameter values that a launch would refuse, before it is recorded for later.
+
+        Raises:
+            LaunchError, TypeError: a name is unknown, a value is missing or does not fit; names the parameter.
+        """
+        from pyptx.sim.args import scalar_bytes, slot_of  # late: it needs NumPy
+
+        _, template, raw = self._split(params)
+        for param, value in zip(self._raw.values(), self._raw_values(raw, env, template), strict=True):
+            scalar_bytes(f"argument {param.name} of {self.name}", slot_of(param, 0), value)
+
     @functools.cached_property
     def _grid_parameters(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(self._grid).parameters

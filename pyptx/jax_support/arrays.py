@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from pyptx.errors import LaunchError
-from pyptx.jax_support.registry import TARGET, ensure_ffi_registered, handle_of
+from pyptx.jax_support.registry import TARGET, ensure_ffi_registered, handle_of, shim_load_error
 from pyptx.runtime.arrays import registered
 from pyptx.runtime.numpy_arrays import numpy_dtype
 from pyptx.specs import unify_envs
@@ -61,11 +61,15 @@ class JaxArrays:
             raise LaunchError(f"{found.name}: JAX arrays cannot be written to; use what the call returns, not out=")
         sizes = {k: v for k, v in params.items() if isinstance(v, int) and not isinstance(v, bool)}
         env = unify_envs([found.sizes_of(self, inputs), {k: v for k, v in sizes.items() if k in found.symbolic_dims}])
+        found.check_values(params, env)
         results = [jax.ShapeDtypeStruct(spec.resolve_shape(env), _result_dtype(found.name, spec.dtype.name))
                    for spec in found.out_specs]
-        ensure_ffi_registered()
+        if not ensure_ffi_registered() and any(self.device(x) != "cpu" for x in inputs):
+            raise LaunchError(f"{found.name}: kernels cannot run on GPU arrays of JAX here: {shim_load_error()}")
         launch = jax.ffi.ffi_call(TARGET, results, has_side_effect=False)
-        outputs = launch(*inputs, cubin_handle=np.int64(handle_of(kernel, params)))
+        handle = handle_of(kernel, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
+                           [(r.shape, np.dtype(r.dtype)) for r in results])
+        outputs = launch(*inputs, cubin_handle=np.int64(handle))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:

@@ -130,6 +130,10 @@ def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
     if slot.type in ("f16", "f32", "f64"):
         if isinstance(arg, bool) or not isinstance(arg, (int, float)):
             raise LaunchError(f"{where} is .{slot.type}; pass a number, not {type(arg).__name__}")
+        try:
+            arg = float(arg)
+        except OverflowError:
+            raise LaunchError(f"{where} is .{slot.type}; the int is too large for it") from None
         return np.array(arg, {"f16": "<f2", "f32": "<f4", "f64": "<f8"}[slot.type]).tobytes()
     if isinstance(arg, float) and kind == "b" and bits in (32, 64):
         return struct.pack("<f" if bits == 32 else "<d", arg)

@@ -35,7 +35,7 @@ class Cuda:
 
     def __init__(self, api: Any = None):
         self.driver = Driver(api)
-        self._encoder, self._blobs = Encoder(self.driver), {}
+        self.encoder, self._blobs = Encoder(self.driver), {}
 
     def load(self, module: Module, entry: str, assemble: Callable[[str], Compiled]) -> Program:
         return Program(self.driver, module, entry, assemble)
@@ -78,7 +78,7 @@ class Cuda:
         blobs = self.blobs(loaded.device)
         has_maps = any(isinstance(arg, TensorMap | Placed) for arg in args)
         with blobs.lock if has_maps else nullcontext():
-            pack(prepared.block, program.slots, args, program.entry, self._encoder.encode,
+            pack(prepared.block, program.slots, args, program.entry, self.encoder.encode,
                  lambda data: blobs.address(data, pinned=self.driver.capturing(stream)))
             before = self._event(stream) if timed else None
             status = prepared.launch(stream)

@@ -1,0 +1,201 @@
+"""The handler for GPUs, compiled and called by XLA - on its CPU platform, with a launch function that records."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from runtime.kernels import product, scale
+from runtime.test_maps import copy
+from support.fake_cuda import FakeDriver
+
+from pyptx.errors import MissingToolError
+from pyptx.jax_support import frame as ffi
+from pyptx.jax_support import registry, shim
+from pyptx.jax_support.records import Records
+from pyptx.runtime.cuda import Cuda
+
+X = jnp.arange(100, dtype=jnp.float32)
+NAME = "pyptx_launch_recorded"
+
+
+class Config(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("smem", ctypes.c_uint32),
+                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(ctypes.c_uint32)),
+                ("count", ctypes.c_uint32)]
+
+
+class Recorded:
+    """A handler of its own library, and what it launched."""
+
+    def __init__(self, sizes: list[int], on_gpu: bool = False):
+        self.cuda, self.sizes, self.launches, self.status = Cuda(FakeDriver()), sizes, [], 0
+        records = Records(self.cuda, registry.call_of)
+        self.prepared, self.encoded = [], []
+
+        def prepare(handle, device):
+            self.prepared.append((handle, device))
+            return records.prepare(handle, device)
+
+        def encode(handle, device, buffers):
+            self.encoded.append(tuple(buffers))
+            return records.encode(handle, device, buffers)
+        self._launch = shim.LAUNCH(self._record)
+        self.shim = shim.Shim(ctypes.cast(self._launch, ctypes.c_void_p).value, prepare, encode, on_gpu=on_gpu)
+
+    def _record(self, config, kernel, params, extra):
+        c = Config.from_address(config)
+        cluster = tuple(c.attributes[2:5]) if c.count else None
+        self.launches.append((tuple(c.grid), tuple(c.block), c.smem, c.stream, cluster, kernel,
+                              [ctypes.string_at(params[k], n) for k, n in enumerate(self.sizes)]))
+        return self.status
+
+
+_registered = iter(range(1000))
+
+
+def calling(recorded: Recorded, k, inputs, results, **params):
+    """A jitted function whose call of the kernel goes to the handler."""
+    name = f"{NAME}_{next(_registered)}"
+    jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
+    handle = registry.handle_of(k._number, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
+                                [(r.shape, np.dtype(r.dtype)) for r in results])
+    call = jax.ffi.ffi_call(name, results, has_side_effect=True)
+    return jax.jit(lambda *xs: call(*xs, cubin_handle=np.int64(handle))), handle
+
+
+def test_xla_calls_it_with_buffers_and_it_launches():
+    recorded = Recorded([8, 8, 4, 4])
+    f, handle = calling(recorded, scale, [X], [jax.ShapeDtypeStruct((100,), jnp.float32)], factor=2.0)
+    for _ in range(3):
+        jax.block_until_ready(f(X))
+    assert recorded.prepared == [(handle, 0)] and len(recorded.launches) == 3
+    grid, block, smem, stream, cluster, kernel, values = recorded.launches[0]
+    assert (grid, block, smem, stream, cluster, kernel) == ((2, 1, 1), (64, 1, 1), 0, None, None, 5000)
+    assert int.from_bytes(values[0], "little") and values[0] != values[1]
+    assert values[2:] == [struct.pack("<f", 2.0), struct.pack("<I", 100)]
+
+
+def test_several_outputs_follow_the_inputs():
+    recorded = Recorded([8] * 4)
+    a = jnp.ones((3, 100), jnp.float32)
+    shape = jax.ShapeDtypeStruct((3, 100), jnp.float32)
+    f, _ = calling(recorded, product, [a, a], [shape, shape])
+    jax.block_until_ready(f(a, a + 1))
+    ((grid, *_, values),) = recorded.launches
+    assert grid == (3, 1, 1) and len({*values}) == 4
+
+
+def test_tensor_maps_are_encoded_once_for_each_set_of_buffers():
+    recorded = Recorded([8] * 4)
+    x = jnp.ones((24, 32), jnp.float32)
+    f, _ = calling(recorded, copy, [x], [jax.ShapeDtypeStruct((24, 32), jnp.float32)])
+    for _ in range(4):
+        jax.block_until_ready(f(x))
+    addresses = {tuple(int.from_bytes(v, "little") for v in values[:2]) for *_, values in recorded.launches}
+    assert set(recorded.encoded) == addresses and len(recorded.encoded) == len(addresses)
+    maps = [int.from_bytes(v, "little") for v in recorded.launches[0][-1][2:]]
+    assert [int.from_bytes(ctypes.string_at(m, 8), "little") for m in maps] == list(recorded.encoded[0])
+
+
+def test_errors_of_the_driver_and_of_python_fail_the_computation():
+    recorded = Recorded([8, 8, 4, 4])
+    recorded.status = 719
+    f, _ = calling(recorded, scale, [X], [jax.ShapeDtypeStruct((100,), jnp.float32)], factor=7.0)
+    with pytest.raises(Exception, match=r"scale, grid \(2, 1, 1\), block \(64, 1, 1\), 0 bytes.*CUDA error 719"):
+        jax.block_until_ready(f(X))
+    f, _ = calling(recorded, scale, [X], [jax.ShapeDtypeStruct((100,), jnp.float32)])
+    with pytest.raises(Exception, match=r"TypeError: scale: no value for raw parameter 'factor'"):
+        jax.block_until_ready(f(X))
+
+
+def frame_of(handle: int, addresses: list[int], *, stream: int, device: int, stage: int = 3):
+    """A frame as XLA makes it for a GPU, and what keeps it alive."""
+    buffers = [ffi._Buffer(48, None, 11, address, 0, None) for address in addresses]
+    pointers = (ctypes.POINTER(ffi._Buffer) * len(buffers))(*map(ctypes.pointer, buffers))
+    value, name = ctypes.c_int64(handle), ctypes.create_string_buffer(b"cubin_handle")
+    scalar = ffi._Scalar(5, ctypes.addressof(value))
+    text, kinds = ffi._Text(ctypes.addressof(name), 12), (ctypes.c_int * 1)(3)
+    names = (ctypes.POINTER(ffi._Text) * 1)(ctypes.pointer(text))
+    items = (ctypes.c_void_p * 1)(ctypes.addressof(scalar))
+    half = len(buffers) // 2
+    split = ctypes.cast(ctypes.addressof(pointers) + 8 * half, ctypes.POINTER(ctypes.POINTER(ffi._Buffer)))
+
+    class Place(ctypes.Structure):
+        _fields_ = [("size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("context", ctypes.c_void_p),
+                    ("value", ctypes.c_void_p)]
+
+    getter = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Place))
+
+    def get_stream(args):
+        args.contents.value = stream
+        return None
+
+    def get_device(args):
+        args.contents.value = device                            # an int32 there, little-endian
+        return None
+    functions = getter(get_stream), getter(get_device)
+    api = (ctypes.c_void_p * 64)()
+    order = header_order()
+    api[order["XLA_FFI_Stream_Get"]] = ctypes.cast(functions[0], ctypes.c_void_p)
+    api[order["XLA_FFI_DeviceOrdinal_Get"]] = ctypes.cast(functions[1], ctypes.c_void_p)
+    call = ffi.CallFrame(ctypes.sizeof(ffi.CallFrame), None, ctypes.cast(api, ctypes.POINTER(ffi._Api)), None, stage,
+                         ffi._Buffers(40, None, half, None, pointers),
+                         ffi._Buffers(40, None, len(buffers) - half, None, split),
+                         ffi._Attributes(48, None, 1, ctypes.addressof(kinds), names, items))
+    return call, (buffers, pointers, value, name, scalar, text, kinds, names, items, functions, api)
+
+
+def header_order() -> dict[str, int]:
+    """Places, in pointers, of the functions in XLA_FFI_Api as the header lists them."""
+    import re
+    from pathlib import Path
+    text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+    body = text[text.index("struct XLA_FFI_Api {"):]
+    names = re.findall(r"_XLA_FFI_API_STRUCT_FIELD\((\w+)\)", body)
+    return {name: 6 + k for k, name in enumerate(names)}        # after size, extension, version (3 words), internal
+
+
+def test_stream_and_gpu_come_from_the_frame_and_threads_need_no_python():
+    recorded = Recorded([8, 8, 4, 4], on_gpu=True)
+    recorded.cuda.driver.api._count = 2
+    handle = registry.handle_of(scale._number, {"factor": 9.0}, [((100,), np.dtype("f4"))], [((100,), np.dtype("f4"))])
+    function = recorded.shim.library.PyptxLaunch
+    function.restype = ctypes.c_void_p
+    first, keep = frame_of(handle, [0x1000, 0x2000], stream=77, device=1, stage=2)
+    assert function(ctypes.byref(first)) is None and not recorded.launches      # initialize only prepares
+    assert recorded.prepared == [(handle, 1)]
+    first.stage = 3
+    assert function(ctypes.byref(first)) is None
+    (grid, _, _, stream, *_, values), = recorded.launches
+    assert (grid, stream) == ((2, 1, 1), 77)
+    assert [int.from_bytes(v, "little") for v in values[:2]] == [0x1000, 0x2000]
+    threads = [threading.Thread(target=function, args=(ctypes.byref(first),)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(recorded.launches) == 9 and len(recorded.prepared) == 1 and keep
+
+
+def test_it_is_compiled_once_and_says_why_it_cannot_be(monkeypatch, tmp_path):
+    library = shim.built()
+    stamp = library.stat().st_mtime_ns
+    assert shim.built() == library and library.stat().st_mtime_ns == stamp
+    broken = tmp_path / "launch.c"
+    broken.write_text("#error not today\n")
+    monkeypatch.setattr(shim, "_SOURCE", broken)
+    with pytest.raises(MissingToolError, match="not today"):
+        shim.built()
+    assert not list(library.parent.glob("tmp*"))
+
+
+def test_without_a_gpu_it_says_so():
+    if registry.shim_is_available():
+        pytest.skip("there is a GPU")
+    assert registry.shim_load_error()
