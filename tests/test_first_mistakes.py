@@ -123,7 +123,7 @@ ROWS, WEIGHTS = np.zeros((4, 8), np.float32), np.zeros(8, np.float32)
     ((ROWS.astype(np.float64), WEIGHTS), "pair: x has dtype float64, but .* takes f32"),
     ((ROWS, np.zeros(9, np.float32)), "pair: conflicting sizes for 'N': 8 and 9"),
     ((ROWS[:, ::2], np.zeros(4, np.float32)), "pair: x is not contiguous"),
-    ((ROWS, WEIGHTS.tolist()), "pair: w is a list; the simulator takes NumPy arrays"),
+    ((ROWS, WEIGHTS.tolist()), "pair: w is a list, no array; pass one of numpy, torch"),
 ])
 def test_wrong_arrays_are_refused_before_anything_runs(arrays, message):
     with pytest.raises(LaunchError, match=message):

@@ -79,8 +79,8 @@ def spell(opcode: str, operands: tuple[str, ...]) -> Spelled:
         operands = (*operands[:1], *(one for one in operands[1:3] if one not in ("PT", "UPT")), *operands[3:])
     if word == "BAR":
         opcode = opcode.replace(".DEFER_BLOCKING", "")
-    if word in ("ULDC", "LDCU") or (word in ("MOV", "UMOV") and operands[-1].startswith("c[")):
-        opcode = "LDC" + (f".{modifiers}" if modifiers and word not in ("MOV", "UMOV") else "")
+    if word in ("ULDC", "LDCU") or (opcode in ("MOV", "UMOV") and operands[-1].startswith("c[")):
+        opcode = "LDC" + (f".{modifiers}" if modifiers else "")
     elif word == "S2UR":
         opcode = "S2R"
     return opcode, operands

@@ -124,6 +124,8 @@ def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
         return data
     if slot.array:
         raise LaunchError(f"{where} is {slot.size} bytes by value; pass bytes, not {type(arg).__name__}")
+    if isinstance(arg, np.integer) and arg.nbytes == slot.size and slot.type[0] in "usb":
+        return arg.tobytes()                                        # the bits, whatever the sign
     if isinstance(arg, np.generic):
         arg = arg.item()
     kind, bits = slot.type[0], 8 * slot.size
@@ -140,7 +142,10 @@ def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
     if not isinstance(arg, int):
         expected = "an array, a Buffer or an address" if bits == 64 else "an integer"
         raise LaunchError(f"{where} is .{slot.type}; pass {expected}, not {type(arg).__name__}")
-    low, high = -(1 << bits - 1), (1 << bits - int(kind == "s")) - 1    # compilers declare C's int as .u32
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
+    if kind == "b" or slot.type in ("u64", "s64"):
+        low, high = -(1 << bits - 1), (1 << bits) - 1
     if not low <= arg <= high:
-        raise LaunchError(f"{where} is .{slot.type}, {low}..{high}; {arg} does not fit")
+        hint = f"a compiler writes C's signed integers so too: pass numpy.int{bits}({arg})" if arg < 0 else None
+        raise LaunchError(f"{where} is .{slot.type}, {low}..{high}; {arg} does not fit", hint=hint)
     return (arg & ((1 << bits) - 1)).to_bytes(slot.size, "little")

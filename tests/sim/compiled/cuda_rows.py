@@ -60,7 +60,7 @@ def bf16_relu():
 @case("elementwise.cu:clamp_add")
 def clamp_add():
     x, y = np.arange(-100, 100, dtype=np.int32), np.arange(200, dtype=np.int32) * 7 - 600
-    return Case(2, 128, (200, -50, 90, x, y), [(y, np.clip(x + y, -50, 90), 0)])
+    return Case(2, 128, (200, np.int32(-50), 90, x, y), [(y, np.clip(x + y, -50, 90), 0)])
 
 
 @case("elementwise.cu:brighten")
