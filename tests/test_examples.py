@@ -29,7 +29,12 @@ def sgemm() -> SimpleNamespace:
     return load("sgemm")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
+FIRST = {"rms_norm", "sgemm"}               # the others import torch and JAX too; tests/examples runs their main()
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, marks=() if path.stem in FIRST else pytest.mark.slow,
+                                               id=path.relative_to(EXAMPLES).as_posix()) for path in SCRIPTS])
 def test_runs_as_a_script_and_says_how_close_it_is(path: Path, tmp_path: Path):
     done = python(str(path), cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-GENERATIONS = ["hopper/gemm", "ampere/gemm", "hopper/attention"]
+EVERY = ["softmax", "layer_norm", "swiglu", "ampere/gemm", "hopper/gemm", "hopper/attention"]
 
 
-@pytest.mark.parametrize("path", GENERATIONS)
+@pytest.mark.parametrize("path", EVERY)
 def test_main_checks_arrays_of_every_package(example, path: str, capsys):
     pytest.importorskip("torch")
     pytest.importorskip("jax")

@@ -11,7 +11,9 @@ from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = {"M": 512, "N": 512, "K": 256}
-SIZES = {"rms_norm": {"M": 512, "N": 1024}, "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
+ROWS = {"M": 512, "N": 1024}
+SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "swiglu": ROWS,
+         "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
          "hopper/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
 
 

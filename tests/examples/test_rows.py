@@ -1,0 +1,110 @@
+"""Softmax, layer norm and SwiGLU: rows of any length, in every type they take."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import use
+from pyptx.types import bf16, f16, f32
+
+NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
+CLOSE = {f32: 1e-5, f16: 2e-3, bf16: 1.6e-2}
+SHAPES = [(3, 1), (9, 7), (4, 100), (2, 2048), (2, 2050), (1, 40_000)]
+
+types = pytest.mark.parametrize("dtype", NUMPY, ids=str)
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+schedules = pytest.mark.parametrize("schedule", ["eager", "late"])
+
+
+def arrays(dtype, *shapes):
+    random = np.random.default_rng(len(shapes))
+    return [random.standard_normal(shape).astype(NUMPY[dtype]) for shape in shapes]
+
+
+def close(given, wanted, dtype):
+    assert given.dtype == NUMPY[dtype]
+    np.testing.assert_allclose(given.astype(np.float32), wanted, rtol=CLOSE[dtype], atol=CLOSE[dtype])
+
+
+@types
+@shapes
+@schedules
+def test_softmax_equals_numpy(example, shape, dtype, schedule: str):
+    softmax = example("softmax")
+    (x,) = arrays(dtype, shape)
+    with use("sim", schedule=schedule):
+        y = softmax.softmax_of(dtype)(x)
+    close(y, softmax.reference(x), dtype)
+
+
+@pytest.mark.parametrize("columns", [64, 20_000])
+def test_softmax_of_masked_and_of_large_numbers(example, columns: int):
+    softmax = example("softmax")
+    x = np.full((3, columns), -np.inf, np.float32)
+    x[0, columns // 2] = x[0, 1] = -5.0
+    x[1] = 1e30
+    x[2, 3:] = 3e38
+    y = softmax.softmax(x)
+    np.testing.assert_allclose(y, softmax.reference(x), rtol=1e-6)
+
+
+@types
+@shapes
+@schedules
+def test_layer_norm_equals_numpy(example, shape, dtype, schedule: str):
+    layer_norm = example("layer_norm")
+    x, weight, bias = arrays(dtype, shape, shape[1], shape[1])
+    with use("sim", schedule=schedule):
+        y = layer_norm.layer_norm_of(dtype)(x, weight, bias, eps=1e-3)
+    close(y, layer_norm.reference(x, weight, bias, 1e-3), dtype)
+
+
+def test_layer_norm_of_numbers_far_from_zero(example):
+    layer_norm = example("layer_norm")
+    x, weight, bias = arrays(f32, (2, 3000), 3000, 3000)
+    x += 1000
+    wide = x.astype(np.float64)
+    exact = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + bias
+    np.testing.assert_allclose(layer_norm.layer_norm(x, weight, bias), exact, rtol=1e-3, atol=1e-3)
+
+
+@types
+@shapes
+@schedules
+def test_swiglu_and_its_gradients_equal_numpy(example, shape, dtype, schedule: str):
+    swiglu = example("swiglu")
+    gate, up, d_y = arrays(dtype, shape, shape, shape)
+    forward, backward = swiglu.kernels_of(dtype)
+    with use("sim", schedule=schedule):
+        y, gradients = forward(gate, up), backward(gate, up, d_y)
+    close(y, swiglu.reference(gate, up), dtype)
+    for given, wanted in zip(gradients, swiglu.reference_backward(gate, up, d_y), strict=True):
+        close(given, wanted, dtype)
+
+
+def test_the_gradients_of_swiglu_are_those_of_the_function(example):
+    swiglu = example("swiglu")
+    gate, up, d_y = (x.astype(np.float64) for x in arrays(f32, (4, 5), (4, 5), (4, 5)))
+
+    def silu(g):
+        return g / (1 + np.exp(-g))
+    step = 1e-5
+    d_gate = d_y * up * (silu(gate + step) - silu(gate - step)) / (2 * step)
+    given = swiglu.reference_backward(gate, up, d_y)
+    np.testing.assert_allclose(given[0], d_gate, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(given[1], d_y * silu(gate), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [4096, 100_000])
+@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
+def test_they_assemble_without_spills_and_read_sixteen_bytes_at_a_time(example, dtype, columns: int):
+    for kernel in (example("softmax").softmax_of(dtype), example("layer_norm").layer_norm_of(dtype),
+                   *example("swiglu").kernels_of(dtype)):
+        compiled = kernel.compile(M=512, N=columns)
+        used = compiled.resources[kernel.name]
+        assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
+        assert used.registers <= 64 and not compiled.warnings
+        loads = [line.opcode for line in compiled.sass if line.opcode.startswith("LDG")]
+        assert loads and all(".128" in opcode for opcode in loads)
