@@ -6,13 +6,13 @@ import argparse
 import platform
 import sys
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pyptx
 from pyptx import toolchain
 from pyptx.cache import get_global_cache
 from pyptx.cli.cache import size
-from pyptx.runtime.device import detect_arch
 
 __all__ = ["add", "run"]
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name, found in (("pyptx", f"{pyptx.__version__} in {Path(pyptx.__file__).parent}"),
                         ("Python", f"{platform.python_version()} in {sys.prefix}"),
                         ("system", " ".join([platform.system(), platform.machine(), *platform.libc_ver()]).rstrip()),
-                        *tools(problems), ("simulator", simulator(problems)), ("GPU", gpu()), ("cache", cache())):
+                        *tools(problems), ("simulator", simulator(problems)), *gpus(), ("cache", cache())):
         print(f"{name:10} {found}")
     for problem in problems:
         print(f"pyptx: {problem}", file=sys.stderr)
@@ -62,12 +62,17 @@ def simulator(problems: list[str]) -> str:
     return "slow Python engine"
 
 
-def gpu() -> str:
-    """The target of the first GPU, or that there is none."""
-    try:
-        return detect_arch()
-    except RuntimeError:
-        return "none; NumPy arrays run on the simulator"
+def gpus() -> Iterator[tuple[str, str]]:
+    """The driver and the GPUs, and the frameworks that can use them."""
+    from pyptx.runtime.cuda.survey import survey  # late: it needs NumPy
+
+    found = list(survey())
+    yield from found
+    for name, needs in (("torch", "torch tensors on GPUs, torch.compile"), ("jax", "JAX arrays, jax.jit")):
+        try:
+            yield name, f"{version(name)} ({needs})"
+        except PackageNotFoundError:
+            yield name, f"not installed ({needs}: pip install '.[{name}]' in a checkout of pyptx)"
 
 
 def cache() -> str:

@@ -4,6 +4,7 @@ A call becomes XLA's typed foreign function call `pyptx_launch`, whose attribute
 parameter values. On the CPU it runs the simulator, on a GPU a handler in C that asks Python once for each call site.
 """
 
+from pyptx.jax_support.loading import compile_ptx_to_cubin
 from pyptx.jax_support.registry import TARGET, ensure_ffi_registered, shim_is_available, shim_load_error
 
-__all__ = ["TARGET", "ensure_ffi_registered", "shim_is_available", "shim_load_error"]
+__all__ = ["TARGET", "compile_ptx_to_cubin", "ensure_ffi_registered", "shim_is_available", "shim_load_error"]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from runtime.kernels import product, scale
 from runtime.test_maps import copy
-from support.fake_cuda import FakeDriver
+from support.fake_cuda import FakeDriver, real
 
 from pyptx.errors import MissingToolError
+from pyptx.jax_support import compile_ptx_to_cubin, registry, shim
 from pyptx.jax_support import frame as ffi
-from pyptx.jax_support import registry, shim
 from pyptx.jax_support.records import Records
 from pyptx.runtime.cuda import Cuda
 
@@ -193,6 +193,16 @@ def test_it_is_compiled_once_and_says_why_it_cannot_be(monkeypatch, tmp_path):
     with pytest.raises(MissingToolError, match="not today"):
         shim.built()
     assert not list(library.parent.glob("tmp*"))
+
+
+def test_ptx_text_is_loaded_under_the_name_existing_code_calls():
+    api = FakeDriver()
+    function, _ = compile_ptx_to_cubin(scale.ptx(N=100), "sm_90", dynamic_smem_bytes=64, api=api)
+    assert function == 5000 and "cuFuncSetAttribute" in api.names()
+    with pytest.raises(RuntimeError, match="^pyptx: failed to JIT-compile PTX"):
+        compile_ptx_to_cubin(".version 8.0\n.target sm_90\nnonsense", "sm_90", api=api)
+    api.failing["cuInit"] = real.CUresult.CUDA_ERROR_NO_DEVICE
+    assert compile_ptx_to_cubin(scale.ptx(N=100), "sm_90", api=api) is None
 
 
 def test_without_a_gpu_it_says_so():

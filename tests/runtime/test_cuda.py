@@ -18,6 +18,7 @@ from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import Cuda, DeviceArray
 from pyptx.runtime.cuda.arrays import DeviceArrays
 from pyptx.runtime.cuda.launching import stream_handle
+from pyptx.runtime.cuda.survey import survey
 from pyptx.types import f32
 
 X = np.arange(100, dtype=np.float32)
@@ -300,6 +301,18 @@ def test_a_machine_without_a_driver_says_so():
     with pytest.raises(LaunchError, match=r"no NVIDIA driver.*libcuda") as caught:
         launch(Cuda(api), scale, X, X.copy(), 2.0, 100)
     assert "pyptx.use('sim')" in str(caught.value)
+
+
+def test_what_doctor_says_of_gpus():
+    assert list(survey(FakeDriver(devices=2))) == [
+        ("driver", "CUDA 13.1"), ("cuda:0", "Fake GPU, sm_90, 227 KiB of shared memory for a CTA"),
+        ("cuda:1", "Fake GPU, sm_90, 227 KiB of shared memory for a CTA")]
+    broken = FakeDriver()
+    broken.failing["cuInit"] = real.CUresult.CUDA_ERROR_NO_DEVICE
+    ((name, finding),) = survey(broken)
+    assert name == "driver" and "CUDA_ERROR_NO_DEVICE" in finding
+    ((_, finding),) = [line for line in survey(FakeDriver(capability=(9, 9))) if line[0] == "cuda:0"]
+    assert finding.startswith("not usable: cuda:0 is a chip pyptx does not know")
 
 
 def test_arrays_of_any_package_with_the_interface():

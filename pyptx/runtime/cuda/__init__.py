@@ -140,11 +140,7 @@ class Cuda:
                                   "are on one GPU")
             waits = waits or isinstance(array, _Copy)
         handle = current or 0 if stream is None else stream_handle(stream)
-        return self.driver.device(int(place[5:]) if place else self._current()), handle, waits
-
-    def _current(self) -> int:
-        """The number of the GPU whose context is current in this thread; 0 where none is."""
-        return int(self.driver.call("cuCtxGetDevice")) if int(self.driver.call("cuCtxGetCurrent")) else 0
+        return self.driver.device(int(place[5:]) if place else self.driver.current()), handle, waits
 
     @contextmanager
     def staged(self, args: Sequence[Any]) -> Iterator[list[Any]]:
@@ -160,7 +156,7 @@ class Cuda:
                 host = arrays.host(array)
                 if arrays.package == "jax":
                     raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
-                copies[id(array)] = _Copy.of(self.driver, self._current(), host), arrays, array, host
+                copies[id(array)] = _Copy.of(self.driver, self.driver.current(), host), arrays, array, host
         yield [self._staged(arg, arrays, copies) for arg, arrays in found]
         for copy, arrays, array, host in copies.values():
             if host.flags.writeable:

@@ -142,6 +142,10 @@ class Driver:
         return Device(ordinal, handle, self.call("cuDevicePrimaryCtxRetain", handle), name.rstrip(b"\0").decode(),
                       target, value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), value("MAX_REGISTERS_PER_BLOCK"))
 
+    def current(self) -> int:
+        """The number of the GPU whose context is current in this thread; 0 where none is."""
+        return int(self.call("cuCtxGetDevice")) if int(self.call("cuCtxGetCurrent")) else 0
+
     @contextmanager
     def on(self, device: Device) -> Iterator[None]:
         """Make a GPU's context the current one of this thread, and the one before it current again afterwards."""
