@@ -82,15 +82,26 @@ class Variant:
             import_module("pyptx.views.locs").with_sources(compiled), counters=counters, block=block,
             dynamic_shared_bytes=max(dynamic_bytes, self.dynamic_bytes))
 
+    def program(self, runtime: Runtime) -> Any:
+        """The entry as a backend runs it, made once."""
+        if runtime.name not in self._programs:
+            program = runtime.backend.load(self.module, self.entry.name, lambda target: self.compile(arch=target))
+            self._programs.setdefault(runtime.name, program)
+        return self._programs[runtime.name]
+
+    def check(self, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0,
+              **options: Any) -> Any:
+        """Run it in several schedules, on copies of the arrays; options as of pyptx.check.check."""
+        self.require_valid()
+        plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+        return import_module("pyptx.check").check(self, plan, args, **options)
+
     def launch(self, runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1),
                smem_bytes: int = 0, outputs: Sequence[Any], settings: Mapping[str, Any]) -> LaunchResult:
         """Launch on a backend, which loads the module once."""
         self.require_valid()
         plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
-        if runtime.name not in self._programs:
-            program = runtime.backend.load(self.module, self.entry.name, lambda target: self.compile(arch=target))
-            self._programs.setdefault(runtime.name, program)
-        result = runtime.backend.launch(self._programs[runtime.name], plan, args, settings)
+        result = runtime.backend.launch(self.program(runtime), plan, args, settings)
         self.last_run = replace(result, outputs=tuple(outputs))
         return self.last_run
 

@@ -89,7 +89,17 @@ class DeviceError(PtxError, RuntimeError):
 
 
 class SimulationError(PtxError, RuntimeError):
-    """The simulator cannot run the program, or the program did something that traps."""
+    """The simulator cannot run the program, or the program did something that traps.
+
+    Attributes:
+        kind: what trapped, "bounds" or "deadlock" say; None when the program cannot be run.
+        instructions: numbers, in the entry, of those it is about, the one at fault first.
+    """
+
+    def __init__(self, message: str, *, at: Place | None = None, hint: str | None = None, kind: str | None = None,
+                 instructions: Sequence[int] = ()):
+        super().__init__(message, at=at, hint=hint)
+        self.kind, self.instructions = kind, tuple(instructions)
 
 
 class ToolError(PtxError, RuntimeError):

@@ -215,13 +215,50 @@ class Kernel:
 
     def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> list[Any]:
         """Launch on arrays now; the outputs. `__call__` without the compilers that may look on."""
+        values, grid, outputs, args = self._bound(runtime, inputs, out, params)
+        self._launch(values, runtime, grid, self._block, args, cluster=self._cluster, smem_bytes=self.smem,
+                     outputs=outputs, settings=options())
+        return outputs
+
+    def _bound(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]
+               ) -> tuple[dict[str, Any], Dim3, list[Any], list[Any]]:
+        """Of a call: all parameter values, the grid, the outputs, and the arguments without tensor maps."""
         sizes, template, raw = self._split(params)
         env = unify_envs([self.sizes_of(runtime.arrays, inputs), sizes])
         outputs = self._outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        self._launch({**params, **env}, runtime, self._resolve_grid(env, template), self._block, args,
-                     cluster=self._cluster, smem_bytes=self.smem, outputs=outputs, settings=options())
-        return outputs
+        return {**params, **env}, self._resolve_grid(env, template), outputs, args
+
+    def check(self, *arrays: Any, out: Any = None, schedules: Sequence[str] = ("eager", "late"), random: int = 4,
+              seed: int = 0, **params: Any) -> Any:
+        """Run a call on the simulator in several schedules, on copies of the arrays, and report what they show.
+
+        Args:
+            arrays, out: as for a call; they are not changed.
+            schedules, random, seed: "eager" and "late" and so many random ones, with seeds from `seed` on.
+            params: template parameters; what the kernel does not take goes to the simulator (`max_steps=`).
+        Returns:
+            pyptx.check.Report: .ok, .findings, .text(), .to_json(), .to_sarif(), .raise_if_found()
+        Raises:
+            CompileError, LaunchError: it cannot be called like that. What it does wrong is in the report.
+        """
+        if not self._in_specs:
+            raise LaunchError(f"{self.name} has no in_specs, so a call cannot tell its sizes; check it with "
+                              f"pyptx.load({self.name}.ptx())[{self.name!r}].check(grid, block, *args)")
+        if len(arrays) != len(self._in_specs):
+            raise LaunchError(f"{self.name}.check() takes {len(self._in_specs)} input arrays, got {len(arrays)}; pass "
+                              "outputs as out=")
+        known = {*self.symbolic_dims, *self._signature.template, *self._raw}
+        settings = {**options(), **{k: v for k, v in params.items() if k not in known}}
+        runtime = runtime_for(arrays, "sim")
+        for name, array in zip(self._signature.tensors, arrays, strict=False):
+            runtime.check(array, f"{self.name}: {name}")
+        values, grid, _, args = self._bound(runtime, arrays, out, {k: v for k, v in params.items() if k in known})
+        variant = self.variant(**values)
+        if variant.tma_tensors:
+            args = [*args, *self._maps(variant, args)]
+        return variant.check(grid, self._block, args, cluster=self._cluster, smem_bytes=self.smem, schedules=schedules,
+                             random=random, seed=seed, settings=settings)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
                cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,

@@ -91,7 +91,7 @@ class Program:
 
 
 class Entry:
-    """A kernel of a loaded program; compile, view and launch are those of `Kernel`."""
+    """A kernel of a loaded program; compile, view, launch and check are those of `Kernel`."""
 
     def __init__(self, variant: Variant):
         self._variant = variant
@@ -168,3 +168,22 @@ class Entry:
                                         cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes,
                                         outputs=device_arrays(runtime, args, self.name),
                                         settings={**options(), **settings})
+
+    def check(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
+              schedules: Sequence[str] = ("eager", "late"), random: int = 4, seed: int = 0,
+              cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, **settings: Any) -> Any:
+        """Launch it on the simulator in several schedules, on copies of the arrays, and report what they show.
+
+        Args:
+            args, cluster, smem_bytes: as for launch.
+            schedules, random, seed: "eager" and "late" and so many random ones, with seeds from `seed` on.
+            settings: of the simulator, such as `max_steps=`.
+        Returns:
+            pyptx.check.Report: .ok, .findings, .text(), .to_json(), .to_sarif(), .raise_if_found()
+        Raises:
+            CompileError, LaunchError: it cannot be launched. What it does wrong is in the report.
+        """
+        device_arrays(runtime_for(args, "sim"), args, self.name)
+        return self._variant.check(dim3(grid, "grid"), dim3(block, "block"), args, cluster=dim3(cluster, "cluster"),
+                                   smem_bytes=smem_bytes, schedules=schedules, random=random, seed=seed,
+                                   settings={**options(), **settings})

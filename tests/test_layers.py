@@ -32,16 +32,16 @@ LAYERS = (
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_variant", "_specialize", "unit", "kernel", "program"),
-    ("highlight", "analysis", "history", "tune", "views"),
+    ("highlight", "analysis", "history", "tune", "views", "check"),
     ("__init__",),
-    ("jupyter", "cli", "__main__"),
+    ("jupyter", "cli", "pytest_plugin", "__main__"),
 )
 ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for part in layer)}
 
 # part that holds the method -> parts the method imports when it is called
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
-    "_variant": {"views"},                              # Kernel.view(), Entry.view()
+    "_variant": {"views", "check"},                     # view() and check() of Kernel and Entry
 }
 
 # package from elsewhere -> the modules that may import it, each with all that lies below it
@@ -55,10 +55,11 @@ EDGES = {
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},
     "nbclient": {"pyptx.cli.demo"},
     "nbformat": {"pyptx.cli.demo"},
-    "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.jax_support", "pyptx.analysis", "pyptx.views", "pyptx.cli",
-              "pyptx.kernel"},
+    "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.jax_support", "pyptx.analysis", "pyptx.views", "pyptx.check",
+              "pyptx.cli", "pyptx.kernel"},
     "platformdirs": {"pyptx.cache"},
     "pygments": {"pyptx.highlight", "pyptx.views"},
+    "pytest": {"pyptx.pytest_plugin"},
     "rich": {"pyptx.cli.screen"},
     "torch": {"pyptx.torch_support"},
     "tornado": {"pyptx.jupyter.server"},

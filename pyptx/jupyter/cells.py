@@ -6,13 +6,14 @@ import ast
 import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from IPython.display import display
 
 from pyptx.jupyter.errors import CellSyntaxError, explain, rendered
 from pyptx.kernel import Kernel
 
-__all__ = ["Cell", "run_statement"]
+__all__ = ["Cell", "evaluate", "run_statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,18 @@ def run_statement(shell, text: str, what: str) -> None:
     except SyntaxError as error:
         raise CellSyntaxError(f"{what} {text}: {error.msg}") from None
     _execute(shell, tree, file, quiet=text.endswith(";"))
+
+
+def evaluate(shell, tree: ast.Expression, text: str, what: str) -> Any:
+    """The value of an expression in the notebook's namespace; `text` and `what` as of run_statement."""
+    __tracebackhide__ = True
+    file = f"<{what}>"
+    linecache.cache[file] = (len(text), None, [text + "\n"], file)
+    try:
+        return eval(shell.compile(tree, file, "eval"), shell.user_ns)
+    except Exception as error:
+        explain(shell, error)
+        raise
 
 
 def _execute(shell, tree: ast.Module, file: str, *, quiet: bool) -> None:

@@ -13,6 +13,7 @@ from IPython.display import display
 from pyptx._variant import Variant
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
+from pyptx.jupyter.checking import check
 from pyptx.jupyter.comparing import earlier
 from pyptx.jupyter.errors import explain, warn
 from pyptx.jupyter.keeping import Keeper, notebook_name
@@ -39,6 +40,9 @@ class PtxMagics(Magics):
     @argument("--run", metavar="STATEMENT",
               help='run a statement once the cell has run, as --run "y = rms_norm(x, w)": the kernels it calls are '
                    "shown as they ran, with what the simulator counted")
+    @argument("--check", metavar="CALL",
+              help='check a kernel once the cell has run, as --check "gemm(a, b)": it runs in several schedules on '
+                   "copies of the arrays, and the report of races, missing waits, faults and deadlocks is shown")
     @arguments.kept_options
     @cell_magic
     def ptxkernel(self, line: str, cell: str) -> Any:
@@ -50,7 +54,7 @@ class PtxMagics(Magics):
         """
         __tracebackhide__ = True
         own = arguments.given(self.ptxkernel, line)
-        asked = self._asked(own, "run", "diff", "name")
+        asked = self._asked(own, "run", "check", "diff", "name")
         params = arguments.params(own.get("param", []), self.shell.user_ns)
         sticky = arguments.params(self.defaults.get("param", []), self.shell.user_ns)
         arch, version = arguments.arch(asked.arch), arguments.version(asked.version)
@@ -64,6 +68,8 @@ class PtxMagics(Magics):
         arguments.name(asked.name, kernels)
         arguments.check_names(tuple(params), kernels)
         ran = run(self.shell, arguments.unquoted(asked.run), kernels) if asked.run else {}
+        if asked.check:
+            check(self.shell, arguments.unquoted(asked.check), kernels)
         made = {}
         for name, kernel in kernels.items():
             takes = arguments.takes(kernel)

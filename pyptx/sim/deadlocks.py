@@ -57,7 +57,8 @@ def deadlock(program: Program, plan: Plan, ctas: list[int], groups: list[Group])
             where = f" of CTA {cta_name(plan, cta)}" if len(ctas) > 1 else ""
             lines.append(f"    {_warps(gone)}{where} exited")
     return SimulationError("\n".join(lines), at=first.place if first else None,
-                           hint=next(_guesses(program, plan, ctas, groups), None))
+                           hint=next(_guesses(program, plan, ctas, groups), None), kind="deadlock",
+                           instructions=list(dict.fromkeys(g.instruction for g in groups)))
 
 
 def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
@@ -66,7 +67,8 @@ def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> Sim
              *_lines(program, plan, [g for g in groups if g.cta == cta])]
     first = program.instructions[groups[0].instruction] if groups else None
     return SimulationError("\n".join(lines), at=first.place if first else None,
-                           hint="does a loop never end, or wait for another CTA?")
+                           hint="does a loop never end, or wait for another CTA?", kind="steps",
+                           instructions=list(dict.fromkeys(g.instruction for g in groups)))
 
 
 def _guesses(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> Iterator[str]:

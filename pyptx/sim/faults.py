@@ -149,7 +149,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         what = text
     else:
         what, hint = wait_faults.explain(kind, address, extra) or (kind, None)
-    return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint)
+    return SimulationError(f"{text_of(node)} {where} {what}", at=node.place, hint=hint, kind=kind,
+                           instructions=[instruction])
 
 
 def _space_hint(space: str, address: int, plan: Plan, program: Program) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,7 +36,7 @@ class Result:
 def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
            threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
-           schedule: str = "eager") -> Result:
+           schedule: str = "eager", prompt: Collection[int] = ()) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     Args:
@@ -50,6 +50,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         threads: OS threads of the core that share the CTAs; None is 1. More than 1 only when CTAs cannot depend on each
             other: no atomics, no ordered accesses of global memory.
         max_steps: warp-instructions after which the run is given up.
+        prompt: numbers of instructions whose asynchronous operations land at once in every schedule.
         tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
     Raises:
         LaunchError: an argument or a size is wrong.
@@ -59,7 +60,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
                    schedule, seed)
     if tensor_cores not in ("fast", "hw"):
         raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
-    plan = replace(plan, tensor_cores=tensor_cores)
+    plan = replace(plan, tensor_cores=tensor_cores, prompt=frozenset(prompt))
     names = program.names
     own = [*(v.buffer for v in names.globals), *([Heap()] if program.allocates else [])]
     block_of_params, segments = pack(program.entry.name, names.params, args, own)

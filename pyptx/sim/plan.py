@@ -64,6 +64,7 @@ class Plan:
     schedule: str = "eager"             # when asynchronous operations land: SCHEDULES
     seed: int = 0
     explicit_cluster: bool = False
+    prompt: frozenset[int] = frozenset()        # instructions whose asynchronous operations land at once
 
     @classmethod
     def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None,

@@ -25,15 +25,23 @@ static int is_before(const Async *early, const Async *a) {
     return a->after >> early->track & 1 && early->warp == a->warp && early->lanes & a->lanes;
 }
 
-// Land an operation of the list as far as `stages`; those it comes after first. Done ones leave the list.
-static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages) {
-    if (stages > a->stages) stages = a->stages;
+static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages);
+
+// Those that come before an operation, which may be in the list or not yet.
+static void land_earlier(Ctx *x, Cluster *cluster, Async *a) {
     for (Async *early = a->after ? cluster->first : 0; early && early != a;) {
         if (!is_before(early, a)) { early = early->next; continue; }
         land(x, cluster, early, early->stages);
         if (x->status != RUNNING) return;
         early = cluster->first;                                         // landing may take several out of the list
     }
+}
+
+// Land an operation of the list as far as `stages`; those it comes after first. Done ones leave the list.
+static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages) {
+    if (stages > a->stages) stages = a->stages;
+    land_earlier(x, cluster, a);
+    if (x->status != RUNNING) return;
     if (stages == a->stages) {
         if (a->before) a->before->next = a->next; else cluster->first = a->next;
         if (a->next) a->next->before = a->before; else cluster->last = a->before;
@@ -48,8 +56,9 @@ static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages) {
 void issue_async(Ctx *x, Async *a) {
     a->signals = a->at != 0;
     x->async_operations[x->ops[x->pc].instr] += (u32)__builtin_popcount(a->lanes);
-    if (x->schedule == EAGER) {
-        finish(x, a, a->stages);
+    if (x->schedule == EAGER || x->ops[x->pc].flags & F_PROMPT) {
+        if (x->schedule != EAGER) land_earlier(x, a->cta->cluster, a);
+        if (x->status == RUNNING) finish(x, a, a->stages);
         free(a->data);
         return;
     }

@@ -11,7 +11,8 @@
 //     poison(x, host, bytes);                     what it will write, when it writes shared memory or registers
 //     issue_async(x, &a);
 //
-// schedule=eager lands it at once, without a copy of `a`. late and random keep it in the cluster's list until somebody
+// schedule=eager lands it at once, without a copy of `a`, as an operation with F_PROMPT is in every schedule. late and
+// random keep it in the cluster's list until somebody
 // asks for it (see below); what nobody asks for lands when its CTA ends. An operation that several CTAs receive
 // (multicast) is one Async for each of them, in the order of their ranks.
 //

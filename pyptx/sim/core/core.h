@@ -53,7 +53,8 @@ enum { F_FULL = 1,              // writes a temporary: all lanes
        F_COUNT = 2,             // first operation of a PTX instruction
        F_BRANCH = 4, F_EXIT = 8, F_SYNC = 16, F_BARRIER = 32, F_TRAP = 64, F_JUMP_TABLE = 128,
        F_GUARDED = 256,        // it has a guard
-       F_CALL = 512, F_RETURN = 1024, F_HOST = 2048, F_WAIT = 4096, F_SPECIAL = 252 | 512 | 1024 | 2048 | 4096 };
+       F_CALL = 512, F_RETURN = 1024, F_HOST = 2048, F_WAIT = 4096, F_PROMPT = 8192,
+       F_SPECIAL = 252 | 512 | 1024 | 2048 | 4096 };
 
 // How a floating-point operation rounds and clamps (Op.mod of float operations).
 enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,

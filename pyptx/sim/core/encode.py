@@ -32,8 +32,8 @@ STAND_IN = 0xF0000000                                           # beyond all reg
 class Flags:
     """Op.flags, as core.h has them."""
 
-    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED, CALL, RETURN, HOST, WAIT = (
-        1 << k for k in range(13))
+    FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED, CALL, RETURN, HOST, WAIT, PROMPT = (
+        1 << k for k in range(14))
 
 
 @dataclass(eq=False)

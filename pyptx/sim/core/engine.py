@@ -13,7 +13,7 @@ import numpy as np
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.sim import deadlocks, faults
 from pyptx.sim.core.actions import encode
-from pyptx.sim.core.encode import Encoded
+from pyptx.sim.core.encode import Encoded, Flags
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
 from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
@@ -106,7 +106,7 @@ class _Job:
         places = _places(program, code, plan)
         table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                          np.uint64)
-        self.arrays = {"ops": code.ops, "pool": code.pool, "segments": table,
+        self.arrays = {"ops": _operations(code, plan), "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
                        "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
                        "next_cta": np.zeros(1, np.uint64),
@@ -238,6 +238,15 @@ class _Lane:
     def read(self, address: int, size: int) -> bytes | None:
         place = self.library.core_lane_memory(self.context, self.number, address & (1 << 64) - 1, size)
         return ctypes.string_at(place, size) if place else None
+
+
+def _operations(code: Encoded, plan: Plan) -> np.ndarray:
+    """The operations, marked where an instruction's asynchronous operations land at once."""
+    if not plan.prompt:
+        return code.ops
+    ops = code.ops.copy()
+    ops["flags"][np.isin(ops["instr"], list(plan.prompt))] |= Flags.PROMPT
+    return ops
 
 
 def _constants(code: Encoded, params: bytes) -> np.ndarray:

@@ -48,7 +48,10 @@ class Operation:
 def issue(op: Operation) -> None:
     """Start an operation: schedule eager lands it at once, the others when it is asked for."""
     op.run.counters.async_operations[op.pc] += op.lanes.bit_count()
-    if op.run.plan.schedule == "eager":
+    plan = op.run.plan
+    if plan.schedule == "eager" or op.pc in plan.prompt:
+        if op.after and plan.schedule != "eager":
+            _land_earlier(op.cta.cluster, op)
         _finish(op, op.stages)
         return
     pending = op.cta.cluster.pending
@@ -78,13 +81,19 @@ def _finish(op: Operation, stages: int) -> None:
     runner.pc = keep
 
 
+def _land_earlier(cluster: Cluster, op: Operation) -> None:
+    """Land those that come before an operation, which may be under way or not yet."""
+    pending = cluster.pending
+    while (early := next((e for e in pending[:pending.index(op) if op in pending else None] if e.track in op.after
+                          and e.warp is op.warp and e.lanes & op.lanes), None)) is not None:
+        _land(cluster, early, early.stages)
+
+
 def _land(cluster: Cluster, op: Operation, stages: int) -> None:
     stages = min(stages, op.stages)
     pending = cluster.pending
     if op.after:
-        while (early := next((e for e in pending[:pending.index(op)] if e.track in op.after and e.warp is op.warp
-                              and e.lanes & op.lanes), None)) is not None:
-            _land(cluster, early, early.stages)
+        _land_earlier(cluster, op)
     if stages == op.stages:
         pending.remove(op)
     op.run.landed = True

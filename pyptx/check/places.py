@@ -1,0 +1,38 @@
+"""Instructions of a program as locations: the Python line, the PTX line, the text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pyptx._variant import Variant
+from pyptx.check.report import Location
+from pyptx.ir.nodes import Function, Instruction, Label
+from pyptx.ir.visit import statements
+from pyptx.sim import Program
+from pyptx.sim.faults import text_of
+from pyptx.views.counters import statement_rows
+
+__all__ = ["Places"]
+
+
+class Places:
+    """Where the instructions of a variant stand."""
+
+    def __init__(self, variant: Variant, program: Program):
+        self._variant, self._program = variant, program
+
+    def of(self, instruction: int, role: str) -> Location:
+        """The location of the instruction of that number."""
+        node = self._program.instructions[instruction]
+        return Location(role, node.place, self._lines[id(node)], text_of(node))
+
+    @cached_property
+    def _lines(self) -> dict[int, int]:
+        """1-based PTX line of each instruction, by the id of its node."""
+        variant, lines = self._variant, {}
+        rows = iter(statement_rows(variant.module, variant.emitted.text.split("\n")))
+        for directive in variant.module.directives:
+            for node in statements(directive.body) if isinstance(directive, Function) else (directive,):
+                if isinstance(node, Instruction | Label):
+                    lines[id(node)] = next(rows) + 1
+        return lines

@@ -1,0 +1,40 @@
+"""The rules a check knows: their names, what they mean, and which fault of the simulator belongs to which."""
+
+from __future__ import annotations
+
+__all__ = ["RULES", "rule_of"]
+
+RULES = {
+    "schedule-dependent-result": "The result depends on when asynchronous operations land or in which order warps run.",
+    "order-of-atomics": "The result depends on the order of floating-point atomics by no more than rounding.",
+    "deadlock": "Threads wait for what never comes.",
+    "endless": "The kernel ran past max_steps.",
+    "out-of-bounds": "An access lies outside of every array, or of its state space.",
+    "misaligned-address": "An address is no multiple of the size of the access.",
+    "write-to-read-only": "A store into memory that cannot be written.",
+    "membermask": "A warp-wide instruction is executed by lanes that its membermask does not name.",
+    "partial-warp": "An instruction that needs the whole warp is executed by part of it.",
+    "barrier-count": "The threads of a barrier disagree about its count, or name a barrier that does not exist.",
+    "mbarrier": "An mbarrier is used that is none, or whose counts cannot be right.",
+    "cluster": "Use of the cluster barrier or of the memory of other CTAs that cannot work.",
+    "bulk-copy": "An asynchronous copy whose size, address or tensor map the hardware refuses.",
+    "tensor-memory": "Tensor memory is used outside of an allocation, leaked, freed twice, or wrongly addressed.",
+    "registers": "setmaxnreg in the wrong direction.",
+    "trap": "The kernel executed trap, or a function of the driver failed.",
+    "fault": "The kernel did something that traps.",
+}
+
+_FAULTS = {
+    "bounds": "out-of-bounds", "alignment": "misaligned-address", "read_only": "write-to-read-only", "trap": "trap",
+    "host": "trap", "membermask": "membermask", "warp": "partial-warp", "split": "partial-warp",
+    "uniform": "partial-warp", "barrier_count": "barrier-count", "barrier_id": "barrier-count",
+    "no_mbarrier": "mbarrier", "mbarrier_count": "mbarrier", "mbarrier_underflow": "mbarrier", "tx_range": "mbarrier",
+    "no_complete": "mbarrier", "size": "bulk-copy", "tensor": "bulk-copy", "tmem": "tensor-memory", "remote": "cluster",
+    "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers",
+    "deadlock": "deadlock", "steps": "endless",
+}
+
+
+def rule_of(kind: str) -> str:
+    """The rule of a kind of SimulationError."""
+    return _FAULTS.get(kind, "fault")

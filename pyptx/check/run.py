@@ -1,0 +1,143 @@
+"""Run a kernel in several schedules and say what they show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pyptx import sim
+from pyptx._variant import Variant
+from pyptx.check.causes import cause
+from pyptx.check.compare import Difference, difference
+from pyptx.check.places import Places
+from pyptx.check.report import SEVERITIES, Finding, Report
+from pyptx.check.rules import rule_of
+from pyptx.check.trial import Outcome, Schedule, Trial
+from pyptx.check.words import explained
+from pyptx.check.writers import only_float_sums, takes_tickets
+from pyptx.errors import LaunchError
+from pyptx.runtime import LaunchPlan, runtime_for
+from pyptx.sim.plan import SCHEDULES
+
+__all__ = ["check"]
+
+ROUNDING = 2.0 ** -7                            # differences of sums that their order can explain, of the largest
+
+
+def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules: Sequence[str] = ("eager", "late"),
+          random: int = 4, seed: int = 0, settings: Mapping[str, Any] | None = None) -> Report:
+    """Run a kernel in each schedule on fresh copies of its arrays; compare all arrays bit for bit.
+
+    Args:
+        args: in parameter order, as for a launch; the arrays are not changed.
+        schedules: of "eager", "late", "random"; the first run that ends is what the others are compared with.
+        random: how many random schedules follow, with seeds from `seed` on.
+        settings: of the simulator, such as `max_steps=` or `tensor_cores=`.
+    Raises:
+        CompileError: the table refuses something.
+        LaunchError: an argument or a schedule is wrong. What the kernel does wrong is never raised.
+    """
+    started = time.perf_counter()
+    wanted = _schedules(schedules, random, seed)
+    variant.require_valid()
+    program = variant.program(runtime_for((), "sim"))
+    settings = {k: v for k, v in (settings or {}).items() if k not in ("schedule", "seed", "sanitize")}
+    names = [param.name for param in variant.entry.params]
+    if len(names) != len(args):
+        sim.launch(program, plan.grid, plan.block, list(args), cluster=plan.cluster)        # says what is wrong
+    trial = Trial(program, plan, args, names, settings)
+    outcomes = {schedule: trial.run(schedule) for schedule in wanted}
+    places = Places(variant, program)
+    findings = [*_faults(outcomes, places), *_differences(trial, outcomes, places)]
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
+                  time.perf_counter() - started)
+
+
+def _schedules(kinds: Sequence[str], random: int, seed: int) -> list[Schedule]:
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    for kind in kinds:
+        if kind not in SCHEDULES:
+            raise LaunchError(f"schedule {kind!r}; expected {', '.join(map(repr, SCHEDULES))}")
+    wanted = [Schedule(kind, seed if kind == "random" else 0) for kind in kinds]
+    wanted += [Schedule("random", seed + k) for k in range(random)]
+    if not wanted:
+        raise LaunchError("schedules= is empty and random= is 0: there is nothing to run")
+    return list(dict.fromkeys(wanted))
+
+
+def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Finding]:
+    """What ended runs: one finding for each rule and instruction."""
+    found: dict[tuple, tuple[Any, list[str]]] = {}
+    for schedule, outcome in outcomes.items():
+        if outcome.error is not None:
+            error = outcome.error
+            key = error.kind, error.instructions[:1] if error.kind != "deadlock" else ()
+            found.setdefault(key, (error, []))[1].append(str(schedule))
+    findings = []
+    for error, shown in found.values():
+        rule = rule_of(error.kind)
+        roles = ("waits", "waits") if rule in ("deadlock", "endless") else ("at fault", "with")
+        at = tuple(places.of(i, roles[k > 0]) for k, i in enumerate(error.instructions))
+        findings.append(Finding(rule, "error", error.message, error.hint, at, schedules=tuple(shown)))
+    return findings
+
+
+def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Finding]:
+    """Arrays that differ from those of the first run that ended: one finding for each."""
+    ended = {schedule: outcome for schedule, outcome in outcomes.items() if outcome.error is None}
+    if len(ended) < 2:
+        return []
+    first, base = next(iter(ended.items()))
+    findings: list[Finding] = []
+    for name in _each_memory(base.arrays):
+        shown = {schedule: found for schedule, outcome in ended.items()
+                 if (found := difference(base.arrays[name], outcome.arrays[name])) is not None}
+        if shown:
+            findings.append(_explained(trial, base, first, name, shown, places))
+    return findings
+
+
+def _each_memory(arrays: Mapping[str, np.ndarray]) -> list[str]:
+    """Parameters, each memory once: an array and its tensor map are two parameters of one."""
+    seen, names = set(), []
+    for name, array in arrays.items():
+        key = array.__array_interface__["data"][0], array.shape, array.dtype
+        if key not in seen and array.size:
+            seen.add(key)
+            names.append(name)
+    return names
+
+
+def _explained(trial: Trial, base: Outcome, first: Schedule, name: str, shown: Mapping[Schedule, Difference],
+               places: Places) -> Finding:
+    schedule = next((s for s in shown if s.kind != "random"), next(iter(shown)))
+    found = shown[schedule]
+    tensor = name.removesuffix("_tma_desc")
+    where = f"{tensor}[{', '.join(map(str, found.index))}]"
+    message = (f"{where} is {_shown(found.values[0])} in the {first} schedule and {_shown(found.values[1])} in the "
+               f"{schedule} one; {found.count} of {found.size} elements differ.")
+    names = tuple(map(str, shown))
+    if found.spread <= ROUNDING and only_float_sums(trial.program, name):
+        return Finding("order-of-atomics", "note", f"{message} Only floating-point atomics write {tensor}, and the "
+                       "difference is within what rounding in another order explains.",
+                       "sum in a fixed order where results must repeat bit for bit", (), tensor, found.index, names)
+
+    def differs(outcome: Outcome) -> bool:
+        return outcome.error is not None or difference(base.arrays[name], outcome.arrays[name]) is not None
+    why = cause(trial, base, schedule, differs)
+    tickets = why.order and takes_tickets(trial.program)
+    text, fix = explained(why, trial.program.instructions, tickets=tickets)
+    at = [places.of(line[0], "may land at any time here") for line in why.late]
+    at += [places.of(i, "waits for too little") for i in why.weak]
+    return Finding("schedule-dependent-result", "warning" if tickets else "error", f"{message} {text}", fix, tuple(at),
+                   tensor, found.index, names)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.floating):
+        return f"{value:.9g}" if not np.isnan(value) else "nan"
+    return str(value)

@@ -1,0 +1,74 @@
+"""Reports as SARIF 2.1.0, the form in which code hosts take findings (OASIS, sarif-v2.1.0-os)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pyptx.check.report import Finding, Location, Report
+from pyptx.check.rules import RULES
+
+__all__ = ["sarif"]
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def sarif(reports: Iterable[Report], root: str | os.PathLike | None = None) -> dict[str, Any]:
+    """One log with one run.
+
+    Args:
+        root: folder that file names are given relative to; the current one unless told.
+    """
+    base = Path(root if root is not None else os.curdir).resolve()
+    reports = list(reports)
+    found = [(report, finding) for report in reports for finding in report.findings]
+    used = list(dict.fromkeys(finding.rule for _, finding in found))
+    rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in used]
+    run = {"tool": {"driver": {"name": "pyptx check", "rules": rules}}, "columnKind": "unicodeCodePoints",
+           "results": [_result(report, finding, used, base) for report, finding in found]}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(report: Report, finding: Finding, rules: list[str], base: Path) -> dict[str, Any]:
+    text = finding.message + (f"\nHint: {finding.fix}" if finding.fix else "")
+    result: dict[str, Any] = {
+        "ruleId": finding.rule, "ruleIndex": rules.index(finding.rule), "level": finding.severity,
+        "message": {"text": text}, "properties": {"kernel": report.kernel, "schedules": list(finding.schedules)}}
+    physical = [(place, _physical(place, base)) for place in finding.places]
+    located = [(place, where) for place, where in physical if where is not None]
+    if located:
+        result["locations"] = [{"physicalLocation": located[0][1], "message": {"text": located[0][0].role}}]
+    related = located[1:]
+    if related:
+        result["relatedLocations"] = [{"id": k, "physicalLocation": where, "message": {"text": place.role}}
+                                      for k, (place, where) in enumerate(related, 1)]
+    if not located:
+        result["locations"] = [{"logicalLocations": [{"name": report.kernel, "kind": "function"}]}]
+    return result
+
+
+def _physical(location: Location, base: Path) -> dict[str, Any] | None:
+    """File and region; None for PTX text that has no file."""
+    place = location.place
+    if place is None:
+        return None
+    line, end_line, column, end_column = place.position
+    region: dict[str, Any] = {"startLine": line, "snippet": {"text": place.source_line}}
+    if end_line >= line:
+        region["endLine"] = end_line
+    if column is not None:
+        region["startColumn"] = column + 1
+        if end_column is not None and (end_line > line or end_column > column):
+            region["endColumn"] = end_column + 1
+    return {"artifactLocation": {"uri": _uri(place.file, base)}, "region": region}
+
+
+def _uri(file: str, base: Path) -> str:
+    path = Path(file)
+    if not path.is_file():                                      # a notebook cell
+        return quote(file)
+    path = path.resolve()
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_uri()

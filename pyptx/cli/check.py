@@ -1,0 +1,87 @@
+"""`pyptx check`: run a kernel in every schedule and report what goes wrong; the exit status is for CI."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, parameters
+from pyptx.errors import PtxError
+from pyptx.kernel import Kernel
+
+__all__ = ["add", "run"]
+
+FOUND, NOT_CHECKED = 1, 2
+
+
+def add(subparsers) -> None:
+    summary = "run a kernel in several schedules and find races, missing waits, faults and deadlocks"
+    command = subparsers.add_parser(
+        "check", help=summary, description=summary.capitalize() + ". No GPU is needed.",
+        epilog="Exit status: 0 nothing found (or only notes), 1 findings, 2 the kernel could not be checked.")
+    add_kernel_arguments(command)
+    command.add_argument("--args", metavar="VALUE", nargs="+", default=[],
+                         help="f32[64,96] (random), FILE.npy or a number: the inputs of a kernel (random ones of its "
+                              "Tiles are the default), or all arguments of FILE.ptx:ENTRY")
+    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs, for FILE.ptx:ENTRY")
+    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA, for FILE.ptx:ENTRY")
+    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs of a cluster, for FILE.ptx:ENTRY")
+    command.add_argument("--smem", metavar="BYTES", type=int, default=0,
+                         help="dynamic shared memory, for FILE.ptx:ENTRY")
+    command.add_argument("--schedules", metavar="LIST", default="eager,late", help="of eager, late, random; default: "
+                         "eager,late")
+    command.add_argument("--random", metavar="N", type=int, default=4, help="random schedules; default: 4")
+    command.add_argument("--seed", metavar="N", type=int, default=0,
+                         help="of the first random schedule, and the inputs")
+    command.add_argument("--max-steps", metavar="N", type=int, help="warp-instructions after which a run is given up")
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument("--sarif", metavar="FILE", type=Path, help="write the report as SARIF 2.1.0")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        report = _report(arguments)
+    except (PtxError, OSError) as error:
+        print(f"pyptx: {error}", file=sys.stderr)
+        return NOT_CHECKED
+    except Exception:                                       # the file's own Python; 1 would say that it has findings
+        traceback.print_exc()
+        return NOT_CHECKED
+    if arguments.sarif:
+        arguments.sarif.write_text(json.dumps(report.to_sarif(), indent=1), encoding="utf-8")
+    if arguments.json:
+        print(json.dumps(report.to_json(), indent=1))
+    else:
+        print(report.text(colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+    return 0 if report.ok else FOUND
+
+
+def _report(arguments: argparse.Namespace):
+    from pyptx.cli.inputs import dimensions, inputs_of, value_of  # on use: NumPy takes time to load
+
+    kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    kinds = arguments.schedules.split(",") if arguments.schedules else []
+    if arguments.arch:
+        raise CommandError("--arch: a check runs the kernel for its own target")
+    options = {"schedules": kinds, "random": arguments.random, "seed": arguments.seed}
+    if arguments.max_steps is not None:
+        options["max_steps"] = arguments.max_steps
+    launch = {name: dimensions(text, f"--{name}") for name in ("grid", "block", "cluster")
+              if (text := getattr(arguments, name)) is not None}
+    with explained(kernel):
+        if isinstance(kernel, Kernel):
+            if launch or arguments.smem:
+                raise CommandError("--grid, --block, --cluster and --smem are for FILE.ptx:ENTRY; a kernel has its own")
+            return kernel.check(*inputs_of(kernel, arguments.args, params, arguments.seed), **params, **options)
+        if "grid" not in launch or "block" not in launch or params:
+            raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
+        import numpy as np
+
+        rng = np.random.default_rng(arguments.seed)
+        return kernel.check(launch.pop("grid"), launch.pop("block"), *(value_of(text, rng) for text in arguments.args),
+                            smem_bytes=arguments.smem, **launch, **options)

@@ -1,0 +1,87 @@
+"""Arguments of kernels as written on the command line, `f32[64,96]`, `x.npy`, `1024`; random ones from the Tiles."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyptx.cli.kernels import CommandError
+from pyptx.errors import LaunchError
+from pyptx.kernel import Kernel
+from pyptx.runtime.numpy_arrays import numpy_dtype
+
+__all__ = ["dimensions", "inputs_of", "value_of"]
+
+
+def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], seed: int = 0) -> list[Any]:
+    """The input arrays of a kernel: those given, in order, and random ones of its Tiles for the rest.
+
+    Raises:
+        CommandError: a size is not known, or too many are given.
+    """
+    rng = np.random.default_rng(seed)
+    specs = kernel.in_specs
+    if len(given) > len(specs):
+        raise CommandError(f"--args holds {len(given)} values; {kernel.name} takes {len(specs)} input arrays")
+    arrays = [value_of(text, rng) for text in given]
+    env = {name: value for name, value in sizes.items() if name in kernel.symbolic_dims}
+    for spec, array in zip(specs, arrays, strict=False):
+        if isinstance(array, np.ndarray) and array.ndim == spec.rank:
+            env = {**spec.extract_env(array.shape), **env}
+    for spec in specs[len(arrays):]:
+        if unknown := [name for name in spec.symbolic_dims if name not in env]:
+            raise CommandError(f"{kernel.name}: the size {', '.join(unknown)} of {spec} is not known; give it as "
+                               f"-p {' '.join(f'{name}=128' for name in unknown)}")
+        arrays.append(_random(spec.resolve_shape(env), spec.dtype.name, rng))
+    return arrays
+
+
+def value_of(text: str, rng: np.random.Generator) -> Any:
+    """The value an argument stands for: a number, an array from a .npy file, `TYPE[SIZES]` for random elements.
+
+    Raises:
+        CommandError: it is none of these.
+    """
+    if found := re.fullmatch(r"(\w+)\[([\d,x ]+)\]", text):
+        try:
+            return _random(tuple(map(int, re.findall(r"\d+", found[2]))), found[1], rng)
+        except KeyError:
+            raise CommandError(f"--args {text}: there is no type {found[1]}; expected f32, bf16, u32 ...") from None
+    if text.endswith(".npy"):
+        if not Path(text).is_file():
+            raise CommandError(f"--args {text}: no such file")
+        return np.load(text)
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = None
+    if not isinstance(value, int | float):
+        raise CommandError(f"--args {text}: expected a number, FILE.npy or TYPE[SIZES] such as f32[64,96]")
+    return value
+
+
+def dimensions(text: str, what: str) -> tuple[int, ...]:
+    """`8` or `8,4,1` as up to three sizes."""
+    try:
+        values = tuple(map(int, text.split(",")))
+    except ValueError:
+        values = ()
+    if not 1 <= len(values) <= 3:
+        raise CommandError(f"{what} {text}: expected up to three numbers, as in {what} 8,4")
+    return values
+
+
+def _random(shape: tuple[int, ...], type_name: str, rng: np.random.Generator) -> np.ndarray:
+    """Standard normal numbers, or small whole ones."""
+    try:
+        kind = numpy_dtype(type_name)
+    except LaunchError as missing:
+        raise CommandError(missing.message) from None
+    if kind.kind in "iub":
+        return rng.integers(0, 2 if kind.kind == "b" else 100, shape).astype(kind)
+    return rng.standard_normal(shape).astype(kind)

@@ -1,0 +1,57 @@
+"""Kernels that are right, each with a way to check it or a mutant of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from contract.kernels_ampere import ampere_gemm
+from contract.kernels_hopper import hopper_gemm
+from sim.test_tma_kernels import row_sums, transpose
+
+import pyptx
+from pyptx.check import Report
+from pyptx.kernel import Kernel
+from pyptx.runtime import runtime_for
+
+__all__ = ["CLEAN", "Clean"]
+
+
+@dataclass(frozen=True)
+class Clean:
+    """A kernel, its inputs, and steps after which a run of it surely hangs."""
+
+    kernel: Kernel
+    inputs: Callable[[], list[np.ndarray]]
+    max_steps: int
+
+    def text(self) -> str:
+        return self.kernel.ptx(**self.kernel.sizes_of(runtime_for((), "sim").arrays, self.inputs()))
+
+    def check(self, text: str | None = None, **options: Any) -> Report:
+        """Check the kernel itself, or a text in its place."""
+        inputs = self.inputs()
+        if text is None:
+            return self.kernel.check(*inputs, **options)
+        kernel, runtime = self.kernel, runtime_for(inputs, "sim")
+        values, grid, _, args = kernel._bound(runtime, inputs, None, {})
+        variant = kernel.variant(**values)
+        args = [*args, *kernel._maps(variant, args)] if variant.tma_tensors else args
+        return pyptx.load(text)[kernel.name].check(grid, kernel.block, *args, max_steps=self.max_steps,
+                                                   smem_bytes=max(kernel.smem, variant.dynamic_bytes), **options)
+
+
+def _floats(*shapes: tuple[int, int], seed: int = 0, kind: Any = np.float32) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(shape).astype(kind) for shape in shapes]
+
+
+CLEAN = {
+    "transpose": Clean(transpose, lambda: _floats((64, 64)), 100_000),
+    "row_sums": Clean(row_sums, lambda: _floats((16, 224)), 100_000),
+    "ampere_gemm": Clean(ampere_gemm, lambda: _floats((128, 160), (160, 128), kind=ml_dtypes.bfloat16), 1_000_000),
+    "hopper_gemm": Clean(hopper_gemm, lambda: _floats((128, 576), (256, 576), kind=ml_dtypes.bfloat16), 1_000_000),
+}

@@ -1,0 +1,105 @@
+"""What a check says about small kernels with one mistake each, and about right ones."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from check import racy
+
+import pyptx
+from pyptx.check import CheckError
+from pyptx.errors import LaunchError
+
+X = np.random.default_rng(0).standard_normal(racy.N).astype(np.float32)
+
+
+def only(report):
+    assert len(report.findings) == 1, report.text()
+    return report.findings[0]
+
+
+def line_of(kernel) -> int:
+    lines, first = inspect.getsourcelines(kernel.__wrapped__)
+    return first + next(k for k, line in enumerate(lines) if "# HERE" in line)
+
+
+@pytest.mark.parametrize("name", ["copy_not_waited_for", "wait_too_weak"])
+def test_a_copy_that_is_used_too_early_is_found_at_its_line(name):
+    kernel = getattr(racy, name)
+    before = X.copy()
+    finding = only(kernel.check(X))
+    assert (finding.rule, finding.severity, finding.tensor) == ("schedule-dependent-result", "error", "y")
+    assert finding.index == (0,) and "late" in finding.schedules
+    assert line_of(kernel) in {location.place.line for location in finding.places}
+    assert all("cp.async" in location.ptx for location in finding.places)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_a_wait_that_is_too_weak_is_named():
+    finding = only(racy.wait_too_weak.check(X))
+    roles = {location.role: location for location in finding.places}
+    assert roles["waits for too little"].ptx == "cp.async.wait_group 1;"
+    assert roles["waits for too little"].place.line == line_of(racy.wait_too_weak)
+
+
+def test_a_missing_barrier_is_told_from_a_missing_wait():
+    finding = only(racy.barrier_missing.check(X))
+    assert finding.rule == "schedule-dependent-result" and finding.places == ()
+    assert "order of the warps" in finding.message and "not known" in finding.message
+    assert all(name.startswith("random") for name in finding.schedules)
+
+
+def test_the_order_of_atomics_is_a_note():
+    finding = only(report := racy.sum_by_atomics.check(X, out=np.zeros(1, np.float32), random=8))
+    assert (finding.rule, finding.severity) == ("order-of-atomics", "note")
+    assert report.ok
+    report.raise_if_found()
+
+
+def test_who_comes_first_may_be_meant():
+    finding = only(racy.tickets.check(np.zeros(1, np.uint32)))
+    assert (finding.rule, finding.severity) == ("schedule-dependent-result", "warning")
+
+
+def test_a_fault_is_one_finding_with_its_line():
+    finding = only(report := racy.too_far.check(X))
+    assert finding.rule == "out-of-bounds" and finding.schedules == report.schedules
+    assert finding.places[0].place.line == line_of(racy.too_far)
+    assert finding.places[0].ptx == racy.too_far.ptx(N=racy.N).split("\n")[finding.places[0].ptx_line - 1].strip()
+
+
+def test_a_deadlock_says_where_everybody_waits():
+    finding = only(racy.waits_for_nobody.check(X))
+    assert finding.rule == "deadlock" and "nobody arrived" in finding.fix
+    assert finding.places[0].role == "waits" and finding.places[0].place.line == line_of(racy.waits_for_nobody)
+    with pytest.raises(CheckError, match="deadlock"):
+        racy.waits_for_nobody.check(X).raise_if_found()
+
+
+def test_loaded_ptx_is_checked_with_its_launch():
+    entry = pyptx.load(racy.copy_not_waited_for.ptx())["copy_not_waited_for"]
+    y = np.zeros_like(X)
+    finding = only(entry.check(1, racy.N, X, y))
+    assert finding.places[0].place is None and "cp.async" in finding.places[0].ptx
+    assert finding.places[0].ptx == entry.ptx().split("\n")[finding.places[0].ptx_line - 1].strip()
+    assert not y.any()
+
+
+def test_arrays_that_share_memory_share_it_in_the_copies():
+    entry = pyptx.load(racy.too_far.ptx(N=racy.N))["too_far"]
+    both = np.zeros(racy.N + 1, np.float32)
+    finding = only(entry.check(1, racy.N, both[:racy.N], both[:racy.N]))
+    assert finding.rule == "out-of-bounds"                       # in every schedule, and nothing else
+    assert entry.check(1, racy.N, both, both, random=0, schedules=("eager", "late")).ok
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"schedules": ("soon",)}, "schedule 'soon'; expected 'eager', 'late', 'random'"),
+    ({"schedules": (), "random": 0}, "nothing to run"), ({"out": np.zeros(3, np.float32)}, "y")])
+def test_what_cannot_be_checked_is_refused(options, message):
+    with pytest.raises(LaunchError, match=message):
+        racy.barrier_missing.check(X, **options)
+    with pytest.raises(LaunchError, match="takes 1 input array"):
+        racy.barrier_missing.check(X, X)
