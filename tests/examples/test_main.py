@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-EVERY = ["softmax", "layer_norm", "swiglu", "ampere/gemm", "hopper/gemm", "hopper/attention"]
+EVERY = ["softmax", "layer_norm", "swiglu", "ampere/gemm", "hopper/gemm", "hopper/attention",
+         "blackwell/gemm"]
 
 
 @pytest.mark.parametrize("path", EVERY)

@@ -14,7 +14,7 @@ GEMM = {"M": 512, "N": 512, "K": 256}
 ROWS = {"M": 512, "N": 1024}
 SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "swiglu": ROWS,
          "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
-         "hopper/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
+         "hopper/gemm": GEMM, "blackwell/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
 
 
 @pytest.fixture(scope="module", params=SIZES)

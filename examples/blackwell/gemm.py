@@ -1,0 +1,229 @@
+"""Matrix product for Blackwell: C = A @ B by TMA and tcgen05, with results in tensor memory, twice.
+
+    python examples/blackwell/gemm.py
+    pyptx view examples/blackwell/gemm.py:gemm -p M=512 N=512 K=256 -o gemm.html
+
+Each CTA computes tiles of 128 x BN of C, one after the other. Of its six warps the first four write results, one thread
+of the fifth copies and one thread of the sixth starts the products. Techniques, and where they are described:
+
+- tcgen05.mma, started by one thread: operands in shared memory, sums in tensor memory (PTX ISA, "TensorCore 5th
+  Generation Family Instructions").
+- Two sets of sums in tensor memory: while one tile is written out the next one is multiplied. Two mbarriers for each
+  say when it is full and when it is read (CUTLASS calls the scheme a "persistent, warp-specialized" kernel).
+- A ring of STAGES stages of A and B filled by TMA; tcgen05.commit frees a stage when the products that read it are
+  done.
+- As many CTAs as there are multiprocessors (CTAS); tiles that run at the same time lie in the same columns of B.
+- What lies outside an array is read as zero and not written, so that no size has to be a multiple of a tile (CUDA
+  Driver API, "Tensor Map Object Management").
+- Results leave by TMA through lines that are swizzled as the rows are written (PTX ISA, "Swizzling Modes").
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
+
+WRITERS = 4                     # warps; each reads 32 of the 128 lanes of tensor memory
+COPIES, MULTIPLIES = 32 * WRITERS, 32 * WRITERS + 32                # threads with a role of their own
+THREADS = 32 * (WRITERS + 2)
+BM = 128                        # rows of a tile: lanes of tensor memory
+MMA_K = 16                      # of one tcgen05.mma with 16-bit operands
+LINE, BOX = 128, 64             # bytes and 16-bit columns of a row of a box in shared memory
+SETS = 2                        # of sums in tensor memory
+OUT_BYTES = 32 * LINE           # a box of a warp's results
+MOST_BYTES = 227 * 1024
+
+
+def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
+    """C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for the sizes that are taken."""
+    (M, K), N = a.shape, b.shape[1]
+    check_sizes(N, K, BN, BK, STAGES)
+    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
+    stage_bytes = a_bytes + b_bytes
+    steps, tiles_down, tiles = -(-K // BK), -(-M // BM), -(-M // BM) * -(-N // BN)
+
+    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
+    out = smem.alloc(b8, (WRITERS, 2, OUT_BYTES), align=1024)
+    full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
+    done, taken = smem.mbarrier(SETS), smem.mbarrier(SETS)
+    slot = smem.alloc(b32, 1, align=16)
+    start = reg.from_(ring.name, u32)
+    filled, freed, summed, read = (ptx.mbarrier.array(reg.from_(bars.name, u32), 0, len(bars))
+                                   for bars in (full, empty, done, taken))
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    warp, first_tile = tid >> 5, reg.from_(ptx.special.ctaid.x(), u32)
+
+    with ptx.if_(warp == 0):
+        ptx.tcgen05.alloc(slot, SETS * BN)
+        ptx.tcgen05.relinquish_alloc_permit()
+    with ptx.if_(tid == COPIES):
+        filled.init_all(1)
+        freed.init_all(1)
+        summed.init_all(1)
+        read.init_all(WRITERS)
+        ptx.fence.mbarrier_init()
+    ptx.tcgen05.fence_before_thread_sync()
+    ptx.bar.sync(0)
+    ptx.tcgen05.fence_after_thread_sync()
+    sums = smem.load(b32, slot)
+    stages, sets = ptx.pipeline(STAGES), ptx.pipeline(SETS)             # every role counts for itself
+
+    with ptx.if_(tid == COPIES):
+        for tile in ptx.range_(first_tile, tiles, CTAS):
+            row, column = place(tile, tiles_down, BN)
+            for step in ptx.range_(0, steps):
+                stage, phase = stages.advance()
+                freed.at(stage).wait(phase ^ 1)                         # passes at once in the first round
+                ready = filled.at(stage)
+                ready.arrive_expect_tx(min(BM, M) * BK * 2 + b_bytes)
+                to_a, k = start + stage * stage_bytes, step * BK
+                for i in range(0, BK, BOX):
+                    ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready)
+                to_b = to_a + a_bytes
+                for j in range(0, BN, BOX):
+                    ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BK * 2, src=b.tma_desc(), coord=(column + j, k),
+                                                mbar=ready)
+
+    with ptx.if_(tid == MULTIPLIES):
+        kind = reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=BM, n=BN, ab_dtype=a.dtype, b_major="MN"))
+        # Boxes of A and B: rows of 64 columns, eight rows are 1 KiB. The next columns of B are in the next box.
+        from_a = ptx.tcgen05.descriptor(start, stride_bytes=1024)
+        from_b = ptx.tcgen05.descriptor(start + a_bytes, stride_bytes=1024, leading_bytes=BK * LINE)
+        for _ in ptx.range_(first_tile, tiles, CTAS):
+            which, turn = sets.advance()
+            read.at(which).wait(turn ^ 1)
+            ptx.tcgen05.fence_after_thread_sync()
+            into = sums + which * BN
+            for step in ptx.range_(0, steps):
+                stage, phase = stages.advance()
+                filled.at(stage).wait(phase)
+                ptx.tcgen05.fence_after_thread_sync()
+                this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
+                for k in range(0, BK, MMA_K):
+                    a_offset = k // BOX * BM * LINE + k % BOX * 2
+                    ptx.tcgen05.mma(into, this_a + a_offset // 16, this_b + k * LINE // 16, kind,
+                                    pred_operand=True if k else step != 0)
+                ptx.tcgen05.commit(freed.at(stage))
+            ptx.tcgen05.commit(summed.at(which))
+
+    with ptx.if_(warp < WRITERS):
+        lane = tid & 31
+        leads = lane == 0
+        boxes = reg.from_(out.name, u32) + warp * (2 * OUT_BYTES)       # two, in turn
+        own_row = boxes + smem.apply_swizzle(lane * LINE, "128B")
+        per_box = LINE * 8 // c.dtype.bits
+        values = reg.array(b32, per_box)
+        for tile in ptx.range_(first_tile, tiles, CTAS):
+            row, column = place(tile, tiles_down, BN)
+            which, turn = sets.advance()
+            summed.at(which).wait(turn)
+            ptx.tcgen05.fence_after_thread_sync()
+            lanes = sums + which * BN + (warp << 21)                    # the lane is in the upper half of an address
+            for j in range(0, BN, per_box):
+                box = j // per_box % 2 * OUT_BYTES
+                ptx.tcgen05.ld(values, lanes + j, shape="32x32b", count=per_box)
+                ptx.tcgen05.wait_ld()
+                ptx.cp.async_bulk.wait_group(1 if BN > per_box else 0, read=True)           # what the box held has left
+                ptx.inst.bar.warp.sync(-1)
+                words = rounded(values.regs(), c.dtype)
+                for i in range(0, len(words), 4):                       # 16 bytes, where the swizzle has them
+                    ptx.inst.st.shared.v4.b32(ptx.addr(own_row ^ (i * 4), box), words[i:i + 4])
+                ptx.fence.proxy_async_shared_cta()
+                ptx.inst.bar.warp.sync(-1)
+                with ptx.if_(leads):
+                    ptx.cp.async_bulk.tensor_2d.store(dst=c.tma_desc(), src=boxes + box,
+                                                      coord=(column + j, row + (warp << 5)))
+                    ptx.cp.async_bulk.commit_group()
+            ptx.tcgen05.fence_before_thread_sync()
+            ptx.inst.bar.warp.sync(-1)
+            read.at(which).arrive(pred=leads)
+        ptx.cp.async_bulk.wait_group(0, read=True)                      # memory must outlive the stores that read it
+
+    ptx.tcgen05.fence_before_thread_sync()
+    ptx.bar.sync(0)
+    ptx.tcgen05.fence_after_thread_sync()
+    with ptx.if_(warp == 0):
+        ptx.tcgen05.dealloc(sums, SETS * BN)
+
+
+def place(tile: Reg, tiles_down: int, BN: int) -> tuple[Reg, Reg]:
+    """Row and column of the first element of a tile; tiles are counted downwards."""
+    down, across = reg.scalar(u32), reg.scalar(u32)
+    ptx.inst.rem.u32(down, tile, tiles_down)
+    ptx.inst.div.u32(across, tile, tiles_down)
+    return down * BM, across * BN
+
+
+def rounded(values: list[Reg], dtype: PtxType) -> list[Reg]:
+    """f32 sums as `dtype`, in 32-bit words."""
+    if dtype == f32:
+        return values
+    floats, pairs = [reg.from_(value, f32) for value in values], [reg.scalar(b32) for _ in values[::2]]
+    for pair, low, high in zip(pairs, floats[::2], floats[1::2], strict=True):
+        getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
+    return pairs
+
+
+def check_sizes(N: int, K: int, BN: int, BK: int, STAGES: int) -> None:
+    """Raise ValueError for sizes that TMA or the tiling does not take.
+
+    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes), N at least 64 and K at least BK (boxes do not
+    get narrower than a tile); M is anything.
+    """
+    for name, size, least in (("N", N, BOX), ("K", K, BK)):
+        if size % 8 or size < least:
+            raise ValueError(f"gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
+    for name, tile, choices in (("BN", BN, (64, 128, 256)), ("BK", BK, (64, 128))):
+        if tile not in choices:
+            raise ValueError(f"gemm: {name}={tile}; expected one of {choices}")
+    needed = STAGES * (BM + BN) * BK * 2 + WRITERS * 2 * OUT_BYTES
+    if STAGES < 1 or needed >= MOST_BYTES:
+        raise ValueError(f"gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least one stage and "
+                         f"less than {MOST_BYTES} bytes")
+
+
+def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(product, name="gemm", arch="sm_100a",
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX)),
+                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX))],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(32, LINE * 8 // out.bits))],
+                  grid=lambda M, N, BN, CTAS: min(CTAS, -(-M // BM) * -(-N // BN)), block=(THREADS, 1, 1),
+                  reqntid=(THREADS, 1, 1))
+
+
+gemm = gemm_of(bf16, bf16)
+
+
+def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    return a.astype(np.float32) @ b.astype(np.float32)
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
+    wanted = reference(a, b)
+    gemm = gemm_of(f16, f32)
+    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
+        c = np.asarray(gemm(of_package(package, a), of_package(package, b)))
+        np.testing.assert_allclose(c, wanted, rtol=1e-3, atol=1e-3)
+        print(f"gemm of {a.shape} @ {b.shape} f16, {package} arrays, on {gemm.last_run.backend!r}: largest difference "
+              f"from NumPy {np.abs(c - wanted).max():.1e}")
+
+
+def of_package(package: str, array: np.ndarray):
+    """A NumPy array as one of "numpy", "torch" or "jax"."""
+    if package == "numpy":
+        return array
+    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+
+
+if __name__ == "__main__":
+    main()

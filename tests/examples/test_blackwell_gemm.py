@@ -1,0 +1,66 @@
+"""The Blackwell matrix product: right in every schedule, for several tiles of a CTA and tails in every direction."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import use
+from pyptx.types import bf16, f16, f32
+
+NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
+
+
+@pytest.fixture(scope="module")
+def blackwell(example):
+    return example("blackwell/gemm")
+
+
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("sizes, tiling, dtype, out", [
+    ((128, 256, 64), {}, bf16, bf16),
+    ((200, 264, 136), {}, bf16, bf16),
+    ((100, 72, 64), {"BN": 64, "STAGES": 2}, f16, f32),
+    ((600, 400, 264), {"BN": 128, "BK": 128, "STAGES": 2, "CTAS": 3}, bf16, f32),
+    ((400, 200, 72), {"BN": 64, "STAGES": 1, "CTAS": 1}, f16, f16),
+    ((1, 64, 1000), {"BN": 128, "STAGES": 3}, f16, f16),
+], ids=str)
+def test_it_equals_numpy(blackwell, sizes, tiling, dtype, out, schedule: str):
+    m, n, k = sizes
+    random = np.random.default_rng(m + n + k)
+    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
+    with use("sim", schedule=schedule):
+        c = blackwell.gemm_of(dtype, out)(a, b, **tiling)
+    assert c.dtype == NUMPY[out]
+    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
+    np.testing.assert_allclose(c.astype(np.float32), blackwell.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+
+
+@pytest.mark.parametrize("sizes, tiling, message", [
+    ((64, 64, 60), {}, "K=60; expected a multiple of 8 that is at least 64"),
+    ((64, 40, 64), {}, "N=40; expected a multiple of 8 that is at least 64"),
+    ((64, 64, 64), {"BN": 192}, r"BN=192; expected one of \(64, 128, 256\)"),
+    ((64, 64, 64), {"STAGES": 5}, "5 stages need 278528 bytes of shared memory"),
+], ids=str)
+def test_sizes_it_cannot_take_are_named(blackwell, sizes, tiling, message: str):
+    m, n, k = sizes
+    with pytest.raises(ValueError, match=message):
+        blackwell.gemm.compile(M=m, N=n, K=k, **tiling)
+
+
+@pytest.mark.parametrize("tiling", [{}, {"BN": 64}, {"BN": 128, "BK": 128, "STAGES": 3}], ids=str)
+def test_it_assembles_without_spills_or_complaints(blackwell, tiling):
+    compiled = blackwell.gemm.compile(M=4096, N=4096, K=4096, **tiling)
+    used = compiled.resources["gemm"]
+    assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
+    assert not compiled.warnings
+    opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
+    assert opcodes >= {"UTMALDG", "UTCHMMA", "LDTM", "UTMASTG"}
+
+
+@pytest.mark.parametrize("out", [f32, bf16])
+def test_no_two_lanes_meet_in_a_bank_of_shared_memory(blackwell, out):
+    gemm = blackwell.gemm_of(bf16, out)
+    gemm(np.ones((128, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16]))
+    assert gemm.last_run.counters.shared_conflicts.sum() == 0
