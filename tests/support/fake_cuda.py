@@ -74,7 +74,7 @@ class FakeDriver:
         return (real.CUdevice(ordinal),)
 
     def _cuDeviceGetName(self, length: int, device: Any) -> tuple:
-        return (b"Fake GPU".ljust(length, b"\0"),)
+        return (b"Fake GPU\0".ljust(length),)                              # as cuda.bindings gives it
 
     def _cuDeviceGetAttribute(self, attribute: Any, device: Any) -> tuple:
         name = attribute.name.removeprefix("CU_DEVICE_ATTRIBUTE_")

@@ -139,7 +139,7 @@ class Driver:
             target = targets.parse(f"sm_{number}")
         except ValueError as unknown:
             raise LaunchError(f"cuda:{ordinal} is a chip pyptx does not know: {unknown}") from None
-        return Device(ordinal, handle, self.call("cuDevicePrimaryCtxRetain", handle), name.rstrip(b"\0").decode(),
+        return Device(ordinal, handle, self.call("cuDevicePrimaryCtxRetain", handle), name.partition(b"\0")[0].decode(),
                       target, value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), value("MAX_REGISTERS_PER_BLOCK"))
 
     def current(self) -> int:
