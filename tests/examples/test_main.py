@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-EVERY = ["softmax", "layer_norm", "swiglu", "ampere/gemm", "hopper/gemm", "hopper/attention",
+EVERY = ["softmax", "layer_norm", "cross_entropy", "swiglu", "ampere/gemm", "hopper/gemm", "hopper/attention",
          "blackwell/gemm"]
 
 

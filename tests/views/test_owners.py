@@ -12,7 +12,7 @@ from pyptx.views import LinkedView, linked
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = {"M": 512, "N": 512, "K": 256}
 ROWS = {"M": 512, "N": 1024}
-SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "swiglu": ROWS,
+SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "cross_entropy": ROWS, "swiglu": ROWS,
          "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
          "hopper/gemm": GEMM, "blackwell/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
 
