@@ -63,7 +63,7 @@ class _Recorder:
             loaded = program.on(self._device)
             loaded.admit(plan)
         block = bytearray(program.slots[-1].offset + program.slots[-1].size if program.slots else 0)
-        pack(block, program.slots, args, program.entry, lambda m: bytes(BYTES), lambda data: 0)
+        pack(block, program.slots, args, program.entry, lambda m: bytes(BYTES), lambda data: 0, {})
         slots = (Slot * len(args))()
         for k, (slot, arg) in enumerate(zip(program.slots, args, strict=True)):
             kind, index = VALUE, 0

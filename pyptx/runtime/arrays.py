@@ -132,8 +132,10 @@ def arrays_of(value: Any) -> Arrays | None:
     if isinstance(value, TensorMap):
         value = value.source
     arrays = _arrays_of_type(type(value))
-    if arrays is None:
+    if arrays is None:                                          # an attribute of the value, or nothing
         return import_module(_ON_GPUS).ARRAYS if hasattr(value, "__cuda_array_interface__") else None
+    if arrays.package == "__cuda_array_interface__":
+        return arrays
     return arrays if hasattr(value, "shape") and hasattr(value, "dtype") else None
 
 
@@ -142,7 +144,8 @@ def _arrays_of_type(kind: type) -> Arrays | None:
     if any((base.__module__, base.__name__) == ("numpy", "generic") for base in kind.__mro__):
         return None                                             # NumPy's scalars are numbers
     found = (PACKAGES.get(base.__module__.partition(".")[0]) for base in kind.__mro__[:-1])
-    return next((import_module(name).ARRAYS for name in found if name is not None), None)
+    name = next(filter(None, found), _ON_GPUS if hasattr(kind, "__cuda_array_interface__") else None)
+    return None if name is None else import_module(name).ARRAYS
 
 
 @contextmanager

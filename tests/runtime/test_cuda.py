@@ -295,6 +295,16 @@ def test_eight_threads_assemble_and_load_once(monkeypatch):
     assert seen == {(k + 1, float(k), n) for k in range(8) for n in range(20)}
 
 
+def test_pointers_that_promise_more_alignment_than_they_have_are_refused():
+    k = kernel(arch="sm_80", name="vectors", raw_params=[("u64.ptr.global.palign16", "p")])(lambda: ptx.ret())
+    cuda = backend()
+    x = DeviceArray.of(cuda.driver, 0, X)
+    launch(cuda, k, x, variant=k.variant())
+    x.address += 4
+    with pytest.raises(LaunchError, match=r"vectors: p starts at 0x\w+, which is no multiple of 16 bytes"):
+        launch(cuda, k, x, variant=k.variant())
+
+
 def test_a_machine_without_a_driver_says_so():
     api = FakeDriver()
     api.cuInit = lambda flags: (_ for _ in ()).throw(RuntimeError("no libcuda"))
@@ -332,3 +342,23 @@ def test_arrays_of_any_package_with_the_interface():
     assert y.shape == (3,) and y.__cuda_array_interface__["data"][0] == y.address in fake(cuda).memory
     del y
     assert not fake(cuda).memory
+
+
+def test_eight_threads_that_meet_at_a_new_kernel_make_one_variant_and_one_load():
+    cuda, faults, together = backend(), [], Barrier(8)
+    fake(cuda).current.append(100)
+    x = DeviceArray.of(cuda.driver, 0, X)
+
+    def work() -> None:
+        try:
+            together.wait()
+            launch(cuda, scale, x, x, 1.0, 100)
+        except BaseException as fault:                                      # shown below, in the thread of the test
+            faults.append(fault)
+    threads = [Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults and len(scale._cache) == 1 and len(fake(cuda).launches) == 8
+    assert fake(cuda).names().count("cuLibraryLoadData") == 1

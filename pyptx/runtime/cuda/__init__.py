@@ -76,10 +76,10 @@ class Cuda:
     def _issue(self, prepared: Prepared, program: Program, plan: LaunchPlan, loaded: Loaded, args: Sequence[Any],
                stream: int, timed: bool) -> float | None:
         blobs = self.blobs(loaded.device)
-        has_maps = any(isinstance(arg, TensorMap | Placed) for arg in args)
+        has_maps = any(isinstance(arg, (TensorMap, Placed)) for arg in args)
         with blobs.lock if has_maps else nullcontext():
             pack(prepared.block, program.slots, args, program.entry, self.encoder.encode,
-                 lambda data: blobs.address(data, pinned=self.driver.capturing(stream)))
+                 lambda data: blobs.address(data, pinned=self.driver.capturing(stream)), program.aligned)
             before = self._event(stream) if timed else None
             status = prepared.launch(stream)
         if status != self.driver.api.CUresult.CUDA_SUCCESS:

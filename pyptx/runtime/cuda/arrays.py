@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.errors import LaunchError
+from pyptx.errors import DeviceError, LaunchError
 from pyptx.runtime.cuda.driver import Driver
 from pyptx.runtime.numpy_arrays import numpy_dtype
 
@@ -50,11 +50,13 @@ class DeviceArray:
         return f"<array on cuda:{self.device}, shape {self.shape}, {self.dtype}>"
 
     def set(self, host: np.ndarray) -> None:
-        """Copy an array of the same size to it."""
+        """Copy an array of the same size to it; any stream may read it then."""
         if self.nbytes:
+            host = np.ascontiguousarray(host)
             with self._driver.on(self._driver.device(self.device)):
-                self._driver.call("cuMemcpyHtoD", self.address, np.ascontiguousarray(host).ctypes.data, self.nbytes,
+                self._driver.call("cuMemcpyHtoD", self.address, host.ctypes.data, self.nbytes,
                                   doing=f"copying to {self}")
+                self._driver.call("cuCtxSynchronize")           # the copy of pageable memory may end after the call
 
     def get(self, out: np.ndarray | None = None) -> np.ndarray:
         """A copy in host memory, or in `out`; what runs on the GPU's default stream is waited for."""
@@ -67,8 +69,11 @@ class DeviceArray:
 
 
 def _free(driver: Driver, device: int, address: int) -> None:
-    with driver.on(driver.device(device)):
-        driver.call("cuMemFree", address)
+    try:
+        with driver.on(driver.device(device)):
+            driver.call("cuMemFree", address)
+    except DeviceError:
+        pass                    # a kernel's fault ended the context, and its memory with it; the launch reports it
 
 
 class DeviceArrays:

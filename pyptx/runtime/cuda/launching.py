@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyptx.errors import LaunchError
@@ -19,6 +19,7 @@ from pyptx.tensor_map import TensorMap
 __all__ = ["Prepared", "pack", "stream_handle"]
 
 _POINTER = struct.Struct("<Q")
+_MAPS = (TensorMap, Placed)
 _POINTER_TYPES = ("u64", "b64", "s64")
 
 
@@ -72,19 +73,21 @@ class Prepared:
 
 
 def pack(block: Any, slots: Sequence[ParamSlot], args: Sequence[object], entry: str,
-         map_bytes: Callable[[TensorMap | Placed], bytes], map_address: Callable[[bytes], int]) -> None:
+         map_bytes: Callable[[TensorMap | Placed], bytes], map_address: Callable[[bytes], int],
+         aligned: Mapping[str, int]) -> None:
     """Write arguments into a parameter block.
 
     Args:
         map_bytes, map_address: encode a tensor map, and where its bytes lie on the GPU.
+        aligned: bytes of which a pointer is a multiple, for the parameters that say so (`.ptr .align`).
     Raises:
-        LaunchError: count, kind or range of an argument is wrong; names it.
+        LaunchError: count, kind, range or alignment of an argument is wrong; names it.
     """
     if len(args) != len(slots):
         names = ", ".join(f"{s.name} .{s.type}{f'[{s.size}]' if s.array else ''}" for s in slots) or "none"
         raise LaunchError(f"{entry} takes {len(slots)} arguments ({names}); got {len(args)}")
     for slot, arg in zip(slots, args, strict=True):
-        if isinstance(arg, TensorMap | Placed):
+        if isinstance(arg, _MAPS):
             data = map_bytes(arg)
             if slot.array and slot.size == BYTES:
                 block[slot.offset:slot.offset + BYTES] = data
@@ -95,7 +98,12 @@ def pack(block: Any, slots: Sequence[ParamSlot], args: Sequence[object], entry: 
         arrays = arrays_of(arg)
         if arrays is not None:
             _require_pointer(slot, "an array needs a 64-bit integer parameter")
-            _POINTER.pack_into(block, slot.offset, arrays.address(arg))
+            address = arrays.address(arg)
+            if aligned and address % aligned.get(slot.name, 1):
+                raise LaunchError(f"{entry}: {slot.name} starts at 0x{address:x}, which is no multiple of "
+                                  f"{aligned[slot.name]} bytes, as the kernel's .ptr .align demands",
+                                  hint="pass a copy, or a view that starts at an aligned element")
+            _POINTER.pack_into(block, slot.offset, address)
         else:
             block[slot.offset:slot.offset + slot.size] = scalar_bytes(f"argument {slot.name} of {entry}", slot, arg)
 

@@ -93,12 +93,15 @@ class Program:
 
     Attributes:
         slots: its parameters, with their places in the parameter block.
+        aligned: bytes of which the pointers are multiples that say so.
     """
 
     def __init__(self, driver: Driver, module: Module, entry: str, assemble: Callable[[str], Compiled]):
         self.entry, self._driver, self._assemble = entry, driver, assemble
         self._written_for: Sequence[str] = module.target.targets
-        self.slots = layout(next(f for f in module.entries if f.name == entry))
+        function = next(f for f in module.entries if f.name == entry)
+        self.slots = layout(function)
+        self.aligned = {p.name: p.ptr_alignment for p in function.params if p.ptr_alignment}
         self._loaded: dict[int, Loaded] = {}
         self._libraries: dict[str, tuple[Compiled, Any]] = {}
         self._lock = Lock()
