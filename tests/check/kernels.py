@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -14,19 +16,24 @@ from sim.test_tma_kernels import row_sums, transpose
 
 import pyptx
 from pyptx.check import Report
+from pyptx.cli.kernels import load_kernel
 from pyptx.kernel import Kernel
 from pyptx.runtime import runtime_for
 
-__all__ = ["CLEAN", "Clean"]
+__all__ = ["CLEAN", "EXAMPLES", "Clean"]
 
 
 @dataclass(frozen=True)
 class Clean:
     """A kernel, its inputs, and steps after which a run of it surely hangs."""
 
-    kernel: Kernel
+    source: Kernel | str                        # a kernel, or the file of an example
     inputs: Callable[[], list[np.ndarray]]
     max_steps: int
+
+    @property
+    def kernel(self) -> Kernel:
+        return _example(self.source) if isinstance(self.source, str) else self.source
 
     def text(self) -> str:
         return self.kernel.ptx(**self.kernel.sizes_of(runtime_for((), "sim").arrays, self.inputs()))
@@ -44,7 +51,12 @@ class Clean:
                                                    smem_bytes=max(kernel.smem, variant.dynamic_bytes), **options)
 
 
-def _floats(*shapes: tuple[int, int], seed: int = 0, kind: Any = np.float32) -> list[np.ndarray]:
+@cache
+def _example(name: str) -> Kernel:
+    return load_kernel(str(Path(__file__).parents[2] / "examples" / name))
+
+
+def _floats(*shapes: tuple[int, ...], seed: int = 0, kind: Any = np.float32) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     return [rng.standard_normal(shape).astype(kind) for shape in shapes]
 
@@ -54,4 +66,12 @@ CLEAN = {
     "row_sums": Clean(row_sums, lambda: _floats((16, 224)), 100_000),
     "ampere_gemm": Clean(ampere_gemm, lambda: _floats((128, 160), (160, 128), kind=ml_dtypes.bfloat16), 1_000_000),
     "hopper_gemm": Clean(hopper_gemm, lambda: _floats((128, 576), (256, 576), kind=ml_dtypes.bfloat16), 1_000_000),
+}
+EXAMPLES = {
+    "examples/ampere/gemm": Clean("ampere/gemm.py", lambda: _floats((128, 192), (192, 128), kind=ml_dtypes.bfloat16),
+                                  1_000_000),
+    "examples/hopper/gemm": Clean("hopper/gemm.py", lambda: _floats((256, 1024), (1024, 256), kind=ml_dtypes.bfloat16),
+                                  1_000_000),
+    "examples/hopper/attention": Clean("hopper/attention.py", lambda: _floats(
+        (1, 1, 256, 64), (1, 1, 768, 64), (1, 1, 768, 64), kind=ml_dtypes.bfloat16), 1_000_000),
 }

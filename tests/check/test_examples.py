@@ -1,0 +1,23 @@
+"""`pyptx check` finds nothing in the examples, with random inputs of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyptx import cli
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("command", [
+    "rms_norm.py -p M=8 N=512", "sgemm.py -p M=128 N=64 K=48", "softmax.py:softmax -p M=8 N=640",
+    "layer_norm.py:layer_norm -p M=8 N=512", "swiglu.py:swiglu -p M=8 N=512",
+    "swiglu.py:swiglu_backward -p M=8 N=512", "hopper/gemm.py -p M=256 N=256 K=256",
+    "ampere/gemm.py -p M=256 N=128 K=160",
+    "hopper/attention.py -p B=1 H=2 S=256 T=256 D=64"])
+def test_an_example_has_no_findings(command, capsys):
+    name, *options = command.split()
+    assert cli.main(["check", str(EXAMPLES / name), *options]) == 0
+    assert "nothing found in eager, late, 4 random schedules" in capsys.readouterr().out
