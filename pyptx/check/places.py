@@ -21,6 +21,11 @@ class Places:
     def __init__(self, variant: Variant, program: Program):
         self._variant, self._program = variant, program
 
+    @property
+    def count(self) -> int:
+        """How many instructions there are."""
+        return len(self._program.instructions)
+
     def of(self, instruction: int, role: str) -> Location:
         """The location of the instruction of that number."""
         node = self._program.instructions[instruction]

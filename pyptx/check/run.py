@@ -80,8 +80,9 @@ def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Findin
     findings = []
     for error, shown in found.values():
         rule = rule_of(error.kind)
-        roles = ("waits", "waits") if rule in ("deadlock", "endless") else ("at fault", "with")
-        at = tuple(places.of(i, roles[k > 0]) for k, i in enumerate(error.instructions))
+        roles = {"deadlock": ("waits", "waits"), "endless": ("runs", "runs")}.get(rule, ("at fault", "with"))
+        known = [i for i in error.instructions if i < places.count]         # not the end of the kernel
+        at = tuple(places.of(i, roles[k > 0]) for k, i in enumerate(known))
         findings.append(Finding(rule, "error", error.message, error.hint, at, schedules=tuple(shown)))
     return findings
 

@@ -16,7 +16,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
     "layer_norm.py:layer_norm -p M=8 N=512", "swiglu.py:swiglu -p M=8 N=512",
     "swiglu.py:swiglu_backward -p M=8 N=512", "hopper/gemm.py -p M=256 N=256 K=256",
     "ampere/gemm.py -p M=256 N=128 K=160",
-    "hopper/attention.py -p B=1 H=2 S=256 T=256 D=64"])
+    "hopper/attention.py -p B=1 H=2 S=256 T=256 D=64", "blackwell/gemm.py -p M=256 N=256 K=256",
+    "cross_entropy.py -p M=8 N=512"])
 def test_an_example_has_no_findings(command, capsys):
     name, *options = command.split()
     assert cli.main(["check", str(EXAMPLES / name), *options]) == 0
