@@ -20,6 +20,7 @@ from pyptx.codegen.layout import Lines, identifier, literal
 from pyptx.codegen.operators import ATOM, COMPARES, Term, number, operator
 from pyptx.codegen.rolls import Roll, numbered
 from pyptx.codegen.scopes import Names
+from pyptx.codegen.uses import WORDS, all_names, names_of, operand_names, rolls_among, uses
 from pyptx.ir.nodes import (
     AddressOperand,
     Block,
@@ -64,7 +65,7 @@ class Fluent:
         self.params, self.prefix = params, prefix
         self.types_of = self._declared(declared, items)
         self.kinds, self.allowed = register_kinds(self.types_of, items)
-        self.uses = _uses(items, self.types_of)
+        self.uses = uses(items, self.types_of)
         self.arrays = self._arrays(items)               # register -> (variable, index) of a rolled array
         self.variables: dict[str, str] = {}             # register -> its Python expression
         self.taken = set(names.taken) | {"i", "range", "reg", "ptx"}
@@ -91,7 +92,7 @@ class Fluent:
             raise NotFluent("vector registers")
         self.bases = bases
         found: dict[str, str] = {}
-        for name in _all_names(items):
+        for name in all_names(items):
             if name in found:
                 continue
             if name in scalars:
@@ -108,7 +109,7 @@ class Fluent:
     def _arrays(self, items: list[Item]) -> dict[str, tuple[str, int]]:
         """Arrays for the registers that rolled groups run over: intervals of numbers that overlap are one array."""
         spans: dict[str, list[tuple[int, int]]] = {}
-        for roll in _rolls(items):
+        for roll in rolls_among(items):
             for node, steps in zip(roll.group, roll.steps, strict=True):
                 for (base, value), step in zip(_numbers(node, self._indexed), steps, strict=True):
                     if base is not None and step:
@@ -166,7 +167,7 @@ class Fluent:
             case Region(body):
                 self.flush()
                 for node in instructions_of(body):              # a register declared inside would end there
-                    for name in _names(node):
+                    for name in names_of(node):
                         self._define(name)
                 self._inside("with ptx.scope():", body)
             case Wait(node):
@@ -269,7 +270,7 @@ class Fluent:
         return True
 
     def _registers(self, node: Instruction) -> Iterable[str]:
-        return (name for name in _names(node) if name in self.types_of)
+        return (name for name in names_of(node) if name in self.types_of)
 
     def _result(self, node: Instruction) -> str | None:
         """The register an instruction is the first to name, as its destination."""
@@ -278,7 +279,7 @@ class Fluent:
         name = node.operands[0].name
         if name not in self.types_of or name in self.variables or any(n == name for n, _ in self.pending):
             return None
-        if list(_names(node)).count(name) != 1:
+        if list(names_of(node)).count(name) != 1:
             return None
         return name
 
@@ -365,7 +366,7 @@ class Fluent:
             self.lines.add(f"ptx.label({literal(item.end)})")
             return
         for operand in (item.start, item.stop, item.step):
-            for name in _operand_names(operand):
+            for name in operand_names(operand):
                 self._define(name)
         self.flush()
         self.kinds[counter] = "s32"
@@ -379,7 +380,7 @@ class Fluent:
 
     def _helper(self, item: Helper) -> None:
         """A helper's call, if what it writes in between is used nowhere else; else its instructions."""
-        inside = Counter(name for node in item.nodes for name in _names(node))
+        inside = Counter(name for node in item.nodes for name in names_of(node))
         between = [n for n in inside if n in self.types_of and n not in (item.result, item.source.name)]
         if (any(self._known(n) or self.uses[n] != inside[n] for n in between) or self._known(item.result)
                 or item.result in self.arrays or item.result == item.source.name):
@@ -433,7 +434,7 @@ class Fluent:
               last: list[str] = (), unwrap: bool = False) -> Term:
         """A call with operands as arguments, what is pending inlined."""
         operands = list(operands)
-        order = [n for o in operands for n in _operand_names(o)] + ([predicate.register] if predicate else [])
+        order = [n for o in operands for n in operand_names(o)] + ([predicate.register] if predicate else [])
         inlined = self._inlinable(order)
         inside = dict(inlined)
 
@@ -478,13 +479,13 @@ class Fluent:
     def _checked(self, text: str) -> str:
         """The text of an operand, unless it names a register in a string: those have other names when traced."""
         for quoted in _QUOTED.findall(text):
-            if any(word in self.types_of for word in _WORDS.findall(quoted)):
+            if any(word in self.types_of for word in WORDS.findall(quoted)):
                 raise NotFluent(text)
         return text
 
     def _statement(self, head: str, operands: Iterable[Operand], predicate, *, unwrap: bool = False) -> None:
         for operand in operands:
-            for name in _operand_names(operand):
+            for name in operand_names(operand):
                 self._define(name)
         if predicate is not None:
             self._define(predicate.register)
@@ -549,7 +550,7 @@ class Fluent:
             if isinstance(operand, VectorOperand) and len(operand.elements) > 1:
                 self._define_vector([e.name for e in operand.elements
                                      if isinstance(e, (RegisterOperand, LabelOperand))])
-        for name in _names(node):
+        for name in names_of(node):
             if name != skip:
                 self._define(name)
 
@@ -582,7 +583,7 @@ class Fluent:
             for (base, value), step in zip(_numbers(node, self._indexed), steps, strict=True):
                 if base is not None and not step:
                     self._define(f"{base}{value}")
-            for name in _names(node):
+            for name in names_of(node):
                 if not self._indexed(name):
                     self._define(name)
         self.lines.add(f"for i in range({roll.count}):")
@@ -647,114 +648,6 @@ def _affine(start: int, step: int) -> str:
         return str(start)
     moved = "i" if step == 1 else f"{step} * i"
     return moved if not start else f"{moved} + {start}" if start > 0 else f"{moved} - {-start}"
-
-
-def _names(node: Instruction) -> Iterable[str]:
-    """Every name in an instruction, in order of text, the guard last."""
-    for operand in node.operands:
-        yield from _operand_names(operand)
-    if node.predicate is not None:
-        yield node.predicate.register
-
-
-_WORDS = re.compile(r"%?[A-Za-z_$][\w$]*")
-
-
-def _operand_names(o: Operand) -> Iterable[str]:
-    match o:
-        case RegisterOperand(name) | LabelOperand(name):
-            if "." in name and name.partition(".")[2] not in "xyzw":
-                yield from _WORDS.findall(name)
-            else:
-                yield name
-        case AddressOperand(base, offset):
-            yield base
-            if offset is not None:
-                yield from _WORDS.findall(offset)
-        case VectorOperand(elements) | ParenthesizedOperand(elements):
-            for element in elements:
-                yield from _operand_names(element)
-        case PipeOperand(left, right):
-            yield from _operand_names(left)
-            yield from _operand_names(right)
-        case ImmediateOperand():
-            pass
-        case _:
-            inner = getattr(o, "operand", None)
-            if inner is not None:
-                yield from _operand_names(inner)
-
-
-def _all_names(items: Iterable[Item]) -> Iterable[str]:
-    """Every name in instructions and conditions."""
-    for item in items:
-        match item:
-            case Loop(_, predicate, body):
-                yield from _all_names(body)
-                if predicate is not None:
-                    yield predicate.register
-            case If(skip, then, otherwise):
-                yield skip.register
-                yield from _all_names(then)
-                yield from _all_names(otherwise)
-            case Region(body):
-                yield from _all_names(body)
-            case Range(body=body, nodes=nodes):
-                for node in nodes:
-                    yield from _names(node)
-                yield from _all_names(body)
-            case _:
-                for node in instructions_of([item]):
-                    yield from _names(node)
-
-
-def _uses(items: Iterable[Item], registers: dict[str, str]) -> dict[str, int]:
-    """How often each register is named: in instructions, guards and conditions; in a rolled group more than twice."""
-    found: dict[str, int] = {}
-
-    def count(items: Iterable[Item]) -> None:
-        for item in items:
-            match item:
-                case Instruction():
-                    for name in _names(item):
-                        found[name] = found.get(name, 0) + 1
-                case Wait() | Helper():
-                    for node in instructions_of([item]):
-                        for name in _names(node):
-                            found[name] = found.get(name, 0) + 1
-                case Loop(_, predicate, body):
-                    if predicate is not None:
-                        found[predicate.register] = found.get(predicate.register, 0) + 9
-                    count(body)
-                case If(skip, then, otherwise):
-                    found[skip.register] = found.get(skip.register, 0) + 1
-                    count(then)
-                    count(otherwise)
-                case Region(body):
-                    count(body)
-                case Range(body=body, nodes=nodes):
-                    for node in nodes:
-                        for name in _names(node):
-                            found[name] = found.get(name, 0) + 9
-                    count(body)
-                case Roll(group=group):
-                    for node in group:
-                        for name in _names(node):
-                            found[name] = found.get(name, 0) + 9
-    count(items)
-    return found
-
-
-def _rolls(items: Iterable[Item]) -> Iterable[Roll]:
-    for item in items:
-        match item:
-            case Roll():
-                yield item
-            case Loop(body=body) | Region(body=body) | Range(body=body):
-                yield from _rolls(body)
-            case If(then=then, otherwise=otherwise):
-                yield from _rolls(then)
-                yield from _rolls(otherwise)
 
 
 def _numbers(node: Instruction, registers: Callable[[str], bool]) -> list[tuple[str | None, int]]:
