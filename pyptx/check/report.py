@@ -17,10 +17,11 @@ SEVERITIES = ("error", "warning", "note")
 
 
 class CheckError(PtxError):
-    """A checked kernel has findings; `report` holds them."""
+    """A checked kernel has findings; `report` holds them. Its text is the report, unless that was shown already."""
 
-    def __init__(self, report: Report):
-        super().__init__(report.text(), at=None)
+    def __init__(self, report: Report, message: str | None = None):
+        places = [location.place for finding in report.errors for location in finding.places] if message else []
+        super().__init__(message or report.text(), at=next((place for place in places if place), None))
         self.report = report
 
 
@@ -92,6 +93,11 @@ class Report:
     def ok(self) -> bool:
         """Whether there is nothing but notes."""
         return all(finding.severity == "note" for finding in self.findings)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
     def raise_if_found(self) -> None:
         """Raise when the report is not ok.

@@ -11,6 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from pyptx._variant import Variant
+from pyptx.check import CheckError
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.checking import check
@@ -49,8 +50,9 @@ class PtxMagics(Magics):
         """Run the cell, compile every kernel it defines and show each as Python | PTX | SASS, linked line by line.
 
         The cell is ordinary Python; what it defines is in the notebook's namespace afterwards. What the table or the
-        assembler refuses is raised at the line of the cell that wrote it, and the cell fails. Every version is kept:
-        see %ptxhistory. A kernel that the notebook compiled before is shown with what has changed since.
+        assembler refuses is raised at the line of the cell that wrote it, and the cell fails; so it does when --check
+        finds an error. Every version is kept: see %ptxhistory. A kernel that the notebook compiled before is shown
+        with what has changed since.
         """
         __tracebackhide__ = True
         own = arguments.given(self.ptxkernel, line)
@@ -68,8 +70,7 @@ class PtxMagics(Magics):
         arguments.name(asked.name, kernels)
         arguments.check_names(tuple(params), kernels)
         ran = run(self.shell, arguments.unquoted(asked.run), kernels) if asked.run else {}
-        if asked.check:
-            check(self.shell, arguments.unquoted(asked.check), kernels)
+        report = check(self.shell, arguments.unquoted(asked.check), kernels) if asked.check else None
         made = {}
         for name, kernel in kernels.items():
             takes = arguments.takes(kernel)
@@ -78,7 +79,12 @@ class PtxMagics(Magics):
         if asked.name:
             kept = {name: one.compiled for name, one in made.items()}
             self.shell.user_ns[asked.name] = next(iter(kept.values())) if len(kept) == 1 else kept
-        return self._show(list(made.values()), text, asked, panes=panes)
+        view = self._show(list(made.values()), text, asked, panes=panes)
+        if report is None or not report.errors:
+            return view
+        if view is not None:
+            display(view)
+        raise CheckError(report, f"--check {asked.check} found what the report above says")
 
     @no_var_expand
     @output_can_be_silenced

@@ -13,7 +13,7 @@ from types import CodeType
 
 from pyptx._loc import Place
 
-__all__ = ["PythonRows", "Section", "display_names", "name_files", "python_rows"]
+__all__ = ["PythonRows", "Section", "display_names", "name_files", "python_rows", "shown_name"]
 
 MISSING = "(source not found)"
 
@@ -97,6 +97,11 @@ def display_names(files: Iterable[str]) -> dict[str, str]:
                       if all(PurePath(other).parts[-d:] != parts[-d:] for other in paths if other != file)), len(parts))
         names[file] = "/".join(parts[-depth:])
     return names
+
+
+def shown_name(file: str) -> str:
+    """How messages name a file: "Cell In[3]" for a cell, else as it is."""
+    return _named(file) or file
 
 
 def _named(file: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.error import UsageError
 
-from pyptx.check import Report
+from pyptx.check import CheckError, Report
 
 CELL = '''
 from pyptx import kernel, Tile, ptx, reg, smem
@@ -29,7 +29,8 @@ def late(x, y):
 
 def test_the_report_is_shown_with_the_lines_of_the_cell(run, shell):
     ran = run(f'%%ptxkernel --check "late(x)"\n{CELL}')
-    assert ran.error is None, ran.shown
+    assert isinstance(ran.error, CheckError) and "found what the report above says" in str(ran.error)
+    assert ran.error.place.source_line.strip().startswith("ptx.inst.cp.async_.ca")
     report = next(output for output in ran.outputs if "error:" in str(output.data.get("text/html", "")))
     assert "late: 1 error in eager, late, 4 random schedules" in report.data["text/plain"]
     assert "ptx.inst.cp.async_.ca.shared.global_(" in report.data["text/html"]
