@@ -179,7 +179,9 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
             process.wait(10)
 
 
-@pytest.fixture(scope="session")
-def lab(start: Callable[..., Lab], chromium) -> Lab:
+@pytest.fixture(scope="module")
+def lab(start: Callable[..., Lab], chromium) -> Iterator[Lab]:
     chromium.set_script_timeout(LIMIT_S)
-    return start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")
+    yield start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")
+    chromium.get("about:blank")                         # JupyterLab complains when it is left: not to the next test
+    chromium.get_log("browser")
