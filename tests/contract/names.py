@@ -1,8 +1,8 @@
 """The public names of the contract, one a line, with their signatures.
 
 A line is `name`, `name(signature)` or `name = value`. In a signature `_` stands for any parameter name; what we take
-beyond it must be optional. Left out, because they are not written yet: torch_support, jax_support, codegen,
-differentiable_kernel, ir.optimize. Left out for good: the raw text that nodes do not hold here.
+beyond it must be optional. Left out, because they are not written: the registries and helpers of torch_support and
+jax_support beyond these, and ir.optimize, which is optional. Left out for good: the raw text that nodes do not hold.
 """
 
 KERNEL = ('arch="sm_90a", version=None, in_specs=None, out_specs=None, grid=None, block=(1, 1, 1), cluster=(1, 1, 1), '
@@ -25,6 +25,7 @@ CONTRACT = {
         smem
         ptx
         intrinsic(fn)
+        differentiable_kernel(fwd, bwd, *, save_for_backward=None, num_grad_inputs=None)
         Tile
         Layout
         detect_arch()
@@ -361,6 +362,18 @@ CONTRACT = {
         validate_instruction(inst, spec_table=None)
         validate_or_raise(inst)
     """,
+    "pyptx.codegen": """
+        ptx_to_python(source, *, sugar=False)
+        ir_to_python(module, *, sugar=False)
+    """,
+    "pyptx.codegen.codegen": """
+        ptx_to_python(source, *, sugar=False)
+        ir_to_python(module, *, sugar=False)
+    """,
+    "pyptx.codegen.sugar": "apply_sugar(module, *, kernel_name)",
+    "pyptx.torch_support": "differentiable_kernel(fwd, bwd, *, save_for_backward=None, num_grad_inputs=None)",
+    "pyptx.jax_support": "ensure_ffi_registered()",
+    "pyptx.ir.compound": "CompoundExpr(instructions)",
     "pyptx.cache": """
         CacheKey(fn_id, template_kwargs, input_shapes, arch)
         CacheKey.hash()
