@@ -373,7 +373,6 @@ CONTRACT = {
     "pyptx.codegen.sugar": "apply_sugar(module, *, kernel_name)",
     "pyptx.torch_support": "differentiable_kernel(fwd, bwd, *, save_for_backward=None, num_grad_inputs=None)",
     "pyptx.jax_support": "ensure_ffi_registered()",
-    "pyptx.ir.compound": "CompoundExpr(instructions)",
     "pyptx.cache": """
         CacheKey(fn_id, template_kwargs, input_shapes, arch)
         CacheKey.hash()
