@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ def shell(tmp_path, monkeypatch) -> Iterator[InteractiveShell]:
     yield shell
     shell.run_line_magic("unload_ext", "pyptx")
     InteractiveShell.clear_instance()
+    atexit.unregister(shell.atexit_operations)          # a garbage collection for each shell when the tests end
 
 
 @pytest.fixture
