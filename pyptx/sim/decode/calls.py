@@ -35,7 +35,7 @@ def leave(o: Operands) -> Action:
     body = o.scope.body
     if body.function.is_entry:
         return Exit()
-    return Return(tuple(Store(body.at(slot.offset), slot.size, 1, (_declared(o, slot.name),))
+    return Return(tuple(Store(body.at(slot.offset), slot.size, 1, (body.scope.register(slot.name)[0],))
                         for slot in body.results if slot.register))
 
 
@@ -119,10 +119,6 @@ def _variable(o: Operands, operand: Operand) -> Variable | None:
     return None
 
 
-def _declared(o: Operands, name: str) -> Reg:
-    return o.scope.register(name)[0]
-
-
 def _put(o: Operands, to: Address, slot: Slot, operand: Operand) -> list[Action]:
     variable = _variable(o, operand)
     if variable is not None:
@@ -181,5 +177,6 @@ def _host(o: Operands, name: str, results, arguments) -> HostCall:
         data = names.held(0) if variable is not None else o.as_target(results[0])
         if variable is not None:
             after.append(Store(o.place_of(variable), returned[0].size, 1, (data,)))
-    assert data is None or data.width == width_of(returned[0].type) or data.width == 64
+    if data is not None and data.width not in (width_of(returned[0].type), 64):
+        raise o.refuse(f"{name} gives a .{returned[0].type}, {data.name} has {data.width} bits")
     return HostCall(name, tuple(values), data, tuple(before), tuple(after))
