@@ -16,6 +16,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from selenium import webdriver
 from selenium.webdriver import ActionChains
+from selenium.webdriver.support.ui import WebDriverWait
 from support.processes import PACKAGE_PARENT
 from traitlets.config import Config
 
@@ -103,6 +104,7 @@ class Page:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
         self.chrome.get(self.path.as_uri())
+        WebDriverWait(self.chrome, 20).until(lambda _: not self.all("[aria-busy=true]"))    # short lists fill when idle
         return self
 
     def js(self, script: str, *arguments):

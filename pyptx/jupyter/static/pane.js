@@ -122,7 +122,9 @@ export class Pane {
   /** The rest of a short list, in idle moments. */
   fill(from = 0) {
     clearTimeout(this.timer);
-    if (!this.full || from >= this.count) return;
+    const rest = this.full && from < this.count;
+    this.list.setAttribute("aria-busy", rest ? "true" : "false");
+    if (!rest) return;
     this.timer = setTimeout(() => {
       this.add(from, Math.min(this.count, from + BATCH));
       this.fill(from + BATCH);
