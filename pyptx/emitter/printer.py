@@ -23,6 +23,7 @@ from pyptx.ir.nodes import (
     Instruction,
     IntrinsicScope,
     Label,
+    Loc,
     Module,
     PragmaDirective,
     RawLine,
@@ -128,6 +129,9 @@ class _Printer:
                 else:
                     parts.append(template % (guard.register, node.opcode + "".join(node.modifiers), *texts))
                 owners.append(node.place)
+            elif type(node) is Loc:
+                parts.append(self._loc(node, indent))
+                owners.append(node.place)
             elif type(node) in _SHARED:                     # lines that are the same are one node
                 text = shared.get(id(node))
                 if text is None:
@@ -151,6 +155,23 @@ class _Printer:
             self._put("\n")
 
     # one node -------------------------------------------------------------------------------------------------------
+
+    def _loc(self, node: Loc, indent: str) -> str:
+        self.declared.append((len(self.parts), node))
+        formatting = node.formatting
+        key = (indent if formatting is None else id(formatting), node.intermediate, node.function_name is None,
+               node.inlined_at is None)
+        try:
+            template = self._templates[key]
+        except KeyError:
+            template = self._templates[key] = _loc_template(formatting or _line(indent), node)
+        if template is None:
+            layout = formatting.layout
+            return _before(formatting, formatting.indent) + weave(pieces(node, dict(layout)), layout) + _after(formatting)
+        values = [node.file, node.line, node.column]
+        if node.function_name is not None:
+            values.append(node.function_name)
+        return template % (*values, *(node.inlined_at or ()))
 
     def _declaration(self, node, indent: str, joined: bool, following: Statement | None) -> bool:
         """A declaration, or one more name of the one before; returns whether the next node is one more name of it."""
@@ -279,6 +300,17 @@ def _template(formatting: FormattingInfo, node: Instruction) -> str | None:
 
 
 _HOLE = RegisterOperand("%s")
+
+
+def _loc_template(formatting: FormattingInfo, node: Loc) -> str | None:
+    """The text of `.loc` directives of this form and formatting, with %s for their values; None when one is respelled."""
+    if any(role[0] == "=" for role, _ in formatting.layout):
+        return None
+    layout = tuple((role, gap.replace("%", "%%")) for role, gap in formatting.layout)
+    holes = replace(node, file="%s", line="%s", column="%s", function_name=node.function_name and "%s",
+                    inlined_at=node.inlined_at and ("%s",) * 3)
+    before, after = _before(formatting, formatting.indent), _after(formatting)
+    return before.replace("%", "%%") + weave(pieces(holes, {}), layout) + after.replace("%", "%%")
 
 
 def _continues(node: Statement, following: Statement | None) -> bool:
