@@ -166,8 +166,8 @@ class _Printer:
         except KeyError:
             template = self._templates[key] = _loc_template(formatting or _line(indent), node)
         if template is None:
-            layout = formatting.layout
-            return _before(formatting, formatting.indent) + weave(pieces(node, dict(layout)), layout) + _after(formatting)
+            text = weave(pieces(node, dict(formatting.layout)), formatting.layout)
+            return _before(formatting, formatting.indent) + text + _after(formatting)
         values = [node.file, node.line, node.column]
         if node.function_name is not None:
             values.append(node.function_name)
@@ -303,7 +303,7 @@ _HOLE = RegisterOperand("%s")
 
 
 def _loc_template(formatting: FormattingInfo, node: Loc) -> str | None:
-    """The text of `.loc` directives of this form and formatting, with %s for their values; None when one is respelled."""
+    """The text of `.loc` directives of this form and formatting, with %s for values; None when one is respelled."""
     if any(role[0] == "=" for role, _ in formatting.layout):
         return None
     layout = tuple((role, gap.replace("%", "%%")) for role, gap in formatting.layout)
