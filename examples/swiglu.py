@@ -13,17 +13,18 @@ and JAX: see `swiglu_with_gradients` and `with_gradients_for_jax`.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 
 import numpy as np
+from vectors import load, moved, store, widest
 
 import pyptx
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b16, b32, bf16, f32, u32, u64
+from pyptx.testing import compare
+from pyptx.types import PtxType, f32, u32
 
 THREADS = 256
 LOG2_E = math.log2(math.e)
@@ -31,10 +32,10 @@ LOG2_E = math.log2(math.e)
 
 def forward(gate, up, y):
     """y = silu(gate) * up, all M x N."""
-    count = vector_of(*gate.shape, gate.dtype)
+    count = widest(math.prod(gate.shape), gate.dtype)
     (gate_at, up_at, to), guard = place(gate.shape, count, gate.dtype, gate, up, y)
     results = []
-    for g, u in zip(*(load(at, 0, count, gate.dtype, guard) for at in (gate_at, up_at)), strict=True):
+    for g, u in zip(*(load(at, count, gate.dtype, guard) for at in (gate_at, up_at)), strict=True):
         result = reg.scalar(f32)
         ptx.inst.mul.f32(result, g, sigmoid(g))
         ptx.inst.mul.f32(result, result, u)
@@ -44,11 +45,11 @@ def forward(gate, up, y):
 
 def backward(gate, up, d_y, d_gate, d_up):
     """The gradients of gate and up from that of y, all M x N."""
-    count = vector_of(*gate.shape, gate.dtype)
+    count = widest(math.prod(gate.shape), gate.dtype)
     places, guard = place(gate.shape, count, gate.dtype, gate, up, d_y, d_gate, d_up)
     to_gate, to_up = places[3:]
     gates, ups = [], []
-    for g, u, d in zip(*(load(at, 0, count, gate.dtype, guard) for at in places[:3]), strict=True):
+    for g, u, d in zip(*(load(at, count, gate.dtype, guard) for at in places[:3]), strict=True):
         s, of_gate, of_up = sigmoid(g), reg.scalar(f32), reg.scalar(f32)
         ptx.inst.sub.f32(of_gate, 1.0, s)
         ptx.inst.fma.rn.f32(of_gate, g, of_gate, 1.0)
@@ -72,11 +73,6 @@ def sigmoid(value: Reg) -> Reg:
     return result
 
 
-def vector_of(M: int, N: int, dtype: PtxType) -> int:
-    """How many numbers a thread takes: 16 bytes, or what divides the array evenly."""
-    return math.gcd(M * N, 128 // dtype.bits)
-
-
 def place(shape: tuple[int, int], count: int, dtype: PtxType, *tensors) -> tuple[list[Reg], Reg | None]:
     """Where this thread's numbers are in each tensor, and the predicate that there are any; None where all have."""
     threads = shape[0] * shape[1] // count
@@ -85,60 +81,12 @@ def place(shape: tuple[int, int], count: int, dtype: PtxType, *tensors) -> tuple
     return places, at < threads if threads % THREADS else None
 
 
-def moved(address: Reg, index: Reg, scale: int) -> Reg:
-    """The address `index` times `scale` bytes further on."""
-    result = reg.scalar(u64)
-    ptx.inst.mad.wide.u32(result, index, scale, address)
-    return result
-
-
-def load(address: Reg, offset: int, count: int, dtype: PtxType, guard: Reg | None) -> list[Reg]:
-    """The `count` numbers from `offset` numbers behind an address on, as f32; zeros where the guard does not hold."""
-    source = ptx.addr(address, offset * dtype.bits // 8)
-    size = min(32, count * dtype.bits)                  # bits of a register that is read
-    words = [reg.scalar(b32 if size == 32 else b16, 0) for _ in range(count * dtype.bits // size)]
-    read = ptx.inst.ld.global_ if len(words) == 1 else getattr(ptx.inst.ld.global_, f"v{len(words)}")
-    getattr(read, f"b{size}")(words[0] if len(words) == 1 else words, source, pred=guard)
-    values = [reg.scalar(f32) for _ in range(count)]
-    if dtype == f32:
-        for value, word in zip(values, words, strict=True):
-            ptx.inst.mov.b32(value, word)
-        return values
-    halves = words
-    if size == 32:
-        halves = [reg.scalar(b16) for _ in range(count)]
-        for i, word in enumerate(words):
-            ptx.inst.mov.b32(halves[2 * i:2 * i + 2], word)
-    zero = reg.scalar(b16, 0)
-    for value, half in zip(values, halves, strict=True):
-        if dtype == bf16:
-            ptx.inst.mov.b32(value, [zero, half])       # bf16 is the upper half of f32
-        else:
-            ptx.inst.cvt.f32.f16(value, half)
-    return values
-
-
-def store(address: Reg, values: list[Reg], dtype: PtxType, guard: Reg | None) -> None:
-    """Write f32 values as `dtype` to consecutive places."""
-    if dtype == f32:
-        words, size = values, 32
-    elif len(values) == 1:
-        words, size = [reg.scalar(b16)], 16
-        getattr(ptx.inst.cvt.rn, dtype.name).f32(words[0], values[0])
-    else:
-        words, size = [reg.scalar(b32) for _ in values[::2]], 32
-        for word, low, high in zip(words, values[::2], values[1::2], strict=True):
-            getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(word, high, low)
-    write = ptx.inst.st.global_ if len(words) == 1 else getattr(ptx.inst.st.global_, f"v{len(words)}")
-    getattr(write, f"b{size}")(ptx.addr(address), words[0] if len(words) == 1 else words, pred=guard)
-
-
 def kernels_of(dtype: PtxType) -> tuple[Kernel, Kernel]:
     """The forward and the backward kernel for arrays of `dtype` (f32, bf16 or f16)."""
     tile = Tile("M", "N", dtype)
 
     def blocks(M: int, N: int) -> int:
-        return -(-M * N // vector_of(M, N, dtype) // THREADS)
+        return -(-M * N // widest(M * N, dtype) // THREADS)
 
     def made(body: Callable, name: str, inputs: int, outputs: int) -> Kernel:
         return kernel(body, name=name, arch="sm_80", in_specs=[tile] * inputs, out_specs=[tile] * outputs, grid=blocks,
@@ -178,23 +126,9 @@ def reference_backward(gate: np.ndarray, up: np.ndarray, d_y: np.ndarray) -> tup
 
 def main() -> None:
     random = np.random.default_rng(0)
-    arrays = [random.standard_normal((300, 1000), dtype=np.float32) for _ in range(3)]
-    wanted = [reference(*arrays[:2]), *reference_backward(*arrays)]
-    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
-        gate, up, d_y = (of_package(package, array) for array in arrays)
-        given = [np.asarray(x) for x in (swiglu(gate, up), *swiglu_backward(gate, up, d_y))]
-        for one, other in zip(given, wanted, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-        most = max(np.abs(one - other).max() for one, other in zip(given, wanted, strict=True))
-        print(f"swiglu of 300 x 1000 f32 and its gradients, {package} arrays, on {swiglu.last_run.backend!r}: largest "
-              f"difference from NumPy {most:.1e}")
-
-
-def of_package(package: str, array: np.ndarray):
-    """A NumPy array as one of "numpy", "torch" or "jax"."""
-    if package == "numpy":
-        return array
-    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+    gate, up, d_y = (random.standard_normal((300, 1000), dtype=np.float32) for _ in range(3))
+    compare(swiglu, [gate, up], reference(gate, up), rtol=1e-4, atol=1e-5)
+    compare(swiglu_backward, [gate, up, d_y], reference_backward(gate, up, d_y), rtol=1e-4, atol=1e-5)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ LAYERS = (
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_variant", "_specialize", "unit", "kernel", "program"),
-    ("highlight", "analysis", "history", "tune", "views", "check"),
+    ("highlight", "analysis", "history", "tune", "views", "check", "testing"),
     ("__init__",),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
 )
@@ -56,7 +56,7 @@ EDGES = {
     "nbclient": {"pyptx.cli.demo"},
     "nbformat": {"pyptx.cli.demo"},
     "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.jax_support", "pyptx.analysis", "pyptx.views", "pyptx.check",
-              "pyptx.cli", "pyptx.kernel"},
+              "pyptx.cli", "pyptx.kernel", "pyptx.testing"},
     "platformdirs": {"pyptx.cache"},
     "pygments": {"pyptx.highlight", "pyptx.views"},
     "pytest": {"pyptx.pytest_plugin"},

@@ -19,7 +19,6 @@ Techniques, and where they are described:
 
 from __future__ import annotations
 
-import importlib.util
 import math
 
 import numpy as np
@@ -27,6 +26,7 @@ import numpy as np
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
+from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
@@ -254,20 +254,7 @@ def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False)
 def main() -> None:
     random = np.random.default_rng(0)
     q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
-    wanted = reference(q, k, v, causal=True)
-    attention = attention_of(f16)
-    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
-        o = np.asarray(attention(*(of_package(package, x) for x in (q, k, v)), CAUSAL=True)).astype(np.float32)
-        np.testing.assert_allclose(o, wanted, rtol=5e-3, atol=5e-3)
-        print(f"causal attention of {q.shape} f16, {package} arrays, on {attention.last_run.backend!r}: largest "
-              f"difference from NumPy {np.abs(o - wanted).max():.1e}")
-
-
-def of_package(package: str, array: np.ndarray):
-    """A NumPy array as one of "numpy", "torch" or "jax"."""
-    if package == "numpy":
-        return array
-    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+    compare(attention_of(f16), [q, k, v], reference(q, k, v, causal=True), rtol=5e-3, atol=5e-3, CAUSAL=True)
 
 
 if __name__ == "__main__":

@@ -19,13 +19,12 @@ each and keep their sums in registers. Techniques, and where they are described:
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
+from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
@@ -203,20 +202,7 @@ def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def main() -> None:
     random = np.random.default_rng(0)
     a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
-    wanted = reference(a, b)
-    gemm = gemm_of(f16, f32)
-    for package in filter(importlib.util.find_spec, ("numpy", "torch", "jax")):
-        c = np.asarray(gemm(of_package(package, a), of_package(package, b)))
-        np.testing.assert_allclose(c, wanted, rtol=1e-3, atol=1e-3)
-        print(f"gemm of {a.shape} @ {b.shape} f16, {package} arrays, on {gemm.last_run.backend!r}: largest difference "
-              f"from NumPy {np.abs(c - wanted).max():.1e}")
-
-
-def of_package(package: str, array: np.ndarray):
-    """A NumPy array as one of "numpy", "torch" or "jax"."""
-    if package == "numpy":
-        return array
-    return importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package]).asarray(array)
+    compare(gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,8 @@ def load_module(source: str) -> ModuleType:
             raise CommandError(f"no file {source}")
         spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
         module = importlib.util.module_from_spec(spec)
+        if str(path.resolve().parent) not in sys.path:          # its neighbours are there to import, as for a script
+            sys.path.append(str(path.resolve().parent))
         sys.modules.setdefault(path.stem, module)               # dataclasses and pickle look their module up by name
         spec.loader.exec_module(module)
         return module

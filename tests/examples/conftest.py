@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,9 @@ def example():
 
     def load(path: str) -> ModuleType:
         if path not in loaded:
+            folder = str((EXAMPLES / path).parent)
+            if folder not in sys.path:                  # as for a script: its neighbours are there to import
+                sys.path.append(folder)
             spec = importlib.util.spec_from_file_location(f"example_{path.replace('/', '_')}", EXAMPLES / f"{path}.py")
             loaded[path] = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(loaded[path])

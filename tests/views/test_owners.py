@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
 import pytest
 
+from pyptx.cli.kernels import load_kernel
 from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -20,7 +20,7 @@ SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "cross_entropy":
 @pytest.fixture(scope="module", params=SIZES)
 def view(request) -> LinkedView:
     name = request.param.rpartition("/")[2]
-    kernel = runpy.run_path(str(EXAMPLES / f"{request.param}.py"))[name]
+    kernel = load_kernel(f"{EXAMPLES / request.param}.py:{name}")
     return linked(kernel.compile(**SIZES[request.param]), block=kernel.block)
 
 
@@ -47,7 +47,7 @@ def test_a_python_line_counts_what_it_and_its_helpers_became(view):
 
 
 def test_a_helper_called_from_two_places_is_owned_by_both():
-    kernel = runpy.run_path(str(EXAMPLES / "sgemm.py"))["sgemm"]
+    kernel = load_kernel(f"{EXAMPLES}/sgemm.py:sgemm")
     view = linked(kernel.compile(**SIZES["sgemm"]))
     callers: dict[int, set[int]] = {}
     for sass in range(len(view.sass.text)):

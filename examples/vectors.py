@@ -1,0 +1,70 @@
+"""Loads and stores of up to 16 bytes, of f32, bf16 or f16 in memory and f32 in registers.
+
+Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "ld", "st", "cvt".
+"""
+
+from __future__ import annotations
+
+import math
+
+from pyptx import ptx, reg
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b16, b32, bf16, f32, u64
+
+__all__ = ["load", "moved", "store", "widest"]
+
+
+def widest(count: int, dtype: PtxType) -> int:
+    """How many numbers one access takes: 16 bytes' worth, or the most that divides `count` evenly."""
+    return math.gcd(count, 128 // dtype.bits)
+
+
+def moved(address: Reg, distance: int | Reg, scale: int = 1) -> Reg:
+    """The address `distance` (u32) times `scale` bytes further on."""
+    result = reg.scalar(u64)
+    if isinstance(distance, Reg):
+        ptx.inst.mad.wide.u32(result, distance, scale, address)
+    else:
+        ptx.inst.add.u64(result, address, distance * scale)
+    return result
+
+
+def load(address: Reg, count: int, dtype: PtxType, guard: Reg | None = None, offset: int = 0) -> list[Reg]:
+    """The `count` numbers from `offset` bytes behind an address on, as f32; zeros where the guard does not hold."""
+    source = ptx.addr(address, offset)
+    size = min(32, count * dtype.bits)                  # bits of a register that is read
+    words = [reg.scalar(b32 if size == 32 else b16, 0) for _ in range(count * dtype.bits // size)]
+    read = ptx.inst.ld.global_ if len(words) == 1 else getattr(ptx.inst.ld.global_, f"v{len(words)}")
+    getattr(read, f"b{size}")(words[0] if len(words) == 1 else words, source, pred=guard)
+    values = [reg.scalar(f32) for _ in range(count)]
+    if dtype == f32:
+        for value, word in zip(values, words, strict=True):
+            ptx.inst.mov.b32(value, word)
+        return values
+    halves = words
+    if size == 32:
+        halves = [reg.scalar(b16) for _ in range(count)]
+        for i, word in enumerate(words):
+            ptx.inst.mov.b32(halves[2 * i:2 * i + 2], word)
+    zero = reg.scalar(b16, 0)
+    for value, half in zip(values, halves, strict=True):
+        if dtype == bf16:
+            ptx.inst.mov.b32(value, [zero, half])       # bf16 is the upper half of f32
+        else:
+            ptx.inst.cvt.f32.f16(value, half)
+    return values
+
+
+def store(address: Reg, values: list[Reg], dtype: PtxType, guard: Reg | None = None) -> None:
+    """Write f32 values as `dtype` to consecutive places."""
+    if dtype == f32:
+        words, size = values, 32
+    elif len(values) == 1:
+        words, size = [reg.scalar(b16)], 16
+        getattr(ptx.inst.cvt.rn, dtype.name).f32(words[0], values[0])
+    else:
+        words, size = [reg.scalar(b32) for _ in values[::2]], 32
+        for word, low, high in zip(words, values[::2], values[1::2], strict=True):
+            getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(word, high, low)
+    write = ptx.inst.st.global_ if len(words) == 1 else getattr(ptx.inst.st.global_, f"v{len(words)}")
+    getattr(write, f"b{size}")(ptx.addr(address), words[0] if len(words) == 1 else words, pred=guard)
