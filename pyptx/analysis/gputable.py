@@ -31,7 +31,7 @@ class Number(NamedTuple):
     source: str
 
 
-def O(value: float) -> Number:
+def O(value: float) -> Number:  # noqa: E743 - the letters are the classes
     return Number(value, "O")
 
 
