@@ -1,0 +1,144 @@
+"""Transpose of a matrix of any size, f32, bf16 or f16: y[j, i] = x[i, j].
+
+    python examples/transpose.py
+    pyptx view examples/transpose.py:transpose -p M=1024 N=1024
+
+A CTA moves TILES square tiles, one below the other, through shared memory, so that both the reads and the writes are of
+whole 128-byte lines (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA"). A row of a tile is 128 bytes,
+eight pieces of 16. Techniques:
+
+- Reads and writes of 16 bytes wherever the sizes allow them; the loads of all tiles are on their way together.
+- No padding: piece p of row r lies at p XOR r / V, V the numbers of a piece. Eight lanes write a row: eight pieces, no
+  two in the same banks. Then eight lanes read one column, V rows apart, beside them three times eight the next columns:
+  different pieces, different words in them, no two in the same bank either (the exchange that TMA calls a swizzle: PTX
+  ISA, "Swizzling Modes").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from vectors import moved, widest
+
+from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare
+from pyptx.types import PtxType, b8, b16, b32, f32, u32, u64
+
+THREADS = 128
+PIECES, LINE = 8, 128           # of a row of a tile; bytes of it
+SPACE = {"TILES": (1, 2, 4)}    # values worth trying
+
+
+def transposed(x, y, *, TILES=2):
+    """y (N x M) of x (M x N)."""
+    (M, N), dtype = x.shape, x.dtype
+    size, vector = dtype.bits // 8, 128 // dtype.bits
+    side = PIECES * vector                                      # of a tile: 32 for f32, 64 for 16-bit numbers
+    held = smem.alloc(b8, (TILES, side * LINE), align=128)
+    start = reg.from_(held.name, u32)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    top = reg.from_(ptx.special.ctaid.y(), u32) * (side * TILES)
+    left = reg.from_(ptx.special.ctaid.x(), u32) * side
+    from_x, to_y = ptx.global_ptrs(x, y)
+    turns = [divmod(i, side * PIECES // THREADS) for i in range(TILES * side * PIECES // THREADS)]
+
+    # In: eight threads beside each other read a row.
+    piece, first_row = tid & 7, tid >> 3
+    column = left + piece * vector
+    pieces = []
+    for tile, turn in turns:
+        row = top + tile * side + turn * (THREADS // PIECES) + first_row
+        pieces.append(read(element(from_x, row, N, column, size), row, M, column, N, dtype))
+    for (tile, turn), words in zip(turns, pieces, strict=True):
+        row = turn * (THREADS // PIECES) + first_row
+        place = start + row * LINE + ((piece ^ (row >> vector.bit_length() - 1)) & 7) * 16
+        ptx.inst.st.shared.v4.b32(ptx.addr(place, tile * side * LINE), words)
+    ptx.bar.sync(0)
+
+    # Out: eight threads beside each other write a row, each what it finds below each other in a column.
+    for tile, turn in turns:
+        across = turn * (THREADS // PIECES) + first_row         # column of the tile
+        own = (piece ^ (across >> vector.bit_length() - 1)) * 16 + (across & vector - 1) * size
+        place = start + piece * (vector * LINE) + own
+        numbers = [reg.scalar(b32 if size == 4 else b16) for _ in range(vector)]
+        for i, number in enumerate(numbers):
+            getattr(ptx.inst.ld.shared, f"b{dtype.bits}")(number, ptx.addr(place, tile * side * LINE + i * LINE))
+        row, column = left + across, top + tile * side + piece * vector
+        write(element(to_y, row, M, column, size), numbers, row, N, column, M, dtype)
+
+
+def element(start: Reg, row: Reg, columns: int, column: Reg, size: int) -> Reg:
+    """The address of an element of a matrix."""
+    result = reg.scalar(u64)
+    ptx.inst.mul.wide.u32(result, row, columns * size)
+    ptx.inst.add.s64(result, result, start)
+    return moved(result, column, size)
+
+
+def inside(row: Reg, rows: int, column: Reg, columns: int) -> Reg:
+    """The predicate of an element that the matrix has."""
+    limit = reg.scalar(u32)
+    ptx.inst.selp.u32(limit, columns, 0, row < rows)
+    return column < limit
+
+
+def read(address: Reg, row: Reg, rows: int, column: Reg, columns: int, dtype: PtxType) -> list[Reg]:
+    """A piece as four words: in one access where rows start at multiples of 16 bytes, else in several."""
+    vector, size = 128 // dtype.bits, dtype.bits // 8
+    width = widest(columns, dtype)
+    words = [reg.scalar(b32, 0) for _ in range(4)]
+    for i in range(0, vector, width):
+        guard = inside(row, rows, column + i, columns)
+        if width * size >= 4:
+            part = words[i * size // 4:(i + width) * size // 4]
+            load = ptx.inst.ld.global_ if len(part) == 1 else getattr(ptx.inst.ld.global_, f"v{len(part)}")
+            load.b32(part[0] if len(part) == 1 else part, ptx.addr(address, i * size), pred=guard)
+        else:
+            half = reg.scalar(b16, 0)
+            ptx.inst.ld.global_.b16(half, ptx.addr(address, i * size), pred=guard)
+            wide = reg.scalar(u32)
+            ptx.inst.cvt.u32.u16(wide, half)
+            ptx.inst.mad.lo.u32(words[i // 2], wide, 1 << i % 2 * 16, words[i // 2])
+    return words
+
+
+def write(address: Reg, numbers: list[Reg], row: Reg, rows: int, column: Reg, columns: int, dtype: PtxType) -> None:
+    """Write a piece; see read."""
+    size = dtype.bits // 8
+    width = widest(columns, dtype)
+    for i in range(0, len(numbers), width):
+        part = numbers[i:i + width]
+        if size == 2 and width > 1:
+            pairs = [reg.scalar(b32) for _ in part[::2]]
+            for pair, low, high in zip(pairs, part[::2], part[1::2], strict=True):
+                ptx.inst.mov.b32(pair, [low, high])
+            part = pairs
+        store = ptx.inst.st.global_ if len(part) == 1 else getattr(ptx.inst.st.global_, f"v{len(part)}")
+        getattr(store, f"b{min(32, width * dtype.bits)}")(ptx.addr(address, i * size), part[0] if len(part) == 1 else part,
+                                                          pred=inside(row, rows, column + i, columns))
+
+
+def transpose_of(dtype: PtxType) -> Kernel:
+    """The kernel for matrices of `dtype` (f32, bf16 or f16; it moves bits and rounds nothing)."""
+    side = PIECES * 128 // dtype.bits
+    return kernel(transposed, name="transpose", arch="sm_80", in_specs=[Tile("M", "N", dtype)],
+                  out_specs=[Tile("N", "M", dtype)], grid=lambda M, N, TILES: (-(-N // side), -(-M // (side * TILES))),
+                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+
+
+transpose = transpose_of(f32)
+
+
+def reference(x: np.ndarray) -> np.ndarray:
+    """The same in NumPy."""
+    return x.T
+
+
+def main() -> None:
+    x = np.random.default_rng(0).standard_normal((300, 1001), dtype=np.float32)
+    compare(transpose, [x], reference(x), rtol=0)
+
+
+if __name__ == "__main__":
+    main()
