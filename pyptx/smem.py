@@ -298,16 +298,21 @@ def store(dtype: PtxType, address_: object, value: Reg) -> None:
     emit("st", f"shared.{dtype.register}", address(address_), value)
 
 
-def apply_swizzle(offset: Reg, swizzle: str | None) -> Reg:
-    """A byte offset (u32, relative to a swizzle-aligned start) as the swizzle places it.
+def apply_swizzle(offset: Reg | int, swizzle: str | None) -> Reg | int:
+    """A byte offset (u32, relative to a swizzle-aligned start) as the swizzle places it; of a number, a number.
 
     Source: PTX ISA, "Swizzling Modes" of tensors: 16-byte chunk index XOR row index.
+
+    Raises:
+        ShapeError: an unknown swizzle.
     """
     if swizzle in (None, "NONE"):
         return offset
     if swizzle not in _SWIZZLE_MASK:
         raise ShapeError(f"swizzle {swizzle!r}; expected one of None, 'NONE', {', '.join(map(repr, _SWIZZLE_MASK))}",
                          at=user_place())
+    if isinstance(offset, int):
+        return offset ^ (offset & _SWIZZLE_MASK[swizzle]) >> 3
     offset, bits, result = reg.readable(offset), reg.scalar(b32), reg.scalar(u32)
     emit("and", "b32", bits, offset, _SWIZZLE_MASK[swizzle])
     emit("shr", "u32", bits, bits, 3)

@@ -1,15 +1,16 @@
 """Views: what a reader looks at, as pure data with a JSON form, and its text and HTML."""
 
+from importlib import import_module
+
 from pyptx.views.linked import MIME, LinkedView, linked
 
-__all__ = ["MIME", "Diff", "LinkedView", "diff", "linked"]
+__all__ = ["MIME", "Diff", "LinkedView", "diff", "fragments", "linked", "shared_tile"]
+
+_LATE = {"Diff": "differ", "diff": "differ", "fragments": "fragmentview", "shared_tile": "banks"}
 
 
 def __getattr__(name: str):
-    """`diff` and `Diff` on use: they compile and align, and the linked view needs none of it."""
-    if name in ("Diff", "diff"):
-        from pyptx.views import differ
-
-        globals().update(Diff=differ.Diff, diff=differ.diff)
-        return globals()[name]
+    """What the linked view does not need, on use: diffs compile and align, pictures ask the simulator for layouts."""
+    if name in _LATE:
+        return getattr(import_module(f"pyptx.views.{_LATE[name]}"), name)
     raise AttributeError(f"module 'pyptx.views' has no attribute {name!r}")

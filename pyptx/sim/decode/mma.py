@@ -13,7 +13,7 @@ from pyptx.sim.fragments import BITS, Fragment
 from pyptx.sim.operands import Operands
 from pyptx.sim.tensor import LoadFragment, Mma, Product, Scale, StoreFragment, model
 
-__all__ = ["formats", "only", "shape_of", "target_of"]
+__all__ = ["formats", "only", "product_of", "shape_of", "target_of"]
 
 _FORMATS = frozenset("f16 bf16 tf32 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 s8 u8 s4 u4 b1 s32 ue8m0 ue4m3".split())
 _SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
@@ -49,7 +49,7 @@ def _one_of(words: frozenset[str], choices: tuple[str, ...], otherwise: str) -> 
 
 
 @cache
-def _mma(modifiers: tuple[str, ...], target: str, sparse: bool) -> tuple[Product, tuple[Fragment, ...]]:
+def product_of(modifiers: tuple[str, ...], target: str, sparse: bool) -> tuple[Product, tuple[Fragment, ...]]:
     """What a mnemonic says of a product, and where its operands lie."""
     words, (m, n, k), types = frozenset(w[1:] for w in modifiers), shape_of(modifiers), formats(modifiers)
     d, a, b, c = types[:4]
@@ -71,7 +71,7 @@ def _mma(modifiers: tuple[str, ...], target: str, sparse: bool) -> tuple[Product
 @decodes("mma")
 def mma(o: Operands) -> Action | None:
     sparse = "e" in o
-    product, parts = _mma(o.instruction.modifiers, target_of(o), sparse)
+    product, parts = product_of(o.instruction.modifiers, target_of(o), sparse)
     scales = (None, None)
     if product.scale:
         scales = (Scale(only(o, "sa"), o.value("ba"), o.value("ta")),

@@ -152,10 +152,10 @@ def _count(runner, spaces: set[str], lanes: list[int], places: list[_Place], add
         counters.global_requests[pc] += 1
         counters.global_sectors[pc] += len({a >> 5 for a in addresses}) * max(1, bytes_ // 32)
     elif spaces == {"shared"}:
-        counters.shared_conflicts[pc] += _extra_wavefronts(lanes, addresses, bytes_)
+        counters.shared_conflicts[pc] += extra_wavefronts(lanes, addresses, bytes_)
 
 
-def _extra_wavefronts(lanes: list[int], addresses: list[int], bytes_: int) -> int:
+def extra_wavefronts(lanes: list[int], addresses: list[int], bytes_: int) -> int:
     unit = min(max(bytes_, 4), 16)
     per_phase, extra = 128 // unit, 0
     phases: dict[int, dict[int, set[int]]] = {}
