@@ -9,7 +9,7 @@ from pyptx.codegen.prove import TranspileError, proven
 from pyptx.ir.nodes import Function, Module
 from pyptx.parser import parse
 
-__all__ = ["ir_to_python", "only_entry", "ptx_to_python"]
+__all__ = ["ir_to_python", "only_entry", "plain", "ptx_to_python"]
 
 
 def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str | None = None,
@@ -40,6 +40,15 @@ def ir_to_python(module: Module, *, sugar: bool = False, kernel_name: str | None
     if sugar:
         from pyptx.codegen.sugar import apply_sugar
         return apply_sugar(module, kernel_name=kernel_name)
+    return plain(module, kernel_name=kernel_name)
+
+
+def plain(module: Module, *, kernel_name: str | None = None) -> str:
+    """One call an instruction, and the exact names; proven.
+
+    Raises:
+        TranspileError: it does not trace back.
+    """
     first = next((f.name for f in module.entries), None)
 
     def name(function: Function) -> str:

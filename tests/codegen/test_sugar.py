@@ -135,3 +135,9 @@ def test_an_impossible_rewrite_leaves_the_function_plain(monkeypatch: pytest.Mon
     monkeypatch.setattr(fluent.Fluent, "write", lambda self: self.lines.add("no_such_name()"))
     source = module("mov.u32 %r1, %tid.x; ret;")
     assert ptx_to_python(source, sugar=True) == ptx_to_python(source)
+
+
+def test_two_things_of_one_name_leave_the_file_plain():
+    """No assembler takes it, but it is read, so it is written: exactly."""
+    source = module("ld.param.u64 %rd1, [p]; .global.u64 %rd4, %rd1; add.u64 %rd4, %rd1, 4; st.u64 [%rd4], %rd1;")
+    assert ptx_to_python(source, sugar=True) == ptx_to_python(source)
