@@ -115,8 +115,9 @@ def write(address: Reg, numbers: list[Reg], row: Reg, rows: int, column: Reg, co
                 ptx.inst.mov.b32(pair, [low, high])
             part = pairs
         store = ptx.inst.st.global_ if len(part) == 1 else getattr(ptx.inst.st.global_, f"v{len(part)}")
-        getattr(store, f"b{min(32, width * dtype.bits)}")(ptx.addr(address, i * size), part[0] if len(part) == 1 else part,
-                                                          pred=inside(row, rows, column + i, columns))
+        store = getattr(store, f"b{min(32, width * dtype.bits)}")
+        store(ptx.addr(address, i * size), part[0] if len(part) == 1 else part,
+              pred=inside(row, rows, column + i, columns))
 
 
 def transpose_of(dtype: PtxType) -> Kernel:

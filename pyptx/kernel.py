@@ -42,7 +42,7 @@ class Kernel:
 
     def __init__(self, fn: Callable, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
                  in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
-                 block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
+                 block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
                  raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
                  reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
                  name: str | None = None, linking: str | None = "visible", unit: Unit | None = None):
@@ -52,7 +52,8 @@ class Kernel:
         self._arch = detect_arch() if arch == "auto" else arch
         self._version = tuple(version) if version is not None else None
         self._in_specs, self._out_specs = tuple(in_specs or ()), tuple(out_specs or ())
-        self._grid, self._block, self._cluster = grid, dim3(block, "block"), dim3(cluster, "cluster")
+        self._grid, self._block = grid, dim3(block, "block")
+        self._cluster = cluster if callable(cluster) else dim3(cluster, "cluster")
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
         if not directives and reqntid is not None:
             directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
@@ -95,7 +96,7 @@ class Kernel:
         return self._block
 
     @property
-    def cluster(self) -> tuple[int, int, int]:
+    def cluster(self) -> Grid:
         return self._cluster
 
     @property
@@ -215,19 +216,20 @@ class Kernel:
 
     def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> list[Any]:
         """Launch on arrays now; the outputs. `__call__` without the compilers that may look on."""
-        values, grid, outputs, args = self._bound(runtime, inputs, out, params)
-        self._launch(values, runtime, grid, self._block, args, cluster=self._cluster, smem_bytes=self.smem,
+        values, grid, cluster, outputs, args = self._bound(runtime, inputs, out, params)
+        self._launch(values, runtime, grid, self._block, args, cluster=cluster, smem_bytes=self.smem,
                      outputs=outputs, settings=options())
         return outputs
 
     def _bound(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]
-               ) -> tuple[dict[str, Any], Dim3, list[Any], list[Any]]:
-        """Of a call: all parameter values, the grid, the outputs, and the arguments without tensor maps."""
+               ) -> tuple[dict[str, Any], Dim3, Dim3, list[Any], list[Any]]:
+        """Of a call: all parameter values, grid, cluster, outputs, and the arguments without tensor maps."""
         sizes, template, raw = self._split(params)
         env = unify_envs([self.sizes_of(runtime.arrays, inputs), sizes])
         outputs = self._outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        return {**params, **env}, self._resolve_grid(env, template), outputs, args
+        grid, cluster = self._resolve_grid(env, template), self._resolve_cluster(env, template)
+        return {**params, **env}, grid, cluster, outputs, args
 
     def check(self, *arrays: Any, out: Any = None, schedules: Sequence[str] = ("eager", "late"), random: int = 4,
               seed: int = 0, **params: Any) -> Any:
@@ -253,11 +255,12 @@ class Kernel:
         runtime = runtime_for(arrays, "sim")
         for name, array in zip(self._signature.tensors, arrays, strict=False):
             runtime.check(array, f"{self.name}: {name}")
-        values, grid, _, args = self._bound(runtime, arrays, out, {k: v for k, v in params.items() if k in known})
+        own = {k: v for k, v in params.items() if k in known}
+        values, grid, cluster, _, args = self._bound(runtime, arrays, out, own)
         variant = self.variant(**values)
         if variant.tma_tensors:
             args = [*args, *self._maps(variant, args)]
-        return variant.check(grid, self._block, args, cluster=self._cluster, smem_bytes=self.smem, schedules=schedules,
+        return variant.check(grid, self._block, args, cluster=cluster, smem_bytes=self.smem, schedules=schedules,
                              random=random, seed=seed, settings=settings)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
@@ -277,8 +280,10 @@ class Kernel:
         if stream is not None:
             others["stream"] = stream
         runtime = runtime_for(args, backend)
+        if cluster is None:
+            cluster = self._resolve_cluster(*self._split(own)[:2]) if callable(self._cluster) else self._cluster
         return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
-                            cluster=self._cluster if cluster is None else dim3(cluster, "cluster"),
+                            cluster=dim3(cluster, "cluster"),
                             smem_bytes=max(smem_bytes, self.smem), outputs=device_arrays(runtime, args, self.name),
                             settings={**options(), **others})
 
@@ -387,24 +392,34 @@ class Kernel:
         for param, value in zip(self._raw.values(), self._raw_values(raw, env, template), strict=True):
             scalar_bytes(f"argument {param.name} of {self.name}", slot_of(param, 0), value)
 
-    @functools.cached_property
-    def _grid_parameters(self) -> Mapping[str, inspect.Parameter]:
-        return inspect.signature(self._grid).parameters
-
     def _resolve_grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
-        """The grid for these sizes. A callable gets the sizes and template values it names; sizes by position when it
-        names others."""
-        if not callable(self._grid):
-            return dim3(self._grid, "grid")
-        known = {**template, **env}
-        wanted = self._grid_parameters
-        if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
-            grid = self._grid(**env)
-        elif all(name in known for name, p in wanted.items() if p.default is p.empty):
-            grid = self._grid(**{name: known[name] for name in wanted if name in known})
-        else:
-            grid = self._grid(*env.values())
-        return dim3(tuple(grid)[:3] if isinstance(grid, Sequence) else grid, "grid")
+        """The grid for these sizes and template values."""
+        return _resolved(self._grid, "grid", env, template)
+
+    def _resolve_cluster(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
+        """The cluster for these sizes and template values."""
+        return _resolved(self._cluster, "cluster", env, template)
+
+
+@functools.lru_cache(maxsize=256)
+def _parameters_of(function: Callable) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
+
+
+def _resolved(value: Grid, what: str, env: Mapping[str, int], template: Mapping[str, Any]) -> Dim3:
+    """A grid or cluster. A callable gets the sizes and template values it names; sizes by position when it names
+    others."""
+    if not callable(value):
+        return dim3(value, what)
+    known = {**template, **env}
+    wanted = _parameters_of(value)
+    if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
+        result = value(**env)
+    elif all(name in known for name, p in wanted.items() if p.default is p.empty):
+        result = value(**{name: known[name] for name in wanted if name in known})
+    else:
+        result = value(*env.values())
+    return dim3(tuple(result)[:3] if isinstance(result, Sequence) else result, what)
 
 
 def _torch_compiles() -> bool:
@@ -422,7 +437,7 @@ def _hashable(value: Any) -> Any:
 
 def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
            in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
-           block: int | Sequence[int] = (1, 1, 1), cluster: int | Sequence[int] = (1, 1, 1), smem: int = 0,
+           block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
            raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
            reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
            name: str | None = None, linking: str | None = "visible", unit: Unit | None = None) -> Any:
@@ -433,7 +448,8 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
         version: PTX ISA version (major, minor); by default as new as the target and the instructions need.
         in_specs, out_specs: Tiles of the array parameters, inputs first.
         grid: CTAs: a tuple, or a function of the symbolic sizes and template parameters it names.
-        block, cluster: threads of a CTA, CTAs of a cluster.
+        block: threads of a CTA.
+        cluster: CTAs of a cluster: a tuple, or a function as for grid.
         smem: dynamic shared memory in bytes.
         raw_params: further entry parameters, (type, name) pairs such as ("u32", "K").
         extern_smem: declare an extern shared array, `global_smem` or the name given.

@@ -209,3 +209,20 @@ def test_places_reach_through_helpers_to_the_kernel():
     assert place.source_line.strip() == "ptx.inst.mul.f32(x, x, x)"
     _, _, start, end = place.position
     assert place.source_line[start:end] == "ptx.inst.mul.f32(x, x, x)"
+
+
+@kernel(in_specs=[Tile("N", u32)], out_specs=[Tile("N", u32)], grid=lambda N: N, cluster=lambda N, SIZE: min(SIZE, N),
+        block=(1, 1, 1))
+def cluster_sizes(x, y, *, SIZE=2):
+    (to,) = ptx.global_ptrs(y)
+    ptx.inst.mad.wide.u32(to, reg.from_(ptx.special.ctaid.x(), u32), 4, to)
+    ptx.inst.st.global_.u32(ptx.addr(to), reg.from_(ptx.special.cluster_nctarank(), u32))
+
+
+@pytest.mark.parametrize("n, options, size", [(4, {}, 2), (8, {"SIZE": 4}, 4), (1, {"SIZE": 4}, 1)], ids=str)
+def test_the_cluster_may_depend_on_sizes_and_template_parameters(n: int, options: dict, size: int):
+    x = np.zeros(n, np.uint32)
+    assert cluster_sizes(x, **options).tolist() == [size] * n
+    out = np.zeros(n, np.uint32)
+    cluster_sizes.launch(n, 1, x, out, N=n, **options)
+    assert out.tolist() == [size] * n

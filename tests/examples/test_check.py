@@ -10,6 +10,7 @@ BF16, F32 = ml_dtypes.bfloat16, np.float32
 GEMM = [(200, 264), (264, 328)]
 EXAMPLES = {
     "hopper/gemm": (BF16, GEMM, {}),
+    "hopper/persistent_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 4}),
     "ampere/gemm": (BF16, GEMM, {}),
     "blackwell/gemm": (BF16, GEMM, {"CTAS": 2}),
     "hopper/attention": (BF16, [(1, 1, 300, 128)] * 3, {"CAUSAL": True}),

@@ -1,0 +1,201 @@
+"""The fast matrix product for Hopper: gemm.py's way, by CTAs that stay, in clusters that share what they read.
+
+    python examples/hopper/persistent_gemm.py
+    pyptx view examples/hopper/persistent_gemm.py:persistent_gemm -p M=512 N=512 K=256 -o gemm.html
+
+To read after gemm.py, which explains the ring of stages, its mbarriers and wgmma. What is new, and where described:
+
+- As many CTAs as there are SMs (CTAS), each computes tile after tile: the producer goes on to the next tile while the
+  consumers write the last one out (CUTLASS calls the scheme a "persistent, warp-specialized, cooperative" kernel).
+- Results leave through memory of their own, two boxes for each warp in turn, by TMA: a store is on its way while the
+  next box is filled and while the next tile is multiplied (PTX ISA, "cp.async.bulk.tensor": completion by bulk groups).
+- CLUSTER CTAs above each other need the same columns of B: each copies a part of them into the memory of all (PTX ISA,
+  "cp.async.bulk.tensor": .multicast::cluster), so that B crosses the L2 once for the cluster. A stage is free when the
+  consumers of all CTAs say so, each to every CTA (mbarrier.arrive at shared::cluster addresses).
+- Tiles are taken in groups of GROUP rows of tiles, downwards in a group: what runs at a time shares rows of A and
+  columns of B in L2 (Tillet et al., "Triton"; their matrix product calls it grouped ordering).
+- On the way to shared memory two registers become one pair of 16-bit numbers, and a stmatrix writes 16 columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, grouped
+
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare
+from pyptx.types import PtxType, b8, bf16, f16, f32, u32
+
+CONSUMERS = 2                   # warpgroups that multiply
+THREADS = 128 * (1 + CONSUMERS)
+SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2, 4),
+         "GROUP": (1, 4, 8, 16)}
+
+
+def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTAS=132):
+    """C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for the sizes that are taken."""
+    (M, K), N = a.shape, b.shape[1]
+    check_sizes(N, K, BM, BN, BK, STAGES, CLUSTER)
+    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
+    stage_bytes = a_bytes + b_bytes
+    steps, tiles_down, tiles_across = -(-K // BK), -(-M // (BM * CLUSTER)), -(-N // BN)
+    clusters = grid(M, N, BM, BN, CLUSTER, CTAS) // CLUSTER
+
+    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
+    boxes = Boxes(CONSUMERS * 4, c.dtype)
+    full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
+    start = reg.from_(ring.name, u32)
+    filled = ptx.mbarrier.array(reg.from_(full.name, u32), 0, STAGES)
+    freed = ptx.mbarrier.array(reg.from_(empty.name, u32), 0, STAGES)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    block, rank = reg.from_(ptx.special.ctaid.x(), u32), 0
+    if CLUSTER > 1:
+        rank = reg.from_(ptx.special.cluster_ctarank(), u32)
+    first_tile = block >> (CLUSTER.bit_length() - 1)
+
+    with ptx.if_(tid == 0):
+        filled.init_all(1)                              # the producer, and the bytes it announces
+        freed.init_all(CONSUMERS * 4 * CLUSTER)         # one lane of every consumer warp of the cluster
+        ptx.fence.mbarrier_init()
+    meet(CLUSTER)                                       # nobody arrives at a barrier that is not set up
+
+    def place(tile: Reg) -> tuple[Reg, Reg]:
+        """Row and column of this CTA's part of a tile of the cluster."""
+        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
+        return (down * CLUSTER + rank) * BM, across * BN
+
+    stages = ptx.pipeline(STAGES)                       # every role counts for itself
+    with ptx.if_(tid < 128):
+        ptx.setmaxnreg_dec(40)
+        with ptx.if_(tid == 0):
+            for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
+                row, column = place(tile)
+                for step in ptx.range_(0, steps):
+                    stage, phase = stages.advance()
+                    freed.at(stage).wait(phase ^ 1)     # passes at once in the first round
+                    ready = filled.at(stage)
+                    ready.arrive_expect_tx(min(BM, M) * BK * 2 + b_bytes)
+                    to_a, k = start + stage * stage_bytes, step * BK
+                    for i in range(0, BK, BOX):
+                        ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
+                                                    mbar=ready)
+                    own = rank * (BN // CLUSTER)        # first of the columns of B that this CTA reads
+                    to_b = to_a + (own * (BK * 2) + a_bytes)
+                    for j in range(0, BN // CLUSTER, BOX):
+                        ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BK * 2, src=b.tma_desc(), mbar=ready,
+                                                    coord=(column + own + j, k),
+                                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
+    with ptx.else_():
+        ptx.setmaxnreg_inc(232)
+        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
+        rows = BM // CONSUMERS                          # of this consumer
+        sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16,
+                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
+        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
+                                           swizzle=ptx.wgmma.SWIZZLE_128B)
+
+        def multiply(first: bool) -> Reg:
+            """Start the product of the next stage, once it is there; the stage."""
+            stage, phase = stages.advance()
+            filled.at(stage).wait(phase)
+            this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
+            ptx.wgmma.fence()
+            for k in range(0, BK, WGMMA_K):
+                a_offset = k // BOX * BM * LINE + k % BOX * 2
+                for i, part in enumerate(sums):
+                    ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
+                                        d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
+                                        b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
+            ptx.wgmma.commit_group()
+            return stage
+
+        def give_back(stage: Reg) -> None:
+            """Say to every CTA that writes into this one's stage that this warp is done with it: lane i to CTA i."""
+            if CLUSTER > 1:
+                freed.at(stage).arrive_remote(lane, pred=lane < CLUSTER)
+            else:
+                freed.at(stage).arrive(pred=lane == 0)
+
+        for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
+            row, column = place(tile)
+            previous = multiply(first=True)
+            for _ in ptx.range_(1, steps):
+                stage = multiply(first=False)
+                ptx.wgmma.wait_group(1)                 # the product of the stage before is done
+                give_back(previous)
+                ptx.inst.mov.u32(previous, stage)
+            ptx.wgmma.wait_group(0)
+            give_back(previous)
+            for i, part in enumerate(sums):
+                boxes.write(part, c, row + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
+        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+    if CLUSTER > 1:
+        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
+
+
+def meet(CLUSTER: int) -> None:
+    """Wait for all threads of the cluster."""
+    if CLUSTER > 1:
+        ptx.cluster.sync()
+    else:
+        ptx.bar.sync(0)
+
+
+def grid(M: int, N: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
+    """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
+    return CLUSTER * min(CTAS // CLUSTER, -(-M // (BM * CLUSTER)) * -(-N // BN))
+
+
+def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:
+    """Raise ValueError for sizes that TMA or the tiling does not take.
+
+    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes), N at least 64 and K at least BK (boxes do not
+    get narrower than a tile); M is anything.
+    """
+    for name, size, least in (("N", N, BOX), ("K", K, BK)):
+        if size % 8 or size < least:
+            raise ValueError(f"persistent_gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
+    for name, value, choices in (("BM", BM, (128, 256)), ("BN", BN, (64, 128, 192, 256)), ("BK", BK, (64, 128)),
+                                 ("CLUSTER", CLUSTER, (1, 2, 4))):
+        if value not in choices:
+            raise ValueError(f"persistent_gemm: {name}={value}; expected one of {choices}")
+    if BM * BN > 128 * 256:
+        raise ValueError(f"persistent_gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
+                         "BM * BN is at most 128 * 256")
+    if BN % (CLUSTER * BOX):
+        raise ValueError(f"persistent_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
+    needed = STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4)
+    if STAGES < 2 or needed >= MOST_BYTES:
+        raise ValueError(f"persistent_gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} need {needed} bytes of "
+                         f"shared memory; expected at least two stages and less than {MOST_BYTES} bytes")
+
+
+def persistent_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(product, name="persistent_gemm", arch="sm_90a",
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX)),
+                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX))],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits))],
+                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+
+
+persistent_gemm = persistent_gemm_of(bf16, bf16)
+
+
+def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    return a.astype(np.float32) @ b.astype(np.float32)
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((500, 264), (264, 328)))
+    compare(persistent_gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3, CTAS=4)
+
+
+if __name__ == "__main__":
+    main()
