@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{34(p,t,r){var o=r(35),e=r.n(o),a=r(36),i=r.n(a),n=r(37),x=r(38),l=i()(e());l.i(n.A),l.i(x.A),l.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{34(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=e.n(a),x=e(37),n=e(38),l=e(39),s=i()(o());s.i(x.A),s.i(n.A),s.i(l.A),s.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -68,7 +68,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
-`,""]),r.d(t,{},{A:l})},38(p,t,r){var o=r(35),e=r.n(o),a=r(36),i=(r.n(a))()(e());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:s})},38(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
 
 .pyptx-verdict { margin: 4px 0 2px; font-size: 14px; font-weight: 600; }
 .pyptx-diff { --px-renamed: #66ccee; --px-moved: #ccbb44; --px-other: #ee6677; --px-better: light-dark(#1c6b2a, #7fd08f); }
@@ -91,7 +91,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-diff .pyptx-right .pyptx-no + .pyptx-col { text-align: left; }
 .pyptx-changed { text-decoration: underline 2px color-mix(in srgb, var(--k) 80%, var(--px-ink)); text-underline-offset: 3px; font-weight: 700; }
 .pyptx-diff .pyptx-list { overflow-x: scroll; }
-`,""]),r.d(t,{},{A:i})},37(p,t,r){var o=r(35),e=r.n(o),a=r(36),i=(r.n(a))()(e());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+`,""]),e.d(t,{},{A:i})},37(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
 
 .pyptx-linked {
   color-scheme: light dark;
@@ -267,4 +267,119 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
 .pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
 .pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-`,""]),r.d(t,{},{A:i})},36(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var r="",o=void 0!==t[5];return t[4]&&(r+="@supports (".concat(t[4],") {")),t[2]&&(r+="@media ".concat(t[2]," {")),o&&(r+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),r+=p(t),o&&(r+="}"),t[2]&&(r+="}"),t[4]&&(r+="}"),r}).join("")},t.i=function(p,r,o,e,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(o)for(var n=0;n<this.length;n++){var x=this[n][0];null!=x&&(i[x]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);o&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),r&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=r),e&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=e):d[4]="".concat(e)),t.push(d))}},t}},35(p){p.exports=function(p){return p[1]}},28(p){var t=[];function r(p){for(var r=-1,o=0;o<t.length;o++)if(t[o].identifier===p){r=o;break}return r}function o(p,o){for(var e={},a=[],i=0;i<p.length;i++){var n=p[i],x=o.base?n[0]+o.base:n[0],l=e[x]||0,d="".concat(x," ").concat(l);e[x]=l+1;var s=r(d),c={css:n[1],media:n[2],sourceMap:n[3],supports:n[4],layer:n[5]};if(-1!==s)t[s].references++,t[s].updater(c);else{var f=function(p,t){var r=t.domAPI(t);return r.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&r.update(p=t):r.remove()}}(c,o);o.byIndex=i,t.splice(i,0,{identifier:d,updater:f,references:1})}a.push(d)}return a}p.exports=function(p,e){var a=o(p=p||[],e=e||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var n=r(a[i]);t[n].references--}for(var x=o(p,e),l=0;l<a.length;l++){var d=r(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=x}}},30(p){var t={};p.exports=function(p,r){var o=function(p){if(void 0===t[p]){var r=document.querySelector(p);if(window.HTMLIFrameElement&&r instanceof window.HTMLIFrameElement)try{r=r.contentDocument.head}catch(p){r=null}t[p]=r}return t[p]}(p);if(!o)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");o.appendChild(r)}},32(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},31(p,t,r){p.exports=function(p){var t=r.nc;t&&p.setAttribute("nonce",t)}},29(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(r){var o,e,a;o="",r.supports&&(o+="@supports (".concat(r.supports,") {")),r.media&&(o+="@media ".concat(r.media," {")),(e=void 0!==r.layer)&&(o+="@layer".concat(r.layer.length>0?" ".concat(r.layer):""," {")),o+=r.css,e&&(o+="}"),r.media&&(o+="}"),r.supports&&(o+="}"),(a=r.sourceMap)&&"u">typeof btoa&&(o+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(o,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},33(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},27(p,t,r){var o=r(28),e=r.n(o),a=r(29),i=r.n(a),n=r(30),x=r.n(n),l=r(31),d=r.n(l),s=r(32),c=r.n(s),f=r(33),y=r.n(f),u=r(34),g={};g.styleTagTransform=y(),g.setAttributes=d(),g.insert=x().bind(null,"head"),g.domAPI=i(),g.insertStyleElement=c(),e()(u.A,g),u.A&&u.A.locals&&u.A.locals}}]);
+`,""]),e.d(t,{},{A:i})},39(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
+
+.pyptx-sweep {
+  --px-fast: light-dark(#08306b, #ffe28a);
+  --px-mid: light-dark(#5b9bd0, #4f9a94);
+  --px-slow: light-dark(#e6eff8, #20303f);
+  --px-wrong: light-dark(#fbdcd3, #5a2317);
+  --px-wrong-ink: light-dark(#7a1a06, #ffb9a6);
+}
+.pyptx-sweep.pyptx-fill { overflow: auto; }
+.pyptx-sweep .pyptx-soft { color: var(--px-soft); font-size: 12px; margin: 2px 0; }
+.pyptx-sweep .pyptx-header .pyptx-facts { margin-top: 4px; }
+.pyptx-sweep .pyptx-dashed { border-style: dashed; border-color: var(--px-soft); }
+.pyptx-sweep .pyptx-sign { display: inline-block; min-width: 1.1em; text-align: center; }
+
+/* the run */
+.pyptx-run { padding: 6px 12px; border-bottom: 1px solid var(--px-edge); }
+.pyptx-progress { display: flex; height: 8px; overflow: hidden; border-radius: 4px; background: var(--px-raised); border: 1px solid var(--px-edge); }
+.pyptx-progress span { flex: 0 0 0; min-width: 0; background: var(--px-bar-colour, transparent); transition: flex-grow 0.3s; }
+.pyptx-progress .pyptx-s-modelled { --px-bar-colour: light-dark(#5b9bd0, #4f9a94); }
+.pyptx-progress .pyptx-s-measured { --px-bar-colour: light-dark(#1a5499, #ffe28a); }
+.pyptx-progress .pyptx-s-duplicate { --px-bar-colour: light-dark(#a9cbe8, #2d6661); }
+.pyptx-progress .pyptx-s-refused { background: repeating-linear-gradient(135deg, light-dark(#b4bcc7, #5a6573) 0 2px, transparent 2px 5px); }
+.pyptx-progress .pyptx-s-wrong, .pyptx-progress .pyptx-s-failed { --px-bar-colour: light-dark(#c8452a, #e0745a); }
+.pyptx-run-line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; margin-top: 6px; font-variant-numeric: tabular-nums; }
+.pyptx-chip { font: inherit; font-size: 11px; line-height: 18px; padding: 0 7px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 10px; white-space: nowrap; }
+button.pyptx-chip { cursor: pointer; }
+button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: var(--px-soft); }
+.pyptx-chip.pyptx-s-wrong, .pyptx-chip.pyptx-s-failed { color: var(--px-wrong-ink); background: var(--px-wrong); }
+
+.pyptx-sweep .pyptx-select { display: inline-flex; align-items: center; gap: 4px; font-size: 12px; color: var(--px-soft); }
+.pyptx-sweep select { font: inherit; font-size: 12px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 1px 2px; }
+.pyptx-sweep .pyptx-level { border-bottom: 3px solid var(--px-edge); }
+.pyptx-sweep .pyptx-level[aria-pressed=true] { border-bottom-color: var(--px-focus); font-weight: 700; }
+
+.pyptx-sweep > .pyptx-status:empty { min-height: 0; padding: 0; border: 0; }
+
+/* maps */
+.pyptx-sweep-body { display: flex; align-items: stretch; min-height: 200px; }
+.pyptx-sweep-main { flex: 1 1 auto; min-width: 0; padding: 10px 12px; overflow: auto; }
+.pyptx-pickers { display: flex; flex-wrap: wrap; gap: 4px 18px; }
+.pyptx-pickers:not(:empty) { margin-bottom: 10px; }
+.pyptx-picker { display: flex; align-items: center; gap: 8px; }
+.pyptx-picker small { color: var(--px-soft); }
+.pyptx-picker [aria-pressed=true] { border-color: var(--px-focus); box-shadow: inset 0 -2px 0 var(--px-focus); font-weight: 700; z-index: 1; }
+.pyptx-picker .pyptx-none { color: var(--px-soft); text-decoration: line-through; }
+.pyptx-maps { display: flex; flex-wrap: wrap; gap: 12px 22px; }
+.pyptx-sweep .pyptx-map { border-collapse: separate; border-spacing: 2px; margin: 0; font: 12px/1.3 var(--jp-ui-font-family, system-ui, sans-serif); font-variant-numeric: tabular-nums; table-layout: auto; width: auto; border: 0; }
+.pyptx-map caption { caption-side: top; text-align: left; padding: 0 0 2px 2px; color: var(--px-soft); font-size: 12px; }
+.pyptx-map caption b { color: var(--px-ink); }
+.pyptx-sweep .pyptx-map th { padding: 1px 4px; font-weight: 600; text-align: center; color: var(--px-soft); background: none; border: 0; }
+.pyptx-sweep .pyptx-map th[scope=row] { text-align: right; }
+.pyptx-sweep .pyptx-map .pyptx-corner { font-weight: 400; font-size: 11px; white-space: nowrap; text-align: right; }
+.pyptx-corner span + span { margin-left: 6px; }
+.pyptx-corner span:first-child:not(:empty)::after { content: " ↓"; }
+.pyptx-sweep .pyptx-map tr { background: none; }
+.pyptx-sweep .pyptx-cell { position: relative; box-sizing: border-box; min-width: 66px; height: 34px; padding: 0 5px; text-align: center; white-space: nowrap; cursor: pointer; border: 1px solid transparent; border-radius: 3px; color: var(--px-ink); }
+.pyptx-cell .pyptx-sign { font-size: 10px; opacity: 0.85; margin-right: 2px; min-width: 1em; }
+.pyptx-star { position: absolute; left: 3px; top: 0; font-size: 11px; }
+.pyptx-sweep .pyptx-shaded { background: color-mix(in oklab, var(--px-from), var(--px-to) var(--px-part)); color: light-dark(var(--px-li), var(--px-di)); --px-li: #000000; --px-di: #ffffff; }
+.pyptx-sweep .pyptx-shaded.pyptx-light-ink { --px-li: #ffffff; }
+.pyptx-sweep .pyptx-shaded.pyptx-dark-ink { --px-di: #000000; }
+.pyptx-cell.pyptx-s-queued, .pyptx-cell.pyptx-s-compiling, .pyptx-cell.pyptx-s-compiled { border: 1px dashed var(--px-edge); }
+.pyptx-cell.pyptx-s-compiling { border-color: var(--px-focus); color: var(--px-focus); animation: pyptx-pulse 1.2s ease-in-out infinite alternate; }
+.pyptx-cell.pyptx-s-refused { color: var(--px-soft); background: repeating-linear-gradient(135deg, var(--px-raised) 0 4px, var(--px-bg) 4px 8px); border-color: var(--px-edge); }
+.pyptx-cell.pyptx-s-hole { color: var(--px-soft); opacity: 0.6; cursor: default; }
+.pyptx-cell.pyptx-s-wrong, .pyptx-cell.pyptx-s-failed { color: var(--px-wrong-ink); background: var(--px-wrong); border-color: var(--px-wrong-ink); }
+.pyptx-cell.pyptx-s-wrong .pyptx-sign, .pyptx-cell.pyptx-s-failed .pyptx-sign { font-size: 13px; font-weight: 700; opacity: 1; }
+.pyptx-cell.pyptx-is-best { font-weight: 700; }
+.pyptx-cell:hover { outline: 2px solid var(--px-soft); outline-offset: 0; }
+.pyptx-cell.pyptx-is-first { outline: 3px solid var(--px-focus); outline-offset: 0; z-index: 1; }
+.pyptx-cell.pyptx-is-second { outline: 3px dashed var(--px-focus); outline-offset: 0; z-index: 1; }
+.pyptx-sweep .pyptx-cell:focus-visible { outline: 3px solid light-dark(#b35900, #ffb066); outline-offset: 1px; z-index: 2; }
+@keyframes pyptx-pulse { from { opacity: 1; } to { opacity: 0.45; } }
+@media (prefers-reduced-motion: reduce) { .pyptx-cell.pyptx-s-compiling { animation: none; } .pyptx-progress span { transition: none; } }
+.pyptx-legend { display: flex; flex-wrap: wrap; align-items: center; gap: 3px 10px; margin-top: 10px; font-size: 12px; font-variant-numeric: tabular-nums; }
+.pyptx-ramp { width: 150px; height: 10px; border-radius: 3px; border: 1px solid var(--px-edge); background: linear-gradient(to right in oklab, var(--px-fast), var(--px-mid), var(--px-slow)); }
+
+/* the table */
+.pyptx-table { max-height: 460px; overflow: auto; }
+.pyptx-sweep .pyptx-table table { border-collapse: collapse; margin: 0; font: 12px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); font-variant-numeric: tabular-nums; width: 100%; border: 0; table-layout: auto; }
+.pyptx-sweep .pyptx-table th { position: sticky; top: 0; padding: 0; text-align: left; background: var(--px-raised); z-index: 1; border: 0; }
+.pyptx-table th button { width: 100%; font: inherit; font-weight: 600; text-align: inherit; padding: 2px 8px; color: var(--px-soft); background: none; border: 0; cursor: pointer; white-space: nowrap; }
+.pyptx-sweep .pyptx-table .pyptx-number { text-align: right; }
+.pyptx-sweep .pyptx-table td { padding: 1px 8px; text-align: left; white-space: nowrap; border: 0; color: var(--px-ink); }
+.pyptx-sweep .pyptx-table td:last-child { white-space: normal; min-width: 220px; }
+.pyptx-sweep .pyptx-table tr[data-point] { cursor: pointer; background: none; }
+.pyptx-sweep .pyptx-table tr[data-point]:hover { background: var(--px-raised); }
+.pyptx-sweep .pyptx-table tr.pyptx-is-best td { font-weight: 700; }
+.pyptx-sweep .pyptx-table tr.pyptx-is-first { box-shadow: inset 3px 0 0 var(--px-focus); background: var(--px-raised); }
+.pyptx-sweep .pyptx-table tr.pyptx-is-second { box-shadow: inset 3px 0 0 var(--px-hit-edge); background: var(--px-raised); }
+.pyptx-sweep .pyptx-table tr.pyptx-s-refused td, .pyptx-sweep .pyptx-table tr.pyptx-s-queued td { color: var(--px-soft); }
+.pyptx-sweep .pyptx-table tr.pyptx-s-wrong td, .pyptx-sweep .pyptx-table tr.pyptx-s-failed td { color: var(--px-wrong-ink); }
+
+/* one point */
+.pyptx-details { flex: 0 0 260px; padding: 10px 14px; border-left: 1px solid var(--px-edge); overflow: auto; }
+.pyptx-sweep .pyptx-details h3 { display: flex; align-items: baseline; gap: 6px; margin: 0 0 6px; font-size: 13px; font-weight: 600; color: var(--px-ink); }
+.pyptx-sweep .pyptx-details h3.pyptx-s-wrong, .pyptx-sweep .pyptx-details h3.pyptx-s-failed { color: var(--px-wrong-ink); }
+.pyptx-sweep .pyptx-details p { margin: 4px 0; overflow-wrap: anywhere; }
+.pyptx-sweep dl.pyptx-config { display: flex; flex-wrap: wrap; gap: 2px 12px; margin: 0 0 6px; }
+.pyptx-config dt { font-size: 11px; color: var(--px-soft); }
+.pyptx-config dd { margin: 0; font-weight: 600; font-size: 14px; }
+.pyptx-details .pyptx-facts { margin: 6px 0; gap: 4px 18px; }
+.pyptx-details .pyptx-fact small { display: block; margin: 0; }
+.pyptx-reason { color: var(--px-wrong-ink); }
+.pyptx-acts { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 10px; }
+.pyptx-strong { color: var(--px-bg) !important; background: var(--px-focus) !important; border-color: var(--px-focus) !important; }
+.pyptx-acts [aria-pressed=true] { border-color: var(--px-focus); }
+
+/* the code of points */
+.pyptx-drawer { border-top: 2px solid var(--px-focus); }
+.pyptx-drawer-bar { display: flex; align-items: center; gap: 8px; padding: 4px 12px; background: var(--px-raised); border-bottom: 1px solid var(--px-edge); }
+.pyptx-drawer-body > p { padding: 8px 12px; }
+.pyptx-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
+@media (max-width: 760px) { .pyptx-sweep-body { flex-direction: column; } .pyptx-details { flex-basis: auto; border-left: 0; border-top: 1px solid var(--px-edge); } }
+`,""]),e.d(t,{},{A:i})},36(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var s=[].concat(p[l]);r&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),e&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=e),o&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=o):s[4]="".concat(o)),t.push(s))}},t}},35(p){p.exports=function(p){return p[1]}},28(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,s="".concat(n," ").concat(l);o[n]=l+1;var d=e(s),c={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==d)t[d].references++,t[d].updater(c);else{var f=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(c,r);r.byIndex=i,t.splice(i,0,{identifier:s,updater:f,references:1})}a.push(s)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var s=e(a[l]);0===t[s].references&&(t[s].updater(),t.splice(s,1))}a=n}}},30(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},32(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},31(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},29(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},33(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},27(p,t,e){var r=e(28),o=e.n(r),a=e(29),i=e.n(a),x=e(30),n=e.n(x),l=e(31),s=e.n(l),d=e(32),c=e.n(d),f=e(33),y=e.n(f),g=e(34),u={};u.styleTagTransform=y(),u.setAttributes=s(),u.insert=n().bind(null,"head"),u.domAPI=i(),u.insertStyleElement=c(),o()(g.A,u),g.A&&g.A.locals&&g.A.locals}}]);
