@@ -52,6 +52,7 @@ EDGES = {
     "jaxlib": {"pyptx.jax_support"},
     "jupyter_client": {"pyptx.cli.demo"},
     "jupyter_server": {"pyptx.jupyter.server"},
+    "matplotlib": {"pyptx.views.roofplot"},
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},
     "nbclient": {"pyptx.cli.demo"},
     "nbformat": {"pyptx.cli.demo"},

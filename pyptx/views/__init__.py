@@ -4,9 +4,10 @@ from importlib import import_module
 
 from pyptx.views.linked import MIME, LinkedView, linked
 
-__all__ = ["MIME", "Diff", "LinkedView", "diff", "fragments", "linked", "shared_tile"]
+__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile"]
 
-_LATE = {"Diff": "differ", "diff": "differ", "fragments": "fragmentview", "shared_tile": "banks"}
+_LATE = {"Diff": "differ", "Point": "roofline", "Roofline": "roofline", "diff": "differ", "fragments": "fragmentview",
+         "shared_tile": "banks"}
 
 
 def __getattr__(name: str):

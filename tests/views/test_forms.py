@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -26,8 +27,9 @@ class Elements(HTMLParser):
 
     VOID = frozenset({"br", "meta", "link"})
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, void: Iterable[str] = ()):
         super().__init__()
+        self.void = self.VOID | set(void)
         self.tags, self.attributes, self.words, self.open = [], [], [], []
         self.feed(text)
         assert not self.open
@@ -35,7 +37,7 @@ class Elements(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         self.attributes += [(tag, *pair) for pair in attributes]
-        if tag not in self.VOID:
+        if tag not in self.void:
             self.open.append(tag)
 
     def handle_endtag(self, tag):

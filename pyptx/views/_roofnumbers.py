@@ -1,0 +1,53 @@
+"""Numbers with SI prefixes, and logarithmic axes."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+
+__all__ = ["axis", "number", "power", "quantity", "ticks"]
+
+_LARGE = ("", "k", "M", "G", "T", "P", "E", "Z")
+_SMALL = ("", "m", "µ", "n", "p")
+
+
+def quantity(value: float, unit: str) -> str:
+    """ "989 TFLOP/s", "3.4 µs", "0 B": three digits."""
+    if value == 0:
+        return f"0 {unit}"
+    step = min(max(floor(log10(abs(value)) / 3), 1 - len(_SMALL)), len(_LARGE) - 1)
+    if round(abs(value) / 1000 ** step, 9) >= 999.5 and step < len(_LARGE) - 1:
+        step += 1
+    prefix = _LARGE[step] if step >= 0 else _SMALL[-step]
+    return f"{number(value / 1000 ** step)} {prefix}{unit}"
+
+
+def number(value: float) -> str:
+    """Three significant digits at least, without the zeros that end a fraction: "0.125", "341", "1290"."""
+    places = max(0, 2 - floor(log10(abs(value)))) if value else 0
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def power(value: float) -> str:
+    """A tick of an axis that counts without a unit: "0.01", "1", "1000", "10k"."""
+    if 0.001 <= value < 10000:
+        return f"{value:g}"
+    return quantity(value, "").replace(" ", "")
+
+
+def axis(values: list[float], below: float, above: float, decades: float) -> tuple[float, float]:
+    """The ends of a logarithmic axis that holds the values with some room, a factor below and one above, and goes on
+    below them until it has `decades`."""
+    high = ceil(log10(max(values) * above) * 8) / 8
+    return 10 ** min(floor(log10(min(values) / below) * 8) / 8, high - decades), 10 ** high
+
+
+def ticks(low: float, high: float, most: int = 9) -> tuple[list[float], list[float]]:
+    """(labelled powers of ten, lines between them) of an axis; every second power where there are more than `most`."""
+    first, last = ceil(round(log10(low), 9)), floor(round(log10(high), 9))
+    step = max(1, ceil((last - first + 1) / most))
+    labelled = [10.0 ** n for n in range(first, last + 1) if (n - first) % step == 0]
+    between = [10.0 ** n for n in range(first, last + 1) if (n - first) % step]
+    if step == 1 and last - first < 6:
+        between += [k * 10.0 ** n for n in range(first - 1, last + 1) for k in range(2, 10)]
+    return labelled, [value for value in between if low <= value <= high]
