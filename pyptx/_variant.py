@@ -89,18 +89,22 @@ class Variant:
             self._programs.setdefault(runtime.name, program)
         return self._programs[runtime.name]
 
+    def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
+        """The geometry of a launch, checked; `smem_bytes` where it is more than the entry needs by itself."""
+        return LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+
     def check(self, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0,
               **options: Any) -> Any:
         """Run it in several schedules, on copies of the arrays; options as of pyptx.check.check."""
         self.require_valid()
-        plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+        plan = self.plan(grid, block, cluster, smem_bytes)
         return import_module("pyptx.check").check(self, plan, args, **options)
 
     def launch(self, runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1),
                smem_bytes: int = 0, outputs: Sequence[Any], settings: Mapping[str, Any]) -> LaunchResult:
         """Launch on a backend, which loads the module once."""
         self.require_valid()
-        plan = LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+        plan = self.plan(grid, block, cluster, smem_bytes)
         result = runtime.backend.launch(self.program(runtime), plan, args, settings)
         self.last_run = replace(result, outputs=tuple(outputs))
         return self.last_run

@@ -18,7 +18,7 @@ from pyptx.compiled import Compiled
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
 from pyptx.ir.types import LinkingDirective
-from pyptx.runtime import Dim3, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.arrays import Arrays, register
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
@@ -252,16 +252,42 @@ class Kernel:
                               "outputs as out=")
         known = {*self.symbolic_dims, *self._signature.template, *self._raw}
         settings = {**options(), **{k: v for k, v in params.items() if k not in known}}
+        variant, plan, args = self.bind(*arrays, out=out, **{k: v for k, v in params.items() if k in known})
+        return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
+                             schedules=schedules, random=random, seed=seed, settings=settings)
+
+    def bind(self, *arrays: Any, out: Any = None, **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
+        """What a call on the simulator would launch: what is compiled, its geometry, and all its arguments.
+
+        Args:
+            arrays, out, params: as for a call. Without `out`, new arrays stand for the outputs.
+        Raises:
+            LaunchError, TypeError: it cannot be called like that.
+        """
+        if not self._in_specs or len(arrays) != len(self._in_specs):
+            names = ", ".join(self._signature.tensors[:len(self._in_specs)]) or "it has no in_specs"
+            raise LaunchError(f"{self.name} takes {len(self._in_specs)} input arrays ({names}), got {len(arrays)}; "
+                              "pass outputs as out=, or all arguments with a grid and a block")
         runtime = runtime_for(arrays, "sim")
         for name, array in zip(self._signature.tensors, arrays, strict=False):
             runtime.check(array, f"{self.name}: {name}")
-        own = {k: v for k, v in params.items() if k in known}
-        values, grid, cluster, _, args = self._bound(runtime, arrays, out, own)
+        values, grid, cluster, _, args = self._bound(runtime, arrays, out, params)
         variant = self.variant(**values)
         if variant.tma_tensors:
             args = [*args, *self._maps(variant, args)]
-        return variant.check(grid, self._block, args, cluster=cluster, smem_bytes=self.smem, schedules=schedules,
-                             random=random, seed=seed, settings=settings)
+        return variant, variant.plan(grid, self._block, cluster, self.smem), args
+
+    def bind_launch(self, grid: Any, block: Any, args: Sequence[Any], *, cluster: Any = None, smem_bytes: int = 0,
+                    **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
+        """The same of a launch with an explicit grid; None for `block` or `cluster` is the kernel's own."""
+        variant = self.variant(**params)
+        if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
+            args = [*args, *self._maps(variant, args)]
+        if cluster is None:
+            cluster = self._resolve_cluster(*self._split(params)[:2])
+        plan = variant.plan(dim3(grid, "grid"), self._block if block is None else dim3(block, "block"),
+                            dim3(cluster, "cluster"), max(smem_bytes, self.smem))
+        return variant, plan, list(args)
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
                cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,

@@ -15,7 +15,7 @@ from pyptx.emitter import emit_lines
 from pyptx.errors import Diagnostic, LaunchError
 from pyptx.ir.nodes import Function, Module, Param
 from pyptx.parser import parse
-from pyptx.runtime import LaunchResult, dim3, options, runtime_for
+from pyptx.runtime import LaunchPlan, LaunchResult, dim3, options, runtime_for
 
 __all__ = ["Entry", "Program", "load"]
 
@@ -168,6 +168,13 @@ class Entry:
                                         cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes,
                                         outputs=device_arrays(runtime, args, self.name),
                                         settings={**options(), **settings})
+
+    def bind_launch(self, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[Any], *,
+                    cluster: int | Sequence[int] | None = None, smem_bytes: int = 0
+                    ) -> tuple[Variant, LaunchPlan, list[Any]]:
+        """What a launch would launch: what is compiled, its geometry, its arguments."""
+        plan = self._variant.plan(dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes)
+        return self._variant, plan, list(args)
 
     def check(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
               schedules: Sequence[str] = ("eager", "late"), random: int = 4, seed: int = 0,

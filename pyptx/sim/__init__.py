@@ -8,6 +8,7 @@
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import Result, launch
 from pyptx.sim.memory import Buffer
+from pyptx.sim.observe import Observed, Observer
 from pyptx.sim.program import Program, load
 
-__all__ = ["Buffer", "Counters", "Program", "Result", "launch", "load"]
+__all__ = ["Buffer", "Counters", "Observed", "Observer", "Program", "Result", "launch", "load"]

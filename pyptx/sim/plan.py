@@ -22,6 +22,7 @@ MAX_SHARED = 232448             # bytes a CTA can have on the largest device
 
 
 SCHEDULES = ("eager", "late", "random")
+TENSOR_CORES = ("fast", "hw", "none")           # none: their work is counted and not done
 MAX_CLUSTER = 16                # CTAs
 
 
@@ -60,7 +61,7 @@ class Plan:
     resident: int
     yields: bool                        # lanes that wait for others of their warp go on when these take long
     max_steps: int
-    tensor_cores: str = "fast"          # or "hw"
+    tensor_cores: str = "fast"          # TENSOR_CORES
     schedule: str = "eager"             # when asynchronous operations land: SCHEDULES
     seed: int = 0
     explicit_cluster: bool = False

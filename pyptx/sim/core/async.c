@@ -124,6 +124,7 @@ u8 *global_place(Ctx *x, u32 lane, u64 address, u64 bytes, u64 align, u32 flags)
     Segment *s = segment_of(x, address, bytes);
     if (!s) { raise_fault(x, FAULT_BOUNDS, lane, address, bytes); return 0; }
     if (flags & ADDRESS_WRITES && s->read_only) { raise_fault(x, FAULT_READ_ONLY, lane, address, bytes); return 0; }
+    touch(x, s, address, bytes, flags & ADDRESS_WRITES);
     return s->host + (address - s->va);
 }
 

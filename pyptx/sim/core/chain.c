@@ -47,7 +47,7 @@ static Step step_of(Ctx *x, const Op *o) {
     if (special) return chain_end;
     if (guarded) return step_guarded;
     Step own = quick_step(o);
-    if (!own) own = memory_step(o, x->pool);
+    if (!own && !x->marks) own = memory_step(o, x->pool);
     return own ? own : o->flags & F_FULL ? step_full : step_call;
 }
 

@@ -177,7 +177,7 @@ struct Ctx {
     u64 param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes;
     u64 shared_window, local_window, const_window, param_window, function_window;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
-    u32 tensor_hw;              // tensor cores add as the hardware does
+    u32 tensor_hw;              // tensor cores add as the hardware does; 2: they do nothing, only their work is counted
     u64 until;                  // steps after which core_run returns
     u64 steps, max_steps, cta_quantum, warp_quantum;
     u32 grid[3], block[3], cluster[3], nwarps, nops, ninstr, resident, max_resident;
@@ -190,6 +190,9 @@ struct Ctx {
     const u32 *shared_addresses;
     u32 maxnreg;                // registers of a thread at launch, 0: unknown
     u64 *waits, *async_operations, *tma_bytes, *tensor_flops;            // counters
+    u64 *warp_issues;           // one row of counters for each warp of a cluster, or NULL: see observe.c
+    u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
+    u32 *links;                 // of each instruction: mbarriers it worked on; or NULL
     u32 current;
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written
@@ -205,6 +208,12 @@ struct Ctx {
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
     atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[], tmem_ops[], tcgen05_ops[];
+
+// What an observed run keeps of accesses of global memory: observe.c.
+void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes);
+static inline void touch(Ctx *x, const Segment *s, u64 va, u64 bytes, int writes) {
+    if (UNLIKELY(x->marks != 0)) mark(x, s, va - s->va, bytes, writes);
+}
 
 #define R(x, o) ((x)->base[(o) & 3] + ((o) & ~3u))
 #define PRED(x, o) (*(u32 *)R(x, o))
@@ -266,6 +275,8 @@ void reset_tmem(Cta *cta);                                               // tmem
 void free_tmem(Cta *cta);
 void check_tmem(Ctx *x, Cta *cta);
 void free_cta(Cta *cta);
+void link_mbarrier(Ctx *x, u32 barrier);                                 // observe.c
+void count_for_warp(Ctx *x);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 void release_aligned(void *p);
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from threading import Event
 from weakref import WeakKeyDictionary
 
@@ -26,14 +27,15 @@ from pyptx.sim.memory import (
     SHARED_WINDOW,
     Segment,
 )
-from pyptx.sim.plan import SCHEDULES, Plan
+from pyptx.sim.plan import SCHEDULES, TENSOR_CORES, Plan
 from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
 
-__all__ = ["encoded", "run"]
+__all__ = ["LINKS", "Seen", "encoded", "run"]
 
 SLICE = 100_000                 # warp-instructions before the first look at signals
 SLICE_SECONDS = 0.1             # about, between two looks
+LINKS = 16                      # mbarriers of an instruction that an observed run keeps
 RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
@@ -43,10 +45,10 @@ _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
-    shared_addresses""".split()
+    shared_addresses warp_issues marks links""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg""".split()
+    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -66,9 +68,46 @@ def encoded(program: Program) -> Encoded:
     return found
 
 
-def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int) -> Counters:
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Arrays that an observed run of some clusters fills.
+
+    Attributes:
+        clusters: their numbers in the grid.
+        issues: executions by (warp of the cluster, instruction).
+        links: by (instruction, place): mbarriers it worked on, as addresses in shared memory; 0 where there are fewer.
+        read, written: by the `id` of a buffer, the bits of its bytes that were touched, lowest first.
+    """
+
+    clusters: range
+    issues: np.ndarray
+    links: np.ndarray
+    read: dict[int, np.ndarray]
+    written: dict[int, np.ndarray]
+
+    @classmethod
+    def of(cls, program: Program, plan: Plan, segments: list[Segment], clusters: range) -> Seen:
+        """Empty arrays for these clusters."""
+        count = len(program.instructions)
+        sizes = {id(s.buffer): -(-s.size // 8) for s in segments if s.space == "global"}
+        return cls(clusters, np.zeros((plan.cluster_size * plan.warps, count), np.uint64),
+                   np.zeros((count, LINKS), np.uint32), {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
+                   {key: np.zeros(size, np.uint8) for key, size in sizes.items()})
+
+    def pointers(self, ordered: list[Segment]) -> dict[str, np.ndarray]:
+        """What the core is given, for segments in the order of their addresses."""
+        marks = [[found.get(id(s.buffer)) for found in (self.read, self.written)] for s in ordered]
+        table = np.array([[0 if bits is None else bits.__array_interface__["data"][0] for bits in both]
+                          for both in marks] or [(0, 0)], np.uint64)
+        return {"warp_issues": self.issues, "links": self.links, "marks": table}
+
+
+def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int,
+        seen: Seen | None = None) -> Counters:
     """Run the whole grid; the counters.
 
+    Args:
+        seen: run its clusters only, and fill it; `threads` is 1. Issues by instruction are in there alone.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
         LaunchError: several threads for a program whose CTAs may depend on each other.
@@ -77,7 +116,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
-    job = _Job(program, code, plan, params, segments)
+    job = _Job(program, code, plan, params, segments, seen)
     parts = [_Part(job) for _ in range(min(threads, plan.clusters))]
     if len(parts) == 1:
         parts[0].run()
@@ -100,7 +139,8 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
 class _Job:
     """What the parts of a launch share."""
 
-    def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment]):
+    def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment],
+                 seen: Seen | None):
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
         ordered = sorted(segments, key=lambda s: s.address)
         places = _places(program, code, plan)
@@ -109,8 +149,11 @@ class _Job:
         self.arrays = {"ops": _operations(code, plan), "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
                        "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
-                       "next_cta": np.zeros(1, np.uint64),
+                       "next_cta": np.full(1, 0 if seen is None else seen.clusters.start, np.uint64),
                        "shared_addresses": np.array(code.shared_addresses or [0], np.uint32)}
+        self.last = plan.clusters if seen is None else seen.clusters.stop
+        if seen is not None:
+            self.arrays |= seen.pointers(ordered)
         self.scalars = {
             "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
@@ -120,7 +163,8 @@ class _Job:
             "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "function_window": FUNCTION_WINDOW,
             "max_steps": plan.max_steps,
             "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
-            "yields": plan.yields, "tensor_hw": plan.tensor_cores == "hw",
+            "yields": plan.yields, "tensor_hw": TENSOR_CORES.index(plan.tensor_cores),
+            "ninstr": len(program.instructions),
             "schedule": SCHEDULES.index(plan.schedule), "seed": plan.seed, "nshared": len(code.shared_addresses),
             "maxnreg": program.maxnreg}
 
@@ -142,7 +186,7 @@ class _Part:
                "tensor_flops": c.tensor_flops}
         triple = ctypes.c_uint64 * 3
         pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
-        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.plan.clusters,
+        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.last,
                               grid=triple(*job.plan.grid), block=triple(*job.plan.block),
                               cluster=triple(*job.plan.cluster))
 

@@ -129,6 +129,7 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
             x->pattern[x->pc].segment = (u32)(s - x->segments);
         }
         if (UNLIKELY(writes && s->read_only)) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo - shift, bytes); return 0; }
+        if (UNLIKELY(x->marks != 0)) for (u32 k = m; k; k &= k - 1) mark(x, s, t->addr[__builtin_ctz(k)] - s->va, bytes, writes);
         t->host = s->host - s->va;
         t->lo = lo;
         t->stride = 0;
@@ -182,6 +183,8 @@ u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
              : host_of(x, x->warp, lane, written != GENERIC ? GLOBAL : space_of(x, va), va, t->bytes, &read_only);
     if (writes && read_only) { raise_fault(x, FAULT_READ_ONLY, lane, va, t->bytes); return 0; }
     if (!host) raise_fault(x, FAULT_BOUNDS, lane, va, t->bytes);
+    Segment *s = x->marks && !t->remote ? segment_of(x, va, t->bytes) : 0;
+    if (s) touch(x, s, va, t->bytes, writes);
     return host;
 }
 

@@ -191,6 +191,7 @@ static void land_mma(Ctx *x, Async *a) {
     Cta *ctas[2];
     decode(q, (u32)a->p[P_ID], &s);
     memcpy(masks, &a->p[P_MASK], sizeof masks);
+    if (x->tensor_hw == 2) return;
     if (!tmem_ctas(x, (u32)__builtin_ctz(a->lanes), s.ctas, ctas) || !read_b(x, q, &s, a, ctas, b)) return;
     Product p = s.p;
     if (x->tensor_hw && p.d != E_S32) p.flags |= P_HARDWARE;

@@ -123,6 +123,10 @@ static void f_mma(Ctx *x, const Op *o, u32 m) {
     const Mma *q = (const Mma *)(x->pool + o->aux);
     const u32 *a = q->registers, *b = a + q->na, *c = b + q->nb, *d = c + q->nc;
     Product p = q->p;
+    if (x->tensor_hw == 2) {
+        for (u32 r = 0; r < q->nd; r++) if (d[r] != NONE) memset(R(x, d[r]), 0, p.d == E_F64 ? 256 : 128);
+        return;
+    }
     if (p.d == E_F64) { mma_f64(x, q, a, b, c, d); return; }
     if (x->tensor_hw && p.fraction) p.flags |= P_HARDWARE;
     float ta[MAX_TILE], tb[MAX_TILE], tc[512], sa[16 * 4], sb[8 * 4];

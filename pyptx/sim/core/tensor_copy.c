@@ -36,6 +36,7 @@ static u8 *host(Job *j, u64 va, u64 bytes, int writes, u32 *problem) {
         return 0;
     }
     if (writes && s->read_only) { *problem = TP_READ_ONLY; return 0; }
+    touch(j->x, s, va, bytes, writes);
     return s->host + (va - s->va);
 }
 

@@ -61,6 +61,10 @@ static int in_flight(const Ctx *x, const Wgmma *q) {
 static void land_wgmma(Ctx *x, Async *a) {
     const Wgmma *q = (const Wgmma *)(x->pool + x->ops[a->pc].aux);
     if (a->data) for (u32 i = 0; i < q->nd; i++) memcpy(R(x, q->registers[i]), a->data + 128 * i, 128);
+    if (x->tensor_hw == 2) {
+        if (!a->p[2]) for (u32 i = 0; i < q->nd; i++) memset(R(x, q->registers[i]), 0, 128);
+        return;
+    }
     multiply_warp(x, a->cta, q, a->warp->index, a->p[0], a->p[1], (int)a->p[2]);
 }
 
