@@ -43,12 +43,9 @@ class Clean:
         inputs = self.inputs()
         if text is None:
             return self.kernel.check(*inputs, **options)
-        kernel, runtime = self.kernel, runtime_for(inputs, "sim")
-        values, grid, _, args = kernel._bound(runtime, inputs, None, {})
-        variant = kernel.variant(**values)
-        args = [*args, *kernel._maps(variant, args)] if variant.tma_tensors else args
-        return pyptx.load(text)[kernel.name].check(grid, kernel.block, *args, max_steps=self.max_steps,
-                                                   smem_bytes=max(kernel.smem, variant.dynamic_bytes), **options)
+        _, plan, args = self.kernel.bind(*inputs)
+        return pyptx.load(text)[self.kernel.name].check(plan.grid, plan.block, *args, max_steps=self.max_steps,
+                                                        cluster=plan.cluster, smem_bytes=plan.smem_bytes, **options)
 
 
 @cache
