@@ -40,7 +40,14 @@ CREATE TABLE versions (
 CREATE TABLE labels (
     kernel TEXT NOT NULL, label TEXT NOT NULL, version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
     PRIMARY KEY (kernel, label));
-""",)
+""", """
+CREATE TABLE studies (
+    key TEXT PRIMARY KEY, problem TEXT NOT NULL, place TEXT NOT NULL, last REAL NOT NULL, about TEXT NOT NULL);
+CREATE INDEX studies_of_problem ON studies (problem);
+CREATE TABLE trials (
+    study TEXT NOT NULL REFERENCES studies (key) ON DELETE CASCADE, config TEXT NOT NULL, state TEXT NOT NULL,
+    seconds REAL, at REAL NOT NULL, about TEXT NOT NULL, PRIMARY KEY (study, config));
+""")
 _BUSY_S = 30                                            # how long to wait for another process' transaction
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _UNUSABLE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,

@@ -1,0 +1,181 @@
+"""What is tuned: a kernel on arrays of certain shapes, and how each configuration of it would be launched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyptx._variant import Variant
+from pyptx.errors import LaunchError
+from pyptx.kernel import Kernel
+from pyptx.runtime import LaunchPlan, runtime_for
+from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.numpy_arrays import numpy_dtype
+from pyptx.tensor_map import TensorMap
+from pyptx.tune import fingerprint
+
+__all__ = ["Launch", "Problem", "arguments"]
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One configuration's launch.
+
+    Attributes:
+        args: in parameter order: arrays, numbers, tensor maps.
+        inputs, outputs: places in `args` of the arrays a call takes and gives.
+    """
+
+    variant: Variant
+    plan: LaunchPlan
+    args: tuple[Any, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def identity(self) -> str:
+        """What tells it from launches of the same machine code: sizes, numbers, tensor maps."""
+        arrays = {id(arg): i for i, arg in enumerate(self.args) if _is_array(arg)}
+        return fingerprint.digest([self.plan.grid, self.plan.block, self.plan.cluster, self.plan.smem_bytes,
+                                   [f"array {arrays[id(a)]}" if id(a) in arrays else repr(a) for a in self.args]])
+
+
+class Problem:
+    """A kernel and its arguments.
+
+    Args:
+        kernel: with in_specs and out_specs.
+        args: input arrays, or the sizes of random ones: {"M": 4096, "N": 4096, "K": 4096}.
+        params: template and raw parameters that are the same for every configuration.
+        seed: of the random arrays, normally distributed (values change a GPU's power and so its speed).
+    Raises:
+        LaunchError: an array does not fit its Tile, a size is missing, or the kernel has no in_specs.
+        TypeError: it is no kernel.
+    """
+
+    def __init__(self, kernel: Kernel, args: Sequence[Any] | Mapping[str, int], params: Mapping[str, Any] | None = None,
+                 *, seed: int = 0):
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"cannot tune {kernel!r}; expected a kernel with template parameters")
+        if not kernel.in_specs:
+            raise LaunchError(f"{kernel.name} has no in_specs, so that a call cannot tell its sizes and its grid; give "
+                              "it in_specs, out_specs and grid to tune it")
+        self.kernel, self.params = kernel, dict(params or {})
+        self._given, self._seed, self._inputs = args, seed, None
+        if isinstance(args, Mapping):
+            self.sizes = {name: int(value) for name, value in args.items()}
+            if unknown := self.sizes.keys() - set(kernel.symbolic_dims):
+                raise LaunchError(f"{kernel.name} has no size {', '.join(sorted(unknown))}; it has "
+                                  f"{', '.join(kernel.symbolic_dims)}")
+            self.shapes = tuple(self._shape(spec) for spec in kernel.in_specs)
+            self.dtypes = tuple(numpy_dtype(spec.dtype.name).name for spec in kernel.in_specs)
+            self.runtime = runtime_for((), "sim")
+        else:
+            self._inputs = tuple(arguments(args))
+            count = len(kernel.in_specs)
+            if len(self._inputs) != count:
+                raise LaunchError(f"{kernel.name} takes {count} input arrays, got {len(self._inputs)}; outputs are "
+                                  "allocated")
+            self.runtime = runtime_for(self._inputs)
+            for i, array in enumerate(self._inputs):
+                self.runtime.check(array, f"{kernel.name}: array {i}")
+            self.sizes = kernel.sizes_of(self.runtime.arrays, self._inputs)
+            self.shapes = tuple(tuple(array.shape) for array in self._inputs)
+            self.dtypes = tuple(self.runtime.arrays.dtype_name(array) for array in self._inputs)
+
+    def _shape(self, spec: Any) -> tuple[int, ...]:
+        if missing := [name for name in spec.symbolic_dims if name not in self.sizes]:
+            raise LaunchError(f"{self.kernel.name}: the size {', '.join(missing)} of {spec} is not known; name it in "
+                              f"args, as in {{{missing[0]!r}: 1024}}")
+        return spec.resolve_shape(self.sizes)
+
+    @property
+    def template(self) -> tuple[str, ...]:
+        """Names that a space may hold."""
+        return tuple(self.kernel.template_params)
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """The input arrays; random ones are made when first asked for."""
+        if self._inputs is None:
+            rng = np.random.default_rng(self._seed)
+            self._inputs = tuple(_random(shape, spec.dtype.name, rng)
+                                 for shape, spec in zip(self.shapes, self.kernel.in_specs, strict=True))
+        return self._inputs
+
+    @property
+    def given(self) -> bool:
+        """Whether the arrays are the user's, with values that may matter."""
+        return not isinstance(self._given, Mapping)
+
+    @property
+    def elements(self) -> int:
+        """Of all arrays, outputs too."""
+        shapes = [*self.shapes, *(self._shape(spec) for spec in self.kernel.out_specs)]
+        return sum(int(np.prod(shape, dtype=np.int64)) for shape in shapes)
+
+    def host_inputs(self) -> tuple[np.ndarray, ...]:
+        """The inputs as NumPy arrays."""
+        return tuple(np.asarray(arrays_of(array).host(array)) for array in self.inputs)
+
+    def host(self) -> Problem:
+        """The same with its arrays in NumPy."""
+        if self._inputs is None or self.runtime.arrays.package == "numpy":
+            return self
+        arrays = []
+        for array, spec in zip(self.host_inputs(), self.kernel.in_specs, strict=True):
+            kind = numpy_dtype(spec.dtype.name)         # packages without a bf16 of NumPy's give its bits
+            arrays.append(array if array.dtype.itemsize != kind.itemsize else array.view(kind))
+        return Problem(self.kernel, arrays, self.params)
+
+    def variant(self, config: Mapping[str, Any]) -> Variant:
+        """The kernel traced for the problem's sizes and a configuration."""
+        return self.kernel.variant(**self.sizes, **self._values(config))
+
+    def launch(self, config: Mapping[str, Any], *, empty: bool = False) -> Launch:
+        """How a configuration is launched, on NumPy arrays of the simulator's.
+
+        Args:
+            empty: the inputs' values do not matter: random ones are not made.
+        Raises:
+            LaunchError, ValueError, ...: what the kernel's own Python refuses, and tensor maps that cannot be.
+        """
+        inputs = self._blank() if empty and self._inputs is None else self.inputs
+        variant, plan, args = self.kernel.bind(*inputs, **self._values(config))
+        first, written = len(inputs), len(self.kernel.out_specs)
+        return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))
+
+    def _blank(self) -> tuple[np.ndarray, ...]:
+        return tuple(np.zeros(shape, numpy_dtype(spec.dtype.name))          # zeros take no memory until written
+                     for shape, spec in zip(self.shapes, self.kernel.in_specs, strict=True))
+
+    def _values(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self.params, **config}
+
+    def key(self) -> str:
+        """Kernel source, sizes, types and fixed parameters as a hash; the same in every process."""
+        return fingerprint.digest([fingerprint.of_kernel(self.kernel), self.shapes, self.dtypes,
+                                   {name: repr(value) for name, value in self.params.items()}])
+
+    def __str__(self) -> str:
+        shapes = ", ".join(f"{dtype}[{'x'.join(map(str, shape))}]"
+                           for shape, dtype in zip(self.shapes, self.dtypes, strict=True))
+        return f"{self.kernel.name}({shapes})"
+
+
+def arguments(args: Any) -> tuple[Any, ...]:
+    """The arrays of a call; one array alone is a tuple of it."""
+    return tuple(args) if isinstance(args, list | tuple) else (args,)
+
+
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, TensorMap) and not isinstance(value, np.generic) and arrays_of(value) is not None
+
+
+def _random(shape: tuple[int, ...], type_name: str, rng: np.random.Generator) -> np.ndarray:
+    kind = numpy_dtype(type_name)
+    if kind.kind in "iub":
+        return rng.integers(0, 2 if kind.kind == "b" else 100, shape).astype(kind)
+    return rng.standard_normal(shape, dtype=np.float32).astype(kind)

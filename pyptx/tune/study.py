@@ -1,0 +1,398 @@
+"""A sweep as a value: its trials, how far it is, what is best; run here or in the background, stopped and resumed."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyptx.compiled import Compiled
+from pyptx.kernel import Kernel
+from pyptx.runtime.arrays import arrays_of
+from pyptx.toolchain import assembler
+from pyptx.tune import exports, results, tables
+from pyptx.tune.budget import Budget, budget_of
+from pyptx.tune.checking import CHECK_MOST, Checker
+from pyptx.tune.comparing import Tolerance
+from pyptx.tune.control import Clock, Control
+from pyptx.tune.problem import Problem
+from pyptx.tune.running import Run
+from pyptx.tune.space import Config, Space, SpaceError
+from pyptx.tune.strategies import strategy_of
+from pyptx.tune.trial import Trial, key_of
+
+__all__ = ["Event", "Progress", "Study"]
+
+_LISTED = 5000                                          # combinations of a space whose refused ones become trials too
+
+
+class Progress(NamedTuple):
+    """Trials that are done, all of them, and an estimate of the seconds left (None: nobody knows)."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+
+
+class Event(NamedTuple):
+    """What a subscriber is told. `kind`: "trial" (its state changed), "added" (a trial), or "state" (the study's)."""
+
+    kind: str
+    study: Study
+    trial: Trial | None = None
+
+
+class Study:
+    """Configurations of a kernel, tried out.
+
+    Arrays on a GPU: times are measured there. NumPy arrays, or sizes only: every configuration is assembled, run on the
+    simulator and timed by the performance model, and its time is labelled "modelled".
+
+    Args:
+        kernel: with template parameters.
+        space: a Space, or a mapping from parameters to values.
+        args: input arrays, or sizes of random ones: {"M": 4096, "N": 4096, "K": 4096}.
+        reference: what the outputs should be: a function of the inputs, or arrays; None: only faults are found.
+        check_args: arrays or sizes of the check, when there is no GPU and those of the problem are too large to
+            simulate quickly. A reference that is a function gets them.
+        budget: a number of configurations, or a time such as "10min".
+        strategy: "auto", "grid", "model", "tpe", "random"; see README of tune.
+        objective: "time", or a function of a Trial, less is better.
+        params: template and raw parameters that are the same everywhere.
+        gpu: whose times are modelled: a name such as "H200"; by default the one the kernel's target is of.
+        options: of ptxas.
+        spills: let registers spill instead of refusing the configuration.
+        rtol, atol: how far results may be off; by default as their type has it.
+        limit_s: seconds that one run of one configuration may take, before it counts as hanging.
+        workers: configurations that are prepared at a time; default: the CPUs there are.
+        cluster: a Dask client or the address of a scheduler: its workers measure, each on its own device.
+        resume: take what the store has of this problem on this device; False: try everything again.
+        seed: of random inputs, orders and searches.
+    Raises:
+        SpaceError, ValueError, TypeError, LaunchError: what was given does not fit together; says what.
+    """
+
+    def __init__(self, kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any, *, reference: Any = None,
+                 check_args: Any = None, budget: Budget | int | str | None = None, strategy: str = "auto",
+                 objective: str | Callable[[Trial], float] = "time", params: Mapping[str, Any] | None = None,
+                 gpu: str | None = None, options: Sequence[str] = (), spills: bool = False, rtol: float | None = None,
+                 atol: float | None = None, limit_s: float = 60.0, workers: int | None = None, cluster: Any = None,
+                 resume: bool = True, seed: int = 0):
+        self.problem = Problem(kernel, args if isinstance(args, Mapping) else _tuple(args), params, seed=seed)
+        self.kernel, self.budget, self.seed = kernel, budget_of(budget), seed
+        self.space = Space.of(space).given(**self.problem.sizes, **(params or {}))
+        self._check_names(params or {})
+        if objective != "time" and not callable(objective):
+            raise ValueError(f"objective {objective!r}; expected 'time' or a function of a Trial")
+        self.objective, self.options, self.spills, self.limit_s = objective, tuple(options), spills, limit_s
+        self.workers, self.cluster, self.gpu = workers, cluster, gpu
+        self.notes: list[str] = []
+        self.checker = self._checker(reference, check_args, Tolerance(rtol, atol))
+        self.strategy, self._strategy, most = strategy_of(strategy, self.space, seed=seed)
+        self._most = self.budget.trials or most
+        self.state, self.error = "new", None
+        self.trials: list[Trial] = []
+        self._by_key: dict[str, Trial] = {}
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
+        self._finished, self._thread = 0, None
+        self._run = Run(self)
+        self.key = results.Key(self.problem.key(), self._run.place)
+        self._kept = results.load(self.key, self._checked_with) if resume else {}
+        self._list_trials()
+
+    # what there is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial with the least objective; measured ones go before modelled ones."""
+        with self._lock:
+            usable = [t for t in self.trials if t.usable]
+        measured = [t for t in usable if t.kind == "measured"]
+        return min(measured or usable, key=lambda t: (self.value(t), _tie(t)), default=None)
+
+    @property
+    def progress(self) -> Progress:
+        with self._lock:
+            done, total = sum(t.done for t in self.trials), self._total()
+            left = total - done
+            if not left or self.state == "finished":
+                return Progress(done, total, 0.0)
+            if self.state != "running" or not self._finished:
+                return Progress(done, total, None)
+            return Progress(done, total, self._clock.seconds / self._finished * left)
+
+    def value(self, trial: Trial) -> float:
+        """The objective of a trial that has a time; less is better."""
+        return trial.seconds if self.objective == "time" else float(self.objective(trial))
+
+    def trial(self, config: Mapping[str, Any]) -> Trial | None:
+        """The trial of a configuration; None when there is none yet."""
+        return self._by_key.get(key_of(config))
+
+    def compiled(self, config: Mapping[str, Any]) -> Compiled:
+        """A configuration's machine code, for the problem's sizes."""
+        return self.problem.variant(config).compile(self.options, arch=self._run.target)
+
+    def counts(self) -> dict[str, int]:
+        """How many trials are in each state that occurs."""
+        with self._lock:
+            found: dict[str, int] = {}
+            for trial in self.trials:
+                found[trial.state] = found.get(trial.state, 0) + 1
+        return found
+
+    # running ----------------------------------------------------------------------------------------------------------
+
+    def run(self) -> Study:
+        """Work until nothing is left or the budget is used up; what is stored already is not done again.
+
+        Raises:
+            KeyboardInterrupt: somebody pressed Ctrl-C. What was done is kept; `run` goes on with the rest.
+            MissingToolError, and what the reference raises: nothing can be tried at all.
+        """
+        self.start()
+        try:
+            self.wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def start(self) -> Study:
+        """As `run`, in a thread; returns at once."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return self
+            self._control.reset()
+            self.error, self._finished = None, 0
+            self._clock.reset()
+            self._thread = threading.Thread(target=self._work, name=f"tuning {self.kernel.name}", daemon=True)
+            self._set_state("running")
+            self._thread.start()
+        return self
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it ends, or so many seconds; whether it has ended. Raises what ended it, when something did."""
+        thread = self._thread
+        if thread is None:
+            return True
+        if timeout is not None:
+            thread.join(timeout)
+        else:
+            while thread.is_alive():                    # in slices: Ctrl-C is seen between them
+                thread.join(0.2)
+        if thread.is_alive():
+            return False
+        if self.error is not None:
+            raise self.error
+        return True
+
+    def pause(self) -> None:
+        """Begin nothing new until `resume`; what is in work is finished."""
+        with self._lock:
+            if self.state == "running":
+                self._control.pause()
+                self._clock.hold()
+                self._set_state("paused")
+
+    def resume(self) -> Study:
+        """Go on after `pause` or `stop`."""
+        with self._lock:
+            if self.state == "paused":
+                self._clock.start()
+                self._control.go_on()
+                self._set_state("running")
+                return self
+        return self.start()
+
+    def stop(self) -> None:
+        """End the run now; trials in work are begun again by the next one. Waits for its threads."""
+        self._control.stop()
+        self._run.interrupt()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+        """Call a function on every change, from the thread that made it; the function returned ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
+
+    def _work(self) -> None:
+        ended = "failed"
+        try:
+            self._clock.start()
+            self._run.work()
+            ended = "stopped" if self._control.stopped else "finished"
+        except Exception as error:                      # raised by `wait`, where somebody is there to see it
+            self.error = error
+        finally:
+            self._clock.hold()
+            with self._lock:
+                for trial in self.trials:
+                    if not trial.done:
+                        trial.state = "queued"
+                self._set_state(ended)
+
+    # for the run ------------------------------------------------------------------------------------------------------
+
+    def take(self) -> Trial | None:
+        """The next trial to work on; None when there is none, or the budget is used up."""
+        with self._lock:
+            if self.budget.seconds is not None and self._clock.seconds > self.budget.seconds:
+                return None
+            for trial in self.trials:
+                if trial.state == "queued":
+                    return self._begin(trial)
+            while self.strategy not in ("grid",) and (self._most is None or self._tried() < self._most):
+                config = self._strategy.ask()
+                if config is None:
+                    return None
+                trial = self._by_key.get(key_of(config))
+                if trial is None:
+                    trial = self._add(config)
+                    if not trial.done:
+                        return self._begin(trial)
+                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
+        return None
+
+    def changed(self, trial: Trial) -> None:
+        """Tell subscribers; keep the trial when it is done."""
+        if trial.done:
+            with self._lock:
+                self._finished += 1
+                twins = [t for t in self.trials if t.twin == trial.number]
+                for twin in twins:
+                    twin.seconds, twin.kind, twin.interval = trial.seconds, trial.kind, trial.interval
+                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
+            self.save([trial, *twins])
+        self._tell("trial", trial)
+
+    def save(self, trials: Sequence[Trial]) -> None:
+        about = {"kernel": self.kernel.name, "problem": str(self.problem), "sizes": self.problem.sizes,
+                 "target": self._run.target or self.kernel.arch}
+        twins = [None if trial.twin is None else self.trials[trial.twin].key for trial in trials]
+        results.save(self.key, zip(trials, twins, strict=True), about, self._checked_with)
+
+    def _begin(self, trial: Trial) -> Trial:
+        trial.state, trial.reason, trial.fault = "compiling", None, None
+        return trial
+
+    def _add(self, config: Config, refused: str | None = None) -> Trial:
+        trial = Trial(dict(config), number=len(self.trials), _compile=self.compiled)
+        if refused is not None:
+            trial.state, trial.reason, trial.fault = "refused", refused, "restriction"
+        elif (row := self._kept.get(trial.key)) is not None:
+            results.restore(trial, row, self._by_key)
+        self.trials.append(trial)
+        self._by_key[trial.key] = trial
+        if self.state != "new":
+            self._tell("added", trial)
+        return trial
+
+    def _list_trials(self) -> None:
+        """All of a grid; of other spaces what is known already."""
+        if self.strategy == "grid":
+            points = self.space.points() if len(self.space) <= _LISTED else ((c, None) for c in self.space.feasible())
+            for config, refused in points:
+                if self._most is not None and refused is None and self._tried() >= self._most:
+                    break
+                self._add(config, refused)
+            return
+        for row in list(self._kept.values()):
+            config = results.config_in(row["config"], self.space)
+            if config is not None and self.space.refusal(config) is None:
+                trial = self._add(config)
+                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
+
+    def _tried(self) -> int:
+        return sum(t.fault != "restriction" for t in self.trials)
+
+    def _total(self) -> int:
+        if self.strategy == "grid" or self._most is None:
+            return len(self.trials)
+        return max(len(self.trials), self._most)
+
+    def _set_state(self, state: str) -> None:
+        self.state = state
+        self._tell("state")
+
+    def _tell(self, kind: str, trial: Trial | None = None) -> None:
+        for callback in list(self._subscribers):
+            try:
+                callback(Event(kind, self, trial))
+            except Exception as error:                  # a display that breaks does not end the sweep
+                warnings.warn(f"a subscriber of the study failed: {type(error).__name__}: {error}", RuntimeWarning,
+                              stacklevel=2)
+
+    # what it was given ------------------------------------------------------------------------------------------------
+
+    def _check_names(self, params: Mapping[str, Any]) -> None:
+        known = self.problem.template
+        if unknown := [name for name in self.space.names if name not in known]:
+            raise SpaceError(f"{self.kernel.name} has no template parameter {', '.join(unknown)}; it has "
+                             f"{', '.join(known) or 'none'}")
+        if twice := [name for name in self.space.names if name in params]:
+            raise SpaceError(f"{', '.join(twice)} is in the space and in params")
+
+    def _checker(self, reference: Any, check_args: Any, tolerance: Tolerance) -> Checker | None:
+        """None when nothing can be checked; a note says why."""
+        problem, on_gpu = self.problem, self.problem.runtime.name == "cuda"
+        if check_args is not None:
+            if reference is not None and not callable(reference):
+                raise ValueError("check_args need a reference that is a function: arrays have the sizes of args")
+            given = check_args if isinstance(check_args, Mapping) else _tuple(check_args)
+            problem = Problem(self.kernel, given, self.problem.params, seed=self.seed)
+        elif not on_gpu and problem.elements > CHECK_MOST:
+            self.notes.append("results are not checked: the problem is too large to simulate; check_args= gives "
+                              "arrays or sizes for it")
+            return None
+        if reference is None:
+            self.notes.append("results are not compared with anything: no reference was given")
+        return Checker(problem.host(), reference, tolerance)
+
+    @property
+    def _checked_with(self) -> str:
+        return self.checker.name if self.checker else "nothing"
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """What its times depend on beside the problem: {"kind": "modelled", "gpu": "H200", ...}."""
+        return self.key.place
+
+    @property
+    def tool(self) -> str:
+        return assembler()
+
+    # what others make of it -------------------------------------------------------------------------------------------
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """A row for each trial; written to a file, too, when one is named."""
+        return exports.written(exports.csv_text(self), path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The results in Kernel Tuner's T4 form, which its tools read."""
+        return exports.written(exports.t4_text(self), path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame, a row for each trial."""
+        return import_module("pandas").DataFrame(exports.rows(self))
+
+    def __repr__(self) -> str:
+        return tables.text(self)
+
+    def _repr_html_(self) -> str:
+        return tables.html(self)
+
+
+def _tuple(args: Any) -> tuple[Any, ...]:
+    return (args,) if arrays_of(args) is not None else tuple(args)
+
+
+def _tie(trial: Trial) -> tuple:
+    """Among equal times the configuration that takes less of the chip."""
+    used = trial.resources
+    return (used.registers, trial.shared_bytes or 0, trial.key) if used else (0, 0, trial.key)

@@ -1,0 +1,84 @@
+"""A study for a terminal and for a notebook: what was found, the fastest configurations, why others were left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from typing import TYPE_CHECKING
+
+from pyptx.tune.trial import Trial, time_text
+
+if TYPE_CHECKING:
+    from pyptx.tune.study import Study
+
+__all__ = ["html", "refusals", "text"]
+
+_ROWS, _REASONS = 12, 8
+_INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color1,#fff)"
+_HEAD = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
+
+
+def text(study: Study) -> str:
+    table = [_columns(study), *(_row(study, trial) for trial in _shown(study))]
+    lines = [_title(study), _counts(study), *study.notes]
+    if len(table) > 1:
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines += ["", *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                        for row in table)]
+    reasons = refusals(study)
+    if reasons:
+        lines += ["", "left out:", *(f"  {count:4} x {reason}" for reason, count in reasons[:_REASONS])]
+        if len(reasons) > _REASONS:
+            lines.append(f"  and {len(reasons) - _REASONS} more reasons")
+    return "\n".join(lines)
+
+
+def html(study: Study) -> str:
+    """Inline styles only: it survives GitHub, nbviewer and dark themes."""
+    def cells(row: list[str], tag: str, style: str) -> str:
+        return "".join(f'<{tag} style="{style};padding:2px 8px;text-align:left;white-space:nowrap">{escape(cell)}'
+                       f"</{tag}>" for cell in row)
+    body = "".join(f"<tr>{cells(_row(study, trial), 'td', _INK)}</tr>" for trial in _shown(study))
+    reasons = "".join(f"<li>{count} × {escape(reason)}</li>" for reason, count in refusals(study)[:_REASONS])
+    notes = "".join(f"<div>{escape(note)}</div>" for note in study.notes)
+    left_out = f"<details><summary>left out</summary><ul>{reasons}</ul></details>" if reasons else ""
+    return (f'<div style="{_INK};overflow-x:auto"><b>{escape(_title(study))}</b><div>{escape(_counts(study))}</div>'
+            f'{notes}<table style="border-collapse:collapse;{_INK}"><thead><tr>{cells(_columns(study), "th", _HEAD)}'
+            f"</tr></thead><tbody>{body}</tbody></table>{left_out}</div>")
+
+
+def refusals(study: Study) -> list[tuple[str, int]]:
+    """Why configurations were left out or failed, the most frequent reason first."""
+    found = Counter(trial.reason for trial in study.trials
+                    if trial.state in ("refused", "failed", "wrong") and trial.reason)
+    return found.most_common()
+
+
+def _title(study: Study) -> str:
+    place = study.place
+    where = f"modelled for {place['gpu']}" if place["kind"] == "modelled" else f"measured on {place['gpu']}"
+    return f"{study.problem}, {where}: {study.state}"
+
+
+def _counts(study: Study) -> str:
+    done, total, left = study.progress
+    counts = ", ".join(f"{count} {state}" for state, count in study.counts().items())
+    return f"{done} of {total} configurations done" + (f", about {left:.0f} s left" if left else "") + f": {counts}"
+
+
+def _shown(study: Study) -> list[Trial]:
+    usable = [trial for trial in list(study.trials) if trial.usable]
+    kind = "measured" if any(trial.kind == "measured" for trial in usable) else "modelled"
+    return sorted((t for t in usable if t.kind == kind), key=study.value)[:_ROWS]
+
+
+def _columns(study: Study) -> list[str]:
+    return [*study.space.names, "time", "interval", "registers", "shared", "occupancy", "checked"]
+
+
+def _row(study: Study, trial: Trial) -> list[str]:
+    used, shared = trial.resources, trial.shared_bytes
+    interval = " to ".join(map(time_text, trial.interval)) if trial.interval else ""
+    return [*(str(trial.config[name]) for name in study.space.names), f"{time_text(trial.seconds)} ({trial.kind})",
+            interval, str(used.registers) if used else "", "" if shared is None else str(shared),
+            f"{trial.occupancy:.0%}" if trial.occupancy is not None else "", "yes" if trial.checked else "no"]

@@ -1,0 +1,44 @@
+"""Kernels to be tuned, small, with what can go wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.types import f32, u32, u64
+
+THREADS = 64
+
+
+def body(x, y, *, PER=1, FAULT="none", UNUSED=0):
+    """y = 2 x, PER elements a thread, for sizes that are multiples of PER * THREADS; FAULT says what else it does."""
+    (N,) = x.shape
+    source, target = ptx.global_ptrs(x, y)
+    if FAULT == "python":
+        raise ValueError(f"PER={PER} does not suit this kernel")
+    if FAULT == "shared":
+        smem.alloc(f32, 100_000)
+    thread = reg.from_(ptx.special.ctaid.x(), u32) * THREADS + reg.from_(ptx.special.tid.x(), u32)
+    value, at = reg.scalar(f32), reg.scalar(u64)
+    for i in range(PER):
+        ptx.inst.mul.wide.u32(at, thread + i * (N // PER), 4)
+        ptx.inst.ld.global_.f32(value, ptx.addr(source + at))
+        ptx.inst.mul.f32(value, value, 3.0 if FAULT == "wrong" else 2.0)
+        ptx.inst.st.global_.f32(ptx.addr(target + at), value)
+    if FAULT == "loop":
+        with ptx.loop("forever"):
+            ptx.inst.st.volatile.global_.f32(ptx.addr(target), value)
+    if FAULT == "address":
+        ptx.inst.st.global_.f32(ptx.addr(target, 1 << 24), value)
+    if FAULT == "ptxas":
+        ptx.raw(".shared .align 4 .b8 large[300000];")
+
+
+def double(**options) -> Kernel:
+    return kernel(body, name="double", arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
+                  grid=lambda N, PER: -(-N // (PER * THREADS)), block=THREADS, **options)
+
+
+def twice(x: np.ndarray) -> np.ndarray:
+    return 2 * x

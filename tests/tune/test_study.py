@@ -1,0 +1,201 @@
+"""Sweeps without a GPU: what becomes of good and of faulty configurations, stopping, going on, what is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tune.kernels import double, twice
+
+from pyptx.store import Store
+from pyptx.tune import Space, SpaceError, Study, restrict, results, tune
+from pyptx.tune.isolation import Child
+
+X = np.arange(256, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    store = Store(tmp_path / "results.sqlite")
+    monkeypatch.setattr(results, "default_store", lambda: store)
+    return store
+
+
+def test_every_fault_is_told_with_its_reason_and_the_rest_finishes():
+    space = Space(FAULT=["none", "loop", "address", "wrong", "ptxas", "shared", "python"], PER=[1])
+    study = tune(double(), space, X, reference=twice, limit_s=2)
+    found = {trial.config["FAULT"]: trial for trial in study.trials}
+    assert {name: (trial.state, trial.fault) for name, trial in found.items()} == {
+        "none": ("modelled", None), "loop": ("failed", "hang"), "address": ("failed", "bounds"),
+        "wrong": ("wrong", "wrong"), "ptxas": ("refused", "ptxas"), "shared": ("refused", "shared memory"),
+        "python": ("refused", "python")}
+    assert found["loop"].reason == "on the simulator: it did not end in 2 s"
+    assert "outside every buffer" in found["address"].reason
+    assert found["address"].reason.startswith("kernels.py:")
+    assert found["wrong"].reason == "255 of 256 values are wrong; the first is [1]: 3, expected 2"
+    assert "uses too much shared data" in found["ptxas"].reason
+    assert "401024 B a block" in found["shared"].reason
+    assert found["python"].reason == "PER=1 does not suit this kernel"
+    assert study.best is found["none"]
+    assert study.best.checked and study.best.kind == "modelled" and study.best.seconds > 0
+    assert study.progress == (7, 7, 0.0)
+
+
+def test_equal_machine_code_is_tried_once():
+    study = tune(double(), Space(UNUSED=[0, 1, 2]), X, reference=twice, workers=1)
+    assert [trial.state for trial in study.trials] == ["modelled", "duplicate", "duplicate"]
+    assert study.trials[2].twin == 0
+    assert study.trials[2].reason == "the same machine code, launched alike, as UNUSED=0"
+    assert study.trials[2].seconds == study.trials[0].seconds
+    assert study.best is study.trials[0]
+
+
+def test_a_restriction_refuses_before_anything_is_traced():
+    space = Space(restrict(lambda PER, N: N % (PER * 64) == 0, "{PER} elements do not divide {N}"), PER=[1, 3])
+    study = tune(double(), space, X)
+    assert (study.trials[1].state, study.trials[1].fault) == ("refused", "restriction")
+    assert study.trials[1].reason == "3 elements do not divide 256"
+    assert study.trials[0].compiled().resources["double"].registers > 0
+
+
+def test_what_is_stored_is_not_done_again_and_a_larger_space_adds_to_it():
+    first = tune(double(), Space(PER=[1, 2]), X, reference=twice)
+    again = Study(double(), Space(PER=[1, 2, 4]), X, reference=twice)
+    assert [trial.restored for trial in again.trials] == [True, True, False]
+    assert [trial.seconds for trial in again.trials[:2]] == [trial.seconds for trial in first.trials]
+    done = []
+    again.subscribe(lambda event: done.append(event.trial.config) if event.trial and event.trial.done else None)
+    again.run()
+    assert done == [{"PER": 4}]
+    assert not any(t.restored for t in Study(double(), Space(PER=[1]), X, reference=twice, resume=False).trials)
+
+
+@pytest.mark.parametrize("change", [
+    {"args": np.arange(512, dtype=np.float32)}, {"gpu": "H100 PCIe"}, {"reference": lambda x: x + x},
+], ids=["shape", "gpu", "reference"])
+def test_another_problem_has_results_of_its_own(change: dict):
+    arguments = {"args": X, "reference": twice}
+    tune(double(), Space(PER=[1]), **arguments)
+    assert Study(double(), Space(PER=[1]), **arguments).trials[0].restored
+    assert not Study(double(), Space(PER=[1]), **{**arguments, **change}).trials[0].restored
+
+
+def test_stopped_in_the_middle_nothing_is_lost():
+    space = Space(PER=[1, 2, 4], UNUSED=[0, 1, 2])
+    study = Study(double(), space, X, reference=twice, workers=1)
+    enough = threading.Event()
+    study.subscribe(lambda event: enough.set() if study.progress.done >= 3 else None)
+    study.start()
+    assert enough.wait(60)
+    study.stop()
+    assert study.state == "stopped"
+    kept = {trial.key: trial.state for trial in study.trials if trial.done}
+    assert 3 <= len(kept) < 9
+    assert {trial.state for trial in study.trials if not trial.done} == {"queued"}
+    fresh = Study(double(), space, X, reference=twice)                 # another process would see the same
+    assert {trial.key: trial.state for trial in fresh.trials if trial.done} == kept
+    study.resume().wait()
+    assert study.state == "finished" and all(trial.done for trial in study.trials)
+    assert study.counts() == {"modelled": 3, "duplicate": 6}
+
+
+def test_paused_it_begins_nothing_until_it_goes_on():
+    study = Study(double(), Space(PER=[1, 2, 4]), X, reference=twice, workers=1)
+    paused = threading.Event()
+
+    def pause(event):
+        if event.trial and event.trial.done:
+            study.pause()
+            paused.set()
+    end = study.subscribe(pause)
+    study.start()
+    assert paused.wait(60)
+    assert not study.wait(0.3)
+    assert study.state == "paused" and study.progress.done == 1
+    end()
+    study.resume().wait()
+    assert study.progress.done == 3
+
+
+def test_a_trial_whose_process_is_killed_is_a_result_and_the_next_one_gets_a_new_process(monkeypatch):
+    ask, pids = Child.ask, []
+
+    def asked(child: Child, *question, limit_s: float):
+        if question[0] == "simulate":
+            if not pids:                                # the first is a loop that nobody but us ends
+                child.ask("hello", limit_s=30)
+                threading.Timer(0.3, os.kill, (child.pid, signal.SIGKILL)).start()
+            pids.append(child.pid)
+        return ask(child, *question, limit_s=limit_s)
+    monkeypatch.setattr(Child, "ask", asked)
+    study = tune(double(), Space(FAULT=["loop", "none"]), X, reference=twice, limit_s=30, workers=1)
+    assert study.trials[0].fault == "killed"
+    assert study.trials[0].reason == "on the simulator: its process was ended by signal 9 (SIGKILL)"
+    assert study.trials[1].state == "modelled"
+    again = Study(double(), Space(FAULT=["loop", "none"]), X, reference=twice)
+    assert [trial.state for trial in again.trials] == ["queued", "modelled"], "nobody knows whether it was to blame"
+
+
+def test_without_a_reference_faults_are_found_and_the_rest_is_said_to_be_unchecked():
+    study = tune(double(), Space(FAULT=["wrong", "address"]), X)
+    assert [trial.state for trial in study.trials] == ["modelled", "failed"]
+    assert not study.trials[0].checked
+    assert "results are not compared with anything" in repr(study)
+
+
+def test_a_problem_that_is_only_sizes_is_checked_at_sizes_of_its_own():
+    study = tune(double(), Space(PER=[1, 2]), {"N": 1 << 22}, reference=twice, check_args={"N": 512})
+    assert all(trial.checked for trial in study.trials)
+    unchecked = tune(double(), Space(PER=[1]), {"N": 1 << 22}, reference=twice)
+    assert "check_args=" in unchecked.notes[0] and not unchecked.trials[0].checked
+
+
+def test_exports_hold_every_trial(tmp_path: Path):
+    study = tune(double(), Space(FAULT=["none", "wrong"]), X, reference=twice)
+    lines = study.to_csv(tmp_path / "out.csv").splitlines()
+    assert (tmp_path / "out.csv").read_text().splitlines() == lines
+    assert lines[0].startswith("FAULT,state,seconds,kind,") and lines[1].startswith("none,modelled,")
+    t4 = json.loads(study.to_json())
+    assert [row["invalidity"] for row in t4["results"]] == ["correct", "correctness"]
+    assert t4["results"][0]["configuration"] == {"FAULT": "none"}
+    assert t4["metadata"]["kind"] == "modelled"
+
+
+def test_its_text_says_modelled_and_why_others_were_left_out():
+    study = tune(double(), Space(FAULT=["none", "wrong", "python"]), X, reference=twice)
+    for text in (repr(study), study._repr_html_()):
+        assert "modelled for H200 SXM" in text and "(modelled)" in text
+        assert "PER=1 does not suit this kernel" in text and "255 of 256 values are wrong" in text
+
+
+@pytest.mark.parametrize("arguments, error, message", [
+    ({"space": {"BN": [1]}}, SpaceError, "double has no template parameter BN; it has PER, FAULT, UNUSED"),
+    ({"strategy": "best"}, ValueError, "expected one of auto, grid"),
+    ({"budget": "soon"}, ValueError, "a time such as '90s'"),
+    ({"objective": "energy"}, ValueError, "expected 'time' or a function"),
+    ({"args": {"M": 4}}, ValueError, "double has no size M; it has N"),
+    ({"args": (X, X)}, ValueError, "takes 1 input arrays, got 2"),
+    ({"gpu": "H300"}, ValueError, "no GPU called 'H300'"),
+], ids=str)
+def test_what_does_not_fit_together_is_refused_at_once(arguments: dict, error: type, message: str):
+    with pytest.raises(error, match=message):
+        Study(**{"kernel": double(), "space": {"PER": [1]}, "args": X, **arguments})
+
+
+def test_what_a_reference_raises_ends_the_sweep():
+    def broken(x):
+        raise ZeroDivisionError("the reference is wrong")
+    with pytest.raises(ZeroDivisionError, match="the reference is wrong"):
+        tune(double(), Space(PER=[1]), X, reference=broken)
+
+
+def test_a_budget_of_trials_and_an_objective_of_ones_own():
+    study = tune(double(), Space(PER=[1, 2, 4]), X, reference=twice, budget=2)
+    assert study.counts() == {"modelled": 2}
+    study = tune(double(), Space(PER=[1, 2, 4]), X, reference=twice, objective=lambda t: -t.resources.registers)
+    assert study.best.config == {"PER": 4}
