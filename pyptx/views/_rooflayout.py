@@ -113,9 +113,10 @@ def picture(view, left: float, top: float, width: float, height: float) -> Pictu
     markers.sort(key=lambda marker: marker.solid)       # what was measured is drawn above
     for marker in markers:
         room.take(marker.x - 6, marker.y - 6, 12, 12)
-    flats.sort(key=lambda flat: -flat[0])
-    labels += room.roof_labels((kind, label, frame.py(flops)) for flops, kind, label, _ in flats
-                               if frame.y[0] < flops < frame.y[1] and flops / main.bytes_per_s < frame.x[1])
+    flats.sort(key=lambda flat: ("ceiling" in flat[1], -flat[0]))      # ceilings take the room that is left
+    labels += room.roof_labels(
+        (kind, label, frame.px(max(frame.x[0], flops / main.bytes_per_s)), frame.py(flops))
+        for flops, kind, label, _ in flats if frame.y[0] < flops < frame.y[1] and flops / main.bytes_per_s < frame.x[1])
     labels += room.slope_labels((line, slope) for line, slope in zip(
         (one for one in lines if one.kind.startswith("slope")), (one for one in slopes if _slope(
             frame, one.bytes_per_s, max(tops))), strict=True))
@@ -136,7 +137,7 @@ def axes(view, placed: list) -> tuple[tuple[float, float], tuple[float, float]]:
     tops = [roof.flops_per_s for roof in view.roofs] or [view.gpu.bytes_per_s(view.level)]
     ridge = max(tops) / view.gpu.bytes_per_s(view.level)
     return (axis([*(at.intensity for at in placed), ridge], 4, 6, 3),
-            axis([*(at.rate for at in placed), *tops], 3, 1.8, 2.5))
+            axis([*(at.rate for at in placed), *tops], 3, 1.8, 2))
 
 
 def labelled(view) -> dict[int, str]:
@@ -193,18 +194,22 @@ class _Room:
         hit = sum(x < bx + bw and bx < x + width and y < by + bh and by < y + height for bx, by, bw, bh in self.boxes)
         return 100 * hit + sum(x <= px <= x + width and y <= py <= y + height for px, py in self.dots)
 
-    def roof_labels(self, flats: Iterable[tuple[str, str, float]]) -> Iterator[Label]:
-        """At the right end of each roof, above it or below it, further left where that is taken."""
+    def roof_labels(self, flats: Iterable[tuple[str, str, float, float]]) -> Iterator[Label]:
+        """At the right end of each roof, above it or below it, further left where that is taken; of what begins at x.
+        Without room a ceiling has none."""
         right = self.frame.left + self.frame.width - 6
-        for kind, text, y in flats:
+        for kind, text, begins, y in flats:
             wide = _width(text)
-            tries = [(right - wide - shift, y + dy) for shift in (0, 110, 220, 330) for dy in (-FONT - 4, 3)]
+            shifts = [shift for shift in (0, 110, 220, 330) if not shift or right - wide - shift > begins + 10]
+            tries = [(right - wide - shift, y + dy) for shift in shifts for dy in (-FONT - 4, 3)]
             x, top = min(tries, key=lambda at: self.cost(*at, wide, FONT + 1))
+            if "ceiling" in kind and self.cost(x, top, wide, FONT + 1) >= 100:
+                continue
             self.take(x, top, wide, FONT + 1)
             yield Label(kind, x + wide, top + FONT - 1, text, "end")
 
     def slope_labels(self, slopes: Iterable[tuple[Line, object]]) -> Iterator[Label]:
-        """Along each slope, above it; where along is free."""
+        """Along each slope, above it, where along is free; only the main one has a name that lies on others."""
         for line, slope in slopes:
             angle = atan2(line.y2 - line.y1, line.x2 - line.x1)
             long = ((line.x2 - line.x1) ** 2 + (line.y2 - line.y1) ** 2) ** 0.5
@@ -222,7 +227,10 @@ class _Room:
                 return [(x + cos * n - 5, y + sin * n - 10, 12, 12) for n in range(0, int(wide), 10)]
 
             starts = [8 + (long - wide - 16) * share for share in (0.1, 0.25, 0.4, 0.0, 0.55, 0.7, 0.85)]
-            best = min(starts, key=lambda start: sum(self.cost(*box) >= 100 for box in boxes(start)))
+            hits = {start: sum(self.cost(*box) >= 100 for box in boxes(start)) for start in starts}
+            best = min(starts, key=hits.__getitem__)
+            if hits[best] and line.kind != "slope":
+                continue
             for box in boxes(best):
                 self.take(*box)
             x, y = at(best)
@@ -238,9 +246,9 @@ class _Room:
             far = [(dx if dx > 0 else dx - wide, dy) for reach in (26, 46, 70, 100) for dx, dy in (
                 (reach, -reach - high), (reach, reach), (-reach, reach), (-reach, -reach - high), (reach, -high / 2),
                 (-reach, -high / 2))]
-            tries = [(self.cost(marker.x + dx, marker.y + dy, wide, high) + (0 if n < len(near) else 2 + n / 100),
+            tries = [(self.cost(marker.x + dx, marker.y + dy, wide, high) + (n / 100 if n < len(near) else 2 + n / 100),
                       dx, dy, n >= len(near)) for n, (dx, dy) in enumerate((*near, *far))]
-            cost, dx, dy, away = min(tries)
+            cost, dx, dy, away = min(tries, key=lambda one: one[0])
             if cost >= 100:                             # no room; the pointer and the table still tell
                 continue
             x, y = marker.x + dx, marker.y + dy

@@ -119,7 +119,8 @@ class Roofline:
             f"{quantity(flops, count)} / {quantity(moved, 'B')} of {level_name} = {number(intensity)} {count}/B",
             f"{quantity(flops, count)} / {quantity(point.seconds, 's')} {point.kind} = {quantity(point.rate, unit)}",
             f"attainable: min({f'{quantity(roof, unit)}, ' if roof else ''}{quantity(slope, 'B/s')} × "
-            f"{number(intensity)} {count}/B) = {quantity(attainable, unit)}; {point.rate / attainable:.0%} reached"]
+            f"{number(intensity)} {count}/B) = {quantity(attainable, unit)}",
+            f"{quantity(point.rate, unit)} of {quantity(attainable, unit)}: {point.rate / attainable:.0%}"]
         return Placed(intensity, point.rate, attainable, point.rate / attainable, limit, tuple(formula))
 
     def _label_of(self, what: str) -> str:

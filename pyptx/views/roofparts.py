@@ -17,6 +17,7 @@ __all__ = ["KINDS", "LEVEL_NAMES", "Ceiling", "Placed", "Point", "Roof", "Slope"
 KINDS = ("modelled", "measured")
 LEVEL_NAMES = {"dram": "DRAM", "l2": "L2", "shared": "Shared memory"}
 _TENSOR = ("mma", "wgmma", "tcgen05")
+_BESIDE = {"core.mufu": ("mufu", "special functions"), "core.s32": ("i32.mul", "integer operations")}   # rate, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Point:
     Attributes:
         name: what it is called on the chart.
         work: "wgmma.bf16", "core.f32" -> operations, an FMA counted as two: pipe ("core", "mma", "wgmma", "tcgen05")
-            and PTX's type.
+            and PTX's type. "core.mufu" (special functions) and "core.s32" (integers) are no FLOPs, but have ceilings.
         bytes: "dram", "l2", "shared" -> bytes moved; a level that nobody counted is left out.
         seconds: of one call.
         kind: "modelled" or "measured": where the seconds are from.
@@ -34,7 +35,8 @@ class Point:
         low, high: ends of the interval of the seconds.
         waves: CTAs over those that run at a time; None when not known.
         bound: what holds it up, in words.
-        note: how it was timed, or the configuration.
+        note: the configuration, or the sizes.
+        how: how it was counted and timed.
         view: key of `Roofline.views`, or a version of the history; what a click opens.
     """
 
@@ -49,6 +51,7 @@ class Point:
     waves: float | None = None
     bound: str = ""
     note: str = ""
+    how: str = ""
     view: str = ""
 
     def __post_init__(self):
@@ -70,9 +73,14 @@ class Point:
         return any(count for what, count in self.work.items() if what.partition(".")[0] in _TENSOR)
 
     @property
+    def counted(self) -> dict[str, float]:
+        """The work that is operations of the chart, without special functions and the integers of CUDA cores."""
+        return {what: count for what, count in self.work.items() if count and what not in _BESIDE}
+
+    @property
     def flops(self) -> float:
         """Operations of the tensor cores, or of the CUDA cores where there are none of those."""
-        return sum(count for what, count in self.work.items() if (what.partition(".")[0] in _TENSOR) == self.tensor)
+        return sum(count for what, count in self.counted.items() if (what.partition(".")[0] in _TENSOR) == self.tensor)
 
     @property
     def rate(self) -> float:
@@ -143,7 +151,7 @@ class Placed:
 
 def count_of(points: Iterable[Point]) -> str:
     """ "FLOP", or "OP" where only integers are multiplied."""
-    types = {what.partition(".")[2] for point in points for what, count in point.work.items() if count}
+    types = {what.partition(".")[2] for point in points for what in point.counted}
     return "OP" if types and all(kind[0] in "sub" and not kind.startswith("bf") for kind in types) else "FLOP"
 
 
@@ -162,7 +170,7 @@ def roofs_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Roof, ...]:
     """The pipes that the points use, the same types on the GPU's other tensor pipes, and f32 on the CUDA cores; the
     highest first. Types of one pipe that run at one rate share a roof."""
     used: dict[str, dict[str, None]] = {}               # "wgmma.f16" -> the types, in order
-    for what in (what for point in points for what, count in point.work.items() if count):
+    for what in (what for point in points for what in point.counted):
         pipe, _, kind = what.partition(".")
         used.setdefault(f"{pipe}.{rate_name(kind)}", {})[kind] = None
     wanted = dict.fromkeys([*used, "core.f32"])
@@ -188,8 +196,8 @@ def roofs_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Roof, ...]:
 def roof_of(gpu: Gpu, point: Point) -> tuple[float, str]:
     """Operations a second that the pipes allow, all of the point's work running side by side, and the work that takes
     longest, as "wgmma.bf16"; 0 and "" where the GPU has none of these pipes."""
-    times = {what: count / peak for what, count in point.work.items()
-             if count and (peak := gpu.flops_per_s(*what.split(".", 1)))}
+    times = {what: count / peak for what, count in point.counted.items()
+             if (peak := gpu.flops_per_s(*what.split(".", 1)))}
     if not times:
         return 0.0, ""
     longest = max(times, key=times.__getitem__)
@@ -197,7 +205,8 @@ def roof_of(gpu: Gpu, point: Point) -> tuple[float, str]:
 
 
 def ceilings_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Ceiling, ...]:
-    """Lower roofs: adds and multiplies that are no FMAs; for each point its last wave and the cost of a launch."""
+    """Lower roofs: adds and multiplies that are no FMAs; for each point its last wave, the cost of a launch, and what
+    its special functions and integer operations allow."""
     found, unit = [], f"{count_of(points)}/s"
     plain = gpu.flops_per_s("core", "f32") / 2
     if any(point.work.get("core.f32") and not point.tensor for point in points):
@@ -216,6 +225,12 @@ def ceilings_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Ceiling, ...]:
             launch = quantity(gpu.launch_seconds, "s")
             found.append(Ceiling(f"launch: {quantity(floor, unit)}", floor, number, "one launch takes "
                                  f"{launch} or more: {quantity(point.flops, count_of(points))} in {launch}"))
+        for what, (rate, words) in _BESIDE.items():
+            if (operations := point.work.get(what, 0)) and rate in gpu.core:
+                seconds = operations / (gpu.core[rate] * gpu.sms * gpu.clock_hz)
+                if (allowed := point.flops / seconds) < top:
+                    found.append(Ceiling(f"{words}: {quantity(allowed, unit)}", allowed, number,
+                                         f"{quantity(operations, '').strip()} {words} take {quantity(seconds, 's')}"))
     return tuple(found)
 
 

@@ -31,7 +31,8 @@ def test_a_point_lies_at_its_work_over_its_bytes_and_over_its_time():
     assert placed.limit == "wgmma bf16 989 TFLOP/s"
     assert placed.formula == ("1.1 TFLOP / 403 MB of DRAM = 2731 FLOP/B",
                               "1.1 TFLOP / 1.48 ms measured = 742 TFLOP/s",
-                              "attainable: min(989 TFLOP/s, 4.8 TB/s × 2731 FLOP/B) = 989 TFLOP/s; 75% reached")
+                              "attainable: min(989 TFLOP/s, 4.8 TB/s × 2731 FLOP/B) = 989 TFLOP/s",
+                              "742 TFLOP/s of 989 TFLOP/s: 75%")
     rows = view.at(view.points[2])
     assert rows.attainable == pytest.approx(4.8e12 * .75)
     assert rows.share == pytest.approx(4.31 / 4.8)

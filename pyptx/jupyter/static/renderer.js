@@ -2,12 +2,14 @@
 
 import { mount as mountDiff } from "./diff.js";
 import { mount as mountLinked } from "./linked.js";
+import { mount as mountRoofline } from "./roofline.js";
 import { mount as mountSweep } from "./sweep.js";
 import { mount as mountTabs } from "./tabs.js";
 
 /** Draw `data` into `element`, by its kind; returns how to drive and remove it (`destroy()` at least). */
 export function mount(element, data, options = {}) {
   if (data.kind === "diff") return mountDiff(element, data, options);
+  if (data.kind === "roofline") return mountRoofline(element, data, { mount, ...options });
   if (data.kind === "sweep") return mountSweep(element, data, { mount, ...options });
   return (data.diff && data.version === 1 ? mountTabs : mountLinked)(element, data, options);
 }
