@@ -3,7 +3,8 @@
     python examples/hopper/persistent_gemm.py
     pyptx view examples/hopper/persistent_gemm.py:persistent_gemm -p M=512 N=512 K=256 -o gemm.html
 
-To read after gemm.py, which explains the ring of stages, its mbarriers and wgmma. What is new, and where described:
+To read after gemm.py, which writes out the ring of stages with its mbarriers, and explains wgmma. What is new, and
+where described:
 
 - As many CTAs as there are SMs (CTAS), each computes tile after tile: the producer goes on to the next tile while the
   consumers write the last one out (CUTLASS calls the scheme a "persistent, warp-specialized, cooperative" kernel).
@@ -20,13 +21,13 @@ To read after gemm.py, which explains the ring of stages, its mbarriers and wgmm
 from __future__ import annotations
 
 import numpy as np
-from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, grouped
+from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, Ring, grouped, meet
 
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, bf16, f16, f32, u32
+from pyptx.types import PtxType, bf16, f16, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
@@ -39,16 +40,10 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     (M, K), N = a.shape, b.shape[1]
     check_sizes(N, K, BM, BN, BK, STAGES, CLUSTER)
     a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
-    stage_bytes = a_bytes + b_bytes
     steps, tiles_down, tiles_across = -(-K // BK), -(-M // (BM * CLUSTER)), -(-N // BN)
     clusters = grid(M, N, BM, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
-    boxes = Boxes(CONSUMERS * 4, c.dtype)
-    full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
-    start = reg.from_(ring.name, u32)
-    filled = ptx.mbarrier.array(reg.from_(full.name, u32), 0, STAGES)
-    freed = ptx.mbarrier.array(reg.from_(empty.name, u32), 0, STAGES)
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
     block, rank = reg.from_(ptx.special.ctaid.x(), u32), 0
     if CLUSTER > 1:
@@ -56,8 +51,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     first_tile = block >> (CLUSTER.bit_length() - 1)
 
     with ptx.if_(tid == 0):
-        filled.init_all(1)                              # the producer, and the bytes it announces
-        freed.init_all(CONSUMERS * 4 * CLUSTER)         # one lane of every consumer warp of the cluster
+        ring.set_up()
         ptx.fence.mbarrier_init()
     meet(CLUSTER)                                       # nobody arrives at a barrier that is not set up
 
@@ -66,18 +60,14 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
         down, across = grouped(tile, tiles_down, tiles_across, GROUP)
         return (down * CLUSTER + rank) * BM, across * BN
 
-    stages = ptx.pipeline(STAGES)                       # every role counts for itself
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = place(tile)
                 for step in ptx.range_(0, steps):
-                    stage, phase = stages.advance()
-                    freed.at(stage).wait(phase ^ 1)     # passes at once in the first round
-                    ready = filled.at(stage)
-                    ready.arrive_expect_tx(min(BM, M) * BK * 2 + b_bytes)
-                    to_a, k = start + stage * stage_bytes, step * BK
+                    to_a, ready = ring.to_fill(min(BM, M) * BK * 2 + b_bytes)
+                    k = step * BK
                     for i in range(0, BK, BOX):
                         ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
                                                     mbar=ready)
@@ -92,16 +82,15 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS                          # of this consumer
         sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
-        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16,
+        from_a = ptx.wgmma.make_descriptor(ring.start + consumer * (rows * LINE), leading_byte_offset=16,
                                            stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
-        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
+        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
                                            swizzle=ptx.wgmma.SWIZZLE_128B)
 
         def multiply(first: bool) -> Reg:
             """Start the product of the next stage, once it is there; the stage."""
-            stage, phase = stages.advance()
-            filled.at(stage).wait(phase)
-            this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
+            stage = ring.to_read()
+            this_a, this_b = ring.at(from_a, stage), ring.at(from_b, stage)
             ptx.wgmma.fence()
             for k in range(0, BK, WGMMA_K):
                 a_offset = k // BOX * BM * LINE + k % BOX * 2
@@ -112,37 +101,22 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
             ptx.wgmma.commit_group()
             return stage
 
-        def give_back(stage: Reg) -> None:
-            """Say to every CTA that writes into this one's stage that this warp is done with it: lane i to CTA i."""
-            if CLUSTER > 1:
-                freed.at(stage).arrive_remote(lane, pred=lane < CLUSTER)
-            else:
-                freed.at(stage).arrive(pred=lane == 0)
-
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = place(tile)
             previous = multiply(first=True)
             for _ in ptx.range_(1, steps):
                 stage = multiply(first=False)
                 ptx.wgmma.wait_group(1)                 # the product of the stage before is done
-                give_back(previous)
+                ring.give_back(previous, lane)
                 ptx.inst.mov.u32(previous, stage)
             ptx.wgmma.wait_group(0)
-            give_back(previous)
+            ring.give_back(previous, lane)
             for i, part in enumerate(sums):
                 boxes.write(part, c, row + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
     if CLUSTER > 1:
         meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
-
-
-def meet(CLUSTER: int) -> None:
-    """Wait for all threads of the cluster."""
-    if CLUSTER > 1:
-        ptx.cluster.sync()
-    else:
-        ptx.bar.sync(0)
 
 
 def grid(M: int, N: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:

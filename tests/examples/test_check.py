@@ -24,6 +24,17 @@ EXAMPLES = {
 }
 
 
+def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(example):
+    random = np.random.default_rng(5)
+    fp8, grouped = example("hopper/fp8_gemm"), example("hopper/grouped_gemm")
+    arrays = fp8.inputs(random.standard_normal((600, 400), F32), random.standard_normal((264, 400), F32))
+    report = fp8.fp8_gemm.check(*arrays, CTAS=4)
+    assert report.ok, report
+    a, b = (random.standard_normal(shape).astype(BF16) for shape in ((500, 264), (3, 264, 136)))
+    report = grouped.grouped_gemm.check(a, b, np.array([0, 130, 333, 500], np.int32), BN=128, CTAS=3)
+    assert report.ok, report
+
+
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_every_order_gives_the_same_bits(example, path: str):
     dtype, shapes, options = EXAMPLES[path]

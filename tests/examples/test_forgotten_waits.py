@@ -19,7 +19,6 @@ WAITS = [
     ("hopper/gemm", "freed.at(stage).wait(phase ^ 1)", GEMM, {"STAGES": 3}),
     ("hopper/persistent_gemm", "                ptx.wgmma.wait_group(1) ", GEMM, {"STAGES": 3, "CLUSTER": 1}),
     ("hopper/persistent_gemm", "            ptx.wgmma.wait_group(0)", GEMM, {"CTAS": 2}),
-    ("hopper/persistent_gemm", "freed.at(stage).wait(phase ^ 1)", GEMM, {"STAGES": 3, "CTAS": 2}),
     ("ampere/gemm", "                ptx.cp.async_.wait_group(STAGES - 2)", GEMM, {}),
     ("ampere/gemm", "                ptx.bar.sync(0) ", GEMM, {}),
     ("hopper/attention", "            ptx.wgmma.wait_group(0)", HEADS, {"BN": 64}),

@@ -1,0 +1,212 @@
+"""Grouped matrix products for Hopper: rows of A belong to groups, each with a B of its own, as mixtures of experts do.
+
+    python examples/hopper/grouped_gemm.py
+    pyptx view examples/hopper/grouped_gemm.py:grouped_gemm -p M=512 G=4 GP=5 N=512 K=256 -o gemm.html
+
+To read after persistent_gemm.py. Rows `ends[g]` to `ends[g + 1] - 1` of A are group g's; groups may be of any length, 0
+too, and `ends` is read by the kernel, so that the lengths can be what another kernel found out. What is new, and where
+described:
+
+- Tiles never mix groups: each group has as many rows of tiles as it needs. Every role walks through the groups to find
+  the one that its next tile lies in (CUTLASS calls the scheme a "grouped GEMM" with a tile scheduler on the device).
+- All groups' B are one array of rank 3 with one tensor map (PTX ISA, "Tensors").
+- The last tile of a group may hang over into the next one's rows: what is read too much is not written. Boxes of 16
+  rows leave by TMA where all their rows are the group's, else row by row.
+- Groups of equal length: see `uniform`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, Ring, divided, meet
+
+from pyptx import Layout, Tile, kernel, ptx, reg
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare, of_package
+from pyptx.types import PtxType, bf16, f16, f32, pred, s32, u32
+
+CONSUMERS = 2                   # warpgroups that multiply, 64 rows each
+THREADS = 128 * (1 + CONSUMERS)
+BM = CONSUMERS * WGMMA_ROWS
+SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}
+
+
+def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CTAS=132):
+    """C (M x N): each row of A (M x K) times the matrix of its group in B (G x K x N); sums in f32.
+
+    ends (G + 1, s32) begins with 0, does not fall, and ends with M at most; rows from there on are not written. See
+    check_sizes for the sizes that are taken.
+    """
+    (M, K), (G, _, N) = a.shape, b.shape
+    check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES)
+    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
+    steps, tiles_across = -(-K // BK), -(-N // BN)
+
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4), Boxes(CONSUMERS * 4, c.dtype)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    first_tile = reg.from_(ptx.special.ctaid.x(), u32)
+    with ptx.if_(tid == 0):
+        ring.set_up()
+        ptx.fence.mbarrier_init()
+    meet()
+
+    groups = Groups(*ptx.global_ptrs(ends), G, tiles_across)
+    tiles = groups.tiles()
+    with ptx.if_(tid < 128):
+        ptx.setmaxnreg_dec(40)
+        with ptx.if_(tid == 0):
+            for tile in ptx.range_(first_tile, tiles, CTAS):
+                down, across = groups.find(tile)
+                row, column = groups.first + down * BM, across * BN
+                for step in ptx.range_(0, steps):
+                    to_a, ready = ring.to_fill(min(BM, M) * BK * 2 + b_bytes)
+                    k = step * BK
+                    for i in range(0, BK, BOX):
+                        ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
+                                                    mbar=ready)
+                    for j in range(0, BN, BOX):
+                        ptx.cp.async_bulk.tensor_3d(dst=to_a + (a_bytes + j * BK * 2), src=b.tma_desc(), mbar=ready,
+                                                    coord=(column + j, k, groups.group))
+    with ptx.else_():
+        ptx.setmaxnreg_inc(232)
+        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
+        sums = reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32)
+        from_a = ptx.wgmma.make_descriptor(ring.start + consumer * WGMMA_BYTES, leading_byte_offset=16,
+                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
+        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
+                                           swizzle=ptx.wgmma.SWIZZLE_128B)
+
+        def multiply(first: bool) -> Reg:
+            """Start the product of the next stage, once it is there; the stage."""
+            stage = ring.to_read()
+            this_a, this_b = ring.at(from_a, stage), ring.at(from_b, stage)
+            ptx.wgmma.fence()
+            for k in range(0, BK, WGMMA_K):
+                a_offset = k // BOX * BM * LINE + k % BOX * 2
+                ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
+                                    d=sums, a=this_a + a_offset // 16, b=this_b + k * LINE // 16, trans_b=1,
+                                    scale_d=not (first and k == 0))
+            ptx.wgmma.commit_group()
+            return stage
+
+        for tile in ptx.range_(first_tile, tiles, CTAS):
+            down, across = groups.find(tile)
+            row, column = groups.first + down * BM, across * BN
+            previous = multiply(first=True)
+            for _ in ptx.range_(1, steps):
+                stage = multiply(first=False)
+                ptx.wgmma.wait_group(1)                 # the product of the stage before is done
+                ring.give_back(previous, lane)
+                ptx.inst.mov.u32(previous, stage)
+            ptx.wgmma.wait_group(0)
+            ring.give_back(previous, lane)
+            boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane, end=groups.end)
+        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+
+class Groups:
+    """A walk through the groups: which one a tile lies in, for tiles asked for in rising order."""
+
+    def __init__(self, ends: Reg, count: int, tiles_across: int):
+        self.ends, self.count, self.tiles_across = ends, count, tiles_across
+        self.group = reg.scalar(u32, 0)
+        self.first, self.end = reg.scalar(u32, 0), self.load(0)         # rows of the group
+        self.before, self.after = reg.scalar(u32, 0), reg.scalar(u32)   # tiles up to its first one, and to its last
+        ptx.inst.mov.u32(self.after, self.tiles_of(self.first, self.end))
+
+    def load(self, group: int | Reg) -> Reg:
+        """Where the rows of a group end."""
+        place, end = reg.from_(self.ends, self.ends.dtype), reg.scalar(u32)
+        if isinstance(group, Reg):
+            ptx.inst.mad.wide.u32(place, group, 4, place)
+        ptx.inst.ld.global_.nc.u32(end, ptx.addr(place, 4))
+        return end
+
+    def tiles_of(self, first: Reg, end: Reg) -> Reg:
+        """How many tiles the rows from `first` to `end` need."""
+        return (end - first + (BM - 1) >> (BM.bit_length() - 1)) * self.tiles_across
+
+    def tiles(self) -> Reg:
+        """How many tiles there are in all."""
+        total, first = reg.from_(self.after, u32), reg.from_(self.end, u32)
+        for group in ptx.range_(1, self.count):
+            end = self.load(group)
+            total += self.tiles_of(first, end)
+            ptx.inst.mov.u32(first, end)
+        return total
+
+    def find(self, tile: Reg) -> tuple[Reg, Reg]:
+        """Go to the group that a tile lies in; row and column of tiles that it has there."""
+        further = reg.scalar(pred)
+        ptx.inst.setp.ge.u32(further, tile, self.after)
+        with ptx.if_(further), ptx.scope(), ptx.loop("next_group", pred=further):
+            self.group += 1
+            ptx.inst.mov.u32(self.first, self.end)
+            ptx.inst.mov.u32(self.before, self.after)
+            ptx.inst.mov.u32(self.end, self.load(self.group))
+            self.after += self.tiles_of(self.first, self.end)
+            ptx.inst.setp.ge.u32(further, tile, self.after)
+        return divided(tile - self.before, self.tiles_across)
+
+
+def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int) -> None:
+    """Raise ValueError for sizes that TMA or the tiling does not take; see persistent_gemm.py."""
+    if GP != G + 1:
+        raise ValueError(f"grouped_gemm: ends has {GP} numbers for {G} groups; expected {G + 1}")
+    for name, size, least in (("N", N, BOX), ("K", K, BK)):
+        if size % 8 or size < least:
+            raise ValueError(f"grouped_gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
+    for name, value, choices in (("BN", BN, (64, 128, 192, 256)), ("BK", BK, (64, 128))):
+        if value not in choices:
+            raise ValueError(f"grouped_gemm: {name}={value}; expected one of {choices}")
+    needed = STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4)
+    if STAGES < 2 or needed >= MOST_BYTES:
+        raise ValueError(f"grouped_gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least two "
+                         f"stages and less than {MOST_BYTES} bytes")
+
+
+def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    def grid(M: int, N: int, G: int, BN: int, CTAS: int) -> int:
+        return max(1, min(CTAS, (-(-M // BM) + G) * -(-N // BN)))       # no more than there can be tiles
+    return kernel(product, name="grouped_gemm", arch="sm_90a",
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX)),
+                            Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX)), Tile("GP", s32)],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits))],
+                  grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+
+
+grouped_gemm = grouped_gemm_of(bf16, bf16)
+
+
+def uniform(a, b, function: Kernel = grouped_gemm, **params):
+    """The products of a batch: C (G x M x N) = A (G x M x K) @ B (G x K x N), arrays of one package."""
+    groups, rows, depth = a.shape
+    package = type(a).__module__.partition(".")[0].removesuffix("lib")
+    ends = of_package(package, np.arange(0, (groups + 1) * rows, rows, np.int32))
+    if package == "torch":
+        ends = ends.to(a.device)
+    c = function(a.reshape(groups * rows, depth), b, ends, **params)
+    return c.reshape(groups, rows, b.shape[2])
+
+
+def reference(a: np.ndarray, b: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The same in NumPy, in f32; a row that no group has is 0."""
+    c = np.zeros((a.shape[0], b.shape[2]), np.float32)
+    for group, (first, end) in enumerate(pairwise(ends)):
+        c[first:end] = a[first:end].astype(np.float32) @ b[group].astype(np.float32)
+    return c
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((500, 136), (4, 136, 264)))
+    ends = np.array([0, 130, 130, 333, 500], np.int32)
+    compare(grouped_gemm_of(f16, f32), [a, b, ends], reference(a, b, ends), rtol=1e-3, atol=1e-3, BN=128, CTAS=4)
+
+
+if __name__ == "__main__":
+    main()
