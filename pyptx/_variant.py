@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from threading import RLock
 from typing import Any
 
 from pyptx import validate
@@ -17,6 +18,9 @@ from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime
 __all__ = ["Variant", "device_arrays"]
 
 
+_ON_GPU = LaunchResult("cuda", None)
+
+
 @dataclass(slots=True, eq=False)
 class Variant:
     """A module, the entry meant, and what the assembler and the backends made of them so far.
@@ -26,7 +30,6 @@ class Variant:
         dynamic_bytes: dynamic shared memory the entry needs by itself.
         tma_tensors: tensors whose maps are parameters, in order.
         params: sizes and template values it was traced with.
-        last_run: result of the newest launch, or None.
     """
 
     module: Module
@@ -35,10 +38,22 @@ class Variant:
     dynamic_bytes: int = 0
     tma_tensors: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
-    last_run: LaunchResult | None = None
+    _last_run: LaunchResult | None = None
+    _lock: Any = field(default_factory=RLock)
     _programs: dict[str, Any] = field(default_factory=dict)
     _compiled: dict[tuple, Compiled] = field(default_factory=dict)
     _diagnostics: tuple[Diagnostic, ...] | None = None
+
+    @property
+    def last_run(self) -> LaunchResult | None:
+        """What the newest launch gave; None before the first. It does not keep arrays on a GPU alive."""
+        if self._last_run is _ON_GPU:
+            self._last_run = replace(_ON_GPU)
+        return self._last_run
+
+    def ran_on_gpu(self) -> None:
+        """Note a launch whose result is made when somebody asks."""
+        self._last_run = _ON_GPU
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -68,11 +83,14 @@ class Variant:
         self.require_valid()
         target = arch or self.module.target.targets[0]
         key = (tuple(options), lineinfo, target)
-        if key not in self._compiled:
-            emitted = with_locations(self.emitted) if lineinfo else self.emitted
-            self._compiled[key] = compile_module(self.module, emitted.text, emitted.places, target=target,
-                                                 options=key[0], lineinfo=lineinfo, name=self.entry.name)
-        return self._compiled[key]
+        if key in self._compiled:
+            return self._compiled[key]
+        with self._lock:                                    # threads that meet here assemble it once
+            if key not in self._compiled:
+                emitted = with_locations(self.emitted) if lineinfo else self.emitted
+                self._compiled[key] = compile_module(self.module, emitted.text, emitted.places, target=target,
+                                                     options=key[0], lineinfo=lineinfo, name=self.entry.name)
+            return self._compiled[key]
 
     def view(self, compiled: Compiled, *, block: Dim3 | None, dynamic_bytes: int = 0) -> Any:
         """The linked view of what was compiled, with the counters of the newest launch beside the lines, and with the
@@ -84,10 +102,14 @@ class Variant:
 
     def program(self, runtime: Runtime) -> Any:
         """The entry as a backend runs it, made once."""
-        if runtime.name not in self._programs:
-            program = runtime.backend.load(self.module, self.entry.name, lambda target: self.compile(arch=target))
-            self._programs.setdefault(runtime.name, program)
-        return self._programs[runtime.name]
+        found = self._programs.get(runtime.name)
+        if found is None:
+            with self._lock:
+                found = self._programs.get(runtime.name)
+                if found is None:
+                    found = self._programs[runtime.name] = runtime.backend.load(
+                        self.module, self.entry.name, lambda target: self.compile(arch=target))
+        return found
 
     def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
         """The geometry of a launch, checked; `smem_bytes` where it is more than the entry needs by itself."""
@@ -106,8 +128,9 @@ class Variant:
         self.require_valid()
         plan = self.plan(grid, block, cluster, smem_bytes)
         result = runtime.backend.launch(self.program(runtime), plan, args, settings)
-        self.last_run = replace(result, outputs=tuple(outputs))
-        return self.last_run
+        full = replace(result, outputs=tuple(outputs))
+        self._last_run = result if runtime.name == "cuda" else full
+        return full
 
 
 def device_arrays(runtime: Runtime, args: Iterable[Any], name: str) -> list[Any]:

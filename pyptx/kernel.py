@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from pyptx._binding import Binding, Grid
+from pyptx._calls import Calls
+from pyptx._outside import Outside, hashable
 from pyptx._specialize import KernelOptions, Signature, parse_params, specialize
 from pyptx._variant import Variant, device_arrays
 from pyptx.compiled import Compiled
@@ -19,6 +21,7 @@ from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
 from pyptx.ir.types import LinkingDirective
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
+from pyptx.runtime.adopted import adopted
 from pyptx.runtime.arrays import Arrays, register
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
@@ -28,9 +31,6 @@ from pyptx.tensor_map import TensorMap
 from pyptx.unit import Unit
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
-
-Grid = Callable[..., int | Sequence[int]] | int | Sequence[int] | None
-_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class Kernel:
@@ -45,15 +45,15 @@ class Kernel:
                  block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
                  raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
                  reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
-                 name: str | None = None, linking: str | None = "visible", unit: Unit | None = None):
+                 name: str | None = None, linking: str | None = "visible", unit: Unit | None = None,
+                 in_place: bool = False):
         functools.update_wrapper(self, fn)
         self._fn = fn
         self._signature = Signature.of(fn)
         self._arch = detect_arch() if arch == "auto" else arch
         self._version = tuple(version) if version is not None else None
         self._in_specs, self._out_specs = tuple(in_specs or ()), tuple(out_specs or ())
-        self._grid, self._block = grid, dim3(block, "block")
-        self._cluster = cluster if callable(cluster) else dim3(cluster, "cluster")
+        self._block = dim3(block, "block")
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
         if not directives and reqntid is not None:
             directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
@@ -61,7 +61,11 @@ class Kernel:
         self._entry_name = name
         self._options = KernelOptions(tuple(p if isinstance(p, str) else tuple(p) for p in raw_params or ()), extern,
                                       directives, smem, LinkingDirective.from_ptx(linking) if linking else None, unit)
-        self._raw = {p.name: p for p in parse_params(self._options.raw_params)}
+        raw = {p.name: p for p in parse_params(self._options.raw_params)}
+        self.binding = Binding(self.name, self._signature, self._in_specs, self._out_specs, raw, grid, cluster,
+                               in_place)
+        self.outside = Outside(fn)
+        self.calls = Calls(self)
         self._cache: dict[tuple, Variant] = {}
         self._lock = threading.RLock()
         self._number = register(self)
@@ -89,7 +93,7 @@ class Kernel:
 
     @property
     def grid(self) -> Grid:
-        return self._grid
+        return self.binding.declared_grid
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -97,12 +101,17 @@ class Kernel:
 
     @property
     def cluster(self) -> Grid:
-        return self._cluster
+        return self.binding.declared_cluster
 
     @property
     def smem(self) -> int:
         """Dynamic shared memory requested at launch, in bytes."""
         return self._options.smem_bytes
+
+    @property
+    def in_place(self) -> bool:
+        """Whether an output may be an input."""
+        return self.binding.in_place
 
     @property
     def arch(self) -> str:
@@ -141,10 +150,10 @@ class Kernel:
 
     def variant(self, *, arch: str | None = None, version: tuple[int, int] | None = None, **params: Any) -> Variant:
         """What is compiled and launched for these parameter values: module, text and places, traced once."""
-        sizes, template, _ = self._split(params)
+        sizes, template, _ = self.binding.split(params)
         arch, version = arch or self._arch, tuple(version) if version is not None else self._version
-        values = tuple(sorted((n, _hashable(v)) for n, v in template.items()))
-        key = (arch, version, values, tuple(sorted(sizes.items())))
+        values = tuple(sorted((n, hashable(v)) for n, v in template.items()))
+        key = (arch, version, values, tuple(sorted(sizes.items())), self.outside.key())
         if key in self._cache:
             return self._cache[key]
         with self._lock:                                    # threads that meet here get one variant, compiled once
@@ -192,44 +201,58 @@ class Kernel:
             LaunchError: an array's shape, dtype or layout does not fit; nothing is launched.
             CompileError: see compile.
         """
+        if _torch_compiles():
+            return self._recorded_by_torch(arrays, out, params)
+        key = self.calls.key(arrays, out, params)
+        bound = self.calls.found.get(key)
+        outputs = bound.run(arrays, out, params) if bound is not None else None
+        if outputs is None:
+            return self._called(self._inputs(arrays), out, params, key)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _inputs(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The arrays that are inputs."""
         if not self._in_specs:
             raise NotImplementedError(f"{self.name} has no in_specs, so a call cannot tell its sizes; launch it with "
                                       f"{self.name}.launch(grid, block, *args)")
+        self.binding.count(arrays)
         count = len(self._in_specs)
-        if len(arrays) < count:
-            raise TypeError(f"{self.name}() takes {count} input arrays ({', '.join(self._signature.tensors[:count])}), "
-                            f"got {len(arrays)}")
         if len(arrays) > count:
             warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass "
-                          "outputs as out=", stacklevel=2)
-        inputs = arrays[:count]
-        if _torch_compiles():
-            from pyptx.torch_support.operator import call
-            return call(self._number, inputs, out, params)
+                          "outputs as out=", stacklevel=3)
+        return arrays[:count]
+
+    def _recorded_by_torch(self, arrays: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
+        from pyptx.torch_support.operator import call
+
+        return call(self._number, self._inputs(arrays), out, params)
+
+    def _called(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any], key: Hashable | None) -> Any:
+        """A call of a kind that was not seen before: everything is looked at."""
+        inputs = adopted(inputs)
         runtime = runtime_for(inputs)
         for name, array in zip(self._signature.tensors, inputs, strict=False):
             runtime.check(array, f"{self.name}: {name}")
-        if runtime.arrays.defers(inputs):
-            return runtime.arrays.call(self._number, inputs, out, params)
-        outputs = self.run(runtime, inputs, out, params)
+        record = runtime.arrays.recorder(inputs)
+        if record is not None:
+            return record(self._number, inputs, out, params)
+        outputs = self.run(runtime, inputs, out, params, key)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> list[Any]:
-        """Launch on arrays now; the outputs. `__call__` without the compilers that may look on."""
-        values, grid, cluster, outputs, args = self._bound(runtime, inputs, out, params)
-        self._launch(values, runtime, grid, self._block, args, cluster=cluster, smem_bytes=self.smem,
-                     outputs=outputs, settings=options())
-        return outputs
+    def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any],
+            key: Hashable | None = None) -> list[Any]:
+        """Launch on arrays now; the outputs. `__call__` without the compilers that may look on.
 
-    def _bound(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]
-               ) -> tuple[dict[str, Any], Dim3, Dim3, list[Any], list[Any]]:
-        """Of a call: all parameter values, grid, cluster, outputs, and the arguments without tensor maps."""
-        sizes, template, raw = self._split(params)
-        env = unify_envs([self.sizes_of(runtime.arrays, inputs), sizes])
-        outputs = self._outputs(runtime, env, out, inputs)
-        args = [*inputs, *outputs, *self._raw_values(raw, env, template)]
-        grid, cluster = self._resolve_grid(env, template), self._resolve_cluster(env, template)
-        return {**params, **env}, grid, cluster, outputs, args
+        Args:
+            key: of the call, under which later ones find how it is launched; None: they do not.
+        """
+        values, grid, cluster, outputs, args = self._bound(runtime, inputs, adopted(out), params)
+        variant, _ = self._launch(values, runtime, grid, self._block, args, cluster=cluster, smem_bytes=self.smem,
+                                  outputs=outputs, settings=options())
+        if key is not None:
+            self.calls.keep(key, variant, runtime, variant.plan(grid, self._block, cluster, self.smem), inputs, outputs,
+                            params)
+        return outputs
 
     def check(self, *arrays: Any, out: Any = None, schedules: Sequence[str] = ("eager", "late"), random: int = 4,
               seed: int = 0, **params: Any) -> Any:
@@ -250,7 +273,7 @@ class Kernel:
         if len(arrays) != len(self._in_specs):
             raise LaunchError(f"{self.name}.check() takes {len(self._in_specs)} input arrays, got {len(arrays)}; pass "
                               "outputs as out=")
-        known = {*self.symbolic_dims, *self._signature.template, *self._raw}
+        known = self.binding.known
         settings = {**options(), **{k: v for k, v in params.items() if k not in known}}
         variant, plan, args = self.bind(*arrays, out=out, **{k: v for k, v in params.items() if k in known})
         return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
@@ -268,26 +291,31 @@ class Kernel:
             names = ", ".join(self._signature.tensors[:len(self._in_specs)]) or "it has no in_specs"
             raise LaunchError(f"{self.name} takes {len(self._in_specs)} input arrays ({names}), got {len(arrays)}; "
                               "pass outputs as out=, or all arguments with a grid and a block")
+        arrays = adopted(arrays)
         runtime = runtime_for(arrays, "sim")
         for name, array in zip(self._signature.tensors, arrays, strict=False):
             runtime.check(array, f"{self.name}: {name}")
-        values, grid, cluster, _, args = self._bound(runtime, arrays, out, params)
+        values, grid, cluster, _, args = self._bound(runtime, arrays, adopted(out), params)
         variant = self.variant(**values)
         if variant.tma_tensors:
-            args = [*args, *self._maps(variant, args)]
+            args = [*args, *self.maps(variant, args)]
         return variant, variant.plan(grid, self._block, cluster, self.smem), args
 
     def bind_launch(self, grid: Any, block: Any, args: Sequence[Any], *, cluster: Any = None, smem_bytes: int = 0,
                     **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
         """The same of a launch with an explicit grid; None for `block` or `cluster` is the kernel's own."""
-        variant = self.variant(**params)
+        variant, args = self.variant(**params), adopted(args)
         if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
-            args = [*args, *self._maps(variant, args)]
-        if cluster is None:
-            cluster = self._resolve_cluster(*self._split(params)[:2])
+            args = [*args, *self.maps(variant, args)]
         plan = variant.plan(dim3(grid, "grid"), self._block if block is None else dim3(block, "block"),
-                            dim3(cluster, "cluster"), max(smem_bytes, self.smem))
+                            self._cluster_of(cluster, params), max(smem_bytes, self.smem))
         return variant, plan, list(args)
+
+    def _cluster_of(self, told: Any, params: Mapping[str, Any]) -> Dim3:
+        """The cluster that a launch was told, or else the kernel's own for these parameters."""
+        if told is None:
+            return self.binding.cluster(*self.binding.split(params)[:2])
+        return dim3(told, "cluster")
 
     def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
                cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
@@ -300,28 +328,26 @@ class Kernel:
             smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
             params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
         """
-        known = {*self.symbolic_dims, *self._signature.template, *self._raw}
+        known, args = self.binding.known, adopted(args)
         own = {k: v for k, v in params.items() if k in known}
         others = {k: v for k, v in params.items() if k not in known}
         if stream is not None:
             others["stream"] = stream
         runtime = runtime_for(args, backend)
-        if cluster is None:
-            cluster = self._resolve_cluster(*self._split(own)[:2]) if callable(self._cluster) else self._cluster
+        outputs = device_arrays(runtime, args, self.name)
         return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
-                            cluster=dim3(cluster, "cluster"),
-                            smem_bytes=max(smem_bytes, self.smem), outputs=device_arrays(runtime, args, self.name),
-                            settings={**options(), **others})
+                            cluster=self._cluster_of(cluster, own), smem_bytes=max(smem_bytes, self.smem),
+                            outputs=outputs, settings={**options(), **others})[1]
 
     def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
-                **arguments: Any) -> LaunchResult:
+                **arguments: Any) -> tuple[Variant, LaunchResult]:
         variant = self.last_variant = self.variant(**params)
         with runtime.backend.staged(args) as staged:
             if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
-                staged = [*staged, *self._maps(variant, staged)]
-            return variant.launch(runtime, grid, block, staged, **arguments)
+                staged = [*staged, *self.maps(variant, staged)]
+            return variant, variant.launch(runtime, grid, block, staged, **arguments)
 
-    def _maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
+    def maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
         """The tensor maps that follow the other arguments, as the Tiles describe them."""
         tensors = dict(zip(self._signature.tensors, zip((*self._in_specs, *self._out_specs), args, strict=False),
                            strict=False))
@@ -329,30 +355,10 @@ class Kernel:
 
     # binding ----------------------------------------------------------------------------------------------------------
 
-    @functools.cached_property
+    @property
     def symbolic_dims(self) -> tuple[str, ...]:
         """Names of sizes in the Tiles, in order."""
-        return tuple(dict.fromkeys(d for s in (*self._in_specs, *self._out_specs) for d in s.symbolic_dims))
-
-    def _split(self, params: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any], dict[str, Any]]:
-        """Keyword arguments as sizes, template values and raw parameter values."""
-        sizes, template, raw, unknown = {}, dict(self._signature.template), {}, []
-        for name, value in params.items():
-            if name in self.symbolic_dims:
-                if isinstance(value, bool) or not hasattr(value, "__index__"):
-                    raise LaunchError(f"{self.name}: size {name}={value!r} must be an int")
-                sizes[name] = int(value)
-            elif name in template:
-                template[name] = value
-            elif name in self._raw:
-                raw[name] = value
-            else:
-                unknown.append(name)
-        if unknown:
-            raise TypeError(f"kernel {self.name} has no template parameter {', '.join(unknown)}; available: template "
-                            f"{list(template)}, shape {list(self.symbolic_dims)}, raw {list(self._raw)}")
-        template.update({n: v for n, v in sizes.items() if n in template})
-        return sizes, template, raw
+        return self.binding.symbolic_dims
 
     def sizes_of(self, arrays: Arrays, inputs: Sequence[Any]) -> dict[str, int]:
         """Sizes of the symbolic dimensions, read off input arrays, whose types and shapes are checked on the way.
@@ -360,92 +366,20 @@ class Kernel:
         Raises:
             LaunchError: an array does not fit its Tile, or one name has two sizes.
         """
-        envs = []
-        for name, spec, array in zip(self._signature.tensors, self._in_specs, inputs, strict=False):
-            envs.append(self._checked(name, spec, array, arrays))
-        try:
-            return unify_envs(envs)
-        except LaunchError as conflict:
-            raise LaunchError(f"{self.name}: {conflict.message}") from None
-
-    def _checked(self, name: str, spec: Tile, array: Any, arrays: Arrays) -> dict[str, int]:
-        """Sizes of one array, after its type, layout, dtype and shape were checked."""
-        arrays.check(array, f"{self.name}: {name}")
-        dtype = arrays.dtype_name(array)
-        if not spec.accepts_dtype(dtype):
-            raise LaunchError(f"{self.name}: {name} has dtype {dtype}, but {spec} takes {spec.dtype}")
-        try:
-            return spec.extract_env(array.shape)
-        except LaunchError as mismatch:
-            raise LaunchError(f"{self.name}: {name}: {mismatch.message}") from None
-
-    def _outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
-        shapes = [spec.resolve_shape(env) for spec in self._out_specs]
-        if out is None:
-            return [runtime.arrays.empty(shape, spec.dtype.name, inputs)
-                    for shape, spec in zip(shapes, self._out_specs, strict=True)]
-        given = list(out) if isinstance(out, tuple | list) else [out]
-        if len(given) != len(shapes):
-            raise LaunchError(f"{self.name}: out= holds {len(given)} arrays, the kernel writes {len(shapes)}")
-        names = self._signature.tensors[len(self._in_specs):]
-        for name, spec, array in zip(names, self._out_specs, given, strict=False):
-            runtime.check(array, f"{self.name}: {name}")
-            unify_envs([env, self._checked(name, spec, array, runtime.arrays)])
-        return given
-
-    def _raw_values(self, raw: Mapping[str, Any], env: Mapping[str, int], template: Mapping[str, Any]) -> list[Any]:
-        """Values of the raw parameters: given by name, else a size, else a template value."""
-        values = []
-        for name, param in self._raw.items():
-            if param.array_size is not None or param.ptr_alignment is not None:
-                raise NotImplementedError(f"{self.name}: raw parameter {name} is no scalar; pass it with "
-                                          f"{self.name}.launch(grid, block, *args)")
-            value = raw.get(name, env.get(name, template.get(name)))
-            if value is None:
-                raise TypeError(f"{self.name}: no value for raw parameter {name!r}; pass {name}=...")
-            values.append(value)
-        return values
-
-    def check_values(self, params: Mapping[str, Any], env: Mapping[str, int]) -> None:
-        """Refuse parameter values that a launch would refuse, before it is recorded for later.
-
-        Raises:
-            LaunchError, TypeError: a name is unknown, a value is missing or does not fit; names the parameter.
-        """
-        from pyptx.sim.args import scalar_bytes, slot_of  # late: it needs NumPy
-
-        _, template, raw = self._split(params)
-        for param, value in zip(self._raw.values(), self._raw_values(raw, env, template), strict=True):
-            scalar_bytes(f"argument {param.name} of {self.name}", slot_of(param, 0), value)
+        return self.binding.sizes_of(arrays, inputs)
 
     def _resolve_grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
-        """The grid for these sizes and template values."""
-        return _resolved(self._grid, "grid", env, template)
+        return self.binding.grid(env, template)
 
-    def _resolve_cluster(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
-        """The cluster for these sizes and template values."""
-        return _resolved(self._cluster, "cluster", env, template)
-
-
-@functools.lru_cache(maxsize=256)
-def _parameters_of(function: Callable) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(function).parameters
-
-
-def _resolved(value: Grid, what: str, env: Mapping[str, int], template: Mapping[str, Any]) -> Dim3:
-    """A grid or cluster. A callable gets the sizes and template values it names; sizes by position when it names
-    others."""
-    if not callable(value):
-        return dim3(value, what)
-    known = {**template, **env}
-    wanted = _parameters_of(value)
-    if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
-        result = value(**env)
-    elif all(name in known for name, p in wanted.items() if p.default is p.empty):
-        result = value(**{name: known[name] for name in wanted if name in known})
-    else:
-        result = value(*env.values())
-    return dim3(tuple(result)[:3] if isinstance(result, Sequence) else result, what)
+    def _bound(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]
+               ) -> tuple[dict[str, Any], Dim3, Dim3, list[Any], list[Any]]:
+        """Of a call: all parameter values, grid, cluster, outputs, and the arguments without tensor maps."""
+        binding = self.binding
+        sizes, template, raw = binding.split(params)
+        env = unify_envs([binding.sizes_of(runtime.arrays, inputs), sizes])
+        outputs = binding.outputs(runtime, env, out, inputs)
+        args = [*inputs, *outputs, *binding.raw_values(raw, env, template)]
+        return {**params, **env}, binding.grid(env, template), binding.cluster(env, template), outputs, args
 
 
 def _torch_compiles() -> bool:
@@ -454,19 +388,13 @@ def _torch_compiles() -> bool:
     return torch is not None and torch.compiler.is_compiling()
 
 
-def _hashable(value: Any) -> Any:
-    """A template value as part of a key: itself, or its repr where it cannot be hashed or ordered."""
-    if isinstance(value, str | bool | int | float | type(None)):
-        return type(value).__name__, repr(value)
-    return "repr", repr(value)
-
-
 def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
            in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
            block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
            raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
            reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
-           name: str | None = None, linking: str | None = "visible", unit: Unit | None = None) -> Any:
+           name: str | None = None, linking: str | None = "visible", unit: Unit | None = None,
+           in_place: bool = False) -> Any:
     """Make a kernel of a Python function: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
 
     Args:
@@ -483,8 +411,10 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
         name: of the entry, if it is not the function's.
         linking: "visible", "weak" or None.
         unit: the file it belongs to, with variables and functions it uses.
+        in_place: an output may be an input: the kernel reads what it writes over before it writes it.
     """
     wrap = functools.partial(Kernel, arch=arch, version=version, in_specs=in_specs, out_specs=out_specs, grid=grid,
                              block=block, cluster=cluster, smem=smem, raw_params=raw_params, extern_smem=extern_smem,
-                             reqntid=reqntid, raw_directives=raw_directives, name=name, linking=linking, unit=unit)
+                             reqntid=reqntid, raw_directives=raw_directives, name=name, linking=linking, unit=unit,
+                             in_place=in_place)
     return wrap if fn is None else wrap(fn)

@@ -16,6 +16,7 @@ from pyptx.errors import Diagnostic, LaunchError
 from pyptx.ir.nodes import Function, Module, Param
 from pyptx.parser import parse
 from pyptx.runtime import LaunchPlan, LaunchResult, dim3, options, runtime_for
+from pyptx.runtime.adopted import adopted
 
 __all__ = ["Entry", "Program", "load"]
 
@@ -162,6 +163,7 @@ class Entry:
         """
         if stream is not None:
             settings["stream"] = stream
+        args = adopted(args)
         runtime = runtime_for(args, backend)
         with runtime.backend.staged(args) as staged:
             return self._variant.launch(runtime, dim3(grid, "grid"), dim3(block, "block"), staged,
@@ -174,7 +176,7 @@ class Entry:
                     ) -> tuple[Variant, LaunchPlan, list[Any]]:
         """What a launch would launch: what is compiled, its geometry, its arguments."""
         plan = self._variant.plan(dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes)
-        return self._variant, plan, list(args)
+        return self._variant, plan, list(adopted(args))
 
     def check(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
               schedules: Sequence[str] = ("eager", "late"), random: int = 4, seed: int = 0,
@@ -190,6 +192,7 @@ class Entry:
         Raises:
             CompileError, LaunchError: it cannot be launched. What it does wrong is in the report.
         """
+        args = adopted(args)
         device_arrays(runtime_for(args, "sim"), args, self.name)
         return self._variant.check(dim3(grid, "grid"), dim3(block, "block"), args, cluster=dim3(cluster, "cluster"),
                                    smem_bytes=smem_bytes, schedules=schedules, random=random, seed=seed,

@@ -31,7 +31,7 @@ LAYERS = (
     ("_operand", "_trace", "_operators", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
-    ("_variant", "_specialize", "unit", "kernel", "program"),
+    ("_variant", "_specialize", "unit", "_outside", "_binding", "_calls", "kernel", "program"),
     ("highlight", "analysis", "history", "tune", "views", "check", "testing"),
     ("__init__",),
     ("jupyter", "cli", "pytest_plugin", "__main__"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 from pyptx.jax_support.registry import TARGET, ensure_ffi_registered, handle_of, shim_load_error
-from pyptx.runtime.arrays import registered
+from pyptx.runtime.arrays import Record, registered
 from pyptx.runtime.numpy_arrays import numpy_dtype
 from pyptx.specs import unify_envs
 
@@ -47,8 +47,14 @@ class JaxArrays:
     def write_back(self, array: Any, host: Any) -> None:
         raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
 
-    def defers(self, inputs: Sequence[Any]) -> bool:
-        return True
+    def writeable(self, array: Any) -> bool:
+        return False
+
+    def recorder(self, inputs: Sequence[Any]) -> Record:
+        return self.call
+
+    def kind(self, array: Any) -> None:
+        """Nothing: JAX remembers its calls itself."""
 
     def call(self, kernel: int, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
         """The foreign function call that runs the kernel.
@@ -61,7 +67,7 @@ class JaxArrays:
             raise LaunchError(f"{found.name}: JAX arrays cannot be written to; use what the call returns, not out=")
         sizes = {k: v for k, v in params.items() if isinstance(v, int) and not isinstance(v, bool)}
         env = unify_envs([found.sizes_of(self, inputs), {k: v for k, v in sizes.items() if k in found.symbolic_dims}])
-        found.check_values(params, env)
+        found.binding.check_values(params, env)
         results = [jax.ShapeDtypeStruct(spec.resolve_shape(env), _result_dtype(found.name, spec.dtype.name))
                    for spec in found.out_specs]
         if not ensure_ffi_registered() and any(self.device(x) != "cpu" for x in inputs):

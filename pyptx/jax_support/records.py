@@ -10,7 +10,7 @@ import numpy as np
 
 from pyptx.jax_support.shim import BUFFER, MAP_POINTER, MAP_VALUE, VALUE, Record, Slot
 from pyptx.runtime import LaunchPlan, LaunchResult, Runtime
-from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.arrays import StandIn, arrays_of
 from pyptx.runtime.cuda import Cuda
 from pyptx.runtime.cuda.launching import pack
 from pyptx.runtime.cuda.maps import BYTES, Placed
@@ -27,17 +27,6 @@ class Call(NamedTuple):
     params: Mapping[str, Any]
     inputs: tuple[tuple[tuple[int, ...], np.dtype], ...]
     outputs: tuple[tuple[tuple[int, ...], np.dtype], ...]
-
-
-class _Buffer:
-    """Stands for an array whose address XLA says at each launch; `index` counts inputs, then outputs."""
-
-    def __init__(self, index: int, shape: tuple[int, ...], dtype: np.dtype):
-        self.index, self.shape, self.dtype = index, shape, np.dtype(dtype)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (0, False), "version": 3, "strides": None}
 
 
 class _Recorder:
@@ -70,12 +59,12 @@ class _Recorder:
             if isinstance(arg, TensorMap):
                 kind, index = MAP_VALUE if slot.array else MAP_POINTER, len(self.maps)
                 self.maps.append((arg, bool(slot.array)))
-            elif isinstance(arg, _Buffer):
+            elif isinstance(arg, StandIn):
                 kind, index = BUFFER, arg.index
             slots[k] = Slot(kind, index, slot.offset, slot.size)
         values, name = bytes(block), program.entry.encode()
         record = Record(int(loaded.kernel), plan.grid, plan.block, plan.cluster, plan.smem_bytes, len(args),
-                        sum(isinstance(arg, _Buffer) for arg in args), len(self.maps), len(block), slots, values, name)
+                        sum(isinstance(arg, StandIn) for arg in args), len(self.maps), len(block), slots, values, name)
         record.owned = slots, values, name                      # what it points to
         self.record = record
         return LaunchResult(self.name, None)
@@ -96,7 +85,8 @@ class Records:
     def prepare(self, handle: int, device: int) -> Record:
         """The record of a launch on a GPU."""
         call, recorder = self._call_of(handle), _Recorder(self._cuda, device)
-        buffers = [_Buffer(k, *each) for k, each in enumerate((*call.inputs, *call.outputs))]
+        buffers = [StandIn(k, shape, np.dtype(dtype))
+                   for k, (shape, dtype) in enumerate((*call.inputs, *call.outputs))]
         count = len(call.inputs)
         inputs, outputs = buffers[:count], buffers[count:]
         call.kernel.run(Runtime(recorder, arrays_of(buffers[0])), inputs, outputs, call.params)

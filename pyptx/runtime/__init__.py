@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 from pyptx.errors import LaunchError
+from pyptx.runtime import settings
 from pyptx.runtime.arrays import PACKAGES, Arrays, Runtime, arrays_of
 from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, dim3
 from pyptx.tensor_map import TensorMap
 
-__all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "dim3", "options", "runtime_for", "use"]
+__all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "chosen", "dim3", "options", "runtime_for",
+           "use"]
 
 BACKENDS = {"sim": "pyptx.runtime.simulated", "cuda": "pyptx.runtime.cuda"}
 _HOMES = {"cpu": "sim", "cuda": "cuda"}                                    # device of an array -> backend
@@ -39,6 +40,11 @@ class use:
         _chosen.remove(self._entry)
 
 
+def chosen() -> str | None:
+    """The backend of the innermost `use`, or of PYPTX_BACKEND (as it was when pyptx was loaded)."""
+    return _chosen[-1][0] if _chosen else settings.BACKEND
+
+
 def options() -> Mapping[str, Any]:
     """Options of the innermost `use`."""
     return _chosen[-1][1] if _chosen else {}
@@ -52,7 +58,7 @@ def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime
     """
     arrays, array = _package_of(values)
     device = None if array is None else arrays.device(array)
-    name = backend or (_chosen[-1][0] if _chosen else os.environ.get("PYPTX_BACKEND"))
+    name = backend or chosen()
     if name is None:
         name = _HOMES.get((device or "cpu").partition(":")[0])
         if name is None:
@@ -68,9 +74,6 @@ def _package_of(values: Iterable[object]) -> tuple[Arrays, object | None]:
         arrays = arrays_of(value)
         if arrays is not None:
             return arrays, value.source if isinstance(value, TensorMap) else value
-        if hasattr(value, "__dlpack__"):
-            raise LaunchError(f"cannot launch on {type(value).__module__}.{type(value).__name__}; expected arrays of "
-                              f"{', '.join(PACKAGES)}")
     return import_module(PACKAGES["numpy"]).ARRAYS, None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import count
-from typing import Any, Protocol
+from math import prod
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from pyptx.errors import LaunchError
@@ -16,7 +17,8 @@ from pyptx.ir.nodes import Module
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 from pyptx.tensor_map import TensorMap
 
-__all__ = ["Arrays", "Backend", "Runtime", "arrays_of", "on_the_host", "register", "registered"]
+__all__ = ["Arrays", "Backend", "Elements", "Record", "Runtime", "StandIn", "arrays_of", "arrays_of_type",
+           "on_the_host", "register", "registered"]
 
 PACKAGES = {"numpy": "pyptx.runtime.numpy_arrays", "torch": "pyptx.torch_support.arrays",
             "jax": "pyptx.jax_support.arrays", "jaxlib": "pyptx.jax_support.arrays"}
@@ -26,8 +28,12 @@ _kernels: WeakValueDictionary[int, Any] = WeakValueDictionary()
 _numbers = count(1)
 
 
+# Records the call of the kernel of a number: inputs, `out=`, parameters; what stands for its outputs.
+Record = Callable[[int, Sequence[Any], Any, Mapping[str, Any]], Any]
+
+
 class Arrays(Protocol):
-    """What launches need of the arrays of a package."""
+    """What launches need of the arrays of a package. Arrays that may not be written to refuse it with a LaunchError."""
 
     package: str
 
@@ -37,14 +43,23 @@ class Arrays(Protocol):
     def check(self, array: Any, what: str) -> None:
         """Refuse what a kernel cannot address as a dense array."""
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
-        """A new array, where the others are, of the PTX type of that name."""
-
     def device(self, array: Any) -> str:
         """Where it lies: "cpu", "cuda:0"."""
 
+    def recorder(self, inputs: Sequence[Any]) -> Record | None:
+        """What records a call on these inputs for later, for a compiler or autograd; None when it runs now."""
+
+    def kind(self, array: Any) -> Hashable | None:
+        """All of an array but its address that a call is checked for and bound by; None where that is not known."""
+
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
+        """A new array, where the others are, of the PTX type of that name."""
+
+    def writeable(self, array: Any) -> bool:
+        """Whether a kernel may write to it."""
+
     def address(self, array: Any) -> int:
-        """Of an array on a GPU."""
+        """Where its memory starts, on a GPU or in this process."""
 
     def stream(self, array: Any) -> int:
         """The driver's handle of the stream on which work with an array on a GPU is put now."""
@@ -55,11 +70,32 @@ class Arrays(Protocol):
     def write_back(self, array: Any, host: Any) -> None:
         """Copy to an array on a GPU what a launch wrote to its copy."""
 
-    def defers(self, inputs: Sequence[Any]) -> bool:
-        """Whether a call on these inputs is recorded for later, by a compiler or autograd, instead of run now."""
 
-    def call(self, kernel: int, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
-        """Record the call of the kernel of that number; what stands for its outputs."""
+class Elements(NamedTuple):
+    """A dtype of which only the size counts, in bytes."""
+
+    itemsize: int
+
+    @property
+    def str(self) -> str:
+        return f"|V{self.itemsize}"
+
+
+class StandIn:
+    """Stands for an array whose address is told at each launch.
+
+    Args:
+        index: which of the arrays of a call, inputs first.
+        dtype: NumPy's, or Elements.
+    """
+
+    def __init__(self, index: int, shape: tuple[int, ...], dtype: Any):
+        self.index, self.shape, self.dtype = index, shape, dtype
+        self.nbytes = prod(shape) * dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (0, False), "version": 3, "strides": None}
 
 
 class Backend(Protocol):
@@ -72,6 +108,15 @@ class Backend(Protocol):
 
     def launch(self, program: Any, plan: LaunchPlan, args: Sequence[Any], options: Mapping[str, Any]) -> LaunchResult:
         """Run it; what it gives."""
+
+    def bind(self, program: Any, plan: LaunchPlan, runtime: Runtime, stand_ins: Sequence[StandIn],
+             values: Sequence[Any], maps: Sequence[TensorMap], *, apart: int) -> Callable[..., bool] | None:
+        """What launches the plan again with other arrays and values of the same kinds; None where `launch` does it.
+
+        Args:
+            stand_ins: for the arrays, which are the first parameters. The others' values and the tensor maps follow.
+            apart: how many of the last arrays may not overlap the others.
+        """
 
     def staged(self, args: Sequence[Any]) -> Any:
         """A context in which arguments are as `launch` takes them; what was written is in place when it ends."""
@@ -97,7 +142,8 @@ class Runtime:
         """
         arrays = arrays_of(array)
         if arrays is None:
-            raise LaunchError(f"{what} is a {type(array).__name__}, no array; pass one of {', '.join(PACKAGES)}")
+            raise LaunchError(f"{what} is a {type(array).__name__}, no array; pass one of NumPy, torch or JAX, or one "
+                              "with __dlpack__ or __cuda_array_interface__")
         if arrays is not self.arrays:
             raise LaunchError(f"{what} is a {arrays.package} array, the others are of {self.arrays.package}; "
                               "the arrays of a call come from one package")
@@ -131,7 +177,7 @@ def arrays_of(value: Any) -> Arrays | None:
     """The package an array is of; None for what is no array."""
     if isinstance(value, TensorMap):
         value = value.source
-    arrays = _arrays_of_type(type(value))
+    arrays = arrays_of_type(type(value))
     if arrays is None:                                          # an attribute of the value, or nothing
         return import_module(_ON_GPUS).ARRAYS if hasattr(value, "__cuda_array_interface__") else None
     if arrays.package == "__cuda_array_interface__":
@@ -140,7 +186,8 @@ def arrays_of(value: Any) -> Arrays | None:
 
 
 @cache
-def _arrays_of_type(kind: type) -> Arrays | None:
+def arrays_of_type(kind: type) -> Arrays | None:
+    """The package of all values of a type; None when they are no arrays, or one of them must be looked at to know."""
     if any((base.__module__, base.__name__) == ("numpy", "generic") for base in kind.__mro__):
         return None                                             # NumPy's scalars are numbers
     found = (PACKAGES.get(base.__module__.partition(".")[0]) for base in kind.__mro__[:-1])

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 
-__all__ = ["ARRAYS", "numpy_dtype"]
+__all__ = ["ARRAYS", "numpy_dtype", "view"]
 
 _PTX_TO_NUMPY = {"f16": "float16", "f32": "float32", "tf32": "float32", "f64": "float64", "s8": "int8", "s16": "int16",
                  "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
@@ -44,8 +44,11 @@ class NumpyArrays:
     def device(self, array: Any) -> str:
         return "cpu"
 
+    def writeable(self, array: Any) -> bool:
+        return array.flags.writeable
+
     def address(self, array: Any) -> int:
-        raise LaunchError("a NumPy array has no address on a GPU")
+        return array.ctypes.data
 
     def stream(self, array: Any) -> int:
         return 0
@@ -56,8 +59,11 @@ class NumpyArrays:
     def write_back(self, array: Any, host: Any) -> None:
         """Nothing: it is the array itself."""
 
-    def defers(self, inputs: Sequence[Any]) -> bool:
-        return False
+    def recorder(self, inputs: Sequence[Any]) -> None:
+        """Nothing: calls run at once."""
+
+    def kind(self, array: Any) -> None:
+        """Nothing: each call is looked at."""
 
 
 @cache
@@ -78,6 +84,18 @@ def numpy_dtype(name: str) -> np.dtype:
             raise LaunchError(f"arrays of {name} need the package ml_dtypes (pip install ml_dtypes)") from None
         return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
     return np.dtype(_PTX_TO_NUMPY[name])
+
+
+def view(owner: Any, name: str) -> np.ndarray:
+    """The memory of another package's array, by DLPack; read-only where its owner says so.
+
+    Raises:
+        LaunchError: NumPy cannot view it; `name` says whose it is.
+    """
+    try:
+        return np.from_dlpack(owner)
+    except (BufferError, RuntimeError, TypeError, ValueError) as refused:
+        raise LaunchError(f"{name} cannot be viewed: {refused}") from refused
 
 
 ARRAYS = NumpyArrays()

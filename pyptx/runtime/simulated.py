@@ -7,7 +7,7 @@ from typing import Any
 
 from pyptx import sim
 from pyptx.ir.nodes import Module
-from pyptx.runtime.arrays import on_the_host
+from pyptx.runtime.arrays import Runtime, StandIn, on_the_host
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 
 __all__ = ["BACKEND"]
@@ -28,6 +28,10 @@ class Simulated:
         result = sim.launch(program, plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
                             **options)
         return LaunchResult(self.name, result.seconds, result.counters)
+
+    def bind(self, program: sim.Program, plan: LaunchPlan, runtime: Runtime, stand_ins: Sequence[StandIn],
+             values: Sequence[Any], maps: Sequence[Any], *, apart: int) -> None:
+        """Nothing: beside a simulation, looking at a call costs nothing."""
 
 
 BACKEND = Simulated()

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import torch
 
 from pyptx.errors import LaunchError
+from pyptx.runtime.arrays import Record
 from pyptx.torch_support import operator
 from pyptx.torch_support.dtypes import torch_dtype
 
 __all__ = ["ARRAYS"]
 
 _WITHOUT_NUMPY = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
+
+
+_PLAIN, _STRIDED = {torch.Tensor, torch.nn.Parameter}, torch.strided
+_transformed = torch._C._functorch.is_functorch_wrapped_tensor         # by vmap, grad, ... of torch.func
+# What torch.compile's own code asks; the public way makes a Stream object first, which takes as long as a launch.
+_stream_of = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
+    lambda index: torch.cuda.current_stream(index).cuda_stream)
 
 
 class TorchArrays:
@@ -37,9 +45,8 @@ class TorchArrays:
         """A new tensor on the device of the first input; on the CPU filled with 0xFF bytes (NaN, -1), so that what a
         kernel forgets to write shows.
         """
-        device = like[0].device if like else torch.device("cpu")
-        tensor = torch.empty(shape, dtype=torch_dtype(dtype_name), device=device)
-        if device.type == "cpu":
+        tensor = _empty(shape, dtype_name, like)
+        if not tensor.is_cuda:
             tensor.view(-1).view(torch.uint8).fill_(0xFF)
         return tensor
 
@@ -50,7 +57,7 @@ class TorchArrays:
         return array.data_ptr()
 
     def stream(self, array: torch.Tensor) -> int:
-        return torch.cuda.current_stream(array.device).cuda_stream
+        return _stream_of(array.device.index)
 
     def host(self, array: torch.Tensor) -> Any:
         tensor = array.detach()
@@ -61,14 +68,30 @@ class TorchArrays:
         tensor = array.detach()
         tensor.view(_WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype)).copy_(torch.from_numpy(host))
 
-    def defers(self, inputs: Sequence[torch.Tensor]) -> bool:
-        """Whether somebody looks on: autograd, a mode, a subclass of tensors."""
-        if any(type(x) is not torch.Tensor and type(x) is not torch.nn.Parameter for x in inputs):
-            return True
-        return torch.is_grad_enabled() and any(x.requires_grad for x in inputs)
+    def writeable(self, array: torch.Tensor) -> bool:
+        return True
 
-    def call(self, kernel: int, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> Any:
-        return operator.call(kernel, inputs, out, params)
+    def recorder(self, inputs: Sequence[torch.Tensor]) -> Record | None:
+        """The operator, where somebody looks on: autograd, a transform of torch.func, a mode, a subclass of tensors."""
+        if any(x.__class__ not in _PLAIN or _transformed(x) for x in inputs):
+            return operator.call
+        return operator.call if torch.is_grad_enabled() and any(x.requires_grad for x in inputs) else None
+
+    def kind(self, array: torch.Tensor) -> Hashable | None:
+        return _kind(array) if array.is_cuda else None
+
+
+def _empty(shape: tuple[int, ...], dtype_name: str, like: Sequence[torch.Tensor]) -> torch.Tensor:
+    return torch.empty(shape, dtype=torch_dtype(dtype_name), device=like[0].device if like else "cpu")
+
+
+def _kind(array: torch.Tensor) -> Hashable | None:
+    """Type, shape and device of a plain dense tensor that nobody looks at."""
+    if (array.__class__ not in _PLAIN or array.layout is not _STRIDED
+            or (array.requires_grad and torch.is_grad_enabled()) or not array.is_contiguous() or array.is_conj()
+            or array.is_neg() or _transformed(array)):
+        return None
+    return array.dtype, array.shape, array.device
 
 
 ARRAYS = TorchArrays()

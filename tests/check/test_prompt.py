@@ -30,7 +30,7 @@ def test_engines_agree_whatever_lands_at_once(schedule, every):
     kernel = clean.kernel
     variant = kernel.variant(M=16, N=224)
     program, y = sim.load(variant.module), np.zeros(16, np.float32)
-    args = [x, y, *kernel._maps(variant, [x, y])]
+    args = [x, y, *kernel.maps(variant, [x, y])]
     run_both(program, 2, 64, args, schedule=schedule, seed=3, prompt=range(0, len(program.actions), every))
     np.testing.assert_allclose(y, x.sum(axis=1), rtol=1e-5)
 
@@ -44,7 +44,7 @@ def test_products_of_a_chain_stay_in_order(schedule):
     program, c = sim.load(variant.module), np.zeros((128, 256), a.dtype)
     products = [i for i, node in enumerate(program.instructions) if "mma_async" in node.mnemonic]
     for prompt in (products, products[1:], products[::2], products[-1:]):
-        sim.launch(program, 1, kernel.block, [a, b, c, *kernel._maps(variant, [a, b, c])], schedule=schedule, seed=1,
+        sim.launch(program, 1, kernel.block, [a, b, c, *kernel.maps(variant, [a, b, c])], schedule=schedule, seed=1,
                    smem_bytes=max(kernel.smem, variant.dynamic_bytes), prompt=prompt)
         np.testing.assert_allclose(c.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32).T, rtol=2 ** -7,
                                    atol=1e-3)

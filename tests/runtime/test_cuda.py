@@ -13,7 +13,7 @@ from support.fake_cuda import FakeDriver, real
 
 from pyptx import TensorMap, Tile, kernel, ptx, smem
 from pyptx.errors import DeviceError, LaunchError
-from pyptx.runtime import LaunchPlan, Runtime, dim3
+from pyptx.runtime import LaunchPlan, Runtime, dim3, settings
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import Cuda, DeviceArray
 from pyptx.runtime.cuda.arrays import DeviceArrays
@@ -183,13 +183,13 @@ def test_a_refused_launch_names_kernel_and_sizes(monkeypatch):
     with pytest.raises(DeviceError, match=r"scale on cuda:0 .*grid \(2, 1, 1\), block \(64.*LAUNCH_FAILED") as e:
         launch(cuda, scale, X, X.copy(), 2.0, 100)
     assert "PYPTX_CHECK=1" in str(e.value) and e.value.code == 719
-    monkeypatch.setenv("PYPTX_CHECK", "1")
-    with pytest.raises(DeviceError, match="pyptx.use\\('sim'\\)"):
+    monkeypatch.setattr(settings, "CHECK", True)
+    with pytest.raises(DeviceError, match=r"scale\.check\(\.\.\.\)"):
         launch(cuda, scale, X, X.copy(), 2.0, 100)
 
 
 def test_a_checked_launch_waits_except_while_a_graph_is_recorded(monkeypatch):
-    monkeypatch.setenv("PYPTX_CHECK", "1")
+    monkeypatch.setattr(settings, "CHECK", True)
     cuda = backend()
     on = DeviceArrays(cuda.driver)
     x = on.empty((100,), "f32", ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -10,8 +9,10 @@ from typing import Any
 from pyptx.compiled import Compiled
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.ir.nodes import Module
-from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime import settings
+from pyptx.runtime.arrays import Runtime, StandIn, arrays_of
 from pyptx.runtime.cuda.arrays import DeviceArray, DeviceArrays
+from pyptx.runtime.cuda.bound import BoundLaunch
 from pyptx.runtime.cuda.driver import Device, Driver
 from pyptx.runtime.cuda.launching import Prepared, pack, stream_handle
 from pyptx.runtime.cuda.maps import Blobs, Encoder, Placed
@@ -21,7 +22,7 @@ from pyptx.tensor_map import TensorMap
 
 __all__ = ["ARRAYS", "BACKEND", "Cuda", "DeviceArray"]
 
-_OPTIONS = ("stream", "timed", "cooperative", "programmatic")
+_OPTIONS = ("stream", "timed", "cooperative", "programmatic", "check")
 
 
 class Cuda:
@@ -46,7 +47,8 @@ class Cuda:
 
         Args:
             options: `stream`, instead of the current one of the arrays' package; `timed`, which waits and measures;
-                `cooperative`; `programmatic` (the kernel may start before the one ahead of it has ended).
+                `cooperative`; `programmatic` (the kernel may start before the one ahead of it has ended); `check`,
+                which waits for the kernel, so that its fault is told here (PYPTX_CHECK=1 does it for every launch).
         Raises:
             LaunchError: an argument, a size or an option is wrong, or the chip is; nothing was launched.
             DeviceError: the driver refused the launch, or reports the fault of an earlier one.
@@ -56,6 +58,7 @@ class Cuda:
             raise LaunchError(f"{program.entry}: the cuda backend has no option {', '.join(sorted(unknown))}; it has "
                               f"{', '.join(_OPTIONS)}")
         device, stream, waits = self._where(program, args, options.get("stream"))
+        check = bool(options.get("check", settings.CHECK))
         kind = bool(options.get("cooperative")), bool(options.get("programmatic"))
         with self.driver.on(device):
             loaded = program.on(device)
@@ -66,15 +69,29 @@ class Cuda:
                 loaded.admit(plan)
                 prepared = Prepared(self.driver, loaded, plan, program.slots, cooperative=kind[0], programmatic=kind[1])
             try:
-                seconds = self._issue(prepared, program, plan, loaded, args, stream, bool(options.get("timed")))
+                seconds = self._issue(prepared, program, plan, loaded, args, stream, bool(options.get("timed")), check)
             finally:
                 idle.append(prepared)
-            if waits or (_checks() and not self.driver.capturing(stream)):
-                self._finish(plan, loaded, stream)
+            if waits or (check and not self.driver.capturing(stream)):
+                self._finish(plan, loaded, stream, check)
         return LaunchResult(self.name, seconds)
 
+    def bind(self, program: Program, plan: LaunchPlan, runtime: Runtime, stand_ins: Sequence[StandIn],
+             values: Sequence[Any], maps: Sequence[TensorMap], *, apart: int) -> BoundLaunch | None:
+        """What launches the plan again; None for arrays in host memory, and where launches are waited for."""
+        if settings.CHECK or not (runtime.device or "").startswith("cuda:"):
+            return None
+        device = self.driver.device(int(runtime.device[5:]))
+        with self.driver.on(device):
+            loaded = program.on(device)
+        places = {slot.name: k for k, slot in enumerate(program.slots[:len(stand_ins)])}
+        return BoundLaunch(self.driver, loaded, plan, program.slots, runtime.arrays, stand_ins, values, maps,
+                           aligned=[(places[name], n) for name, n in program.aligned.items() if name in places],
+                           apart=apart, encoder=self.encoder, blobs=self.blobs(device),
+                           failure=lambda status: self._failure(status, plan, loaded, False))
+
     def _issue(self, prepared: Prepared, program: Program, plan: LaunchPlan, loaded: Loaded, args: Sequence[Any],
-               stream: int, timed: bool) -> float | None:
+               stream: int, timed: bool, check: bool) -> float | None:
         blobs = self.blobs(loaded.device)
         has_maps = any(isinstance(arg, (TensorMap, Placed)) for arg in args)
         with blobs.lock if has_maps else nullcontext():
@@ -83,35 +100,36 @@ class Cuda:
             before = self._event(stream) if timed else None
             status = prepared.launch(stream)
         if status != self.driver.api.CUresult.CUDA_SUCCESS:
-            raise self._failure(status, plan, loaded)
-        return self._seconds(before, stream, plan, loaded) if timed else None
+            raise self._failure(status, plan, loaded, check)
+        return self._seconds(before, stream, plan, loaded, check) if timed else None
 
     def _event(self, stream: int) -> Any:
         event = self.driver.call("cuEventCreate", 0)
         self.driver.call("cuEventRecord", event, self.driver.api.CUstream(stream))
         return event
 
-    def _seconds(self, before: Any, stream: int, plan: LaunchPlan, loaded: Loaded) -> float:
+    def _seconds(self, before: Any, stream: int, plan: LaunchPlan, loaded: Loaded, check: bool) -> float:
         after = self._event(stream)
         try:
             status = self.driver.api.cuEventSynchronize(after)[0]
             if status != self.driver.api.CUresult.CUDA_SUCCESS:
-                raise self._failure(status, plan, loaded)
+                raise self._failure(status, plan, loaded, check)
             return self.driver.call("cuEventElapsedTime", before, after) / 1000
         finally:
             self.driver.call("cuEventDestroy", before)
             self.driver.call("cuEventDestroy", after)
 
-    def _finish(self, plan: LaunchPlan, loaded: Loaded, stream: int) -> None:
+    def _finish(self, plan: LaunchPlan, loaded: Loaded, stream: int, check: bool) -> None:
         status = self.driver.api.cuStreamSynchronize(self.driver.api.CUstream(stream))[0]
         if status != self.driver.api.CUresult.CUDA_SUCCESS:
-            raise self._failure(status, plan, loaded)
+            raise self._failure(status, plan, loaded, check)
 
-    def _failure(self, status: Any, plan: LaunchPlan, loaded: Loaded) -> DeviceError:
+    def _failure(self, status: Any, plan: LaunchPlan, loaded: Loaded, check: bool) -> DeviceError:
         cluster = f", cluster {plan.cluster}" if plan.cluster != (1, 1, 1) else ""
         hint = "an earlier launch may be the cause; PYPTX_CHECK=1 waits for each launch and says which it was"
-        if _checks():
-            hint = "run the same call under pyptx.use('sim'): the simulator names the line and the array"
+        if check:
+            hint = (f"run the same call on the simulator: {plan.entry.name}.check(...) with the same arguments names "
+                    "the line, the array and the index")
         return DeviceError(f"{plan.entry.name} on {loaded.device}, grid {plan.grid}, block {plan.block}{cluster}, "
                            f"{plan.smem_bytes} bytes of dynamic shared memory: {self.driver.words(status)}",
                            code=int(status), hint=hint)
@@ -170,10 +188,6 @@ class Cuda:
         if isinstance(arg, TensorMap):
             return Placed(arg, copies[id(arg.source)][0].address)
         return copies[id(arg)][0]
-
-
-def _checks() -> bool:
-    return os.environ.get("PYPTX_CHECK") == "1"
 
 
 class _Copy(DeviceArray):

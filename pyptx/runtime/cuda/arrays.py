@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import Any
 
@@ -148,8 +148,18 @@ class DeviceArrays:
             with self._driver.on(self._driver.device(self._ordinal(array))):
                 self._driver.call("cuMemcpyHtoD", self.address(array), host.ctypes.data, host.nbytes)
 
-    def defers(self, inputs: Sequence[Any]) -> bool:
-        return False
+    def writeable(self, array: Any) -> bool:
+        return isinstance(array, DeviceArray) or not array.__cuda_array_interface__["data"][1]
 
-    def call(self, kernel: int, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
-        raise NotImplementedError("calls on these arrays are never recorded")
+    def recorder(self, inputs: Sequence[Any]) -> None:
+        """Nothing: calls run at once."""
+
+    def kind(self, array: Any) -> Hashable | None:
+        if array.__class__ is DeviceArray:
+            return array.dtype, array.shape, array.device
+        interface = array.__cuda_array_interface__
+        if interface.get("mask") is not None:
+            return None
+        strides = interface.get("strides")
+        return (array.__class__, interface["typestr"], getattr(array, "dtype", None), tuple(interface["shape"]),
+                None if strides is None else tuple(strides), interface["data"][1], self._ordinal(array))

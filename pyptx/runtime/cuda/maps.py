@@ -84,6 +84,12 @@ class Blobs:
                 self._pinned.add(encoded)
             return self._addresses[encoded]
 
+    def find(self, encoded: bytes, *, pinned: bool) -> int | None:
+        """As `address`, of a map that lies there already; `lock` is held."""
+        if pinned:
+            self._pinned.add(encoded)
+        return self._addresses.get(encoded)
+
     def _upload(self, encoded: bytes, *, may_wait: bool) -> int:
         call, api = self._driver.call, self._driver.api
         if may_wait and not self._free and len(self._addresses) - len(self._pinned) >= _KEPT_BLOBS:
