@@ -15,7 +15,7 @@ from pyptx.errors import CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime
 
-__all__ = ["Variant", "device_arrays"]
+__all__ = ["Variant", "device_arrays", "roofline"]
 
 
 _ON_GPU = LaunchResult("cuda", None)
@@ -131,6 +131,11 @@ class Variant:
         full = replace(result, outputs=tuple(outputs))
         self._last_run = result if runtime.name == "cuda" else full
         return full
+
+
+def roofline(kernel: Any, args: Sequence[Any], **options: Any) -> Any:
+    """A call of a Kernel or a launch of an Entry on the roofline of a GPU; options as of pyptx.views.placing."""
+    return import_module("pyptx.views.placing").roofline(kernel, *args, **options)
 
 
 def device_arrays(runtime: Runtime, args: Iterable[Any], name: str) -> list[Any]:

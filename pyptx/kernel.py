@@ -15,7 +15,7 @@ from pyptx._binding import Binding, Grid
 from pyptx._calls import Calls
 from pyptx._outside import Outside, hashable
 from pyptx._specialize import KernelOptions, Signature, parse_params, specialize
-from pyptx._variant import Variant, device_arrays
+from pyptx._variant import Variant, device_arrays, roofline
 from pyptx.compiled import Compiled
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective, Module, Param
@@ -278,6 +278,24 @@ class Kernel:
         variant, plan, args = self.bind(*arrays, out=out, **{k: v for k, v in params.items() if k in known})
         return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
                              schedules=schedules, random=random, seed=seed, settings=settings)
+
+    def roofline(self, *args: Any, device: Any = None, level: str = "dram", **options: Any) -> Any:
+        """Where a call lies under the roofs of a GPU: its work and bytes counted as it executes, its time modelled.
+
+        Nothing is launched on a GPU, and no array is written.
+
+        Args:
+            args: the input arrays, or with `grid=` and `block=` all arguments in parameter order.
+            device: "h200", "rtx 4090", "sm_80": a GPU of `pyptx.analysis.gpus`; default: the usual one of the target.
+            level: "dram", "l2" or "shared": whose bytes lie on the x axis.
+            options: template parameters and sizes, `out=`; `grid=`, `block=`, `cluster=`, `smem_bytes=`.
+        Returns:
+            pyptx.views.Roofline: .points, .roofs, .text(), .svg(), .plot(), .save(path); rooflines of one GPU add up.
+        Raises:
+            LaunchError, TypeError: it cannot be called like that, or cannot run on that GPU.
+            ShapeError: there is no such GPU or level.
+        """
+        return roofline(self, args, device=device, level=level, **options)
 
     def bind(self, *arrays: Any, out: Any = None, **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
         """What a call on the simulator would launch: what is compiled, its geometry, and all its arguments.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyptx import validate
-from pyptx._variant import Variant, device_arrays
+from pyptx._variant import Variant, device_arrays, roofline
 from pyptx.compiled import Compiled
 from pyptx.emitter import emit_lines
 from pyptx.errors import Diagnostic, LaunchError
@@ -177,6 +177,12 @@ class Entry:
         """What a launch would launch: what is compiled, its geometry, its arguments."""
         plan = self._variant.plan(dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes)
         return self._variant, plan, list(adopted(args))
+
+    def roofline(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, device: Any = None,
+                 level: str = "dram", cluster: int | Sequence[int] | None = None, smem_bytes: int = 0) -> Any:
+        """Where a launch lies under the roofs of a GPU; args as for launch, the rest as for `Kernel.roofline`."""
+        return roofline(self, args, device=device, level=level, grid=grid, block=block, cluster=cluster,
+                        smem_bytes=smem_bytes)
 
     def check(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
               schedules: Sequence[str] = ("eager", "late"), random: int = 4, seed: int = 0,

@@ -8,6 +8,7 @@ from html import escape
 from pyptx.views._html import EDGE, FONT, INK, RAISED, SOFT
 from pyptx.views._roofnumbers import number, quantity
 from pyptx.views._rooftext import time_text
+from pyptx.views.roofparts import work_text
 
 __all__ = ["html"]
 
@@ -43,8 +44,7 @@ def _spoken(view) -> str:
 def _row(view, point) -> str:
     placed = view.at(point)
     title = " ".join(filter(None, (point.title, point.note)))
-    work = ", ".join(f"{quantity(count, view.count)} {what.replace('.', ' ')}"
-                     for what, count in point.work.items() if count)
+    work = work_text(point, view.count)
     moved = point.bytes.get(view.level)
     cells = [(WORDS, title), (NUMBERS, time_text(point)), (WORDS, work),
              (NUMBERS, quantity(moved, "B") if moved else ""),

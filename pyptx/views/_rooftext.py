@@ -8,6 +8,7 @@ from string import ascii_uppercase
 
 from pyptx.views._rooflayout import axes
 from pyptx.views._roofnumbers import power, quantity, ticks
+from pyptx.views.roofparts import work_text
 
 __all__ = ["text", "time_text"]
 
@@ -47,8 +48,7 @@ def _roof(roof) -> str:
 def _point(view, number: int, point) -> Iterator[str]:
     yield f"{_mark(number, point)}  {point.title}{f'  {point.note}' if point.note else ''}: {time_text(point)}"
     indent = " " * 5
-    work = ", ".join(f"{quantity(count, view.count)} {what.replace('.', ' ')}"
-                     for what, count in point.work.items() if count)
+    work = work_text(point, view.count)
     moved = ", ".join(f"{quantity(count, 'B')} {level}" for level, count in point.bytes.items())
     yield f"{indent}{work or 'no floating-point work'}; {moved or 'no bytes counted'}"
     if placed := view.at(point):
@@ -61,7 +61,9 @@ def _point(view, number: int, point) -> Iterator[str]:
         if ceiling.point == number:
             yield f"{indent}{ceiling.why}"
     if point.bound:
-        yield f"{indent}{point.bound}"
+        yield f"{indent}{point.kind}: {point.bound}"
+    if point.how:
+        yield f"{indent}counted: {point.how}"
 
 
 def _chart(view, width: int) -> Iterator[str]:

@@ -135,6 +135,22 @@ class Roofline:
         """The same chart with more points; `views` as the attribute, added to those there are."""
         return replace(self, points=(*self.points, *points), views={**self.views, **(views or {})})
 
+    def __add__(self, other: Roofline) -> Roofline:
+        """The points of both under the same roofs.
+
+        Raises:
+            ShapeError: they are of two GPUs.
+        """
+        if not isinstance(other, Roofline):
+            return NotImplemented
+        if other.gpu != self.gpu:
+            raise ShapeError(f"these are rooflines of two GPUs, {self.gpu} and {other.gpu}; make them with the same "
+                             "device")
+        names = {key: f"{key} {len(self.points)}" if key in self.views else key for key in other.views}
+        points = (replace(point, view=names.get(point.view, point.view)) for point in other.points)
+        views = {names[key]: view for key, view in other.views.items()}
+        return replace(self.with_points(points, views), title=" · ".join(dict.fromkeys((self.title, other.title))))
+
     def at_level(self, level: str) -> Roofline:
         """The same points over the bytes of another level."""
         return replace(self, level=level)
@@ -187,7 +203,7 @@ class Roofline:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([
             "name", "version", "gpu", "kind", "seconds", "low", "high", "flops", "flops_per_s",
-            *(f"flops_{what.replace('.', '_')}" for what in works), "waves",
+            *(f"flops_{what.replace('.', '_')}" for what in works), "waves", "ctas",
             *(f"{level}_{column}" for level in LEVELS for column in ("bytes", "intensity", "attainable", "share")),
             "bound", "note"])
         for point in self.points:
@@ -197,8 +213,8 @@ class Roofline:
                 levels += [point.bytes.get(level, ""),
                            *((placed.intensity, placed.attainable, placed.share) if placed else ("", "", ""))]
             row = [point.name, point.version, self.gpu.name, point.kind, point.seconds, point.low, point.high,
-                   point.flops, point.rate, *(point.work.get(what, 0) for what in works), point.waves, *levels,
-                   point.bound, point.note]
+                   point.flops, point.rate, *(point.work.get(what, 0) for what in works), point.waves, point.ctas,
+                   *levels, point.bound, point.note]
             writer.writerow(["" if value is None else value for value in row])
         return file.getvalue()
 

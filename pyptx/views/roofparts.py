@@ -12,7 +12,7 @@ from pyptx.errors import ShapeError
 from pyptx.views._roofnumbers import quantity
 
 __all__ = ["KINDS", "LEVEL_NAMES", "Ceiling", "Placed", "Point", "Roof", "Slope", "ceilings_of", "count_of", "roof_of",
-           "roofs_of", "slopes_of"]
+           "roofs_of", "slopes_of", "work_text"]
 
 KINDS = ("modelled", "measured")
 LEVEL_NAMES = {"dram": "DRAM", "l2": "L2", "shared": "Shared memory"}
@@ -38,6 +38,7 @@ class Point:
         note: the configuration, or the sizes.
         how: how it was counted and timed.
         view: key of `Roofline.views`, or a version of the history; what a click opens.
+        ctas: of the grid; None when not known.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Point:
     note: str = ""
     how: str = ""
     view: str = ""
+    ctas: int | None = None
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -155,6 +157,14 @@ def count_of(points: Iterable[Point]) -> str:
     return "OP" if types and all(kind[0] in "sub" and not kind.startswith("bf") for kind in types) else "FLOP"
 
 
+def work_text(point: Point, count: str) -> str:
+    """ "1.1 TFLOP wgmma bf16, 76.5 M special functions"."""
+    told = [f"{quantity(number, count)} {what.replace('.', ' ')}" for what, number in point.counted.items()]
+    told += [f"{quantity(number, '').strip()} {_BESIDE[what][1]}"
+             for what, number in point.work.items() if number and what in _BESIDE]
+    return ", ".join(told)
+
+
 def slopes_of(gpu: Gpu) -> tuple[Slope, ...]:
     """DRAM, L2 and shared memory, the slowest first; where it is known, what reading DRAM was seen to reach."""
     found = [Slope(level, f"{LEVEL_NAMES[level]} {quantity(gpu.bytes_per_s(level), 'B/s')}", gpu.bytes_per_s(level),
@@ -216,11 +226,10 @@ def ceilings_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Ceiling, ...]:
         top, _ = roof_of(gpu, point)
         if not top or not point.flops:
             continue
-        if point.waves and (share := point.waves / ceil(point.waves)) < 0.995:
-            waves = f"{point.waves:.2f}".rstrip("0").rstrip(".")
-            found.append(Ceiling(f"{waves} waves: {quantity(share * top, unit)}", share * top, number,
-                                 f"{waves} waves of CTAs take the time of {ceil(point.waves)}: {share:.0%} of the "
-                                 "roof"))
+        share, why = _last_wave(gpu, point)
+        if share < 0.995:
+            found.append(Ceiling(f"last wave: {quantity(share * top, unit)}", share * top, number,
+                                 f"{why}: {share:.0%} of the roof"))
         if (floor := point.flops / gpu.launch_seconds) < top:
             launch = quantity(gpu.launch_seconds, "s")
             found.append(Ceiling(f"launch: {quantity(floor, unit)}", floor, number, "one launch takes "
@@ -232,6 +241,20 @@ def ceilings_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Ceiling, ...]:
                     found.append(Ceiling(f"{words}: {quantity(allowed, unit)}", allowed, number,
                                          f"{quantity(operations, '').strip()} {words} take {quantity(seconds, 's')}"))
     return tuple(found)
+
+
+def _last_wave(gpu: Gpu, point: Point) -> tuple[float, str]:
+    """Share of the roof that CTAs allow which do not fill all SMs alike, and why.
+
+    With the number of CTAs this is a bound: some SM has at least the average, rounded up. Waves are the usual estimate.
+    """
+    if point.ctas:
+        most, average = ceil(point.ctas / gpu.sms), point.ctas / gpu.sms
+        return average / most, f"{point.ctas} CTAs on {gpu.sms} SMs: one has {most}, the average {average:.3g}"
+    if point.waves:
+        waves = f"{point.waves:.2f}".rstrip("0").rstrip(".")
+        return point.waves / ceil(point.waves), f"{waves} waves of CTAs take the time of {ceil(point.waves)}"
+    return 1.0, ""
 
 
 def _source(gpu: Gpu, what: str) -> str:

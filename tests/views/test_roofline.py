@@ -68,11 +68,19 @@ def test_slopes_are_the_levels_and_what_reading_was_seen_to_reach():
 
 def test_ceilings_say_what_the_last_wave_and_a_launch_cost():
     by_point = {(one.point, one.label.partition(":")[0]): one for one in four().ceilings}
-    wave = by_point[0, "4.5 waves"]
+    wave = by_point[0, "last wave"]
     assert wave.flops_per_s == pytest.approx(.9 * H200.flops_per_s("wgmma", "bf16"))
     assert wave.why == "4.5 waves of CTAs take the time of 5: 90% of the roof"
     assert by_point[-1, "no FMA"].flops_per_s == pytest.approx(H200.flops_per_s("core", "f32") / 2)
     assert (2, "launch") not in by_point, "it computes longer than a launch takes"
+    tail = Roofline(H200, [Point("tail", {"wgmma.bf16": 1e12}, {"dram": 1e9}, 2e-3, ctas=200)]).ceilings[0]
+    assert tail.flops_per_s == pytest.approx(200 / 264 * H200.flops_per_s("wgmma", "bf16"))
+    assert tail.why == "200 CTAs on 132 SMs: one has 2, the average 1.52: 76% of the roof"
+    assert Roofline(H200, [Point("all", {"wgmma.bf16": 1e12}, {"dram": 1e9}, 2e-3, ctas=132)]).ceilings == ()
+    special = Roofline(H200, [Point("exp", {"core.f32": 1e12, "core.mufu": 1e12, "core.s32": 1e9}, {"dram": 1e9}, 1)])
+    assert special.points[0].flops == 1e12
+    assert [one.label for one in special.ceilings] == ["no FMA: 33.5 TFLOP/s", "special functions: 4.18 TFLOP/s"]
+    assert special.ceilings[1].why == "1 T special functions take 239 ms"
     small = Roofline(H200, [Point("tiny", {"core.f32": 1e6}, {"dram": 1e5}, 3e-6)])
     assert [one.label for one in small.ceilings] == ["no FMA: 33.5 TFLOP/s", "launch: 400 GFLOP/s"]
 

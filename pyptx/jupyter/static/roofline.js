@@ -157,7 +157,7 @@ class RooflineView {
     const line = (kind, ...words) => h(`div${kind}`, {}, ...words);
     return [line(".pyptx-roof-name", h("b", {}, titleOf(point)), ` ${KINDS[point.kind]} ${point.kind}`), point.note ? line("", point.note) : null,
       ...(at ? at.formula.map(text => line(".pyptx-roof-formula", text)) : []), at ? line("", "limit: ", h("b", {}, at.limit)) : null,
-      ...ceilings.map(one => line(".pyptx-roof-why", one.why)), point.bound ? line("", point.bound) : null, this.opens(point) ? line(".pyptx-soft", "Click: its code") : null].filter(Boolean);
+      ...ceilings.map(one => line(".pyptx-roof-why", one.why)), point.bound ? line("", `${point.kind}: ${point.bound}`) : null, point.how ? line(".pyptx-soft", `counted: ${point.how}`) : null, this.opens(point) ? line(".pyptx-soft", "Click: its code") : null].filter(Boolean);
   }
 
   sentence(number) {
@@ -195,9 +195,9 @@ class RooflineView {
   csv() {
     const { data } = this, works = [...new Set(data.points.flatMap(point => Object.keys(point.work)))].sort(), levels = Object.keys(LEVELS);
     const quoted = value => { const text = value === null || value === undefined ? "" : String(value); return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
-    const head = ["name", "version", "gpu", "kind", "seconds", "low", "high", "flops", "flops_per_s", ...works.map(what => `flops_${what.replaceAll(".", "_")}`), "waves",
+    const head = ["name", "version", "gpu", "kind", "seconds", "low", "high", "flops", "flops_per_s", ...works.map(what => `flops_${what.replaceAll(".", "_")}`), "waves", "ctas",
                   ...levels.flatMap(level => ["bytes", "intensity", "attainable", "share"].map(column => `${level}_${column}`)), "bound", "note"];
-    const rows = data.points.map(point => [point.name, point.version, data.gpu.name, point.kind, point.seconds, point.low, point.high, point.flops, point.rate, ...works.map(what => point.work[what] ?? 0), point.waves,
+    const rows = data.points.map(point => [point.name, point.version, data.gpu.name, point.kind, point.seconds, point.low, point.high, point.flops, point.rate, ...works.map(what => point.work[what] ?? 0), point.waves, point.ctas,
       ...levels.flatMap(level => [point.bytes[level], point.at[level]?.intensity, point.at[level]?.attainable, point.at[level]?.share]), point.bound, point.note]);
     return [head, ...rows].map(row => `${row.map(quoted).join(",")}\n`).join("");
   }

@@ -1,0 +1,99 @@
+"""Kernels placed on a roofline: their work counted, their time modelled, and measured where there is a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyptx.analysis.calls import Call, call_of
+from pyptx.analysis.gpus import Gpu, gpu
+from pyptx.analysis.model import predict
+from pyptx.analysis.prediction import Prediction
+from pyptx.analysis.work import Work, work_of
+from pyptx.errors import LaunchError
+from pyptx.isa import targets
+from pyptx.kernel import Kernel
+from pyptx.program import Entry
+from pyptx.views.roofline import Point, Roofline
+
+__all__ = ["device_of", "place", "point_of", "roofline"]
+
+SIZES = 8                                               # of a kernel's parameters, at most, told on the chart
+
+
+def roofline(kernel: Kernel | Entry, *args: Any, device: str | Gpu | None = None, level: str = "dram",
+             **params: Any) -> Roofline:
+    """A call of a kernel on the roofline of a GPU; nothing is launched, and nothing of the caller's is written.
+
+    Args:
+        kernel, args, params: a kernel's input arrays, or with `grid` and `block` all arguments of an entry, as for
+            `pyptx.analysis.calls.call_of`. Only shapes and types of arrays on a GPU are used.
+        device: a GPU of the table, "h200"; default: the usual one of the kernel's target.
+        level: "dram", "l2" or "shared": whose bytes lie on the x axis.
+    Raises:
+        LaunchError, TypeError: it could not be called like that, or cannot run on that GPU.
+        ShapeError: there is no such GPU or level.
+        CompileError, SimulationError: it cannot be assembled, or traps.
+    """
+    return place(call_of(kernel, *args, **params), device=device, level=level)
+
+
+def place(call: Call, *, device: str | Gpu | None = None, level: str = "dram", name: str = "",
+          note: str | None = None) -> Roofline:
+    """The same of a call that is bound already; `name` and `note` instead of the kernel's name and its sizes."""
+    on = device_of(call, device)
+    chart = Roofline(on, level=level)                   # a level that does not exist is refused before the work
+    compiled = call.variant.compile(call.options, arch=_target(call, on))
+    work = work_of(call)
+    prediction = predict(compiled, call.plan, work, on)
+    point = point_of(name or call.name, work, prediction, note=_sizes(call.variant.params) if note is None else note,
+                     view="code")
+    view = call.variant.view(compiled, block=call.plan.block, dynamic_bytes=call.plan.smem_bytes)
+    return Roofline(chart.gpu, (point,), level, point.name, {"code": view})
+
+
+def point_of(name: str, work: Work, prediction: Prediction, **more: Any) -> Point:
+    """A point with counted work and modelled time.
+
+    Args:
+        more: other fields of Point: version, note, view.
+    Raises:
+        LaunchError: the model says that it cannot run there.
+    """
+    if prediction.seconds == float("inf"):
+        raise LaunchError(f"{name} cannot run on {prediction.gpu}: {prediction.words}")
+    return Point(name, dict(work.flops), bytes_of(work), prediction.seconds, prediction.kind, waves=prediction.waves,
+                 ctas=work.ctas, bound=prediction.words, how=work.how, **more)
+
+
+def bytes_of(work: Work) -> dict[str, int]:
+    """ "dram", "l2", "shared" -> bytes, of those it moves."""
+    levels = {"dram": work.dram_bytes, "l2": work.bytes["l2"], "shared": work.bytes["shared"]}
+    return {level: moved for level, moved in levels.items() if moved}
+
+
+def device_of(call: Call, device: str | Gpu | None = None) -> Gpu:
+    """The GPU meant, or the usual one of the kernel's target.
+
+    Raises:
+        LaunchError: code for the kernel's target does not run on it.
+        ShapeError: there is no such GPU in the table.
+    """
+    target = targets.parse(call.variant.module.target.targets[0])
+    on = gpu(device or target.name)
+    if not target.runs_on(targets.parse(on.target)):
+        raise LaunchError(f"{call.name} is for {target}, which does not run on {on}; leave the device out for "
+                          f"{gpu(target.name).name}, or compile the kernel for {on.target}")
+    return on
+
+
+def _target(call: Call, on: Gpu) -> str:
+    """What the kernel is assembled for: the GPU's own target, unless its text already names one for that chip."""
+    own = targets.parse(call.variant.module.target.targets[0])
+    return own.name if own.number == targets.parse(on.target).number else on.target
+
+
+def _sizes(params: Mapping[str, Any]) -> str:
+    """ "M=4096 N=4096": the numbers and words among the parameters."""
+    told = [f"{name}={value}" for name, value in params.items() if isinstance(value, int | float | str)]
+    return " ".join(told[:SIZES])
