@@ -21,22 +21,27 @@ of the fifth copies and one thread of the sixth starts the products. Techniques,
 from __future__ import annotations
 
 import numpy as np
+from blackwell_tiles import (
+    BOX,
+    COPIES,
+    LINE,
+    MMA_K,
+    MOST_BYTES,
+    MULTIPLIES,
+    SETS,
+    THREADS,
+    WRITERS,
+    Boxes,
+    place,
+)
 
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
-from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
 
-WRITERS = 4                     # warps; each reads 32 of the 128 lanes of tensor memory
-COPIES, MULTIPLIES = 32 * WRITERS, 32 * WRITERS + 32                # threads with a role of their own
-THREADS = 32 * (WRITERS + 2)
 BM = 128                        # rows of a tile: lanes of tensor memory
-MMA_K = 16                      # of one tcgen05.mma with 16-bit operands
-LINE, BOX = 128, 64             # bytes and 16-bit columns of a row of a box in shared memory
-SETS = 2                        # of sums in tensor memory
-OUT_BYTES = 32 * LINE           # a box of a warp's results
-MOST_BYTES = 227 * 1024
+SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}      # values worth trying
 
 
 def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
@@ -48,7 +53,6 @@ def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
     steps, tiles_down, tiles = -(-K // BK), -(-M // BM), -(-M // BM) * -(-N // BN)
 
     ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
-    out = smem.alloc(b8, (WRITERS, 2, OUT_BYTES), align=1024)
     full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
     done, taken = smem.mbarrier(SETS), smem.mbarrier(SETS)
     slot = smem.alloc(b32, 1, align=16)
@@ -56,7 +60,8 @@ def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
     filled, freed, summed, read = (ptx.mbarrier.array(reg.from_(bars.name, u32), 0, len(bars))
                                    for bars in (full, empty, done, taken))
     tid = reg.from_(ptx.special.tid.x(), u32)
-    warp, first_tile = tid >> 5, reg.from_(ptx.special.ctaid.x(), u32)
+    warp, lane, first_tile = tid >> 5, tid & 31, reg.from_(ptx.special.ctaid.x(), u32)
+    boxes = Boxes(c.dtype, warp, lane)
 
     with ptx.if_(warp == 0):
         ptx.tcgen05.alloc(slot, SETS * BN)
@@ -75,7 +80,7 @@ def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
 
     with ptx.if_(tid == COPIES):
         for tile in ptx.range_(first_tile, tiles, CTAS):
-            row, column = place(tile, tiles_down, BN)
+            row, column = place(tile, tiles_down, BM, BN)
             for step in ptx.range_(0, steps):
                 stage, phase = stages.advance()
                 freed.at(stage).wait(phase ^ 1)                         # passes at once in the first round
@@ -112,36 +117,15 @@ def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
             ptx.tcgen05.commit(summed.at(which))
 
     with ptx.if_(warp < WRITERS):
-        lane = tid & 31
-        leads = lane == 0
-        boxes = reg.from_(out.name, u32) + warp * (2 * OUT_BYTES)       # two, in turn
-        own_row = boxes + smem.apply_swizzle(lane * LINE, "128B")
-        per_box = LINE * 8 // c.dtype.bits
-        values = reg.array(b32, per_box)
         for tile in ptx.range_(first_tile, tiles, CTAS):
-            row, column = place(tile, tiles_down, BN)
+            row, column = place(tile, tiles_down, BM, BN)
             which, turn = sets.advance()
             summed.at(which).wait(turn)
             ptx.tcgen05.fence_after_thread_sync()
-            lanes = sums + which * BN + (warp << 21)                    # the lane is in the upper half of an address
-            for j in range(0, BN, per_box):
-                box = j // per_box % 2 * OUT_BYTES
-                ptx.tcgen05.ld(values, lanes + j, shape="32x32b", count=per_box)
-                ptx.tcgen05.wait_ld()
-                ptx.cp.async_bulk.wait_group(1 if BN > per_box else 0, read=True)           # what the box held has left
-                ptx.inst.bar.warp.sync(-1)
-                words = rounded(values.regs(), c.dtype)
-                for i in range(0, len(words), 4):                       # 16 bytes, where the swizzle has them
-                    ptx.inst.st.shared.v4.b32(ptx.addr(own_row ^ (i * 4), box), words[i:i + 4])
-                ptx.fence.proxy_async_shared_cta()
-                ptx.inst.bar.warp.sync(-1)
-                with ptx.if_(leads):
-                    ptx.cp.async_bulk.tensor_2d.store(dst=c.tma_desc(), src=boxes + box,
-                                                      coord=(column + j, row + (warp << 5)))
-                    ptx.cp.async_bulk.commit_group()
+            boxes.write(sums + which * BN, BN, c, row, column)
             ptx.tcgen05.fence_before_thread_sync()
             ptx.inst.bar.warp.sync(-1)
-            read.at(which).arrive(pred=leads)
+            read.at(which).arrive(pred=lane == 0)
         ptx.cp.async_bulk.wait_group(0, read=True)                      # memory must outlive the stores that read it
 
     ptx.tcgen05.fence_before_thread_sync()
@@ -149,24 +133,6 @@ def product(a, b, c, *, BN=256, BK=64, STAGES=4, CTAS=148):
     ptx.tcgen05.fence_after_thread_sync()
     with ptx.if_(warp == 0):
         ptx.tcgen05.dealloc(sums, SETS * BN)
-
-
-def place(tile: Reg, tiles_down: int, BN: int) -> tuple[Reg, Reg]:
-    """Row and column of the first element of a tile; tiles are counted downwards."""
-    down, across = reg.scalar(u32), reg.scalar(u32)
-    ptx.inst.rem.u32(down, tile, tiles_down)
-    ptx.inst.div.u32(across, tile, tiles_down)
-    return down * BM, across * BN
-
-
-def rounded(values: list[Reg], dtype: PtxType) -> list[Reg]:
-    """f32 sums as `dtype`, in 32-bit words."""
-    if dtype == f32:
-        return values
-    floats, pairs = [reg.from_(value, f32) for value in values], [reg.scalar(b32) for _ in values[::2]]
-    for pair, low, high in zip(pairs, floats[::2], floats[1::2], strict=True):
-        getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
-    return pairs
 
 
 def check_sizes(N: int, K: int, BN: int, BK: int, STAGES: int) -> None:
@@ -181,7 +147,7 @@ def check_sizes(N: int, K: int, BN: int, BK: int, STAGES: int) -> None:
     for name, tile, choices in (("BN", BN, (64, 128, 256)), ("BK", BK, (64, 128))):
         if tile not in choices:
             raise ValueError(f"gemm: {name}={tile}; expected one of {choices}")
-    needed = STAGES * (BM + BN) * BK * 2 + WRITERS * 2 * OUT_BYTES
+    needed = STAGES * (BM + BN) * BK * 2 + WRITERS * 2 * Boxes.BYTES
     if STAGES < 1 or needed >= MOST_BYTES:
         raise ValueError(f"gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least one stage and "
                          f"less than {MOST_BYTES} bytes")

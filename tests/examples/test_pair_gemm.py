@@ -1,0 +1,72 @@
+"""The Blackwell matrix product by pairs of SMs: right in every schedule, for several tiles of a pair and every tail."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import use
+from pyptx.types import bf16, f16, f32
+
+NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
+
+
+@pytest.fixture(scope="module")
+def blackwell(example):
+    return example("blackwell/pair_gemm")
+
+
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("sizes, tiling, dtype, out", [
+    ((256, 256, 64), {}, bf16, bf16),
+    ((600, 264, 136), {"CTAS": 2}, bf16, bf16),
+    ((900, 400, 264), {"BN": 128, "BK": 128, "STAGES": 2, "CTAS": 4}, bf16, f32),
+    ((1, 72, 1000), {"BN": 128, "STAGES": 1}, f16, f16),
+], ids=str)
+def test_it_equals_numpy(blackwell, sizes, tiling, dtype, out, schedule: str):
+    m, n, k = sizes
+    random = np.random.default_rng(m + n + k)
+    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
+    with use("sim", schedule=schedule):
+        c = blackwell.pair_gemm_of(dtype, out)(a, b, **tiling)
+    assert c.dtype == NUMPY[out]
+    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
+    np.testing.assert_allclose(c.astype(np.float32), blackwell.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+
+
+def test_every_order_gives_the_same_bits(blackwell):
+    random = np.random.default_rng(5)
+    a, b = (random.standard_normal(shape).astype(NUMPY[bf16]) for shape in ((700, 264), (264, 328)))
+    report = blackwell.pair_gemm.check(a, b, CTAS=2)
+    assert report.ok, report
+
+
+@pytest.mark.parametrize("sizes, tiling, message", [
+    ((64, 64, 60), {}, "K=60; expected a multiple of 8 that is at least 64"),
+    ((64, 64, 64), {"BN": 64}, r"BN=64; expected one of \(128, 256\)"),
+    ((64, 64, 64), {"STAGES": 7}, "7 stages need 262144 bytes of shared memory"),
+], ids=str)
+def test_sizes_it_cannot_take_are_named(blackwell, sizes, tiling, message: str):
+    m, n, k = sizes
+    with pytest.raises(ValueError, match=message):
+        blackwell.pair_gemm.compile(M=m, N=n, K=k, **tiling)
+
+
+def test_it_assembles_without_spills_or_complaints(blackwell):
+    compiled = blackwell.pair_gemm.compile(M=4096, N=4096, K=4096)
+    used = compiled.resources["pair_gemm"]
+    assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
+    assert not compiled.warnings
+    opcodes = [line.opcode for line in compiled.sass]
+    assert {opcode.partition(".")[0] for opcode in opcodes} >= {"UTMALDG", "UTCHMMA", "LDTM", "UTMASTG", "UTCBAR"}
+    assert all(".2CTA" in opcode for opcode in opcodes if opcode.startswith(("UTCHMMA", "UTMALDG")))
+
+
+def test_the_pair_copies_each_number_of_b_once(blackwell):
+    gemm = blackwell.pair_gemm_of(bf16, bf16)
+    a, b = np.ones((256, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16])
+    gemm(a, b)
+    counters = gemm.last_run.counters
+    assert counters.tma_bytes.sum() == a.nbytes + b.nbytes + 256 * 256 * 2
+    assert counters.shared_conflicts.sum() == 0
