@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Place", "Position", "boundary", "user_place"]
+__all__ = ["Place", "Position", "boundary", "given_name", "name_files", "shown_name", "user_place"]
 
 PACKAGE_DIR = dirname(__file__)
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
@@ -84,10 +85,38 @@ class Place:
                 "column": column, "end_column": end_column}
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        """ "gemm.py:12", or "Cell In[3], line 12" as notebooks say it."""
+        name = shown_name(self.file)
+        return f"{name}, line {self.line}" if " " in name and name != self.file else f"{name}:{self.line}"
 
     def __repr__(self) -> str:
         return f"<Place {self} in {self.function}>"
+
+
+_namers: list[Callable[[str], str | None]] = []
+
+
+def name_files(namer: Callable[[str], str | None]) -> Callable[[], None]:
+    """Let `namer` say how a file name is shown (None: not one of its files). Returns a function that ends this."""
+    _namers.append(namer)
+    return lambda: _namers.remove(namer)
+
+
+def shown_name(file: str) -> str:
+    """How messages name a file: "Cell In[3]" for a cell, else as it is."""
+    return given_name(file) or file
+
+
+def given_name(file: str) -> str | None:
+    """The name of what is no file of a folder: a cell, or a text in angle brackets; else None."""
+    for namer in reversed(_namers):
+        if name := namer(file):
+            return name
+    if match := re.fullmatch(r"<ipython-input-(\d+)-\w+>", file):
+        return f"Cell In[{match[1]}]"
+    if re.search(r"ipykernel_\d+[/\\]\d+\.py$", file):
+        return "notebook cell"
+    return file if file.startswith("<") else None
 
 
 def boundary(function):

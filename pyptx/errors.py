@@ -31,7 +31,7 @@ def format_message(message: str, place: Place | None, hint: str | None = None, p
     """The message with its place in front, the source line with the expression underlined, and the hint."""
     lines = []
     if place is not None:
-        lines.append(f"{place.file}:{place.line}: {message}")
+        lines.append(f"{place}: {message}")
         text, (line, end_line, start, end) = place.source_line, place.position
         if text.strip():
             lines.append("    " + text.strip())

@@ -42,20 +42,22 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
     "_variant": {"views", "check"},                     # view() and check() of Kernel and Entry
+    "tune": {"views", "jupyter"},                       # sweep(), which shows a study while it runs
 }
 
 # package from elsewhere -> the modules that may import it, each with all that lies below it
 EDGES = {
     "IPython": {"pyptx.jupyter"},
+    "anywidget": {"pyptx.jupyter.sweep"},
     "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device"},
     "jax": {"pyptx.jax_support"},
     "jaxlib": {"pyptx.jax_support"},
-    "jupyter_client": {"pyptx.cli.demo"},
+    "jupyter_client": {"pyptx.cli.notebooks"},
     "jupyter_server": {"pyptx.jupyter.server"},
     "matplotlib": {"pyptx.views.roofplot"},
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},
-    "nbclient": {"pyptx.cli.demo"},
-    "nbformat": {"pyptx.cli.demo"},
+    "nbclient": {"pyptx.cli.notebooks"},
+    "nbformat": {"pyptx.cli.notebooks"},
     "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.jax_support", "pyptx.analysis", "pyptx.views", "pyptx.check",
               "pyptx.cli", "pyptx.kernel", "pyptx.testing", "pyptx.tune"},
     "optuna": {"pyptx.tune.strategies"},

@@ -295,12 +295,13 @@ def seconds_for(count: int) -> float:
     times = []
     for _ in range(5):
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         trace(body)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
-def test_tracing_is_linear():
+def test_tracing_is_not_quadratic():
+    """16 times as many instructions: about 16 times as long; 256 times if anything looked back at all the others."""
     few, many = seconds_for(2_000), seconds_for(32_000)
-    assert many < 2.5 * 16 * few
+    assert many < 5 * 16 * few

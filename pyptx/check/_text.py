@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyptx.views.sources import shown_name
-
 __all__ = ["headline", "spot", "text"]
 
 _COLOURS = {"error": "31", "warning": "33", "note": "36", "good": "32"}
@@ -30,7 +28,7 @@ def spot(location: Any) -> tuple[str, str]:
     if location.place is None:
         return ptx, location.ptx
     place = location.place
-    return f"{shown_name(place.file)}:{place.line} ({ptx})", place.source_line.strip() or location.ptx
+    return f"{place} ({ptx})", place.source_line.strip() or location.ptx
 
 
 def _schedules(names: tuple[str, ...]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from pyptx._loc import name_files
 from pyptx.jupyter.completion import complete_magics
 from pyptx.jupyter.history import HistoryMagics
 from pyptx.jupyter.magics import PtxMagics
-from pyptx.views.sources import name_files
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 

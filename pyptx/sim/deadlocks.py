@@ -169,6 +169,8 @@ def _lines(program: Program, plan: Plan, groups: list[Group]) -> list[str]:
             "ready": "runs",
             "barrier": f"waits at barrier {barrier} for {group.expected} warps, {group.arrived} came",
             "parked": f"waits for the other lanes of its membermask (live lanes 0x{members[0].live:08x})"}[state]
+        if who.startswith("warps"):
+            what = what.replace("waits", "wait", 1).replace("runs", "run", 1)
         place = f" ({node.place})" if node is not None and node.place is not None else ""
         lines.append(f"    {who} {what}: {text_of(node) if node is not None else 'end'}{place}")
     return lines

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import re
 import tokenize
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import CodeType
 
-from pyptx._loc import Place
+from pyptx._loc import Place, given_name
 
-__all__ = ["PythonRows", "Section", "display_names", "name_files", "python_rows", "shown_name"]
+__all__ = ["PythonRows", "Section", "display_names", "python_rows"]
 
 MISSING = "(source not found)"
-
-_namers: list[Callable[[str], str | None]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +58,6 @@ class _Span:
     last: int
 
 
-def name_files(namer: Callable[[str], str | None]) -> Callable[[], None]:
-    """Let `namer` say how a file name is shown (None: not one of its files). Returns a function that ends this."""
-    _namers.append(namer)
-    return lambda: _namers.remove(namer)
-
-
 def python_rows(places: Iterable[Place | None]) -> PythonRows:
     """The functions that the places and their callers lie in: the kernel first, helpers in order of first use."""
     spans = _merged(_spans(places))
@@ -89,7 +80,7 @@ def python_rows(places: Iterable[Place | None]) -> PythonRows:
 def display_names(files: Iterable[str]) -> dict[str, str]:
     """Short names: what a namer says, else the file's own name with as many folders as tell files apart."""
     files = list(dict.fromkeys(files))
-    names = {file: _named(file) for file in files}
+    names = {file: given_name(file) for file in files}
     paths = [file for file in files if names[file] is None]
     for file in paths:
         parts = PurePath(file).parts
@@ -97,22 +88,6 @@ def display_names(files: Iterable[str]) -> dict[str, str]:
                       if all(PurePath(other).parts[-d:] != parts[-d:] for other in paths if other != file)), len(parts))
         names[file] = "/".join(parts[-depth:])
     return names
-
-
-def shown_name(file: str) -> str:
-    """How messages name a file: "Cell In[3]" for a cell, else as it is."""
-    return _named(file) or file
-
-
-def _named(file: str) -> str | None:
-    for namer in reversed(_namers):
-        if name := namer(file):
-            return name
-    if match := re.fullmatch(r"<ipython-input-(\d+)-\w+>", file):
-        return f"Cell In[{match[1]}]"
-    if re.search(r"ipykernel_\d+[/\\]\d+\.py$", file):
-        return "notebook cell"
-    return file if file.startswith("<") else None
 
 
 def _spans(places: Iterable[Place | None]) -> list[_Span]:

@@ -265,3 +265,11 @@ def test_a_warning_made_an_error_fails_the_cell_at_its_line(run):
     assert type(ran.error).__name__ == "CompileError"
     assert "---->   5 @kernel(" in ran.shown
     assert "error: Registers are spilled" in ran.shown
+
+
+def test_messages_name_a_plain_cell_and_its_line(run):
+    """A kernel in a cell without a magic: the file a kernel compiles it under says nothing to a reader."""
+    ran = run("from pyptx import Tile, kernel, ptx, reg\nfrom pyptx.types import f32\n\n\n"
+              "@kernel(in_specs=(Tile(4, f32),), grid=(1, 1, 1), block=(1, 1, 1))\ndef wrong(x):\n"
+              "    ptx.inst.add.f32(reg.scalar(f32), 1.0)\n\n\nwrong.compile()")
+    assert str(ran.error).startswith("Cell In[1], line 7: add.f32")

@@ -141,7 +141,7 @@ def test_what_is_wrong_is_said(body, message, engine):
 @pytest.mark.parametrize(("body", "texts"), [
     (INIT.format(n=2) + "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r9];"
      "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
-     ("warps 0..1 waits for the end of phase 0 of the mbarrier bar (0x400), which is in phase 0, 1 of 2 arrivals to",
+     ("warps 0..1 wait for the end of phase 0 of the mbarrier bar (0x400), which is in phase 0, 1 of 2 arrivals to",
       "was initialised with 2 arrivals and 1 came")),
     (INIT.format(n=1) + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 1040; mov.u32 %r10, x;"
      "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd1], 256, [%r9];"

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
+from pyptx._loc import name_files
 from pyptx.analysis.rows import Compared, Row, hunks_of
 from pyptx.views import MIME, Diff, LinkedView, linked
-from pyptx.views.sources import display_names, name_files, python_rows
+from pyptx.views.sources import display_names, python_rows
 
 
 @pytest.fixture
