@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyptx.errors import ShapeError
+
 __all__ = ["CacheEntry", "CacheKey", "CubinCache", "DEFAULT_CACHE_DIR", "MAX_BYTES", "get_global_cache",
            "set_global_cache"]
 
@@ -39,6 +41,21 @@ def _cache_dir() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("pyptx", appauthor=False)
+
+
+def _max_bytes() -> int:
+    """PYPTX_CACHE_BYTES, a number of bytes or such as "500M" and "2G"; else MAX_BYTES.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    told = os.environ.get("PYPTX_CACHE_BYTES", "").strip()
+    if not told:
+        return MAX_BYTES
+    number = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", told, re.IGNORECASE)
+    if number is None:
+        raise ShapeError(f"PYPTX_CACHE_BYTES={told}: expected a number of bytes, or one with K, M, G or T behind it")
+    return int(number[1]) << 10 * " kmgt".index(number[2].lower() or " ")
 
 
 def __getattr__(name: str) -> Any:
@@ -101,13 +118,15 @@ class CubinCache:
 
     Args:
         cache_dir: the folder; default `DEFAULT_CACHE_DIR`.
-        max_bytes: the folder's limit; the least recently used files go when it is exceeded.
+        max_bytes: the folder's limit; the least recently used files go when it is exceeded. Default: PYPTX_CACHE_BYTES,
+            or 1 GiB.
     """
 
     def __init__(self, cache_dir: str | os.PathLike[str] | None = None, enable_disk: bool = True, *,
-                 max_bytes: int = MAX_BYTES):
+                 max_bytes: int | None = None):
         self.cache_dir = Path(cache_dir).expanduser() if cache_dir is not None else _cache_dir()
-        self.enable_disk, self.max_bytes = enable_disk, max_bytes
+        self.enable_disk = enable_disk
+        self.max_bytes = _max_bytes() if max_bytes is None else max_bytes
         self._memory: OrderedDict[str, CacheEntry] = OrderedDict()
         self._lock = threading.RLock()
         self._writes, self._written, self._warned = 0, 0, False
@@ -139,14 +158,8 @@ class CubinCache:
 
     def get_sass(self, cubin_hash: str, tool: str) -> dict[str, Any] | None:
         """The disassembly kept for a cubin, or None. `cubin_hash`: 32 hexadecimal digits."""
-        data = self._read(f"{cubin_hash}.sass") if self.enable_disk else None
-        if data is None:
-            return None
-        digest, _, body = data.partition(b"\n")
-        if digest.decode(errors="replace") != _digest(body):
-            return None
-        kept = json.loads(body)
-        return kept["columns"] if (kept["format"], kept["tool"]) == (_FORMAT, tool) else None
+        kept = self._sass(cubin_hash) if self.enable_disk else None
+        return kept["columns"] if kept and (kept["format"], kept["tool"]) == (_FORMAT, tool) else None
 
     def put_sass(self, cubin_hash: str, tool: str, columns: dict[str, Any]) -> None:
         """Keep a disassembly, columns of plain values, and the version of the tool that made it."""
@@ -160,6 +173,32 @@ class CubinCache:
             self._memory.clear()
         if disk:
             self._delete(path for path, _ in self._files())
+
+    def verify(self) -> tuple[int, list[Path]]:
+        """Read every entry on disk and delete what is damaged; the number of entries, and the files deleted.
+
+        A part without its entry is deleted when it is an hour old; until then somebody may be writing it.
+        """
+        files = {path: status for path, status in self._files() if path.suffix != ".tmp"}
+        good, bad, owned = 0, [], set()
+        for path in files:
+            if path.suffix == ".json":
+                parts = [path, *(p for p in (path.with_suffix(".ptx"), path.with_suffix(".cubin")) if p in files)]
+                if self._parts(path.stem) is not None:
+                    good += 1
+                    owned.update(parts)
+                elif path.exists():                     # another process may have cleared it meanwhile
+                    bad += parts
+            elif path.suffix == ".sass":
+                if self._sass(path.stem) is not None:
+                    good += 1
+                elif path.exists():
+                    bad.append(path)
+        stale = time.time() - _STALE_S
+        bad += [path for path, status in files.items() if path.suffix in (".ptx", ".cubin") and path not in owned
+                and path not in bad and status.st_mtime < stale]
+        self._delete(bad)
+        return good, bad
 
     def disk_bytes(self) -> int:
         """Bytes the cache's files take."""
@@ -186,6 +225,14 @@ class CubinCache:
     # disk -------------------------------------------------------------------------------------------------------------
 
     def _load(self, key: CacheKey, name: str) -> CacheEntry | None:
+        found = self._parts(name)
+        if found is None:
+            return None
+        parts, metadata = found
+        return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
+
+    def _parts(self, name: str) -> tuple[dict[str, bytes], dict[str, Any]] | None:
+        """Parts and metadata of an entry; None when one is missing or not what was written."""
         about = self._read(f"{name}.json")
         if about is None:
             return None
@@ -199,7 +246,13 @@ class CubinCache:
         parts = {part: self._read(f"{name}.{part}") for part in hashes}
         if any(data is None or _digest(data) != hashes[part] for part, data in parts.items()):
             return None
-        return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
+        return parts, metadata
+
+    def _sass(self, name: str) -> dict[str, Any] | None:
+        """A disassembly as it was kept; None when there is none, or it is damaged."""
+        data = self._read(f"{name}.sass")
+        digest, _, body = (data or b"").partition(b"\n")
+        return json.loads(body) if data and digest.decode(errors="replace") == _digest(body) else None
 
     def _read(self, name: str) -> bytes | None:
         path = self.cache_dir / name

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
+import time
 import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.processes import python
+from support.processes import python, variables
 
 from pyptx import cache as cache_module
 from pyptx.cache import CacheEntry, CacheKey, CubinCache, get_global_cache, set_global_cache
@@ -169,6 +171,39 @@ def test_files_of_a_process_that_died_are_swept_up(tmp_path):
     assert not old.exists() and new.exists()
 
 
+def test_the_limit_may_be_told(tmp_path, monkeypatch):
+    for told, most in {"": 1 << 30, "5000": 5000, "3K": 3072, "2 GiB": 2 << 30, "1m": 1 << 20, "0": 0}.items():
+        monkeypatch.setenv("PYPTX_CACHE_BYTES", told)
+        assert CubinCache(tmp_path).max_bytes == most
+    monkeypatch.setenv("PYPTX_CACHE_BYTES", "much")
+    with pytest.raises(ValueError, match="PYPTX_CACHE_BYTES=much: expected a number of bytes"):
+        CubinCache(tmp_path)
+    monkeypatch.setenv("PYPTX_CACHE_BYTES", "20000")
+    for key in keys(12):
+        CubinCache(tmp_path).put(entry(key, 4096))
+        assert CubinCache(tmp_path).disk_bytes() <= 20000
+
+
+def test_verifying_deletes_what_is_damaged_and_nothing_else(tmp_path):
+    cache, (first, second, third) = CubinCache(tmp_path), keys(3)
+    for key in (first, second, third):
+        cache.put(entry(key))
+    cache.put_sass("0" * 32, "nvdisasm", {"entry": []})
+    (tmp_path / "notes.txt").write_text("mine")
+    assert cache.verify() == (4, [])
+    damaged = tmp_path / f"{second.hash()}.cubin"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    (tmp_path / f"{third.hash()}.json").unlink()            # half an entry: somebody may be writing it
+    (tmp_path / f"{'0' * 32}.sass").write_bytes(b"half")
+    good, bad = cache.verify()
+    assert good == 1 and {path.name for path in bad} == {
+        f"{'0' * 32}.sass", *(f"{second.hash()}.{part}" for part in ("ptx", "cubin", "json"))}
+    os.utime(tmp_path / f"{third.hash()}.ptx", (1, 1))
+    assert [path.name for path in cache.verify()[1]] == [f"{third.hash()}.ptx"]
+    fresh = CubinCache(tmp_path)
+    assert first in fresh and second not in fresh and (tmp_path / "notes.txt").exists()
+
+
 # trouble --------------------------------------------------------------------------------------------------------------
 
 def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
@@ -244,6 +279,41 @@ def test_processes_share_a_folder(tmp_path):
         thread.join()
     assert [result.returncode for result in results] == [0] * 4, results
     assert not list(tmp_path.glob(".*"))
+
+
+WRITER = """
+import sys
+from pyptx.cache import CacheEntry, CacheKey, CubinCache
+cache, number = CubinCache(sys.argv[1]), 0
+print("ready", flush=True)
+while True:
+    cache.put(CacheEntry(CacheKey(f"f{number % 50}"), f"// {number % 50}", bytes([number % 50]) * 200_000))
+    number += 1
+"""
+
+
+def test_a_process_killed_while_it_writes_loses_nothing(tmp_path):
+    kept = [CacheKey(f"before{number}") for number in range(5)]
+    for key in kept:
+        CubinCache(tmp_path).put(entry(key))
+    for delay in (0.0, 0.013, 0.05):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], env=variables(), stdout=subprocess.PIPE)
+        writer.stdout.readline()
+        time.sleep(delay)
+        writer.kill()
+        assert writer.wait() == -9
+        writer.stdout.close()
+        cache = CubinCache(tmp_path)
+        assert all(cache.get(key) == entry(key) for key in kept)
+        for number in range(50):
+            found = cache.get(CacheKey(f"f{number}"))
+            assert found is None or found.cubin_bytes == bytes([number]) * 200_000, number
+    assert cache.verify()[1] == []                          # half an entry may be somebody's who is writing it
+    for path in tmp_path.iterdir():
+        os.utime(path, (1, 1))
+    cache.verify()
+    cache.put(entry(CacheKey("last")))
+    assert not list(tmp_path.glob(".*")) and all(key in CubinCache(tmp_path) for key in kept)
 
 
 # the global one -------------------------------------------------------------------------------------------------------

@@ -268,6 +268,10 @@ def test_cache_shows_and_clears_what_was_assembled(one: Path, tmp_path: Path):
     assert python("-m", "pyptx", "cache", env=own).stdout == f"{tmp_path / 'kept'}: 0 B of at most 1.0 GiB\n"
     assert python("-m", "pyptx", "sass", str(one), "-p", "N=64", env=own).returncode == 0
     assert "KiB of at most" in python("-m", "pyptx", "cache", env=own).stdout
+    path = next((tmp_path / "kept").glob("*.cubin"))
+    path.write_bytes(b"no cubin")
+    verified = python("-m", "pyptx", "cache", "verify", env=own).stdout
+    assert "3 damaged files removed:" in verified and path.name in verified and not path.exists()
     cleared = python("-m", "pyptx", "cache", "clear", env=own).stdout
     assert cleared.startswith("removed ") and "KiB from" in cleared
     assert list((tmp_path / "kept").iterdir()) == []
