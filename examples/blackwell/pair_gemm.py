@@ -163,8 +163,8 @@ def check_sizes(N: int, K: int, BN: int, BK: int, STAGES: int) -> None:
             raise ValueError(f"pair_gemm: {name}={tile}; expected one of {choices}")
     needed = STAGES * (ROWS + BN // PAIR) * BK * 2 + WRITERS * 2 * Boxes.BYTES
     if STAGES < 1 or needed >= MOST_BYTES:
-        raise ValueError(f"pair_gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least one stage "
-                         f"and less than {MOST_BYTES} bytes")
+        raise ValueError(f"pair_gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least one "
+                         f"stage and less than {MOST_BYTES} bytes")
 
 
 def pair_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:

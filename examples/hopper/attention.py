@@ -13,8 +13,11 @@ Techniques, and where they are described:
   "FlashAttention-3"; PTX ISA, "Register Fragments for wgmma.mma_async").
 - exp as 2 to the power of scaled differences, one fma and one ex2 for each score.
 - Masks only in the blocks that need one; with causal masks the longest rows of blocks are started first.
-- Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py. While one consumer takes
-  its softmax, the other one keeps the tensor cores busy; each by itself does not overlap the two.
+- The scores of a block are started before the product of the last block's weights with its values: a consumer takes its
+  softmax while that runs ("FlashAttention-3", 3.2 "Intra-warpgroup overlapping GEMMs and softmax").
+- The consumers take turns at starting products, by named barriers, so that one takes its softmax while the other's run
+  (the same, 3.1 "Pingpong scheduling"; PINGPONG=False leaves the order to chance).
+- Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
@@ -36,9 +39,11 @@ BM = CONSUMERS * ROWS           # queries of a CTA
 LINE, BOX = 128, 64             # bytes and columns of a row of a box in shared memory
 LOG2_E = math.log2(math.e)
 MOST_BYTES = 227 * 1024
+TURN = 3                        # the first consumer's named barrier for its turn; 1 and 2 are for the way out
+SPACE = {"BN": (64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}           # values worth trying
 
 
-def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None):
+def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128, T at least BN.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
@@ -111,46 +116,82 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None):
         last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
         shift = reg.from_((lane & 3) << 1, s32)         # of this thread's first column
 
-        def visit(block: Reg, masked: bool) -> None:
-            """Take in the next block of keys and values."""
-            stage, phase = position.advance()
+        turns = [TURN + consumer, TURN + 1 - consumer]  # this consumer's and the other's
+        of_k, of_v = position, ptx.pipeline(STAGES)
+        if PINGPONG:                                    # the first turn is the first consumer's
+            ptx.bar.arrive(turns[1], 2 * 128, pred=both(consumer == 1, blocks > 1))
+
+        def start_scores() -> Reg:
+            """Start the product of the queries and the next block of keys; the stage of those."""
+            stage, phase = of_k.advance()
             k_filled.at(stage).wait(phase)
-            this_k, this_v = (descriptor + stage * (block_bytes // 16) for descriptor in (from_k, from_v))
+            this_k = from_k + stage * (block_bytes // 16)
             ptx.wgmma.fence()
             for d in range(0, D, WGMMA_K):
                 q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (BM, BN))
                 ptx.wgmma.mma_async(shape=(ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=k.dtype, d=scores,
                                     a=from_q + q_offset // 16, b=this_k + k_offset // 16, scale_d=d > 0)
             ptx.wgmma.commit_group()
-            ptx.wgmma.wait_group(0)
-            k_freed.at(stage).arrive(pred=leads)
+            return stage
 
-            for r in range(2):
-                of_row = [value for i, value in enumerate(scores) if i // 2 % 2 == r]
-                if masked:
-                    hide(of_row, last[r] - block * BN - shift)
-                factor = softmax_step(of_row, largest[r], total[r], scale)
-                for value in (value for i, value in enumerate(result) if i // 2 % 2 == r):
-                    ptx.inst.mul.f32(value, value, factor)
-            for i, pair in enumerate(weights):
-                round_pair(pair, scores[2 * i], scores[2 * i + 1], q.dtype)
-
+        def start_result() -> Reg:
+            """Start adding the product of the weights and the next block of values; the stage of those."""
+            stage, phase = of_v.advance()
             v_filled.at(stage).wait(phase)
+            this_v = from_v + stage * (block_bytes // 16)
             ptx.wgmma.fence()
             for key in range(0, BN, WGMMA_K):
                 ptx.wgmma.mma_async(shape=(ROWS, D, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=v.dtype, d=result,
                                     a=weights[key // 4:key // 4 + 4], b=this_v + key * LINE // 16, trans_b=1,
                                     scale_d=True)
             ptx.wgmma.commit_group()
+            return stage
+
+        def weigh(block: int | Reg, masked: bool) -> list[Reg]:
+            """Turn the scores of a block into weights, not rounded yet; for each row how what was before shrinks."""
+            factors = []
+            for r in range(2):
+                of_row = [value for i, value in enumerate(scores) if i // 2 % 2 == r]
+                if masked:
+                    hide(of_row, last[r] - block * BN - shift)
+                factors.append(softmax_step(of_row, largest[r], total[r], scale))
+            return factors
+
+        def round_weights() -> None:
+            for i, pair in enumerate(weights):
+                round_pair(pair, scores[2 * i], scores[2 * i + 1], q.dtype)
+
+        def visit(block: Reg, masked: bool) -> None:
+            """Take in a block of keys, and the block of values before it."""
+            if PINGPONG:
+                ptx.bar.sync(turns[0], 2 * 128)
+            k_stage, v_stage = start_scores(), start_result()
+            if PINGPONG:                                # but no turn that nobody takes
+                goes_on = reg.scalar(s32)
+                ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer == 0)
+                ptx.bar.arrive(turns[1], 2 * 128, pred=block < goes_on)
+            ptx.wgmma.wait_group(1)                     # the scores are there
+            k_freed.at(k_stage).arrive(pred=leads)
+            factors = weigh(block, masked)
             ptx.wgmma.wait_group(0)
-            v_freed.at(stage).arrive(pred=leads)
+            v_freed.at(v_stage).arrive(pred=leads)
+            for i, value in enumerate(result):
+                ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
+            round_weights()
 
         q_filled[0].wait(0)
-        for block in ptx.range_(0, whole):
+        stage = start_scores()
+        ptx.wgmma.wait_group(0)
+        k_freed.at(stage).arrive(pred=leads)
+        weigh(0, masked=CAUSAL)
+        round_weights()
+        for block in ptx.range_(1, whole):
             visit(block, masked=False)
         if CAUSAL or T % BN:
-            for block in ptx.range_(whole, blocks):
+            for block in ptx.range_(whole.max(1) if CAUSAL else whole, blocks):
                 visit(block, masked=True)
+        start_result()
+        ptx.wgmma.wait_group(0)
 
         # Divide by the sums and write through this consumer's rows of Q, which nobody reads any more.
         for r in range(2):
@@ -172,6 +213,13 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None):
                                                   coord=(d, row + consumer * ROWS, head, batch))
             ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+
+def both(p: Reg, q: Reg | bool) -> Reg:
+    """The predicate that both hold; the second may be known already."""
+    result = reg.scalar(pred)
+    ptx.inst.and_.pred(result, p, q if isinstance(q, Reg) else int(q))
+    return result
 
 
 def visible(row: Reg, T: int, causal: bool) -> Reg:
