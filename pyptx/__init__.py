@@ -12,13 +12,14 @@ from types import ModuleType
 __version__ = "0.1.0"
 
 _MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", "views", "errors",
-            "history"}
+            "history", "tune"}
 _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
     "load": "program", "Program": "program", "Compiled": "compiled", "TensorMap": "tensor_map", "Im2col": "tensor_map",
     "differentiable_kernel": "torch_support",
     "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
+    "sweep": "tune",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }
 
@@ -27,7 +28,7 @@ __all__ = ["__version__", "kernel", *sorted(_MODULES), *_NAMES]
 # ruff: noqa: F401
 TYPE_CHECKING = False
 if TYPE_CHECKING:                               # what `__getattr__` finds, for editors; held against it by a test
-    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, types, views
+    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, tune, types, views
     from pyptx.compiled import Compiled
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
     from pyptx.kernel import Kernel, kernel
@@ -38,6 +39,7 @@ if TYPE_CHECKING:                               # what `__getattr__` finds, for 
     from pyptx.specs import Layout, Tile
     from pyptx.tensor_map import Im2col, TensorMap
     from pyptx.torch_support import differentiable_kernel
+    from pyptx.tune import sweep
     from pyptx.validate import check_ptx
     from pyptx.views import diff
 

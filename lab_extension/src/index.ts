@@ -17,6 +17,7 @@ import { addCompletions, addLanguages, followCells } from "./languages.js";
 import { cardUrl } from "./icons.js";
 import { addMargin } from "./margin.js";
 import { applyColours } from "./colours.js";
+import { followWidgets } from "./live.js";
 import { KernelPanel } from "./panel.js";
 import { PLUGIN, preferences } from "./preferences.js";
 import { SessionFollower } from "./session.js";
@@ -34,7 +35,10 @@ const editors: JupyterFrontEndPlugin<void> = {
     addLanguages(languages, trans);
     addDocuments(app.docRegistry, trans);
     addMargin(extensions, notebooks, trans);
-    if (notebooks) followCells(notebooks, languages);
+    if (notebooks) {
+      followCells(notebooks, languages);
+      followWidgets(notebooks);
+    }
     if (completions) addCompletions(completions);
   },
 };

@@ -2,6 +2,7 @@
 
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
+import { LIVE_MIME, LiveView } from "./live.js";
 import { MIME, View, type ViewData } from "./view.js";
 
 class Renderer extends View implements IRenderMime.IRenderer {
@@ -10,13 +11,22 @@ class Renderer extends View implements IRenderMime.IRenderer {
   }
 }
 
-const extension: IRenderMime.IExtension = {
+const view: IRenderMime.IExtension = {
   id: "pyptx-lab:view",
-  description: "Draws pyptx views: Python, PTX and SASS linked line by line, and differences.",
+  description: "Draws pyptx views: Python, PTX and SASS linked line by line, differences, rooflines, sweeps.",
   // Rank 0: text/html, which every output also holds, has rank 50 and would win against a higher number.
   rendererFactory: { safe: true, mimeTypes: [MIME], defaultRank: 0, createRenderer: () => new Renderer() },
   rank: 0,
   dataType: "json",
 };
 
-export default extension;
+const live: IRenderMime.IExtension = {
+  id: "pyptx-lab:live",
+  description: "Shows pyptx widgets, and what was saved of them where no kernel has them any more.",
+  // Before the widget manager's own type, of rank -10, which every such output also holds for other front ends.
+  rendererFactory: { safe: true, mimeTypes: [LIVE_MIME], defaultRank: -20, createRenderer: () => new LiveView() },
+  rank: -20,
+  dataType: "json",
+};
+
+export default [view, live];

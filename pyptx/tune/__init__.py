@@ -5,6 +5,11 @@
     space = Space(restrict(lambda BM, BN: BM * BN <= 128 * 256), BM=[64, 128], BN=[64, 128, 256])
     study = tune(gemm, space, (a, b), reference=lambda a, b: a @ b)
     study.best.config
+
+Without a GPU every configuration is assembled, checked on the simulator and timed by the performance model
+("modelled"); with arrays on a GPU it is checked and measured there. Parts: `space` (what there is), `study` (the
+sweep), `running` and `measured` (how it goes), `isolation` and `worker` (child processes), `racing` (who is fastest),
+`results` (the store).
 """
 
 from __future__ import annotations
@@ -13,11 +18,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pyptx.kernel import Kernel
+from pyptx.tune.autotune import Autotuned, autotune
 from pyptx.tune.space import Restriction, Space, SpaceError, restrict
 from pyptx.tune.study import Event, Progress, Study
+from pyptx.tune.sweeping import sweep
 from pyptx.tune.trial import STATES, Trial
 
-__all__ = ["STATES", "Event", "Progress", "Restriction", "Space", "SpaceError", "Study", "Trial", "restrict", "tune"]
+__all__ = ["STATES", "Autotuned", "Event", "Progress", "Restriction", "Space", "SpaceError", "Study", "Trial",
+           "autotune", "restrict", "sweep", "tune"]
 
 
 def tune(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any, *, reference: Any = None,

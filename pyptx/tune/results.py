@@ -19,7 +19,7 @@ from pyptx.tune import fingerprint
 from pyptx.tune.space import Config, Space
 from pyptx.tune.trial import FINAL, TIMED, Trial, plain
 
-__all__ = ["Choice", "Key", "best_of", "config_in", "forget", "load", "restore", "save"]
+__all__ = ["Choice", "Key", "best_of", "choose", "config_in", "forget", "load", "restore", "save"]
 
 _MOST_STUDIES = 2000                                    # the least recently used go
 _FIELDS = ("reason", "fault", "interval", "kind", "shared_bytes", "occupancy", "cubin_hash", "identity", "checked",
@@ -102,19 +102,36 @@ def load(key: Key, checked_with: str, store: Store | None = None) -> dict[str, d
 
 
 def best_of(key: Key, space: Space, store: Store | None = None) -> Choice | None:
-    """The fastest configuration of a study that lies in the space; None when there is none."""
-    def ask(connection: sqlite3.Connection) -> list[tuple]:
-        return connection.execute(
-            f"SELECT seconds, about FROM trials WHERE study = ? AND state IN ({', '.join('?' * len(TIMED))}) "
-            "AND seconds IS NOT NULL ORDER BY seconds, config", (key.text, *TIMED)).fetchall()
+    """The chosen configuration of a study, else the fastest, among those in the space; None when there is none."""
+    def ask(connection: sqlite3.Connection) -> tuple[str | None, list[tuple]]:
+        about = connection.execute("SELECT about FROM studies WHERE key = ?", (key.text,)).fetchone()
+        chosen = json.loads(about[0]).get("chosen") if about else None
+        return chosen, connection.execute(
+            f"SELECT config, seconds, about FROM trials WHERE study = ? AND (state IN ({', '.join('?' * len(TIMED))}) "
+            "OR config = ?) AND seconds IS NOT NULL ORDER BY seconds, config", (key.text, *TIMED, chosen)).fetchall()
     found = []
-    for seconds, about in (store or default_store()).read(ask):
+    chosen, rows = (store or default_store()).read(ask)
+    for name, seconds, about in rows:
         row = json.loads(about)
         config = config_in(row["config"], space)
         if config is not None and space.refusal(config) is None:
-            found.append(Choice(config, seconds, row["kind"]))
+            choice = Choice(config, seconds, row["kind"])
+            if name == chosen:
+                return choice
+            found.append(choice)
     measured = [choice for choice in found if choice.kind == "measured"]
     return next(iter(measured or found), None)
+
+
+def choose(key: Key, trial: Trial, store: Store | None = None) -> None:
+    """From now on `best_of` gives this trial's configuration, whatever is faster."""
+    def change(connection: sqlite3.Connection) -> None:
+        about = connection.execute("SELECT about FROM studies WHERE key = ?", (key.text,)).fetchone()
+        if about is None:
+            raise ValueError(f"nothing is stored of the study that {trial.label} belongs to")
+        connection.execute("UPDATE studies SET about = ? WHERE key = ?",
+                           (json.dumps({**json.loads(about[0]), "chosen": trial.key}), key.text))
+    (store or default_store()).write(change)
 
 
 def forget(problem: str | None = None, store: Store | None = None) -> int:

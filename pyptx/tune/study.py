@@ -137,6 +137,17 @@ class Study:
         """A configuration's machine code, for the problem's sizes."""
         return self.problem.variant(config).compile(self.options, arch=self._run.target)
 
+    def use(self, trial: Trial) -> None:
+        """Keep the trial as the one that `@autotune` takes for this problem on this device, whatever is faster.
+
+        Raises:
+            ValueError: it has no time, so nobody knows whether it runs.
+        """
+        if trial.seconds is None or trial.state in ("wrong", "failed", "refused"):
+            raise ValueError(f"{trial.label} is {trial.state}{f': {trial.reason}' if trial.reason else ''}; "
+                             "only a configuration with a time can be used")
+        results.choose(self.key, trial)
+
     def counts(self) -> dict[str, int]:
         """How many trials are in each state that occurs."""
         with self._lock:
@@ -362,6 +373,11 @@ class Study:
     def place(self) -> Mapping[str, str]:
         """What its times depend on beside the problem: {"kind": "modelled", "gpu": "H200", ...}."""
         return self.key.place
+
+    @property
+    def target(self) -> str:
+        """What configurations are assembled for: "sm_90a"."""
+        return self._run.target or self.kernel.arch
 
     @property
     def tool(self) -> str:

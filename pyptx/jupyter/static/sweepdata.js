@@ -1,6 +1,7 @@
 // A sweep as plain values: which point stands where, on which scale, in which order. No elements in here.
 
 const UNITS = [[1e-6, 1e9, "ns"], [1e-3, 1e6, "µs"], [1, 1e3, "ms"], [Infinity, 1, "s"]];
+const LEAST = Math.log(1.05);                   // differences of less than this get no more than a hint of colour
 const GONE = new Set(["refused", "wrong", "failed"]);
 const RANK = ["measured", "modelled", "duplicate", "compiled", "compiling", "queued", "wrong", "failed", "refused"];     // which of several points speaks for them
 
@@ -73,7 +74,7 @@ export class Sweep {
     const all = this.points.state.map((_, at) => of(at)).filter(one => one !== null);
     if (!all.length) return { best: null, worst: null, share: () => null };
     const low = all.reduce((a, b) => Math.min(a, b)), high = all.reduce((a, b) => Math.max(a, b));
-    const f = log && low > 0 ? Math.log : one => one, room = f(high) - f(low);
+    const f = log && low > 0 ? Math.log : one => one, room = Math.max(f(high) - f(low), log ? LEAST : 0);
     const share = at => { const one = of(at); return one === null ? null : room ? (less ? f(one) - f(low) : f(high) - f(one)) / room : 0; };
     return { best: less ? low : high, worst: less ? high : low, share };
   }
@@ -148,7 +149,7 @@ export class Sweep {
       { key: "spills", label: "spills", number: true, value: at => points.spill_bytes[at], text: at => (points.spill_bytes[at] ? size(points.spill_bytes[at]) : "") },
       { key: "shared", label: "shared", number: true, value: at => points.shared_bytes[at], text: at => known(points.shared_bytes[at], size) },
       { key: "occupancy", label: "occupancy", number: true, value: at => points.occupancy[at], text: at => known(points.occupancy[at], value => `${Math.round(100 * value)} %`) },
-      { key: "what", label: "what holds it up, or why not", value: at => points.reason[at] || points.bound[at], text: at => points.reason[at] || points.bound[at] },
+      { key: "what", label: "bound by, or reason", value: at => points.reason[at] || points.bound[at], text: at => points.reason[at] || points.bound[at] },
     ].filter(Boolean);
   }
 

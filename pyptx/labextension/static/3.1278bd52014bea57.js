@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{34(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=e.n(a),x=e(37),n=e(38),l=e(39),s=i()(o());s.i(x.A),s.i(n.A),s.i(l.A),s.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{35(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=r.n(a),x=r(38),n=r(39),l=r(40),s=r(41),d=i()(o());d.i(x.A),d.i(n.A),d.i(l.A),d.i(s.A),d.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -68,7 +68,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
-`,""]),e.d(t,{},{A:s})},38(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
+`,""]),r.d(t,{},{A:d})},39(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
 
 .pyptx-verdict { margin: 4px 0 2px; font-size: 14px; font-weight: 600; }
 .pyptx-diff { --px-renamed: #66ccee; --px-moved: #ccbb44; --px-other: #ee6677; --px-better: light-dark(#1c6b2a, #7fd08f); }
@@ -91,7 +91,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-diff .pyptx-right .pyptx-no + .pyptx-col { text-align: left; }
 .pyptx-changed { text-decoration: underline 2px color-mix(in srgb, var(--k) 80%, var(--px-ink)); text-underline-offset: 3px; font-weight: 700; }
 .pyptx-diff .pyptx-list { overflow-x: scroll; }
-`,""]),e.d(t,{},{A:i})},37(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+`,""]),r.d(t,{},{A:i})},38(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
 
 .pyptx-linked {
   color-scheme: light dark;
@@ -267,7 +267,85 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
 .pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
 .pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-`,""]),e.d(t,{},{A:i})},39(p,t,e){var r=e(35),o=e.n(r),a=e(36),i=(e.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
+`,""]),r.d(t,{},{A:i})},41(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The roofline: what it has beyond the linked view's styles. */
+
+.pyptx-roofline {
+  --rf-grid: light-dark(#e3e7ec, #2a313b);
+  --rf-fine: light-dark(#f1f3f6, #1d2229);
+  --rf-edge: light-dark(#8a94a3, #6b7685);
+  --rf-tensor: light-dark(#0b62b0, #6cb6ff);
+  --rf-core: light-dark(#8a5000, #f0b35e);
+  --rf-ceiling: light-dark(#a3260a, #ff9b80);
+}
+.pyptx-roofline.pyptx-fill { overflow: auto; }
+.pyptx-roofline .pyptx-soft { color: var(--px-soft); font-size: 12px; }
+.pyptx-roofline .pyptx-title { flex-wrap: wrap; }
+.pyptx-roofline .pyptx-level { border-bottom: 3px solid var(--px-edge); }
+.pyptx-roofline .pyptx-level[aria-pressed=true] { border-bottom-color: var(--px-focus); font-weight: 700; }
+.pyptx-roofline > .pyptx-status:empty { min-height: 0; padding: 0; border: 0; }
+.pyptx-roof-stage { position: relative; padding: 6px 8px 0; }
+.pyptx-roof-plot { min-width: 0; overflow: hidden; border-radius: 4px; }
+.rf-chart { display: block; font: 11.5px/1 var(--jp-ui-font-family, system-ui, "DejaVu Sans", sans-serif); }
+
+.rf-page { fill: var(--px-bg); }
+.rf-chart text { fill: var(--px-ink); }
+.rf-chart .rf-soft { fill: var(--px-soft); }
+.rf-grid { fill: none; stroke: var(--rf-grid); }
+.rf-fine { fill: none; stroke: var(--rf-fine); }
+.rf-edge { fill: none; stroke: var(--rf-edge); }
+.rf-shade { fill: color-mix(in srgb, var(--rf-tensor) 6%, transparent); }
+line.rf-slope { stroke: var(--px-ink); stroke-width: 2; }
+line.rf-roof { stroke-width: 2; }
+line.rf-tensor { stroke: var(--rf-tensor); }
+line.rf-core { stroke: var(--rf-core); }
+line.rf-ceiling { stroke: var(--rf-ceiling); stroke-width: 1.4; stroke-dasharray: 2 4; }
+line.rf-other { stroke-width: 1.2; stroke-dasharray: 6 4; opacity: 0.75; }
+line.rf-slope.rf-other { stroke: var(--px-soft); }
+.rf-chart text.rf-tensor { fill: var(--rf-tensor); }
+.rf-chart text.rf-core { fill: var(--rf-core); }
+.rf-chart text.rf-ceiling { fill: var(--rf-ceiling); }
+.rf-chart text.rf-slope.rf-other { fill: var(--px-soft); }
+.rf-leader { stroke: var(--rf-edge); }
+.rf-halo { paint-order: stroke; stroke: var(--px-bg); stroke-width: 3.5px; stroke-linejoin: round; }
+.rf-name { font-weight: 600; pointer-events: none; }
+.rf-m0 { --m: #4477aa; } .rf-m1 { --m: #ee7733; } .rf-m2 { --m: #228833; } .rf-m3 { --m: #aa3377; }
+.rf-m4 { --m: #009988; } .rf-m5 { --m: #ccbb44; } .rf-m6 { --m: #ee6677; } .rf-m7 { --m: #66ccee; }
+.rf-point circle { stroke: var(--m); stroke-width: 2.2; fill: var(--px-bg); }
+.rf-point path { stroke: var(--m); stroke-width: 1.6; fill: none; }
+.rf-solid circle { fill: var(--m); }
+.rf-chosen .rf-point:not(.rf-on) { opacity: 0.55; }
+.rf-chosen .rf-name:not(.rf-on) { opacity: 0.2; }
+.rf-on circle { stroke: var(--px-ink); r: 7px; }
+.rf-hollow.rf-on circle { fill: color-mix(in srgb, var(--m) 30%, var(--px-bg)); }
+.rf-room { stroke: var(--px-ink); stroke-dasharray: 1 3; stroke-width: 1.5; }
+.rf-chart .rf-roomlabel { font-weight: 600; }
+.rf-ghost { fill: var(--px-bg); stroke: var(--m); stroke-width: 1.4; stroke-dasharray: 2 2; }
+.rf-ghostline { stroke: var(--px-soft); stroke-dasharray: 1 4; }
+
+.pyptx-roof-tip { position: absolute; z-index: 15; max-width: min(470px, 92%); padding: 7px 11px; pointer-events: none; font-size: 12px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--rf-edge); border-radius: 6px; box-shadow: 0 4px 18px rgb(0 0 0 / 22%); }
+.pyptx-roof-name { margin-bottom: 3px; font-size: 13px; }
+.pyptx-roof-formula { font-variant-numeric: tabular-nums; }
+.pyptx-roof-why { color: var(--rf-ceiling); }
+
+.pyptx-roof-table { overflow: auto; max-height: 260px; margin: 2px 12px 8px; scrollbar-width: thin; }
+.pyptx-fill .pyptx-roof-table { flex: none; }
+.pyptx-roof-table table { border-collapse: collapse; font-size: 12px; width: 100%; margin: 0; }
+.pyptx-roof-table th { position: sticky; top: 0; z-index: 1; text-align: left; font-weight: 400; color: var(--px-soft); background: var(--px-bg); padding: 3px 14px 3px 0; white-space: nowrap; box-shadow: inset 0 -1px var(--px-edge); }
+.pyptx-roof-table td { text-align: left; padding: 2px 14px 2px 0; white-space: nowrap; vertical-align: top; background-color: transparent; }
+.pyptx-roof-table td:last-child { white-space: normal; min-width: 180px; }
+.pyptx-roof-table .pyptx-num { text-align: right; font-variant-numeric: tabular-nums; }
+.pyptx-roof-table .pyptx-share { min-width: 74px; padding-left: 6px; background-position: left center; }
+.pyptx-roof-table tr.pyptx-roof-on td { background-color: var(--px-raised); }
+.pyptx-roof-open { font: inherit; padding: 0; color: var(--px-focus); background: none; border: 0; text-decoration: underline; cursor: pointer; }
+.pyptx-roof-dot { --m: #4477aa; display: inline-block; width: 9px; height: 9px; border: 2px solid var(--m); border-radius: 50%; }
+.pyptx-roof-dot.pyptx-solid { background: var(--m); }
+.pyptx-roof-dot.pyptx-m1 { --m: #ee7733; } .pyptx-roof-dot.pyptx-m2 { --m: #228833; } .pyptx-roof-dot.pyptx-m3 { --m: #aa3377; }
+.pyptx-roof-dot.pyptx-m4 { --m: #009988; } .pyptx-roof-dot.pyptx-m5 { --m: #ccbb44; } .pyptx-roof-dot.pyptx-m6 { --m: #ee6677; } .pyptx-roof-dot.pyptx-m7 { --m: #66ccee; }
+.pyptx-roof-drawer { border-top: 1px solid var(--px-edge); }
+.pyptx-roof-drawer-bar { display: flex; align-items: center; gap: 8px; padding: 5px 12px; background: var(--px-raised); }
+.pyptx-roof-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
+.pyptx-roof-drawer-body > p { margin: 8px 12px; }
+`,""]),r.d(t,{},{A:i})},40(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
 
 .pyptx-sweep {
   --px-fast: light-dark(#08306b, #ffe28a);
@@ -281,6 +359,13 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-sweep .pyptx-header .pyptx-facts { margin-top: 4px; }
 .pyptx-sweep .pyptx-dashed { border-style: dashed; border-color: var(--px-soft); }
 .pyptx-sweep .pyptx-sign { display: inline-block; min-width: 1.1em; text-align: center; }
+
+/* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
+.pyptx-linked.pyptx-sweep dt, .pyptx-linked.pyptx-sweep dd { float: none; width: auto; margin: 0; padding: 0; }
+.pyptx-linked.pyptx-sweep dt { font-weight: 400; }
+.pyptx-linked.pyptx-sweep .pyptx-keys dt { font-weight: 600; }
+.pyptx-linked.pyptx-sweep dl { width: auto; overflow: visible; display: flex; }
+.pyptx-linked.pyptx-sweep dl.pyptx-keys { display: grid; }
 
 /* the run */
 .pyptx-run { padding: 6px 12px; border-bottom: 1px solid var(--px-edge); }
@@ -382,4 +467,4 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-drawer-body > p { padding: 8px 12px; }
 .pyptx-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 @media (max-width: 760px) { .pyptx-sweep-body { flex-direction: column; } .pyptx-details { flex-basis: auto; border-left: 0; border-top: 1px solid var(--px-edge); } }
-`,""]),e.d(t,{},{A:i})},36(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var s=[].concat(p[l]);r&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),e&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=e),o&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=o):s[4]="".concat(o)),t.push(s))}},t}},35(p){p.exports=function(p){return p[1]}},28(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,s="".concat(n," ").concat(l);o[n]=l+1;var d=e(s),c={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==d)t[d].references++,t[d].updater(c);else{var f=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(c,r);r.byIndex=i,t.splice(i,0,{identifier:s,updater:f,references:1})}a.push(s)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var s=e(a[l]);0===t[s].references&&(t[s].updater(),t.splice(s,1))}a=n}}},30(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},32(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},31(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},29(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},33(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},27(p,t,e){var r=e(28),o=e.n(r),a=e(29),i=e.n(a),x=e(30),n=e.n(x),l=e(31),s=e.n(l),d=e(32),c=e.n(d),f=e(33),y=e.n(f),g=e(34),u={};u.styleTagTransform=y(),u.setAttributes=s(),u.insert=n().bind(null,"head"),u.domAPI=i(),u.insertStyleElement=c(),o()(g.A,u),g.A&&g.A.locals&&g.A.locals}}]);
+`,""]),r.d(t,{},{A:i})},37(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var r="",e=void 0!==t[5];return t[4]&&(r+="@supports (".concat(t[4],") {")),t[2]&&(r+="@media ".concat(t[2]," {")),e&&(r+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),r+=p(t),e&&(r+="}"),t[2]&&(r+="}"),t[4]&&(r+="}"),r}).join("")},t.i=function(p,r,e,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(e)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var s=[].concat(p[l]);e&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),r&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=r),o&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=o):s[4]="".concat(o)),t.push(s))}},t}},36(p){p.exports=function(p){return p[1]}},29(p){var t=[];function r(p){for(var r=-1,e=0;e<t.length;e++)if(t[e].identifier===p){r=e;break}return r}function e(p,e){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=e.base?x[0]+e.base:x[0],l=o[n]||0,s="".concat(n," ").concat(l);o[n]=l+1;var d=r(s),f={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==d)t[d].references++,t[d].updater(f);else{var c=function(p,t){var r=t.domAPI(t);return r.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&r.update(p=t):r.remove()}}(f,e);e.byIndex=i,t.splice(i,0,{identifier:s,updater:c,references:1})}a.push(s)}return a}p.exports=function(p,o){var a=e(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=r(a[i]);t[x].references--}for(var n=e(p,o),l=0;l<a.length;l++){var s=r(a[l]);0===t[s].references&&(t[s].updater(),t.splice(s,1))}a=n}}},31(p){var t={};p.exports=function(p,r){var e=function(p){if(void 0===t[p]){var r=document.querySelector(p);if(window.HTMLIFrameElement&&r instanceof window.HTMLIFrameElement)try{r=r.contentDocument.head}catch(p){r=null}t[p]=r}return t[p]}(p);if(!e)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");e.appendChild(r)}},33(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},32(p,t,r){p.exports=function(p){var t=r.nc;t&&p.setAttribute("nonce",t)}},30(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(r){var e,o,a;e="",r.supports&&(e+="@supports (".concat(r.supports,") {")),r.media&&(e+="@media ".concat(r.media," {")),(o=void 0!==r.layer)&&(e+="@layer".concat(r.layer.length>0?" ".concat(r.layer):""," {")),e+=r.css,o&&(e+="}"),r.media&&(e+="}"),r.supports&&(e+="}"),(a=r.sourceMap)&&"u">typeof btoa&&(e+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(e,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},34(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},28(p,t,r){var e=r(29),o=r.n(e),a=r(30),i=r.n(a),x=r(31),n=r.n(x),l=r(32),s=r.n(l),d=r(33),f=r.n(d),c=r(34),y=r.n(c),g=r(35),u={};u.styleTagTransform=y(),u.setAttributes=s(),u.insert=n().bind(null,"head"),u.domAPI=i(),u.insertStyleElement=f(),o()(g.A,u),g.A&&g.A.locals&&g.A.locals}}]);

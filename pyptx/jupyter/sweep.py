@@ -1,0 +1,145 @@
+"""The sweep as a widget: the view of `pyptx.views.sweep`, live, with buttons. Nothing here blocks the kernel."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+from anywidget import AnyWidget
+from IPython.display import display, update_display
+
+from pyptx.errors import PtxError
+from pyptx.views._page import STATIC, STYLES, bundle
+from pyptx.views.studies import Sweep
+from pyptx.views.sweep import SweepView
+
+__all__ = ["LIVE_MIME", "Follower", "SweepWidget"]
+
+LIVE_MIME = "application/vnd.pyptx.live+json"           # a widget by its model, and the view when there is none
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+EVERY_S = 0.25                                          # between updates, of a small sweep
+ROWS_A_SECOND = 4000                                    # larger ones are updated more rarely
+
+
+class Follower:
+    """Calls a function soon after a study has changed: at most every `every_s()` seconds, never for nothing, from a
+    thread of its own, which lives as long as there is something to tell."""
+
+    def __init__(self, study, tell: Callable[[], None], every_s: Callable[[], float]):
+        self.study, self.tell, self.every_s = study, tell, every_s
+        self._changed, self._lock, self._thread = threading.Event(), threading.Lock(), None
+        study.subscribe(lambda event: self.poke())
+
+    def poke(self) -> None:
+        """Something has changed."""
+        self._changed.set()
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, name="sweep display", daemon=True)
+                self._thread.start()
+
+    def _follow(self) -> None:
+        while True:
+            self._changed.clear()
+            self.tell()
+            time.sleep(self.every_s())
+            with self._lock:
+                if not self._changed.is_set() and self.study.state != "running":
+                    self._thread = None
+                    return
+            self._changed.wait(1.0)                     # the time left changes by itself
+
+
+class SweepWidget(Sweep, AnyWidget):
+    """A sweep with heat maps that fill while it runs; see `Sweep` for what it is asked from Python.
+
+    Saved without its state it is the view as it stood last: interactive in JupyterLab with the extension of pyptx,
+    elsewhere HTML.
+    """
+
+    _esm = f"{bundle('sweepwidget')}\nexport default {{ render: module_sweepwidget.render }};\n"
+    _css = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
+    data = traitlets.Dict().tag(sync=True)
+    actions = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+    def __init__(self, study):
+        Sweep.__init__(self, study)
+        self._displayed: list[str] = []
+        self._saved, self._rows = None, len(study.trials)
+        asked = ["pause", "resume", "stop", "use", "view", "diff"]
+        AnyWidget.__init__(self, data=self.view().to_json(),
+                           actions=[*asked, *(["roofline"] if hasattr(study, "roofline") else [])])
+        self.on_msg(self._asked)
+        self._follower = Follower(study, self._tell, lambda: max(EVERY_S, self._rows / ROWS_A_SECOND))
+
+    def use(self, config=None) -> dict[str, Any]:
+        choice = Sweep.use(self, config)
+        self._follower.poke()
+        return choice
+
+    def _tell(self) -> None:
+        """Send how it stands; what is saved with the notebook follows when the run pauses or ends."""
+        view = self.view()
+        self._rows = len(view.points)
+        self.data = view.to_json()
+        now = view.progress.state, view.progress.done, view.choice
+        if view.progress.state != "running" and now != self._saved:
+            self._saved = now
+            for name in self._displayed:
+                update_display(self._bundle(view), raw=True, display_id=name)
+
+    # what the front end asks ------------------------------------------------------------------------------------------
+
+    def _asked(self, _widget, message: Any, _buffers) -> None:
+        """Answer in a thread: assembling takes a second, and a stop waits for what is in work."""
+        if isinstance(message, dict) and message.get("ask") in self.actions:
+            threading.Thread(target=self._answer, args=(message,), name=f"sweep {message['ask']}", daemon=True).start()
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        try:
+            answer = {"data": self._reply(message["ask"], [int(point) for point in message.get("points", ())])}
+        except Exception as error:                      # who clicked is told; there is nobody else to raise it to
+            kind = "" if isinstance(error, PtxError | ValueError) else f"{type(error).__name__}: "
+            answer = {"error": f"{kind}{error}"}
+        self.send({"number": message.get("number"), **answer})
+
+    def _reply(self, what: str, points: list[int]) -> dict[str, Any] | None:
+        match what:
+            case "pause":
+                self.pause()
+            case "resume":
+                self.resume()
+            case "stop":
+                self.stop()
+            case "use":
+                self.use(*points)
+            case "view":
+                return self.linked(*points).to_json()
+            case "diff":
+                return self.diff(*points).to_json()
+            case "roofline":
+                return self.study.roofline().to_json()
+        return None
+
+    # display ----------------------------------------------------------------------------------------------------------
+
+    def _bundle(self, view: SweepView) -> dict[str, Any]:
+        plain = view._repr_mimebundle_()
+        return {LIVE_MIME: {"model_id": self.model_id, "view": view.to_json()},
+                WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
+                "text/html": plain["text/html"], "text/plain": plain["text/plain"]}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return self._bundle(self.view())
+
+    def _ipython_display_(self) -> None:
+        """Display with a name, so that the saved output follows the run."""
+        name = f"pyptx-sweep-{self.model_id}-{len(self._displayed)}"
+        self._displayed.append(name)
+        display(self._bundle(self.view()), raw=True, display_id=name)
+
+    def __repr__(self) -> str:
+        return Sweep.__repr__(self)
