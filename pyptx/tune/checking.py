@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class Checker:
     """What results are compared with.
 
     Args:
-        problem: the arrays of the check, in NumPy.
+        problem: the arrays of the check.
         reference: a function of the inputs that gives the outputs, or the outputs; None: only faults are found.
     """
 
@@ -47,13 +48,18 @@ class Checker:
             known = None if self.reference is None else [_digest(a) for a in _arrays(self.reference)]
         return fingerprint.digest([known, self.problem.shapes, self.tolerance.rtol, self.tolerance.atol])
 
+    @cached_property
+    def host(self) -> Problem:
+        """The problem with its arrays in NumPy."""
+        return self.problem.host()
+
     def wanted(self) -> list[np.ndarray] | None:
         """The outputs wanted, computed once. What the reference raises is the caller's."""
         if self.reference is None:
             return None
         if self._wanted is None:
             given = self.reference
-            self._wanted = _arrays(given(*self.problem.inputs) if callable(given) else given)
+            self._wanted = _arrays(given(*self.host.inputs) if callable(given) else given)
             count = len(self.problem.kernel.out_specs)
             if len(self._wanted) != count:
                 raise ValueError(f"the reference gives {len(self._wanted)} arrays, {self.problem.kernel.name} writes "
@@ -62,7 +68,7 @@ class Checker:
 
     def setup(self) -> tuple:
         """What a child is told first."""
-        return "arrays", list(self.problem.host_inputs()), self.wanted(), self.tolerance
+        return "arrays", list(self.host.inputs), self.wanted(), self.tolerance
 
 
 class SimulatedCheck:
@@ -78,7 +84,7 @@ class SimulatedCheck:
 
     def __call__(self, trial: Trial, child: Child) -> bool:
         """Check a trial, and say in it what was found; whether it may go on."""
-        problem = self.checker.problem
+        problem = self.checker.host
         try:
             launch = problem.launch(trial.config)
             launch.variant.require_valid()

@@ -118,6 +118,7 @@ class Child:
         process = self._process
         if process is not None and process.poll() is None:
             process.kill()
+            process.wait()
 
     def allow(self) -> None:
         self._stopping.clear()

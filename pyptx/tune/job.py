@@ -37,10 +37,11 @@ class Job:
 
     Attributes:
         key: of the configuration.
-        ptx, entry, target: the text, and what of it is launched; `cubin`, its machine code, where a GPU runs it.
+        ptx, entry, target: the text, what of it is launched, and what it is assembled for.
         args: numbers as they are, a Place for an array, a tensor map whose source is a Place.
         arrays: the arrays, inputs first.
         inputs: how many of them are inputs.
+        options: of ptxas.
     """
 
     key: str
@@ -54,11 +55,10 @@ class Job:
     args: tuple[Any, ...]
     arrays: tuple[Array, ...]
     inputs: int
-    cubin: bytes | None = None
-    tool: str = ""
+    options: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, key: str, launch: Launch, *, cubin: bytes | None = None, target: str = "", tool: str = "") -> Job:
+    def of(cls, key: str, launch: Launch, *, target: str = "", options: tuple[str, ...] = ()) -> Job:
         """Of a launch.
 
         Raises:
@@ -76,7 +76,7 @@ class Job:
         plan, variant = launch.plan, launch.variant
         return cls(key, variant.emitted.text, variant.entry.name, target or variant.module.target.targets[0], plan.grid,
                    plan.block, plan.cluster, plan.smem_bytes, tuple(map(plain, launch.args)),
-                   tuple(Array(tuple(array.shape), array.dtype) for array in arrays), len(launch.inputs), cubin, tool)
+                   tuple(Array(tuple(array.shape), array.dtype) for array in arrays), len(launch.inputs), options)
 
     @property
     def outputs(self) -> tuple[Array, ...]:

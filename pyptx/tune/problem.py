@@ -71,7 +71,7 @@ class Problem:
                                   f"{', '.join(kernel.symbolic_dims)}")
             self.shapes = tuple(self._shape(spec) for spec in kernel.in_specs)
             self.dtypes = tuple(numpy_dtype(spec.dtype.name).name for spec in kernel.in_specs)
-            self.runtime = runtime_for((), "sim")
+            self.runtime = runtime_for(())
         else:
             self._inputs = tuple(arguments(args))
             count = len(kernel.in_specs)

@@ -1,10 +1,13 @@
-"""How a study works through its trials without a GPU: threads that each assemble, check and model one at a time."""
+"""How a study works through its trials: threads that each assemble, check and model one at a time.
+
+Without a GPU that is all; `measured` goes on from there.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from pyptx.tune.checking import SimulatedCheck
@@ -32,22 +35,33 @@ class Run:
         self.study = study
         self.model = Model(study.problem, study.gpu, options=study.options)
         self.target: str | None = None                  # the kernel's own
-        self.place: Mapping[str, str] = {"kind": "modelled", **self.model.about(), "ptxas": study.tool}
         self._children: list[Child] = []
         self._owners: dict[str, Trial] = {}             # identity of what is launched -> the first trial of it
         self._lock = threading.Lock()
         self._error: BaseException | None = None
+        self._more: int | None = None
 
     def work(self) -> None:
         """Until nothing is left, or the study is stopped. Raises what makes all trials impossible."""
+        self.in_threads()
+
+    def done(self, trial: Trial) -> bool:
+        """Whether a trial needs no more work."""
+        return trial.done
+
+    def workers(self) -> AbstractContextManager[list[Child]]:
+        """The processes that simulate and model."""
+        return children(self.study.workers or cpus())
+
+    def in_threads(self, most: int | None = None) -> None:
+        """Take trials, so many at most, and attempt them, one in each thread at a time."""
         study = self.study
-        self._error = None
+        self._error, self._more = None, most
         setup = [one for one in (study.checker and study.checker.setup(), self.model.setup()) if one]
         for trial in study.trials:
             if trial.restored and trial.identity and trial.twin is None:
                 self._owners.setdefault(trial.identity, trial)
-        count = study.workers or cpus()
-        with children(count) as self._children:
+        with self.workers() as self._children:
             for child in self._children:
                 child.prepare(*setup)
             threads = [threading.Thread(target=self._thread, args=(child,), daemon=True) for child in self._children]
@@ -69,16 +83,25 @@ class Run:
         try:
             while self._error is None:
                 control.step()
-                trial = self.study.take()
+                trial = self._take()
                 if trial is None:
                     return
-                self._try(trial, child)
+                self.attempt(trial, child)
         except (StopRun, Stopped):
             return
         except BaseException as error:
             self._error = self._error or error
 
-    def _try(self, trial: Trial, child: Child) -> None:
+    def _take(self) -> Trial | None:
+        with self._lock:
+            if self._more is not None:
+                if not self._more:
+                    return None
+                self._more -= 1
+        return self.study.take()
+
+    def attempt(self, trial: Trial, child: Child) -> None:
+        """Take a trial as far as it gets without a GPU."""
         study = self.study
         study.changed(trial)
         built = self.build(trial)

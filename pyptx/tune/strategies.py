@@ -75,8 +75,9 @@ class Tpe:
         self._first = list(first or ())
         self._values = {name: {plain(v): v for v in values} for name, values in space.parameters.items()}
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(
-            seed=seed, multivariate=True, constant_liar=True, warn_independent_sampling=False))
+            seed=seed, multivariate=True, constant_liar=True))
         self._open: dict[str, Any] = {}
+        self._told: set[str] = set()
         self._fallback = Random(space, seed)
 
     def ask(self) -> Config | None:
@@ -99,6 +100,9 @@ class Tpe:
         return None
 
     def tell(self, trial: Trial, value: float | None) -> None:
+        if trial.key in self._told:
+            return
+        self._told.add(trial.key)
         asked = self._open.pop(trial.key, None)
         if asked is not None and value is not None:
             self._study.tell(asked, value)

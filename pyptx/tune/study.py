@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from pyptx.compiled import Compiled
 from pyptx.kernel import Kernel
 from pyptx.runtime.arrays import arrays_of
-from pyptx.toolchain import assembler
 from pyptx.tune import exports, results, tables
 from pyptx.tune.budget import Budget, budget_of
 from pyptx.tune.checking import CHECK_MOST, Checker
 from pyptx.tune.comparing import Tolerance
 from pyptx.tune.control import Clock, Control
+from pyptx.tune.measured import Measured
+from pyptx.tune.places import key_of as key_of_problem
 from pyptx.tune.problem import Problem
 from pyptx.tune.running import Run
 from pyptx.tune.space import Config, Space, SpaceError
@@ -92,19 +93,26 @@ class Study:
         self.notes: list[str] = []
         self.checker = self._checker(reference, check_args, Tolerance(rtol, atol))
         self.strategy, self._strategy, most = strategy_of(strategy, self.space, seed=seed)
-        self._most = self.budget.trials or most
+        self._most = self.budget.trials or most         # the model's strategy looks at all, and measures so many
+        if self.strategy == "model" and self.on_gpu:
+            self._most = None
         self.state, self.error = "new", None
         self.trials: list[Trial] = []
         self._by_key: dict[str, Trial] = {}
         self._subscribers: list[Callable[[Event], None]] = []
         self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
         self._finished, self._thread = 0, None
-        self._run = Run(self)
-        self.key = results.Key(self.problem.key(), self._run.place)
+        self._run = self._runner()
+        self.key = key_of_problem(self.problem, gpu, self.options)
         self._kept = results.load(self.key, self._checked_with) if resume else {}
         self._list_trials()
 
     # what there is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether times are measured."""
+        return self.problem.runtime.name == "cuda"
 
     @property
     def best(self) -> Trial | None:
@@ -117,7 +125,7 @@ class Study:
     @property
     def progress(self) -> Progress:
         with self._lock:
-            done, total = sum(t.done for t in self.trials), self._total()
+            done, total = sum(map(self._run.done, self.trials)), self._total()
             left = total - done
             if not left or self.state == "finished":
                 return Progress(done, total, 0.0)
@@ -253,7 +261,7 @@ class Study:
     def take(self) -> Trial | None:
         """The next trial to work on; None when there is none, or the budget is used up."""
         with self._lock:
-            if self.budget.seconds is not None and self._clock.seconds > self.budget.seconds:
+            if self.out_of_time:
                 return None
             for trial in self.trials:
                 if trial.state == "queued":
@@ -270,15 +278,20 @@ class Study:
                 self._strategy.tell(trial, self.value(trial) if trial.usable else None)
         return None
 
+    @property
+    def out_of_time(self) -> bool:
+        return self.budget.seconds is not None and self._clock.seconds > self.budget.seconds
+
     def changed(self, trial: Trial) -> None:
         """Tell subscribers; keep the trial when it is done."""
         if trial.done:
             with self._lock:
-                self._finished += 1
+                self._finished += self._run.done(trial)
                 twins = [t for t in self.trials if t.twin == trial.number]
                 for twin in twins:
                     twin.seconds, twin.kind, twin.interval = trial.seconds, trial.kind, trial.interval
-                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
+                if self._run.done(trial):
+                    self._strategy.tell(trial, self.value(trial) if trial.usable else None)
             self.save([trial, *twins])
         self._tell("trial", trial)
 
@@ -351,19 +364,23 @@ class Study:
 
     def _checker(self, reference: Any, check_args: Any, tolerance: Tolerance) -> Checker | None:
         """None when nothing can be checked; a note says why."""
-        problem, on_gpu = self.problem, self.problem.runtime.name == "cuda"
+        problem = self.problem
         if check_args is not None:
             if reference is not None and not callable(reference):
                 raise ValueError("check_args need a reference that is a function: arrays have the sizes of args")
             given = check_args if isinstance(check_args, Mapping) else _tuple(check_args)
             problem = Problem(self.kernel, given, self.problem.params, seed=self.seed)
-        elif not on_gpu and problem.elements > CHECK_MOST:
+        elif not self.on_gpu and problem.elements > CHECK_MOST:
             self.notes.append("results are not checked: the problem is too large to simulate; check_args= gives "
                               "arrays or sizes for it")
             return None
         if reference is None:
             self.notes.append("results are not compared with anything: no reference was given")
-        return Checker(problem.host(), reference, tolerance)
+        return Checker(problem, reference, tolerance)
+
+    def _runner(self) -> Run:
+        """What works for it."""
+        return Measured(self) if self.on_gpu else Run(self)
 
     @property
     def _checked_with(self) -> str:
@@ -378,10 +395,6 @@ class Study:
     def target(self) -> str:
         """What configurations are assembled for: "sm_90a"."""
         return self._run.target or self.kernel.arch
-
-    @property
-    def tool(self) -> str:
-        return assembler()
 
     # what others make of it -------------------------------------------------------------------------------------------
 

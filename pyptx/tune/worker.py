@@ -30,6 +30,10 @@ from pyptx.tune.job import Job
 
 __all__ = ["Worker", "serve"]
 
+# The driver's numbers of what a kernel can do to its context, and what tables call it.
+_WORDS = {700: "address", 702: "hang", 710: "assert", 714: "stack", 715: "instruction", 716: "misaligned",
+          717: "address", 718: "instruction", 719: "fault", 721: "assert"}
+
 
 class Worker:
     """What a child can do. Arrays are told once and used for every job."""
@@ -75,7 +79,7 @@ class Worker:
         """The inputs of `model`, where their values are known."""
         self.full = inputs
 
-    def model(self, job: Job, options: tuple[str, ...], gpu: str) -> Any:
+    def model(self, job: Job, gpu: str) -> Any:
         """The performance model's Prediction of a job, at the sizes it has."""
         entry = load(job.ptx)[job.entry]
         arrays = [np.zeros(array.shape, array.dtype) for array in job.arrays]        # no memory until it is written
@@ -83,8 +87,8 @@ class Worker:
             arrays[:job.inputs] = self.full
         variant, plan, args = entry.bind_launch(job.grid, job.block, job.arguments(arrays), cluster=job.cluster,
                                                 smem_bytes=job.smem_bytes)
-        work = work_of(Call(variant, plan, tuple(args), options))
-        return predict(variant.compile(options, arch=job.target), plan, work, gpu)
+        work = work_of(Call(variant, plan, tuple(args), job.options))
+        return predict(variant.compile(job.options, arch=job.target), plan, work, gpu)
 
     def gpu(self, ordinal: int, settings: dict[str, Any]) -> dict[str, Any]:
         """Use a GPU from now on; what it is called and what it can do."""
@@ -108,9 +112,9 @@ def serve(link: Connection, answers: Callable[[str], Callable[..., Any]]) -> Non
             answer = True, answers(name)(*arguments)
         except SimulationError as error:
             answer = False, {"fault": error.kind or "simulator", "message": error.message,
-                             "instructions": error.instructions, "hint": error.hint}
+                             "instructions": error.instructions}
         except DeviceError as error:
-            answer = False, {"fault": "device", "message": error.message, "code": error.code}
+            answer = False, {"fault": _WORDS.get(error.code, "device"), "message": error.message, "code": error.code}
         except LaunchError as error:
             answer = False, {"fault": "launch", "message": error.message}
         except PtxError as error:

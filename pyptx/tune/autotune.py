@@ -1,0 +1,121 @@
+"""A kernel that takes the best configuration known for its arrays at each call; it is tuned on request only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+from pyptx._calls import Calls
+from pyptx.kernel import Kernel
+from pyptx.tune import results
+from pyptx.tune.places import key_of
+from pyptx.tune.problem import Problem
+from pyptx.tune.space import Config, Space, SpaceError
+from pyptx.tune.study import Study
+
+__all__ = ["Autotuned", "autotune"]
+
+
+class Autotuned(Kernel):
+    """A kernel and the space of its template parameters.
+
+    A call looks up, for the shapes and types of its arrays on their device, the best configuration the store has, once
+    for each in a process, and passes it on; parameters given in the call win. Where nothing is stored, the kernel's
+    defaults run. `tune(...)` tries the space and is remembered, by later processes too.
+    """
+
+    def __init__(self, kernel: Kernel, space: Space, options: Mapping[str, Any]):
+        self.__dict__.update(vars(kernel))
+        self.plain, self.space, self.tuning = kernel, space, dict(options)      # recorded calls find the plain one
+        if unknown := [name for name in space.names if name not in self.template_params]:
+            raise SpaceError(f"{self.name} has no template parameter {', '.join(unknown)}; it has "
+                             f"{', '.join(self.template_params) or 'none'}")
+        self.calls = Calls(self)
+        self._chosen: dict[Hashable, Config] = {}
+
+    def __call__(self, *arrays: Any, out: Any = None, **params: Any) -> Any:
+        """As of a kernel, with the best known configuration of the arrays' shapes."""
+        if not _recording():                            # what is recorded cannot look into a file
+            params = {**self._choice(arrays, params), **params}
+        return super().__call__(*arrays, out=out, **params)
+
+    def tune(self, *arrays: Any, **options: Any) -> Study:
+        """Try the space on these arrays, and use what was found from now on.
+
+        Args:
+            arrays: inputs of a call, or one mapping of sizes.
+            options: of Study; by default those given to the decorator.
+        """
+        args = arrays[0] if len(arrays) == 1 and isinstance(arrays[0], Mapping) else arrays
+        try:
+            return Study(self.plain, self.space, args, **{**self.tuning, **options}).run()
+        finally:
+            self._chosen.clear()
+
+    def best(self, *arrays: Any, **params: Any) -> Config | None:
+        """The configuration that a call with these arrays takes; None: its defaults, nothing is stored.
+
+        Args:
+            arrays: inputs of a call, or one mapping of sizes.
+        """
+        return self._choice(arrays, params) or None
+
+    def _choice(self, arrays: tuple, params: Mapping[str, Any]) -> Config:
+        if any(name in params for name in self.space.names) or (
+                len(arrays) != len(self.in_specs) and not (arrays and isinstance(arrays[0], Mapping))):
+            return {}                                   # the caller knows better, or is told so by the call
+        key = self.calls.key(arrays, None, params)
+        if key is None or key not in self._chosen:
+            found = self._stored(arrays, params)
+            if key is None:                             # arrays that stand for others: looked up each time
+                return found
+            self._chosen[key] = found
+        return self._chosen[key]
+
+    def _stored(self, arrays: tuple, params: Mapping[str, Any]) -> Config:
+        fixed = {**self.tuning.get("params", {}), **params}
+        args = arrays[0] if isinstance(arrays[0], Mapping) else arrays
+        problem = Problem(self.plain, args, {name: fixed[name] for name in fixed if name not in self.symbolic_dims})
+        key = key_of(problem, self.tuning.get("gpu"), self.tuning.get("options", ()))
+        choice = results.best_of(key, self.space.given(**problem.sizes, **problem.params))
+        return choice.config if choice else {}
+
+    def __repr__(self) -> str:
+        return f"<pyptx kernel {self.name}, {self.arch}, tuned over {', '.join(self.space.names)}>"
+
+
+def autotune(space: Space | Mapping[str, Iterable[Any]] | None = None, /, **options: Any) -> Callable[[Kernel],
+                                                                                                     Autotuned]:
+    """Let a kernel choose its template parameters by what tuning found.
+
+        @autotune(Space(BM=[64, 128], BN=[64, 128, 256]), reference=lambda a, b: a @ b)
+        @kernel(in_specs=..., out_specs=..., grid=...)
+        def gemm(a, b, c, *, BM=128, BN=128): ...
+
+        gemm.tune(a, b)             # once; stored
+        gemm(a, b)                  # the best configuration for these shapes
+
+    Args:
+        space: a Space or a mapping; or the parameters' values by name: autotune(BM=[64, 128]).
+        options: of Study, for `tune`: reference=, check_args=, budget=, strategy= ...
+    Raises:
+        SpaceError: the kernel has no such template parameter.
+    """
+    if space is None:
+        known = {"reference", "check_args", "budget", "strategy", "objective", "params", "gpu", "options", "spills",
+                 "rtol", "atol", "limit_s", "workers", "cluster", "resume", "seed"}
+        space = Space(**{name: options.pop(name) for name in list(options) if name not in known})
+    chosen = Space.of(space)
+
+    def wrap(kernel: Kernel) -> Autotuned:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"@autotune stands above @kernel; it got {kernel!r}")
+        return Autotuned(kernel, chosen, options)
+    return wrap
+
+
+def _recording() -> bool:
+    """Whether torch.compile reads the call."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
