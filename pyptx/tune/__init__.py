@@ -21,10 +21,11 @@ from pyptx.kernel import Kernel
 from pyptx.tune.autotune import Autotuned, autotune
 from pyptx.tune.space import Restriction, Space, SpaceError, restrict
 from pyptx.tune.study import Event, Progress, Study
+from pyptx.tune.sweeping import sweep
 from pyptx.tune.trial import STATES, Trial
 
 __all__ = ["STATES", "Autotuned", "Event", "Progress", "Restriction", "Space", "SpaceError", "Study", "Trial",
-           "autotune", "restrict", "tune"]
+           "autotune", "restrict", "sweep", "tune"]
 
 
 def tune(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any, *, reference: Any = None,
