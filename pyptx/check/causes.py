@@ -79,4 +79,4 @@ def _waits(program: Program) -> Iterator[tuple[int, Program]]:
                 stronger = replace(action, pending=0)
             case _:
                 continue
-        yield i, replace(program, actions=(*program.actions[:i], stronger, *program.actions[i + 1:]))
+        yield i, program.over((*program.steps[:i], stronger, *program.steps[i + 1:]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pyptx.sim.actions import Atomic, Call, Compute, Load, Move, Store
-from pyptx.sim.program import Program, sources, targets
+from pyptx.sim.program import Program
+from pyptx.sim.uses import sources, targets
 
 __all__ = ["only_float_sums", "takes_tickets"]
 

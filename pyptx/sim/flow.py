@@ -3,72 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pyptx.sim.actions import Branch, Exit, Jump, Return, Trap
 
-__all__ = ["live_at_entry", "reconvergence"]
+__all__ = ["Flow", "flow"]
 
 
 _LEAVING = frozenset((Branch, Jump, Exit, Return, Trap))
 
 
-def successors(actions: Sequence[object], guarded: Sequence[bool]) -> list[tuple[int, ...]]:
-    """For each instruction the instructions that may follow; `len(actions)` is the end."""
-    result = []
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The blocks of a program.
+
+    Attributes:
+        starts: the first instruction of each block, in order, and at last the end.
+        after: the blocks that may follow each; `len(after)` is the end.
+        splits: for each instruction that can split a warp, its block.
+    """
+
+    starts: list[int]
+    after: list[list[int]]
+    splits: dict[int, int]
+
+    def meets(self) -> list[int | None]:
+        """For each instruction that can split a warp: the first instruction all its lanes come to again (the immediate
+        post-dominator), None when they only meet at the end. None for all others.
+        """
+        end = len(self.after)
+        result: list[int | None] = [None] * self.starts[-1]
+        if not self.splits:
+            return result
+        before: list[list[int]] = [[] for _ in range(end + 1)]
+        for block, following in enumerate(self.after):
+            for other in following:
+                before[other].append(block)
+        dominator = _post_dominators([*self.after, []], before, end)
+        for i, block in self.splits.items():
+            d = dominator[block]
+            result[i] = self.starts[d] if d is not None and d != end else None
+        return result
+
+    def live_at(self, entries: Iterable[int], uses: Sequence[set[int]], kills: Sequence[set[int]]) -> set[int]:
+        """Registers that a path from one of the `entries` (first instructions of blocks) reads before it writes them.
+
+        `uses`: what each block reads before it writes it; `kills`: what it writes in all lanes.
+        """
+        exposed = set().union(*uses)
+        live = [set(used) for used in uses]
+        passed = [exposed - killed for killed in kills]
+        changed = True
+        while changed:
+            changed = False
+            for block in range(len(live) - 1, -1, -1):
+                before = len(live[block])
+                for other in self.after[block]:
+                    if other < len(live):
+                        live[block] |= live[other] & passed[block]
+                changed |= len(live[block]) != before
+        block_at = {start: block for block, start in enumerate(self.starts[:-1])}
+        return set().union(*(live[block_at[entry]] for entry in entries if entry in block_at))
+
+
+def flow(actions: Sequence[object], guards: Sequence[object | None], entries: Iterable[int] = (0,)) -> Flow:
+    """The blocks of instructions; `guards` are None where there is none, `entries` begin blocks."""
+    n, leaving = len(actions), []
+    leaders = {0, n, *entries}
     for i, action in enumerate(actions):
         if action.__class__ not in _LEAVING:
-            result.append((i + 1,))
             continue
-        after: tuple[int, ...]
         match action:
             case Branch(target):
-                after = (target,)
+                following: tuple[int, ...] = (target,)
             case Jump(_, targets):
-                after = tuple(dict.fromkeys(targets))
+                following = tuple(dict.fromkeys(targets))
             case _:
-                after = (len(actions),)
-        result.append(after if not guarded[i] or i + 1 in after else (*after, i + 1))
-    return result
-
-
-def _blocks(following: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int]]:
-    """First instructions of the blocks, in order, and the block of each instruction."""
-    leaders = {0}
-    for i, after in enumerate(following):
-        if after != (i + 1,):
-            leaders.update(after)
+                following = (n,)
+        if guards[i] is not None and i + 1 not in following:
+            following = *following, i + 1
+        leaving.append((i, following))
+        if following != (i + 1,):
+            leaders.update(following)
             leaders.add(i + 1)
-    starts = sorted(s for s in leaders if s < len(following))
-    block_of, block = [], -1
-    marks = set(starts)
-    for i in range(len(following)):
-        block += i in marks
-        block_of.append(block)
-    return starts, block_of
-
-
-def reconvergence(actions: Sequence[object], guarded: Sequence[bool]) -> list[int | None]:
-    """For each instruction that can split a warp: the first instruction all its lanes come to again (the immediate
-    post-dominator), None when they only meet at the end. None for all others.
-    """
-    following = successors(actions, guarded)
-    n = len(actions)
-    starts, block_of = _blocks(following)
-    end = len(starts)
-    after: list[list[int]] = [[] for _ in range(end + 1)]
-    before: list[list[int]] = [[] for _ in range(end + 1)]
-    for b in range(end):
-        last = (starts[b + 1] if b + 1 < end else n) - 1
-        after[b] = [block_of[s] if s < n else end for s in following[last]]
-        for s in after[b]:
-            before[s].append(b)
-    dominator = _post_dominators(after, before, end)
-    result: list[int | None] = [None] * n
-    for i, targets in enumerate(following):
-        if len(targets) > 1:
-            d = dominator[block_of[i]]
-            result[i] = starts[d] if d is not None and d != end else None
-    return result
+    starts = sorted(leaders)
+    block_at = {start: block for block, start in enumerate(starts)}
+    after = [[block + 1] for block in range(len(starts) - 1)]
+    splits, block = {}, 0
+    for i, following in leaving:
+        while starts[block + 1] <= i:
+            block += 1
+        if i + 1 == starts[block + 1]:
+            after[block] = [block_at[other] for other in following]
+        if len(following) > 1:
+            splits[i] = block
+    return Flow(starts, after, splits)
 
 
 def _post_dominators(after: list[list[int]], before: list[list[int]], end: int) -> list[int | None]:
@@ -110,36 +139,3 @@ def _meet(a: int, b: int, dominator: list[int | None], rank: dict[int, int]) -> 
         while rank[b] < rank[a]:
             b = dominator[b]                    # type: ignore[assignment]
     return a
-
-
-def live_at_entry(actions: Sequence[object], guarded: Sequence[bool], reads: Sequence[Iterable[int]],
-                  writes: Sequence[Iterable[int]], entries: Sequence[int] = (0,)) -> set[int]:
-    """Registers some path from one of the `entries` reads before it writes them; a guarded write does not count."""
-    following = successors(actions, guarded)
-    n = len(actions)
-    starts, block_of = _blocks(following)
-    uses: list[set[int]] = []
-    kills: list[set[int]] = []
-    for start, stop in zip(starts, [*starts[1:], n], strict=True):
-        used: set[int] = set()
-        killed: set[int] = set()
-        for i in range(start, stop):
-            used.update([r for r in reads[i] if r not in killed])
-            if not guarded[i]:
-                killed.update(writes[i])
-        uses.append(used)
-        kills.append(killed)
-    exposed = set().union(*uses)
-    live = [set(used) for used in uses]
-    ends = [(starts[b + 1] if b + 1 < len(starts) else n) - 1 for b in range(len(starts))]
-    passed = [exposed - killed for killed in kills]
-    changed = True
-    while changed:
-        changed = False
-        for b in range(len(starts) - 1, -1, -1):
-            before = len(live[b])
-            for s in following[ends[b]]:
-                if s < n:
-                    live[b] |= live[block_of[s]] & passed[b]
-            changed |= len(live[b]) != before
-    return set().union(*(live[block_of[entry]] for entry in entries)) if live else set()

@@ -50,6 +50,7 @@ class Names:
 
     def __init__(self, module: Module, function: Function):
         self.module, self.function = module, function
+        self.target = module.target.targets[0]
         self.registers: list[Reg] = []
         self.instructions: list[tuple[Instruction, Scope]] = []
         self.params = layout(function)
@@ -171,7 +172,8 @@ class Names:
                 self._frame.append((variable, body))
         self._walk(function.body, scope)
         for instruction, inner in self.instructions[body.start:]:
-            self._references(instruction, inner, body, addressed)
+            if self.functions or instruction.opcode == "call":
+                self._references(instruction, inner, body, addressed)
         if function is not self.function or body.calls or body.indirect:
             leave = Instruction("exit" if function is self.function else "ret", place=function.place)
             self.instructions.append((leave, scope))                # control does not run into the next function
@@ -190,7 +192,8 @@ class Names:
             elif callee in self.functions:
                 body.calls.add(self.functions[callee].name)
                 return
-        for name in (n for operand in operands for n in _named(operand) if n in self.functions):
+        for name in [n for operand in operands if operand.__class__ is not RegisterOperand for n in _named(operand)
+                     if n in self.functions]:
             if self.functions[name].name not in addressed and scope.register(name) is None:
                 addressed.append(self.functions[name].name)
 
@@ -211,7 +214,7 @@ class Names:
                 case RegDecl(type_, name, None):
                     scope.add(name, type_.value)
                 case RegDecl(type_, name, count):
-                    scope.families.append((name, count, type_.value))
+                    scope.families[name] = count, type_.value
                 case VarDecl():
                     self._variable(statement, scope)
                 case Block(inner):
@@ -303,12 +306,11 @@ def _pointer(text: str, scope: Scope) -> int | None:
 
 def _named(operand: Operand) -> Iterator[str]:
     """Names an operand holds."""
-    match operand:
-        case RegisterOperand(name) | LabelOperand(name):
-            yield name
-        case ParenthesizedOperand(elements) | VectorOperand(elements):
-            for element in elements:
-                yield from _named(element)
+    if operand.__class__ in (RegisterOperand, LabelOperand):
+        yield operand.name
+    elif operand.__class__ in (ParenthesizedOperand, VectorOperand):
+        for element in operand.elements:
+            yield from _named(element)
 
 
 def _aligned(offset: int, alignment: int) -> int:

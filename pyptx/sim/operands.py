@@ -146,5 +146,17 @@ class Operands:
             return Address(at.space if at.space == "local" else space or at.space, at.base, at.offset + offset)
         return Address(space or "generic", None, integer(operand.base) + offset)
 
+    @property
+    def target_name(self) -> str:
+        """The module's target, "sm_90a"."""
+        return self.scope.target
+
+    def in_frame(self, operand: Operand) -> Variable | None:
+        """The variable an operand names, when its frame lies where the stack pointer says."""
+        if not isinstance(operand, LabelOperand | RegisterOperand) or self.scope.register(operand.name) is not None:
+            return None
+        variable = self.scope.find("variables", operand.name.partition("+")[0])
+        return variable if variable is not None and variable.stack is not None else None
+
     def refuse(self, message: str) -> SimulationError:
         return SimulationError(f"{self.instruction.mnemonic}: {message}", at=self.instruction.place)

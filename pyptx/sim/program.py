@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,20 +18,7 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.sim.actions import (
-    Action,
-    Address,
-    Atomic,
-    Call,
-    Compute,
-    Const,
-    HostCall,
-    Load,
-    Reg,
-    Return,
-    Special,
-    Store,
-)
+from pyptx.sim.actions import Action, Atomic, Branch, HostCall, Load, Reg, Special
 from pyptx.sim.asynchronous import MbarrierTest
 from pyptx.sim.decode import (  # noqa: F401  (they register)
     DECODERS,
@@ -52,13 +39,13 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     wgmma,
 )
 from pyptx.sim.decode.compute import compute
-from pyptx.sim.flow import live_at_entry, reconvergence
-from pyptx.sim.means import Leaf, walk
+from pyptx.sim.flow import Flow, flow
 from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
 from pyptx.sim.scope import Scope
 from pyptx.sim.shapes import Shaped, known, parts, record
 from pyptx.sim.tensor import flops
+from pyptx.sim.uses import sources, targets, values
 from pyptx.validate import bind
 
 __all__ = ["Program", "load"]
@@ -71,8 +58,8 @@ class Program:
     Attributes:
         entry: the function.                    names: registers, variables, parameters.
         instructions: the tree's nodes, in the order that numbers them everywhere.
-        actions: what each does.                guards: (predicate register, negated) of each, or None.
-        meets: where the lanes a branch splits meet again, None for the end.
+        steps: what each does, as an action or a shape of one.
+        guards: (predicate register, negated) of each, or None.
         prologues: what a function does before the instruction it starts with, by that instruction's number.
     """
 
@@ -80,64 +67,86 @@ class Program:
     entry: Function
     names: Names
     instructions: tuple[Instruction, ...]
-    actions: tuple[Action, ...]
+    steps: tuple[Action | Shaped, ...]
     guards: tuple[tuple[Reg, bool] | None, ...]
     prologues: dict[int, tuple[Action, ...]]
-    meets: tuple[int | None, ...] = field(init=False)
 
-    def __post_init__(self):
-        self.meets = tuple(reconvergence(self.actions, self.guarded))
+    @cached_property
+    def flow(self) -> Flow:
+        """Its blocks."""
+        return flow(self.steps, self.guards, [body.start for body in self.names.bodies.values()])
 
-    @property
-    def guarded(self) -> list[bool]:
-        return [g is not None for g in self.guards]
+    @cached_property
+    def meets(self) -> list[int | None]:
+        """Where the lanes an instruction splits meet again, None for the end."""
+        return self.flow.meets()
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """What each instruction does."""
+        return tuple([step.action if step.__class__ is Shaped else step for step in self.steps])
+
+    @cached_property
+    def kinds(self) -> tuple[Action, ...]:
+        """The same for a quick look: actions in which stand-ins may lie where registers, numbers and offsets are."""
+        return tuple([step.shape.action if step.__class__ is Shaped else step for step in self.steps])
+
+    def over(self, steps: tuple[Action | Shaped, ...]) -> Program:
+        """The program with other actions."""
+        return Program(self.module, self.entry, self.names, self.instructions, steps, self.guards, self.prologues)
 
     @cached_property
     def undefined(self) -> frozenset[int]:
         """Registers that may be read before they are written; they start as zero."""
-        reads, writes = [], []
-        for action, guard in zip(self.actions, self.guards, strict=True):
-            if action.__class__ is Shaped:
-                shape, slots = action.shape, action.slots
-                reads.append([slots[k].index for k in shape.reads])
-                writes.append([slots[k].index for k in shape.writes])
-            elif action.__class__ is Load:
-                reads.append([] if action.address.base is None else [action.address.base.index])
-                writes.append([r.index for r in action.data if r is not None])
-            else:
-                reads.append([r.index for r in sources(action)])
-                writes.append([r.index for r in targets(action)])
-            if guard is not None:
-                reads[-1].append(guard[0].index)
-        starts = [body.start for body in self.names.bodies.values()]
-        return frozenset(live_at_entry(self.actions, self.guarded, reads, writes, starts))
+        uses: list[set[int]] = []
+        kills: list[set[int]] = []
+        starts, guards, steps = self.flow.starts, self.guards, self.steps
+        for start, stop in pairwise(starts):
+            used: set[int] = set()
+            killed: set[int] = set()
+            for i in range(start, stop):
+                step, guard = steps[i], guards[i]
+                if step.__class__ is Shaped:
+                    slots, shape = step.slots, step.shape
+                    used.update([r for k in shape.reads if (r := slots[k].index) not in killed])
+                    written = [slots[k].index for k in shape.writes]
+                else:
+                    used.update([r.index for r in sources(step) if r.index not in killed])
+                    written = [r.index for r in targets(step)]
+                if guard is None:
+                    killed.update(written)
+                elif guard[0].index not in killed:
+                    used.add(guard[0].index)
+            uses.append(used)
+            kills.append(killed)
+        return frozenset(self.flow.live_at([body.start for body in self.names.bodies.values()], uses, kills))
 
     @cached_property
     def allocates(self) -> bool:
         """Whether it calls malloc or free."""
-        return any(isinstance(action, HostCall) and action.name in ("malloc", "free") for action in self.actions)
+        return any(isinstance(action, HostCall) and action.name in ("malloc", "free") for action in self.kinds)
 
     @cached_property
     def calls_host(self) -> bool:
         """Whether it calls functions of the driver, in an order that several threads would not keep."""
-        return any(isinstance(action, HostCall) for action in self.actions)
+        return any(isinstance(action, HostCall) for action in self.kinds)
 
     @cached_property
     def reduces(self) -> bool:
         """Whether copies combine with global memory, which several threads would do at once."""
-        return any(getattr(action, "reduction", None) is not None for action in self.actions)
+        return any(getattr(action, "reduction", None) is not None for action in self.kinds)
 
     @cached_property
     def spins(self) -> bool:
         """Whether threads may wait for each other through memory: atomics, volatile or ordered loads, mbarriers."""
-        return (any(map(_waits, self.actions, self.instructions))
-                or any(isinstance(action, MbarrierTest) for action in self.actions))
+        return (any(map(_waits, self.kinds, self.instructions))
+                or any(isinstance(action, MbarrierTest) for action in self.kinds))
 
     @cached_property
     def polls(self) -> bool:
         """Whether CTAs may: the same in global memory."""
         return any(_waits(action, instruction) and action.address.space in ("generic", "global")
-                   for action, instruction in zip(self.actions, self.instructions, strict=True))
+                   for action, instruction in zip(self.kinds, self.instructions, strict=True))
 
     @cached_property
     def maxnreg(self) -> int:
@@ -147,12 +156,12 @@ class Program:
     @cached_property
     def tensor_flops(self) -> np.ndarray:
         """Floating-point (or integer) operations of the matrix product of a warp, for each instruction."""
-        return np.array([flops(action) for action in self.actions], np.uint64)
+        return np.array([flops(action) for action in self.kinds], np.uint64)
 
     @cached_property
     def specials(self) -> tuple[str, ...]:
         """Special registers the program reads, in order of appearance."""
-        return tuple(dict.fromkeys(v.name for a in self.actions for v in values(a) if isinstance(v, Special)))
+        return tuple(dict.fromkeys(v.name for a in self.kinds for v in values(a) if isinstance(v, Special)))
 
 
 def load(module: Module, entry: str | None = None) -> Program:
@@ -164,26 +173,26 @@ def load(module: Module, entry: str | None = None) -> Program:
     """
     function = _entry(module, entry)
     names = Names(module, function)
-    actions: list[Action] = []
+    steps: list[Action | Shaped] = []
     guards: list[tuple[Reg, bool] | None] = []
     refused: list[Diagnostic] = []
     for instruction, scope in names.instructions:
         try:
-            action = _decode(instruction, scope)
+            step = _decode(instruction, scope)
         except PtxError as error:
             refused.append(Diagnostic("error", error.message, place=error.place or instruction.place, hint=error.hint))
             continue
-        if action is None:
+        if step is None:
             refused.append(Diagnostic("error", f"{instruction.mnemonic} is not simulated", place=instruction.place))
             continue
-        actions.append(action)
+        steps.append(step)
         guards.append(None if instruction.predicate is None else _guard(instruction, scope))
     if refused:
         error = SimulationError("\n".join(str(d) for d in refused))
         error.diagnostics = tuple(refused)
         raise error
     prologues = {body.start: prologue for body in names.bodies.values() if (prologue := calls.prologue(body))}
-    return Program(module, function, names, tuple(i for i, _ in names.instructions), tuple(actions), tuple(guards),
+    return Program(module, function, names, tuple([i for i, _ in names.instructions]), tuple(steps), tuple(guards),
                    prologues)
 
 
@@ -206,14 +215,21 @@ def _entry(module: Module, name: str | None) -> Function:
     return entries[name]
 
 
-def _decode(instruction: Instruction, scope: Scope) -> Action | None:
+_branches: set[tuple] = set()                   # modifiers of branches that were found right
+
+
+def _decode(instruction: Instruction, scope: Scope) -> Action | Shaped | None:
+    if instruction.opcode == "bra" and instruction.modifiers in _branches and len(instruction.operands) == 1:
+        target = scope.find("labels", getattr(instruction.operands[0], "name", ""))
+        if target is not None:
+            return Branch(target)
     if scope.body.vectors:
         instruction = _spread(instruction, scope)
     found = parts(instruction, scope)
     if found is not None:
-        action = known(*found)
-        if action is not None:
-            return action
+        step = known(*found)
+        if step is not None:
+            return step
 
     def type_of(name: str) -> str | None:
         entry = scope.register(name)
@@ -221,6 +237,8 @@ def _decode(instruction: Instruction, scope: Scope) -> Action | None:
     bound = bind(instruction, type_of)
     if found is not None:
         record(found[0], instruction, scope, type_of)
+    elif instruction.opcode == "bra":
+        _branches.add(instruction.modifiers)
     operands = Operands(instruction, scope, bound)
     decoder = DECODERS.get(instruction.opcode)
     if decoder is not None:
@@ -244,68 +262,3 @@ def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool]:
         raise SimulationError(f"{instruction.mnemonic}: guard {name} is no predicate register",
                               at=instruction.place)
     return found[0], instruction.predicate.negated
-
-
-# what an action reads and writes ------------------------------------------------------------------------------------
-
-_WRITTEN = frozenset(("data", "inside", "equal", "leader"))
-
-
-def targets(action: Action) -> Iterator[Reg]:
-    """Registers an action writes."""
-    if isinstance(action, Compute):
-        yield from (t for t, _ in action.assignments if t is not None)
-        return
-    for part in _inner(action):
-        yield from targets(part)
-    for name in _parts(type(action))[0]:
-        yield from _registers(getattr(action, name))
-
-
-def sources(action: Action) -> Iterator[Reg]:
-    """Registers an action reads."""
-    return (v for v in values(action) if isinstance(v, Reg))
-
-
-def values(action: Action) -> Iterator[Reg | Const | Special]:
-    """Values an action reads."""
-    if isinstance(action, Compute):
-        for _, expression in action.assignments:
-            yield from (n.value for n in walk(expression) if isinstance(n, Leaf))
-        return
-    for part in _inner(action):
-        yield from values(part)
-    for name in _parts(type(action))[1]:
-        yield from _values(getattr(action, name))
-
-
-def _inner(action: Action) -> tuple[Action, ...]:
-    """Actions within an action."""
-    match action:
-        case Call() | HostCall():
-            return (*action.before, *action.after)
-        case Return(stores):
-            return stores
-    return ()
-
-
-@cache
-def _parts(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Fields of an action that it writes, and those it reads."""
-    written = tuple(f.name for f in fields(kind) if f.name in _WRITTEN and kind is not Store)
-    return written, tuple(f.name for f in fields(kind) if f.name not in written)
-
-
-def _values(item) -> Iterator[Reg | Const | Special]:
-    if isinstance(item, (Reg, Const, Special)):
-        yield item
-    elif isinstance(item, Address):
-        if item.base is not None:
-            yield item.base
-    elif isinstance(item, tuple):
-        for part in item:
-            yield from _values(part)
-
-
-def _registers(item) -> Iterator[Reg]:
-    return (v for v in _values(item) if isinstance(v, Reg))

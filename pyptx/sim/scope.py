@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pyptx.ir.nodes import CallPrototype, CallTargets
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Scope", "Variable", "width_of"]
 
 
+@cache
 def width_of(type_name: str) -> int:
     """Bits of a register of the type; 1 for predicates."""
     return 1 if type_name == "pred" else 8 * size_of(type_name)
@@ -47,23 +49,29 @@ class Scope:
     parent: Scope | None = None
     body: Body | None = None                    # the function; None outside of functions
     registers: dict[str, tuple[Reg, str]] = field(default_factory=dict)
-    families: list[tuple[str, int, str]] = field(default_factory=list)       # %r<9>: prefix, count, type
+    families: dict[str, tuple[int, str]] = field(default_factory=dict)       # %r<9>: prefix -> count, type
     variables: dict[str, Variable] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     prototypes: dict[str, CallPrototype | CallTargets] = field(default_factory=dict)
     vectors: dict[str, int] = field(default_factory=dict)                    # .reg .v4 .f32 v: 4
+    parts: dict[int, tuple] = field(default_factory=dict)                    # operands as shapes.py has them, by id
 
     @property
     def names(self) -> Names:
         """The names of the program."""
         return self.body.names
 
+    @property
+    def target(self) -> str:
+        """The module's target, "sm_90a"."""
+        return self.body.names.target
+
     def register(self, name: str) -> tuple[Reg, str] | None:
         """The register and its declared type."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.registers.get(name) or scope._from_family(name)
+            found = scope.registers.get(name) or (scope._from_family(name) if scope.families else None)
             if found:
                 self.registers[name] = found                # quicker next time
                 return found
@@ -71,11 +79,10 @@ class Scope:
         return None
 
     def _from_family(self, name: str) -> tuple[Reg, str] | None:
-        for prefix, count, type_name in self.families:
-            digits = name[len(prefix):]
-            if name.startswith(prefix) and digits.isdigit() and (digits == "0"
-                                                                 or digits[0] != "0") and int(digits) < count:
-                return self.add(name, type_name)
+        for split in range(len(name.rstrip("0123456789")), len(name)):      # %r1<5>: a prefix may end in digits itself
+            family = self.families.get(name[:split])
+            if family is not None and (name[split] != "0" or split == len(name) - 1) and int(name[split:]) < family[0]:
+                return self.add(name, family[1])
         return None
 
     def add(self, name: str, type_name: str) -> tuple[Reg, str]:

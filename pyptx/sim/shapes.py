@@ -1,181 +1,242 @@
 """Instructions of one shape share their decoding.
 
 A shape is what is common to instructions with the same opcode, modifiers, and operand kinds and types: `add.f32` over
-three f32 registers is decoded once, every further one only puts its registers and numbers in. Whatever depends on more
-than that (labels, variables, special registers, the carry flag, numbers a form limits to a range) has no shape and is
-decoded by itself.
+three f32 registers is decoded once, every further one only puts its registers, numbers and offsets in. Whatever depends
+on more than that (labels, functions, the carry flag) has no shape and is decoded by itself. Where the meaning of a
+number matters to the decoding (an immediate that a form limits to a range), each number makes a shape of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, lru_cache
 
 from pyptx.ir.nodes import (
     AddressOperand,
     ImmediateOperand,
     Instruction,
+    LabelOperand,
     NegatedOperand,
+    NegativeOperand,
     Operand,
+    PipeOperand,
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.sim.actions import Action, Address, Compute, Const, Load, Reg, Store, Value
+from pyptx.isa import registers as special_registers
+from pyptx.sim.actions import Action, Address, Branch, Compute, Const, Exit, Jump, Move, Reg, Return, Trap, Value
 from pyptx.sim.decode import DECODERS
 from pyptx.sim.decode.compute import compute
 from pyptx.sim.literals import bits_of
-from pyptx.sim.means import Apply, Leaf, Node, walk
+from pyptx.sim.means import Apply, Leaf
 from pyptx.sim.operands import Operands
-from pyptx.sim.scope import Scope
+from pyptx.sim.scope import Scope, Variable
+from pyptx.sim.uses import targets, values
 from pyptx.validate import Bound, bind
 from pyptx.validate._tokens import literal
 
-__all__ = ["ComputeShape", "Shaped", "known", "parts", "record"]
+__all__ = ["OFFSET", "Shape", "Shaped", "known", "parts", "record"]
 
-_DECODED = frozenset(("mov", "cvta", "ld", "ldu", "st"))         # opcodes with a decoder whose actions have shapes
-Key = tuple[str, tuple[str, ...], tuple]
+OFFSET = 0x7A5E0000_7A5E0000                    # plus a slot: the offset that stands in that slot
+_LEAVING = (Branch, Exit, Jump, Return, Trap)   # control flow looks at these themselves
+_MOST = 1 << 16                                 # shapes kept
+Key = tuple
+Slot = Reg | str | int                          # a register, the text of a number, an offset as 64 bits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComputeShape:
-    """An assignment over slots: slot k is `Reg(-1 - k, ...)` or `Const(-1 - k, ...)` and stands for operand k.
+@dataclass(slots=True, eq=False)
+class Shape:
+    """An action over slots: `Reg(-1 - k, ...)`, `Const(-1 - k, ...)` and the offset `OFFSET + k` stand for slot k.
 
     Attributes:
         reads, writes: slots of registers.      numbers: slot, type and width in bits of literals.
+        offsets: slots of offsets.              apart: different slots must hold different registers.
+        codes: what the core's encoder keeps with it.
     """
 
-    target: Reg
-    expression: Node
+    action: Action
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     numbers: tuple[tuple[int, str, int], ...]
+    offsets: tuple[int, ...]
+    apart: bool
+    codes: dict = field(default_factory=dict)
 
-    def action(self, found: list) -> Shaped:
+    def over(self, slots: list[Slot]) -> Action:
+        """The action with these in the slots."""
+        found: list = list(slots)
         for slot, type_name, width in self.numbers:
             found[slot] = _constant(found[slot], type_name, width)
-        return Shaped(self, found)
-
-    def over(self, values: list[Value]) -> tuple[tuple[Reg, Node], ...]:
-        """The assignments with these values in the slots."""
-        return ((_slotted(self.target, values), _filled(self.expression, values)),)
+        action = self.action
+        return action.__class__(*[_filled(getattr(action, name), found) for name in _fields(action.__class__)])
 
 
-class Shaped(Compute):
-    """A Compute as a shape and what stands in its slots; its assignments are made when somebody asks."""
+class Shaped:
+    """An instruction's action as a shape and what stands in its slots."""
 
     __slots__ = ("shape", "slots")
-    __setattr__ = object.__setattr__            # plain stores in __init__; there is one of these for each instruction
 
-    def __init__(self, shape: ComputeShape, slots: list[Value]):
+    def __init__(self, shape: Shape, slots: list[Slot]):
         self.shape, self.slots = shape, slots
 
     @property
-    def assignments(self) -> tuple[tuple[Reg, Node], ...]:
+    def action(self) -> Action:
         return self.shape.over(self.slots)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AccessShape:
-    """A load or store between registers and an address in a register; slots of the address and the data."""
-
-    prototype: Load | Store
-    address: int
-    data: int
-
-    def action(self, found: list) -> Load | Store:
-        p, at, data = self.prototype, found[self.address], found[self.data]
-        if data.__class__ is not tuple:
-            data = (data,)
-        address = Address(p.address.space, at[0], at[1])
-        if p.__class__ is Load:
-            return Load(address, p.size, p.count, p.signed, data)
-        return Store(address, p.size, p.count, data)
+_EACH = object()                                # each number makes a shape of its own
+_shapes: dict[Key, Shape | Action | object | None] = {}
 
 
-_shapes: dict[Key, ComputeShape | _AccessShape | None] = {}
-
-
-def parts(instruction: Instruction, scope: Scope) -> tuple[Key, list] | None:
-    """The key of an instruction's shape and what its operands are: a register, the text of a number, the base and
-    offset of an address, the registers of a vector. None where an operand is something else.
-    """
-    tokens: list = []
-    found: list = []
-    registers = scope.registers
-    for operand in instruction.operands:
-        kind = operand.__class__
-        if kind is RegisterOperand:
-            register = registers.get(operand.name) or scope.register(operand.name)
-            if register is None:
-                return None
-            found.append(register[0])
-            tokens.append(register[1])
-        elif kind is ImmediateOperand:
-            token = literal(operand.text)
-            if token == "name":
-                return None
-            found.append(operand.text)
-            tokens.append(token)
-        elif kind is AddressOperand:
-            register = registers.get(operand.base) or scope.register(operand.base)
-            offset = _offset(operand.offset)
-            if register is None or offset is None or operand.suffix:
-                return None
-            found.append((register[0], offset))
-            tokens.append(("[", register[1]))
-        elif kind is VectorOperand or (kind is NegatedOperand and operand.operand.__class__ is RegisterOperand):
-            elements = operand.elements if kind is VectorOperand else (operand.operand,)
-            registered = _registers(elements, scope)
-            if registered is None:
-                return None
-            found.append(tuple([r[0] for r in registered]) if kind is VectorOperand else registered[0][0])
-            tokens.append(("{" if kind is VectorOperand else "!", *[r[1] for r in registered]))
-        else:
-            return None
-    return (instruction.opcode, instruction.modifiers, tuple(tokens)), found
-
-
-def known(key: Key, found: list) -> Action | None:
-    """The action of an instruction whose shape was recorded and is one."""
+def known(key: Key, slots: list[Slot]) -> Shaped | Action | None:
+    """What an instruction does whose shape was recorded and is one."""
     shape = _shapes.get(key)
-    return None if shape is None else shape.action(found)
+    if shape is _EACH:
+        shape = _shapes.get((key, *[s for s in slots if s.__class__ is str]))
+    if shape.__class__ is Shape:
+        return Shaped(shape, slots)
+    return shape
 
 
 def record(key: Key, instruction: Instruction, scope: Scope, type_of: Callable[[str], str | None]) -> None:
     """Find out, once, whether instructions with this key have a shape, and which."""
+    if len(_shapes) > _MOST:
+        _shapes.clear()
     if key not in _shapes:
-        # Slots are told apart by the identity of their nodes, and `add.f32 %f0, %f0, %f1` may hold one node twice.
-        apart = replace(instruction, operands=tuple(replace(operand) for operand in instruction.operands))
-        _shapes[key] = _shape(apart, scope, bind(apart, type_of))
+        _shapes[key] = _shape(instruction, scope, type_of, each=False)
+    if _shapes[key] is _EACH:
+        each = key, *[s for s in parts(instruction, scope)[1] if s.__class__ is str]
+        if each not in _shapes:
+            _shapes[each] = _shape(instruction, scope, type_of, each=True)
 
 
-def _shape(instruction: Instruction, scope: Scope, bound: Bound) -> ComputeShape | _AccessShape | None:
-    opcode = instruction.opcode
-    if (opcode in DECODERS and opcode not in _DECODED) or _limited(instruction, bound):
+# operands as tokens and slots ---------------------------------------------------------------------------------------
+
+def parts(instruction: Instruction, scope: Scope) -> tuple[Key, list[Slot]] | None:
+    """The key of an instruction's shape and what stands in its slots; None where an operand allows no shape."""
+    cached = scope.parts
+    found = [cached.get(id(operand)) or _noted(operand, scope) for operand in instruction.operands]
+    if _NO_PART in found:
         return None
-    slots = _Slots(instruction, scope, bound)
+    return ((scope.target, instruction.opcode, instruction.modifiers, *[token for token, _ in found]),
+            [slot for _, slots in found for slot in slots])
+
+
+def _noted(operand: Operand, scope: Scope) -> tuple:
+    """Token and slots of an operand, kept for the next time it occurs."""
+    part = None
+    if operand.__class__ is RegisterOperand:
+        register = scope.registers.get(operand.name) or scope.register(operand.name)
+        if register is not None:
+            part = register[1], (register[0],)
+    if part is None:
+        part = _part(operand, scope)
+    if not scope.body.vectors:                                  # their operands are made for the moment
+        scope.parts[id(operand)] = part
+    return part
+
+
+_NO_PART = None, ()
+
+
+def _part(operand: Operand, scope: Scope) -> tuple:
+    """Token and slots of an operand; the token is None where it allows no shape."""
+    match operand:
+        case RegisterOperand(name) | LabelOperand(name):
+            return _named(name, scope)
+        case ImmediateOperand(text):
+            token = literal(text)
+            return _NO_PART if token == "name" else (token, (text,))
+        case AddressOperand(base, _):
+            offset = _offset(operand.offset)
+            register = scope.register(base)
+            if offset is None or operand.suffix:
+                return _NO_PART
+            if register is not None:
+                return ("[", register[1]), (register[0], offset & (1 << 64) - 1)
+            variable = _fixed(scope.find("variables", base))
+            return _NO_PART if variable is None else (("[", variable.space, variable.address + offset), ())
+        case VectorOperand(elements):
+            return _several("{", elements, scope)
+        case NegatedOperand(inner):
+            return _several("!", (inner,), scope)
+        case NegativeOperand(inner):
+            return _several("-", (inner,), scope)
+        case PipeOperand(left, right):
+            return _several("|", (left, right), scope)
+    return _NO_PART
+
+
+def _several(mark: str, operands: tuple[Operand, ...], scope: Scope) -> tuple:
+    registers = scope.registers
+    known = [registers.get(o.name) or scope.register(o.name) if o.__class__ is RegisterOperand else None
+             for o in operands]
+    if None not in known:
+        return (mark, *[type_name for _, type_name in known]), tuple([register for register, _ in known])
+    found = [_part(operand, scope) for operand in operands]
+    if any(token is None for token, _ in found):
+        return _NO_PART
+    return (mark, *[token for token, _ in found]), tuple(s for _, slots in found for s in slots)
+
+
+def _named(name: str, scope: Scope) -> tuple:
+    register = scope.register(name)
+    if register is not None:
+        return register[1], (register[0],)
+    if name == "_":
+        return "_", ()
+    variable = _fixed(scope.find("variables", name))
+    if variable is not None and variable.space == "shared":
+        return ("shared", variable.address), ()
+    return (("%", name), ()) if special_registers.lookup(name) is not None else _NO_PART
+
+
+def _fixed(variable: Variable | None) -> Variable | None:
+    """A variable that has an address known before the launch."""
+    fits = variable is not None and variable.stack is None and not variable.problem and variable.address is not None
+    return variable if fits else None
+
+
+# from an instruction to its shape -----------------------------------------------------------------------------------
+
+def _shape(instruction: Instruction, scope: Scope, type_of, *, each: bool) -> Shape | Action | object | None:
+    apart = replace(instruction, operands=tuple(map(_apart, instruction.operands)))
+    bound = bind(apart, type_of)
+    slots = _Slots(apart, scope, bound, each)
+    if slots.numbered and not each and _limited(apart, bound):
+        return _EACH
+    decoder = DECODERS.get(instruction.opcode)
     try:
-        if opcode in DECODERS:
-            action = DECODERS[opcode](slots)
-        else:
-            action = compute(slots) if bound.form.means else None
+        action = decoder(slots) if decoder is not None else compute(slots) if bound.form.means else None
     except _NoShape:
         return None
-    if isinstance(action, (Load, Store)):
-        places = {kind: k for k, kind in enumerate(type(o) for o in instruction.operands)}
-        address = places.get(AddressOperand)
-        if address is None or len(instruction.operands) != 2 or ImmediateOperand in places:
-            return None
-        return _AccessShape(action, address, 1 - address)
-    if not isinstance(action, Compute) or len(action.assignments) != 1:
+    except _EachNumber:
+        return _EACH
+    if action is None or isinstance(action, _LEAVING):
         return None
-    [(target, expression)] = action.assignments
-    leaves = [n.value for n in walk(expression) if isinstance(n, Leaf)]
-    reads = tuple(dict.fromkeys(-1 - v.index for v in leaves if isinstance(v, Reg)))
-    if target is None or target.index >= 0 or min(reads, default=0) < 0:
+    single = isinstance(action, Compute) and len(action.assignments) == 1
+    if slots.numbered and not single and not each:
+        return _EACH
+    reads = tuple(dict.fromkeys(-1 - v.index for v in values(action) if isinstance(v, Reg)))
+    writes = tuple(dict.fromkeys(-1 - v.index for v in targets(action)))
+    if min((*reads, *writes), default=0) < 0 or (isinstance(action, Compute) and any(t is None for t, _ in
+                                                                                     action.assignments)):
         return None
-    return ComputeShape(target, expression, reads, (-1 - target.index,), tuple(slots.numbers.values()))
+    return Shape(action, reads, writes, tuple(slots.numbers.values()), tuple(slots.offsets),
+                 isinstance(action, Compute | Move) and not single)
+
+
+def _apart(operand: Operand) -> Operand:
+    """A copy in which no node occurs twice: slots are told apart by the identity of their nodes."""
+    match operand:
+        case VectorOperand(elements):
+            return replace(operand, elements=tuple(map(_apart, elements)))
+        case NegatedOperand(inner) | NegativeOperand(inner):
+            return replace(operand, operand=_apart(inner))
+        case PipeOperand(left, right):
+            return replace(operand, left=_apart(left), right=_apart(right))
+    return replace(operand)
 
 
 def _limited(instruction: Instruction, bound: Bound) -> bool:
@@ -188,14 +249,41 @@ class _NoShape(Exception):
     """The meaning depends on more than the key."""
 
 
-class _Slots(Operands):
-    """Operands of which every register and number is a slot."""
+class _EachNumber(Exception):
+    """The meaning depends on a number itself."""
 
-    def __init__(self, instruction: Instruction, scope: Scope, bound: Bound):
+
+class _Slots(Operands):
+    """Operands of which every register, number and offset is a slot; with `each`, numbers are what they are."""
+
+    def __init__(self, instruction: Instruction, scope: Scope, bound: Bound, each: bool):
         super().__init__(instruction, None, bound)
-        self.real = scope
-        self.place = {id(operand): k for k, operand in enumerate(instruction.operands)}
+        self.real, self.each = scope, each
         self.numbers: dict[int, tuple[int, str, int]] = {}
+        self.offsets: list[int] = []
+        self.place: dict[int, int] = {}                         # node -> its first slot, -1 where it has none
+        self.count, self.numbered = 0, False
+        for operand in instruction.operands:
+            self._number(operand)
+
+    def _number(self, operand: Operand) -> None:
+        inner: tuple = ()
+        match operand:
+            case VectorOperand(elements):
+                inner = elements
+            case NegatedOperand(only) | NegativeOperand(only):
+                inner = (only,)
+            case PipeOperand(left, right):
+                inner = (left, right)
+        if inner:
+            self.place[id(operand)] = self.count
+            for element in inner:
+                self._number(element)
+            return
+        _, slots = _part(operand, self.real)
+        self.numbered |= isinstance(operand, ImmediateOperand)
+        self.place[id(operand)] = self.count if slots else -1
+        self.count += len(slots)
 
     @property
     def scope(self) -> Scope:
@@ -205,40 +293,57 @@ class _Slots(Operands):
     def scope(self, _nothing: None) -> None:
         pass
 
-    def number(self, name: str) -> int:
-        raise _NoShape
+    @property
+    def target_name(self) -> str:
+        return self.real.target
 
-    def as_target(self, operand: Operand) -> Reg:
+    def in_frame(self, operand: Operand) -> Variable | None:
+        if id(operand) not in self.place:
+            raise _NoShape
+        return None
+
+    def number(self, name: str) -> int:
+        if not self.each:
+            raise _EachNumber
+        return super().number(name)
+
+    def as_target(self, operand: Operand) -> Reg | None:
+        if isinstance(operand, RegisterOperand | LabelOperand) and operand.name == "_":
+            return None
         return self.as_value(operand, "")
 
     def as_value(self, operand: Operand, type_name: str) -> Value:
-        place = self.place.get(id(operand))
-        if isinstance(operand, NegatedOperand):
+        if isinstance(operand, NegatedOperand | NegativeOperand):
             operand = operand.operand
-        if isinstance(operand, ImmediateOperand) and place is not None:
+        place = self.place.get(id(operand))
+        if place is None:
+            raise _NoShape
+        if isinstance(operand, ImmediateOperand):
             number = super().as_value(operand, type_name)
+            if self.each:
+                return number
             if self.numbers.setdefault(place, (place, type_name, number.width))[1] != type_name:
                 raise _NoShape
             return Const(-1 - place, number.width)
-        if isinstance(operand, RegisterOperand):
+        if place < 0:
+            return Operands(self.instruction, self.real, self.bound).as_value(operand, type_name)
+        if isinstance(operand, RegisterOperand | LabelOperand):
             register = self.real.register(operand.name)[0]
-            return register if place is None else Reg(-1 - place, register.width, f"operand {place}")
+            return Reg(-1 - place, register.width, f"slot {place}")
         raise _NoShape
 
     def address(self, name: str, space: str) -> Address:
+        operand = self.operand(name)
+        place = self.place.get(id(operand))
+        if place is None or not isinstance(operand, AddressOperand):
+            raise _NoShape
+        if place < 0:
+            return Operands(self.instruction, self.real, self.bound).address(name, space)
         if space == "param":
             raise _NoShape
-        return Address(space or "generic", Reg(0, 64, ""), 0)
-
-
-def _registers(elements: Iterable[Operand], scope: Scope) -> list[tuple[Reg, str]] | None:
-    registered = []
-    for element in elements:
-        register = scope.register(element.name) if element.__class__ is RegisterOperand else None
-        if register is None:
-            return None
-        registered.append(register)
-    return registered
+        self.offsets.append(place + 1)
+        register = self.real.register(operand.base)[0]
+        return Address(space or "generic", Reg(-1 - place, register.width, f"slot {place}"), OFFSET + place + 1)
 
 
 @lru_cache(maxsize=8192)
@@ -250,18 +355,32 @@ def _offset(text: str | None) -> int | None:
     return int(text) if digits.isdigit() and digits.isascii() and (digits == "0" or digits[0] != "0") else None
 
 
+# from a shape to an action ------------------------------------------------------------------------------------------
+
 @lru_cache(maxsize=8192)
 def _constant(text: str, type_name: str, width: int) -> Const:
     return Const(bits_of(text, type_name, width), width)
 
 
-def _slotted(value: Value, values: list[Value]) -> Value:
-    if value.__class__ is Reg:
-        return values[-1 - value.index]
-    return values[-1 - value.bits] if value.__class__ is Const and value.bits < 0 else value
+def _filled(item, slots: list):
+    """A part of a shape's action with what stands in its slots."""
+    if item.__class__ is Reg:
+        return slots[-1 - item.index]
+    if item.__class__ is Const:
+        return slots[-1 - item.bits] if item.bits < 0 else item
+    if item.__class__ is Address:
+        slot = item.offset - OFFSET
+        if not 0 <= slot < len(slots):
+            return Address(item.space, _filled(item.base, slots), item.offset)
+        return Address(item.space, _filled(item.base, slots), slots[slot] - (slots[slot] >> 63 << 64))
+    if isinstance(item, tuple):
+        inner = [_filled(part, slots) for part in item]
+        return tuple(inner) if item.__class__ is tuple else item.__class__(*inner)
+    if item.__class__ in (Leaf, Apply):
+        return item.__class__(*[_filled(getattr(item, name), slots) for name in _fields(item.__class__)])
+    return item
 
 
-def _filled(node: Node, values: list[Value]) -> Node:
-    if isinstance(node, Leaf):
-        return Leaf(_slotted(node.value, values), node.type, node.negated)
-    return Apply(node.op, tuple(_filled(a, values) for a in node.args), node.type, node.result, node.flags, node.number)
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))

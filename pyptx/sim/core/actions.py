@@ -7,9 +7,10 @@ from pyptx.sim import actions as act
 from pyptx.sim.core import matrix, tcgen05, tma, transfers
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
+from pyptx.sim.core.recorded import replay
 from pyptx.sim.means import Leaf, walk
 from pyptx.sim.program import Program
-from pyptx.sim.shapes import ComputeShape, Shaped
+from pyptx.sim.shapes import Shaped
 
 __all__ = ["encode"]
 
@@ -29,20 +30,27 @@ def encode(program: Program) -> Encoded:
     """
     e = Encoder(program)
     starts = {body.start for body in program.names.bodies.values() if not body.function.is_entry}
-    for index, action in enumerate(program.actions):
+    for index, step in enumerate(program.steps):
         if index in starts:
             e.begin_function(index)
             _all(e, program.prologues.get(index, ()))
         e.begin(index)
         try:
-            kind = action.__class__
-            if issubclass(kind, act.SYNCHRONIZING):
-                e.fresh = False                             # counted where it executes, see synchronize() in interp.c
-            _ENCODERS[kind](e, action)
+            if step.__class__ is not Shaped:
+                _one(e, step)
+            elif not replay(e, step, _one):
+                _one(e, step.action)
         except SimulationError as error:
             instruction = program.instructions[index]
             raise SimulationError(f"{instruction.mnemonic}: {error.message}", at=instruction.place) from None
     return e.finish()
+
+
+def _one(e: Encoder, action: act.Action) -> None:
+    kind = action.__class__
+    if issubclass(kind, act.SYNCHRONIZING):
+        e.fresh = False                                     # counted where it executes, see synchronize() in interp.c
+    _ENCODERS[kind](e, action)
 
 
 def _compute(e: Encoder, action: act.Compute) -> None:
@@ -61,7 +69,7 @@ def _compute(e: Encoder, action: act.Compute) -> None:
         if register in later:
             type_name = expression.type if isinstance(expression, Leaf) else expression.result
             place = lower(e, expression)
-            if place in e.offsets.values():                 # a register that may be written before it is read
+            if e.is_register(place):                 # a register that may be written before it is read
                 width = 1 if register.width == 1 else 64 if type_name[1:] == "64" else 32
                 copy = e.temporary(width)
                 e.emit({1: "mov_p", 32: "mov_32", 64: "mov_64"}[width], copy, place, full=True)
@@ -71,23 +79,6 @@ def _compute(e: Encoder, action: act.Compute) -> None:
             assign(e, register, expression)
     for register, place, type_name in held:
         _move_row(e, register, place, type_name)
-    if e.fresh:
-        e.emit("nop")
-
-
-def _shaped(e: Encoder, action: Shaped) -> None:
-    """The rows of a shape, made once for each of the literals it is used with, with this action's registers."""
-    shape, slots = action.shape, action.slots
-    key = (shape, *[slots[k] for k, _, _ in shape.numbers]) if shape.numbers else shape
-    rows = e.shapes.get(key)
-    if rows is None:
-        rows = e.shapes[key] = e.record(lambda values: _assigned(e, shape, values), slots)
-    e.replay(rows, slots)
-
-
-def _assigned(e: Encoder, shape: ComputeShape, values: list[act.Value]) -> None:
-    [(register, expression)] = shape.over(values)
-    assign(e, register, expression)
     if e.fresh:
         e.emit("nop")
 
@@ -135,7 +126,8 @@ def _load(e: Encoder, action: act.Load) -> None:
         size, count = 8, 2 * count
         if width != 128:
             raise SimulationError("128-bit data needs a .b128 register")
-    if action.address.space == "param" and action.address.base is None and width != 128 and _inside(e, action):
+    if action.address.space == "param" and action.address.base is None and width != 128 \
+            and e.has_parameter(action.address.offset, action.size * action.count):
         for k, register in enumerate(action.data):
             if register is not None:
                 row = e.parameter(action.address.offset + k * size, size, action.signed, width)
@@ -150,12 +142,6 @@ def _load(e: Encoder, action: act.Load) -> None:
         e.emit("lds", e.register(action.data[0]), aux=e.operand_list(places), **cells)
         return
     e.emit("ld", aux=e.operand_list(places), **cells)
-
-
-def _inside(e: Encoder, action: act.Load) -> bool:
-    """Whether a load of parameters is aligned and within them."""
-    params, at, bytes_ = e.program.names.params, action.address.offset, action.size * action.count
-    return at >= 0 and at % bytes_ == 0 and bool(params) and at + bytes_ <= params[-1].offset + params[-1].size
 
 
 def _row_of(e: Encoder, value: act.Value, width: int) -> int:
@@ -411,7 +397,7 @@ def _host_call(e: Encoder, action: act.HostCall) -> None:
 
 
 _ENCODERS = matrix.ENCODERS | tcgen05.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
-    act.Call: _call, act.Return: _return, act.HostCall: _host_call, Shaped: _shaped, act.Compute: _compute,
+    act.Call: _call, act.Return: _return, act.HostCall: _host_call, act.Compute: _compute,
     act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move, act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,
     act.WarpBarrier: _warp_barrier, act.BarrierOp: _barrier, act.Branch: _branch, act.Jump: _jump,

@@ -26,7 +26,6 @@ _ROW = Struct("<Q8I2HIQ2I")                                     # the same
 REGISTERS, CONSTANTS, PER_CTA, PER_PLACE = range(4)             # segments, the low two bits of an operand
 ROW = 128
 TEMPORARY_PREDICATES = 32
-STAND_IN = 0xF0000000                                           # beyond all registers a program can have
 
 
 class Flags:
@@ -59,20 +58,6 @@ class Encoded:
     shared_addresses: tuple[int, ...] = ()
 
 
-def _indexed(row: tuple, count: int) -> tuple:
-    """A recorded row: the places that are fixed, where d, a, b, c and e stand among `count` stand-ins and these, code,
-    flags, and what follows them.
-    """
-    fixed, where = [], []
-    for place in row[1:6]:
-        if STAND_IN <= place < STAND_IN + ROW * count:
-            where.append((place - STAND_IN) // ROW)
-        else:
-            where.append(count + len(fixed))
-            fixed.append(place)
-    return fixed, tuple(where), row[9], row[10], row[11:]
-
-
 @dataclass(eq=False)
 class Encoder:
     """Collects operations; `begin` opens an instruction, `emit` adds one operation to it."""
@@ -89,7 +74,8 @@ class Encoder:
 
     def __post_init__(self):
         self.codes = operations()
-        self.shapes: dict[object, list[tuple]] = {}             # recorded rows of each shape
+        self.linked: dict[object, tuple] = {}                    # recordings (recorded.py), for this program
+        self.tables_at: dict[tuple, int] = {}
         self.constants: dict[tuple[int, int], int] = {}
         self.constant_bytes = bytearray(ROW)
         self.constant_bytes[0:4] = b"\xff\xff\xff\xff"
@@ -102,17 +88,15 @@ class Encoder:
 
     def _place_registers(self) -> None:
         registers = self.program.names.registers
-        self.offsets, end = {}, 0
-        for register in registers:
-            if register.width == 1:
-                self.offsets[register.index] = end
-                end += 4
-        self.temporary_predicates = end
+        predicates = [r.index for r in registers if r.width == 1]
+        self.offsets = {index: 4 * k for k, index in enumerate(predicates)}
+        self.temporary_predicates = end = 4 * len(predicates)
         end = -(-(end + 4 * TEMPORARY_PREDICATES) // ROW) * ROW
         for register in registers:
-            if register.width > 1:
+            width = register.width
+            if width > 1:
                 self.offsets[register.index] = end
-                end += ROW * max(1, register.width // 32)
+                end += ROW if width <= 32 else width * (ROW // 32)
         self.temporaries = self.highest = self.top = end
         self.predicates_used = 0
 
@@ -140,39 +124,16 @@ class Encoder:
                           imm & 0xFFFFFFFF_FFFFFFFF, aux, aux2))
         return len(self.rows) - 1
 
-    def record(self, build: Callable[[list[Value]], None], values: list[Value]) -> list[tuple]:
-        """What `build` emits for these values, as rows that `replay` repeats with other registers of the same widths.
-
-        Registers become stand-ins while it runs; numbers are kept as they are.
-        """
-        standing, guard, start = [], (self.guard, self.flip), len(self.rows)
-        for k, value in enumerate(values):
-            standing.append(Reg(-1 - k, value.width, value.name) if isinstance(value, Reg) else value)
-            self.offsets[-1 - k] = STAND_IN + ROW * k
-        self.guard, self.flip = self.true, 0
-        try:
-            build(standing)
-        finally:
-            self.guard, self.flip = guard
-        rows = self.rows[start:]
-        del self.rows[start:]
-        return [_indexed(row, len(values)) for row in rows]
-
-    def replay(self, recorded: list[tuple], values: list[Value]) -> None:
-        """Emit recorded rows for the current instruction."""
-        guard, flip, instr, offsets = self.guard, self.flip, self.instr, self.offsets
-        guarded = 0 if guard == self.true else Flags.GUARDED
-        places = [offsets[v.index] if v.__class__ is Reg else 0 for v in values]
-        for fixed, (d, a, b, c, e), code, flags, (mod, imm, aux, aux2) in recorded:
-            at = places + fixed
-            self.rows.append((0, at[d], at[a], at[b], at[c], at[e], guard, flip, instr, code, flags | guarded, mod, imm,
-                              aux, aux2))
-        self.fresh = False
-
     def operand_list(self, operands) -> int:
         """Operands in the pool; the place of the first."""
         self.pool.extend(operands)
         return len(self.pool) - len(operands)
+
+    def table(self, key: tuple, build: Callable) -> int:
+        """A table of numbers in the pool, once for each key; its place."""
+        if key not in self.tables_at:
+            self.tables_at[key] = self.operand_list([int(v) for v in np.asarray(build()).reshape(-1)])
+        return self.tables_at[key]
 
     # operands
 
@@ -188,6 +149,10 @@ class Encoder:
         place, self.top = self.top, self.top + (ROW if width <= 32 else 2 * ROW)
         self.highest = max(self.highest, self.top)
         return place
+
+    def is_register(self, place: int) -> bool:
+        """Whether a place is that of a register of the program."""
+        return place in self.offsets.values()
 
     def constant(self, bits: int, width: int) -> int:
         if width == 1:
@@ -217,6 +182,12 @@ class Encoder:
             self.parameters[key] = len(self.constant_bytes) | CONSTANTS
             self.constant_bytes += bytes(ROW if width <= 32 else 2 * ROW)
         return self.parameters[key]
+
+    def has_parameter(self, offset: int, bytes_: int) -> bool:
+        """Whether so many bytes at an offset of the parameters are aligned and within them."""
+        params = self.program.names.params
+        return (offset >= 0 and offset % bytes_ == 0 and bool(params)
+                and offset + bytes_ <= params[-1].offset + params[-1].size)
 
     def special(self, name: str) -> int:
         if name in CTA_ROWS:

@@ -38,16 +38,8 @@ def _targets(e: Encoder, registers) -> list[int]:
     return [NONE if r is None else e.register(r) for r in registers]
 
 
-def _table(e: Encoder, key: tuple, build) -> int:
-    """A table in the pool, once for each key; its place."""
-    key = ("table", *key)
-    if key not in e.shapes:
-        e.shapes[key] = e.operand_list([int(v) for v in np.asarray(build()).reshape(-1)])
-    return e.shapes[key]
-
-
 def _holders(e: Encoder, fragment: Fragment) -> int:
-    return _table(e, (fragment, "holders"), fragment.holders)
+    return e.table((fragment, "holders"), fragment.holders)
 
 
 def _words(e: Encoder, fragment: Fragment, *, left: bool) -> int:
@@ -58,7 +50,7 @@ def _words(e: Encoder, fragment: Fragment, *, left: bool) -> int:
         found = np.zeros((lines.max() + 1, words.max() + 1), np.int64)
         found[lines, words] = np.arange(lines.size).reshape(lines.shape)
         return found
-    return _table(e, (fragment, "words"), build)
+    return e.table((fragment, "words"), build)
 
 
 def _product(p: act.Product) -> list[int]:
@@ -79,7 +71,7 @@ def _metadata(e: Encoder, action: act.Mma | act.Wgmma) -> list[int]:
     def build():
         lanes, shifts = fragments.metadata(p.m, chunks, action.selector)
         return lanes | shifts << 8
-    return [_row(e, action.metadata), _table(e, ("metadata", p.m, chunks, action.selector), build), chunks]
+    return [_row(e, action.metadata), e.table(("metadata", p.m, chunks, action.selector), build), chunks]
 
 
 def _mma(e: Encoder, action: act.Mma) -> None:
@@ -94,7 +86,7 @@ def _mma(e: Encoder, action: act.Mma) -> None:
     tables = [_words(e, fa, left=True) if bits else _holders(e, fa),
               _words(e, fb, left=False) if bits else _holders(e, fb),
               NONE if standard[0] else _holders(e, fc),
-              NONE if standard[1] else _table(e, (fd, "places"), fd.places)]
+              NONE if standard[1] else e.table((fd, "places"), fd.places)]
     scales = [NONE] * 6
     if action.scale_a is not None:
         both = (action.scale_a, action.scale_b)
@@ -169,7 +161,7 @@ def _fragment_access(e: Encoder, action: act.LoadFragment | act.StoreFragment, r
     stride = NONE if action.stride is None else _row(e, action.stride)
     description = [len(accesses), bytes_, action.bits, stride, action.leading]
     for k, (register, shift, major, minor) in enumerate(accesses):
-        place = _table(e, (action.fragment, action.major, action.bits, k), lambda m=major, n=minor: m | n << 16)
+        place = e.table((action.fragment, action.major, action.bits, k), lambda m=major, n=minor: m | n << 16)
         description += [rows[register], shift, place]
     _emit(e, name, description, d=e.temporary(64), **_address(e, action.address, bytes_))
 

@@ -13,7 +13,7 @@ from pyptx.sim.fragments import BITS, Fragment
 from pyptx.sim.operands import Operands
 from pyptx.sim.tensor import LoadFragment, Mma, Product, Scale, StoreFragment, model
 
-__all__ = ["formats", "only", "product_of", "shape_of", "target_of"]
+__all__ = ["formats", "only", "product_of", "shape_of"]
 
 _FORMATS = frozenset("f16 bf16 tf32 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 s8 u8 s4 u4 b1 s32 ue8m0 ue4m3".split())
 _SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)")
@@ -31,11 +31,6 @@ def formats(modifiers: tuple[str, ...]) -> list[str]:
     words = [m[1:] for m in modifiers]
     dense = any(w.startswith("kind::mxf4") for w in words)
     return ["e2m1x8" if dense and w == "e2m1" else w for w in words if w in _FORMATS]
-
-
-def target_of(o: Operands) -> str:
-    """The module's target, "sm_90a"."""
-    return o.scope.names.module.target.targets[0]
 
 
 def only(o: Operands, name: str) -> Value:
@@ -71,7 +66,7 @@ def product_of(modifiers: tuple[str, ...], target: str, sparse: bool) -> tuple[P
 @decodes("mma")
 def mma(o: Operands) -> Action | None:
     sparse = "e" in o
-    product, parts = product_of(o.instruction.modifiers, target_of(o), sparse)
+    product, parts = product_of(o.instruction.modifiers, o.target_name, sparse)
     scales = (None, None)
     if product.scale:
         scales = (Scale(only(o, "sa"), o.value("ba"), o.value("ta")),
@@ -95,7 +90,7 @@ def _multiply(o: Operands) -> Action:
     words, shape, types = frozenset(w[1:] for w in modifiers), shape_of(modifiers), formats(modifiers)
     d, a, b, c = types if len(types) == 4 else (types[0], "f16", "f16", types[1])
     product = Product(*shape, a, b, c, d, "satfinite" in words, _one_of(words, ("xor", "and"), ""),
-                      _one_of(words, _ROUNDING, "rn"), model=model(target_of(o), "mma", shape[2], a, d))
+                      _one_of(words, _ROUNDING, "rn"), model=model(o.target_name, "mma", shape[2], a, d))
     data, sources = o.targets("d"), [o.values(name) for name in "abc"]
     parts = [fragments.wmma(name, shape, BITS[type_], len(registers)) for name, type_, registers
              in zip("abcc", (a, b, c, d), (*sources, data), strict=True)]

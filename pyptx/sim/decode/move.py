@@ -47,15 +47,11 @@ def move(o: Operands) -> Action | None:
 
 def _in_frame(o: Operands, to: Operand, source: Operand, type_name: str) -> Compute | None:
     """The address of a variable whose frame lies where the stack pointer says."""
-    match source:
-        case LabelOperand(name) | RegisterOperand(name) if o.scope.register(name) is None:
-            symbol, _, distance = name.partition("+")
-            variable = o.scope.find("variables", symbol)
-            if variable is not None and variable.stack is not None:
-                offset = Leaf(Const(o.address_of(variable) + integer(distance or "0"), 64), "u64")
-                return Compute(((o.as_target(to), Apply.of("add", Leaf(variable.stack, type_name), offset,
-                                                           type=type_name)),))
-    return None
+    variable = o.in_frame(source)
+    if variable is None:
+        return None
+    offset = Leaf(Const(o.address_of(variable) + integer(source.name.partition("+")[2] or "0"), 64), "u64")
+    return Compute(((o.as_target(to), Apply.of("add", Leaf(variable.stack, type_name), offset, type=type_name)),))
 
 
 @decodes("createpolicy")

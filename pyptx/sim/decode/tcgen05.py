@@ -7,7 +7,6 @@ from pyptx.sim import tcgen05 as act
 from pyptx.sim.actions import Action, Address, Nop
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.decode.mbarrier import place
-from pyptx.sim.decode.mma import target_of
 from pyptx.sim.operands import Operands
 
 _SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
@@ -92,4 +91,4 @@ def _product(o: Operands, words: list[str]) -> Action:
     return act.Product5(kind, _group(words), _tmem(o, "d"), left, o.value("bd"), o.value("id"), o.value("en"),
                         o.negated("en"), "ws" in words, "ashift" in words, o.number("si") if "si" in o else 0,
                         optional("mt"), vector, optional("sa"), optional("sb"), o.values("dm") if "dm" in o else (),
-                        o.value("zm") if "zm" in o else None, target_of(o))
+                        o.value("zm") if "zm" in o else None, o.target_name)

@@ -6,7 +6,7 @@ from functools import cache
 
 from pyptx.sim.actions import Action
 from pyptx.sim.decode import decodes
-from pyptx.sim.decode.mma import formats, only, shape_of, target_of
+from pyptx.sim.decode.mma import formats, only, shape_of
 from pyptx.sim.operands import Operands
 from pyptx.sim.tensor import Product, Wgmma, WgmmaGroup, model
 
@@ -29,7 +29,7 @@ def _product(modifiers: tuple[str, ...], target: str, sparse: bool) -> Product:
 
 def _multiply(o: Operands) -> Action:
     sparse = "m" in o
-    product = _product(o.instruction.modifiers, target_of(o), sparse)
+    product = _product(o.instruction.modifiers, o.target_name, sparse)
     signs = [o.number(name) for name in ("ia", "ib") if name in o]
     majors = ["mn" if name in o and o.number(name) else "k" for name in ("ta", "tb")]
     data = o.targets("d")
