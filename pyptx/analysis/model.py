@@ -1,26 +1,54 @@
 """How long a launch will take: a model, never a measurement.
 
     prediction = estimate(gemm, a, b, BM=128)           # assemble, count, predict
-    prediction = predict(compiled, plan, work, gpu)     # the last of the three steps
+    prediction = predict(compiled, plan, work, "H200")  # the last of the three steps
+
+1. Occupancy: CTAs of an SM, from registers, shared memory and threads of the assembled code.
+2. The way of every team of warps through the machine code, with trip counts at the real sizes (trips).
+3. The CTAs of one SM, run instruction by instruction with the stall counts and scoreboards of the code, and with
+   servers for the units, matrix products, copies and memory (replay). Long loops are cut short; their steady state
+   goes on.
+4. Traffic to DRAM by the footprints of waves in the order of the grid (traffic).
+5. Waves: the SM with the most CTAs, in rounds of as many as it holds. Clusters need SMs of one GPC.
+6. What the SM's replay does not show: servers that are all nearly busy get in each other's way. So the time is at least
+   the p-norm (p = 3) of what each server needs alone.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil, prod
 from typing import Any
 
 from pyptx.analysis.calls import Call, call_of
+from pyptx.analysis.constants import Constants, constants_of
 from pyptx.analysis.gpus import Gpu, gpu
-from pyptx.analysis.occupancy import occupancy
+from pyptx.analysis.occupancy import Occupancy, occupancy
+from pyptx.analysis.pipework import worths_of
 from pyptx.analysis.prediction import Prediction
+from pyptx.analysis.replay import Memory, Run, replay
+from pyptx.analysis.rings import Ring, rings_of
+from pyptx.analysis.steps import Kind, Operation, Writer, shortened
+from pyptx.analysis.traffic import Traffic, traffic_of
+from pyptx.analysis.trips import Loop, Path, Team, code_of, path_of, teams_of
 from pyptx.analysis.work import Work, work_of
 from pyptx.compiled import Compiled
+from pyptx.isa import targets
 from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.runtime import LaunchPlan
 
 __all__ = ["Prediction", "estimate", "estimate_call", "predict"]
 
-NORM = 3.0                      # of the p-norm that servers are combined with
+NORM = 3.0
+OPERATIONS = 24_000             # that are replayed for one SM
+GPCS = 8
+_TERMS = {"issue": "issue", "fma": "fma", "alu": "alu", "mufu": "mufu", "fp64": "fp64", "shared": "shared",
+          "tensor": "tensor", "tma": "tma", "tmem": "tmem", "l2": "l2", "dram": "dram"}
+_NAMES = {"issue": "issue slots", "fma": "FMA pipe", "alu": "ALU pipe", "mufu": "special functions", "fp64": "f64 pipe",
+          "shared": "shared memory", "tensor": "tensor pipe", "tma": "copy engine", "tmem": "tensor memory", "l2": "L2",
+          "dram": "DRAM", "latency": "latency", "launch": "launch"}
+BUSY = 0.5                      # a server that is less busy does not bind
 
 
 def estimate(kernel: Kernel | Entry, *args: Any, device: str | Gpu | None = None, **params: Any) -> Prediction:
@@ -56,29 +84,175 @@ def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gp
     """
     on = gpu(device or compiled.target)
     used = compiled.resources[launch.entry.name]
-    threads = launch.block[0] * launch.block[1] * launch.block[2]
-    fits = occupancy(on.target, threads=threads, registers=used.registers, shared_bytes=used.shared_bytes,
+    fits = occupancy(on.target, threads=prod(launch.block), registers=used.registers, shared_bytes=used.shared_bytes,
                      dynamic_shared_bytes=launch.smem_bytes)
     if not fits.blocks:
         return Prediction(float("inf"), {}, "resources", fits.why, fits, float("inf"), on.name)
-    waves = work.ctas / (fits.blocks * on.sms)
-    busy = -(-work.ctas // on.sms) * on.sms / work.ctas             # the SM with the most blocks, over the average
-    terms: dict[str, float] = {}
-    for name, operations in work.flops.items():
-        pipe, kind = name.split(".")
-        rate = on.flops_per_s(pipe, kind)
-        term = "tensor" if pipe != "core" else {"mufu": "mufu", "s32": "alu"}.get(kind, "fma")
-        if kind == "mufu":
-            rate = on.core["mufu"] * on.sms * on.clock_hz
-        elif kind == "s32":
-            rate = on.core["i32.mul"] * on.sms * on.clock_hz
-        if rate:
-            terms[term] = terms.get(term, 0) + busy * operations / rate
-    terms["shared"] = busy * work.bytes["shared"] / on.shared_bytes_per_s
-    terms["l2"] = work.bytes["l2"] / on.l2_bytes_per_s
-    terms["dram"] = work.dram_bytes / (on.dram_reached_bytes_per_s or on.dram_bytes_per_s)
-    terms["launch"] = on.launch_seconds
-    bound = max(terms, key=terms.get)
-    seconds = sum(term ** NORM for name, term in terms.items() if name != "launch") ** (1 / NORM) + on.launch_seconds
-    return Prediction(seconds, terms, bound, f"{bound} {terms[bound] / seconds:.0%}".replace("%", " %"), fits, waves,
-                      on.name)
+    return _Model(compiled, launch, work, on, fits).prediction()
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What one cluster asks of the units of the SMs it is on: cycles, and bytes of memory read and written."""
+
+    cycles: dict[str, float]
+    read: float
+    written: float
+
+
+class _Model:
+    """One prediction."""
+
+    def __init__(self, compiled: Compiled, launch: LaunchPlan, work: Work, on: Gpu, fits: Occupancy):
+        self.launch, self.work, self.gpu, self.fits = launch, work, on, fits
+        self.constants: Constants = constants_of(on.name, on.target)
+        self.cluster = prod(launch.cluster)
+        sample = work.sample
+        self.sms = _usable(on, self.cluster)
+        self.per_sm = ceil(work.ctas / self.sms)                        # CTAs of the SM that has most
+        self.resident = min(fits.blocks, self.per_sm)
+        self.code = code_of(compiled, sample.program)
+        self.worths = worths_of(sample.program)
+        self.rings: dict[int, Ring] = rings_of(sample.program.actions, sample.barriers, sample.free)
+        self.teams = teams_of(sample.issues, self.cluster)
+        paths: dict[bytes, Path] = {}
+        for team in self.teams:
+            key = team.counts.tobytes()
+            if key not in paths:
+                paths[key] = path_of(self.code, team.counts)
+        self.paths = [paths[team.counts.tobytes()] for team in self.teams]
+        self.missing = self._missing()
+        stages = max((ring.stages for ring in self.rings.values()), default=1)
+        skips = shortened(self.paths, OPERATIONS // self.resident, 2 * stages + 6)
+        self.writer = Writer(on, self.constants, self.code, sample.program, self.worths, sample.cluster, self.rings,
+                             skips, self.missing)
+        self.load = self._load()
+        self.traffic: Traffic = traffic_of(work, on, fits.blocks * self.sms)
+        self.operations: list[list[Operation]] = []
+        written: dict[tuple, list[Operation]] = {}
+        for team, path in zip(self.teams, self.paths, strict=True):
+            key = team.counts.tobytes(), team.width.tobytes()
+            if key not in written:
+                written[key] = self.writer.write(path, team)
+            self.operations.append(written[key])
+
+    def prediction(self) -> Prediction:
+        whole, rest = divmod(self.per_sm, self.resident)
+        memory = self._memory()
+        first = self._run(self.resident, memory)
+        cycles = first.cycles + self.constants.start_cycles
+        if rest:
+            alone = self._run(1, memory).cycles + self.constants.start_cycles
+            share = (rest - 1) / max(1, self.resident - 1)
+            last = alone + share * (cycles - alone)
+        total = whole * cycles + (last if rest else 0.0)
+        busy = {unit: self.per_sm / self.cluster * self.load.cycles.get(unit, 0.0) for unit in _TERMS}
+        clock = self._clock(busy["tensor"] / total if total else 0.0)
+        terms = {_TERMS[unit]: value / clock for unit, value in busy.items() if value}
+        terms["l2"] = max((self.load.read + self.load.written) * self.work.sample.clusters / self.gpu.l2_bytes_per_s,
+                          terms.get("l2", 0.0))
+        terms["dram"] = (self.traffic.read + self.traffic.written) / self._dram_rate()
+        together = sum(value ** NORM for value in terms.values()) ** (1 / NORM)
+        seconds = max(total / clock, together) + self.gpu.launch_seconds
+        servers = dict(terms)
+        terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
+        bound, words = self._bound(servers, seconds, first)
+        return Prediction(seconds, terms, bound, words, self.fits, self.work.ctas / (self.fits.blocks * self.sms),
+                          self.gpu.name)
+
+    def _bound(self, servers: dict[str, float], seconds: float, run: Run) -> tuple[str, str]:
+        """Which server binds, and the same in words with what is waited for most."""
+        largest = max(servers, key=lambda name: servers[name])
+        share = servers[largest] / seconds
+        why = max(run.lost, key=lambda name: run.lost[name], default="")
+        words = f"{_NAMES[largest]} {share:.0%}".replace("%", " %")
+        if self.gpu.launch_seconds > seconds / 2:
+            return "launch", f"launch {self.gpu.launch_seconds / seconds:.0%}, {words}".replace("%,", " %,")
+        if why and run.lost[why] > 0.05 * run.cycles:
+            words += f", waits for {why}"
+        return (largest if share >= BUSY else "latency"), words
+
+    def _run(self, copies: int, memory: Memory) -> Run:
+        teams = [(copy * self.cluster + team.rank, team.rank, operations) for copy in range(copies)
+                 for team, operations in zip(self.teams, self.operations, strict=True)]
+        return replay(teams, memory, self.constants)
+
+    def _load(self) -> _Load:
+        cycles: dict[str, float] = {}
+        moved = [0.0, 0.0]
+
+        def add(path: Path, team: Team, times: float) -> None:
+            for part in path:
+                if isinstance(part, Loop):
+                    add(part.body, team, times * part.trips)
+                    continue
+                op, runs = self.writer.one(part, team), times * part.weight
+                cycles["issue"] = cycles.get("issue", 0.0) + runs * op.issue
+                if op.unit:
+                    cycles[op.unit] = cycles.get(op.unit, 0.0) + runs * op.cycles
+                if op.shared:
+                    cycles["shared"] = cycles.get("shared", 0.0) + runs * op.shared
+                if op.bytes:
+                    moved[op.kind in _STORES] += runs * op.bytes
+        known: dict[tuple, tuple[dict[str, float], list[float]]] = {}
+        total: dict[str, float] = {}
+        read = written = 0.0
+        for team, path in zip(self.teams, self.paths, strict=True):
+            key = team.counts.tobytes(), team.width.tobytes()
+            if key not in known:
+                cycles, moved = {}, [0.0, 0.0]
+                add(path, team, 1.0)
+                known[key] = cycles, moved
+            for unit, value in known[key][0].items():
+                total[unit] = total.get(unit, 0.0) + value
+            read, written = read + known[key][1][0], written + known[key][1][1]
+        return _Load(total, read, written)
+
+    def _missing(self) -> float:
+        """Share of global reads that go on to L2: all but those of bytes that the CTA read before, if L1 holds them."""
+        sample = self.work.sample
+        asked = sum(32 * sample.cluster.global_sectors[k] for k, worth in enumerate(self.worths)
+                    if worth.space in ("global", "generic") and not worth.writes)
+        unique = sum(footprint.bytes for footprint in sample.footprints if not footprint.writes)
+        copied = sum(sample.cluster.tma_bytes[k] for k, worth in enumerate(self.worths) if not worth.writes)
+        if not asked or copied:
+            return 1.0
+        room = self.gpu.limits.smem_per_sm + 28 * 1024 - self.fits.shared_bytes_per_block * self.resident
+        held = min(1.0, room * self.cluster / max(1, unique * self.resident))
+        return min(1.0, max(unique / asked, 1 - held * (1 - unique / asked)))
+
+    def _memory(self) -> Memory:
+        """The memory system as one SM has it while the others ask as well."""
+        on, clock = self.gpu, self.gpu.clock_hz
+        active = min(self.sms, self.work.ctas)
+        clusters = self.work.sample.clusters
+        from_dram = min(1.0, self.traffic.read / max(1.0, self.load.read * clusters))
+        to_dram = min(1.0, self.traffic.written / max(1.0, self.load.written * clusters))
+        near = on.latency_cycles.get("l2", 260)
+        l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
+        dram = on.latency_cycles.get("dram", 600)
+        return Memory(min(self.constants.port_bytes, on.l2_bytes_per_clock / active),
+                      self._dram_rate() / clock / active, from_dram, to_dram, l2 + from_dram * (dram - l2),
+                      (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles)
+
+    def _dram_rate(self) -> float:
+        return self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
+
+    def _clock(self, tensor: float) -> float:
+        """Clock in Hz when tensor cores are busy for this share of the time: they slow it down (power)."""
+        low = self.gpu.tensor_clock_hz * self.constants.sustained
+        return self.gpu.clock_hz + min(1.0, tensor) * (low - self.gpu.clock_hz)
+
+
+_STORES = frozenset((Kind.STORE, Kind.STORE_BULK))
+
+
+def _usable(on: Gpu, cluster: int) -> int:
+    """SMs that clusters of this size can fill: a cluster lies within a GPC.
+
+    Source: 132 SMs in GPCs of 16 and 18 hold 128 SMs' worth of clusters of four (H100).
+    """
+    if cluster <= 2 or targets.parse(on.target).number < 90:
+        return on.sms // cluster * cluster or on.sms
+    each = on.sms // GPCS // cluster * cluster
+    return max(cluster, each * GPCS)

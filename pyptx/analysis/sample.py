@@ -9,7 +9,7 @@ that holds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 from math import prod
@@ -83,6 +83,7 @@ class Sample:
         cluster: counts of a cluster in the middle of the grid.
         issues: its executions by (warp of the cluster, instruction).
         barriers: the mbarriers each instruction worked on, as addresses in shared memory.
+        free: instructions whose first wait for an mbarrier asked for the phase before its first.
     """
 
     program: Program
@@ -96,7 +97,8 @@ class Sample:
     footprints: tuple[Footprint, ...]
     cluster: Totals
     issues: np.ndarray
-    barriers: tuple[frozenset[int], ...] = field(default=())
+    barriers: tuple[frozenset[int], ...]
+    free: frozenset[int]
 
     @cached_property
     def ctas(self) -> int:
@@ -148,7 +150,7 @@ def _whole(call: Call, observer: Observer) -> Sample:
     how = f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}" \
         if prod(call.plan.cluster) > 1 else f"the whole grid was simulated: {clusters} CTA{'s' * (clusters > 1)}"
     return Sample(observer.program, call.plan, True, True, how, totals, read, written, footprints, one,
-                  np.ceil(seen.issues / clusters), seen.barriers)
+                  np.ceil(seen.issues / clusters), seen.barriers, seen.free)
 
 
 class _Probe:
@@ -160,6 +162,7 @@ class _Probe:
         self.extent = tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))
         self.runs: dict[tuple[int, int, int], Observed] = {(0, 0, 0): first}
         self.stacks: dict[tuple[int, int, int], np.ndarray] = {}
+        self.sizes: dict[tuple[tuple[int, int, int], bool, str], int] = {}
 
     def at(self, place: tuple[int, int, int]) -> Observed:
         """The cluster at a place of the grid, run once."""
@@ -208,7 +211,7 @@ class _Probe:
         how = f"{len(self.runs)} of {plan.clusters} {what} were simulated" + (
             "; the others are like them" if uniform else "; they differ in ways that do not predict each other")
         return Sample(self.observer.program, self.call.plan, False, uniform, how, Totals(*totals), read, written,
-                      footprints, Totals(*self.stack(middle)), seen.issues, seen.barriers)
+                      footprints, Totals(*self.stack(middle)), seen.issues, seen.barriers, seen.free)
 
     def _predicted(self, place: tuple[int, int, int], axes: list[dict[int, float]]) -> np.ndarray:
         """What the runs along the axes say of a cluster: the first one's work with the change along each axis added."""
@@ -232,7 +235,7 @@ class _Probe:
                 size, fresh = _ones(bits), []
                 for axis in range(3):
                     beside = None if self.extent[axis] == 1 else _marks(self.at(_on(axis, 1)), writes)[name]
-                    fresh.append(0 if beside is None else _ones(beside & ~bits))
+                    fresh.append(0 if beside is None else _ones(beside, bits))
                 if size or any(fresh):
                     yield Footprint(name, writes, size, tuple(fresh))
 
@@ -242,11 +245,10 @@ class _Probe:
         for own in footprints:
             if own.writes != writes:
                 continue
-            sizes = {place: _ones(_marks(self.at(place), writes)[own.buffer]) for place in product(*axes)}
+            sizes = {place: self._size(place, writes, own.buffer) for place in product(*axes)}
             weights = []
             for axis, nodes in enumerate(axes):
-                beside = _on(axis, min(1, self.extent[axis] - 1))
-                there = _ones(_marks(self.at(beside), writes)[own.buffer])
+                there = self._size(_on(axis, min(1, self.extent[axis] - 1)), writes, own.buffer)
                 fresh = own.fresh[axis]
                 if fresh == 0 or there - fresh == own.bytes:             # one holds the other
                     largest = max(nodes, key=lambda i: max(s for p, s in sizes.items() if p[axis] == i))
@@ -260,6 +262,13 @@ class _Probe:
             found[own.buffer] = min(round(union), limits[own.buffer])
         return found
 
+    def _size(self, place: tuple[int, int, int], writes: bool, buffer: str) -> int:
+        """Bytes of a buffer that the cluster at a place touches."""
+        key = place, writes, buffer
+        if key not in self.sizes:
+            self.sizes[key] = _ones(_marks(self.at(place), writes)[buffer])
+        return self.sizes[key]
+
 
 def _on(axis: int, position: int) -> tuple[int, int, int]:
     return tuple(position if k == axis else 0 for k in range(3))
@@ -269,6 +278,11 @@ def _marks(observed: Observed, writes: bool) -> Mapping[str, np.ndarray]:
     return observed.written if writes else observed.read
 
 
-def _ones(bits: np.ndarray) -> int:
-    """Bits that are set."""
-    return int(_BITS[bits[np.flatnonzero(bits)]].sum(dtype=np.int64))
+def _ones(bits: np.ndarray, without: np.ndarray | None = None) -> int:
+    """Bits that are set, and not set in another array."""
+    words = bits.view(np.uint64)
+    places = np.flatnonzero(words)
+    found = words[places]
+    if without is not None:
+        found &= ~without.view(np.uint64)[places]
+    return int(_BITS[found.view(np.uint8)].sum(dtype=np.int64))

@@ -34,13 +34,16 @@ class Observed:
         counters: per instruction, of all of them.
         issues: executions by (warp of a cluster, instruction); warps of the second CTA follow those of the first.
         barriers: the mbarriers each instruction worked on, at most 16, as addresses in shared memory.
-        read, written: by the name of a buffer, the bits of its bytes that were touched, lowest bit first.
+        free: instructions whose first wait for an mbarrier was for the phase before its first, which is over.
+        read, written: by the name of a buffer, the bits of its bytes that were touched, lowest bit first; a multiple
+            of 8 bytes long.
     """
 
     clusters: range
     counters: Counters
     issues: np.ndarray
     barriers: tuple[frozenset[int], ...]
+    free: frozenset[int]
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
 
@@ -87,7 +90,10 @@ class Observer:
         counters = replace(counters, issues=seen.issues.sum(axis=0, dtype=np.uint64))
         np.add(counters.tensor_flops, counters.lanes // 32 * self.program.tensor_flops, out=counters.tensor_flops)
         names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}
-        return Observed(clusters, counters, seen.issues, tuple(frozenset(map(int, row[row > 0])) for row in seen.links),
+        links = seen.links & 0x7FFFFFFF
+        free = frozenset(map(int, np.flatnonzero((seen.links >> 31).any(axis=1))))
+        barriers = tuple(frozenset(map(int, row[row > 0])) for row in links)
+        return Observed(clusters, counters, seen.issues, barriers, free,
                         {names[key]: bits for key, bits in seen.read.items()},
                         {names[key]: bits for key, bits in seen.written.items()})
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pyptx.emitter import emit, statement_spans
-from pyptx.ir.nodes import Function, Instruction, Label, Module
-from pyptx.ir.visit import statements
+from pyptx.analysis.ptxrows import instruction_rows
+from pyptx.ir.nodes import Module
 
-__all__ = ["by_ptx_line", "instruction_rows", "statement_rows"]
+__all__ = ["by_ptx_line"]
 
 
 def by_ptx_line(counters: Any, module: Module, ptx: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -46,35 +45,4 @@ def by_ptx_line(counters: Any, module: Module, ptx: Sequence[str]) -> dict[str, 
             values[line] = int(number)
         if name in ("issues", "lanes") or any(value > 0 for value in values):
             found[name] = tuple(values)
-    return found
-
-
-def statement_rows(module: Module, ptx: Sequence[str]) -> list[int]:
-    """Row in the PTX text of every instruction and label of the module, in order of text.
-
-    Args:
-        ptx: the module as the emitter prints it; lines that are not the module's, such as `.loc`, may stand between.
-    Raises:
-        ValueError: the text is another module's.
-    """
-    rows, row = [], 0
-    for line in emit(module).removesuffix("\n").split("\n"):
-        while row < len(ptx) and ptx[row] != line:
-            row += 1
-        if row == len(ptx):
-            raise ValueError(f"the PTX text has no line {line.strip()!r} of the module")
-        rows.append(row)
-        row += 1
-    return [rows[span.line - 1] for span in statement_spans(module)]
-
-
-def instruction_rows(module: Module, ptx: Sequence[str]) -> dict[str, list[int]]:
-    """Row in the PTX text of each instruction of each entry, in order."""
-    rows = iter(statement_rows(module, ptx))
-    found: dict[str, list[int]] = {}
-    for directive in module.directives:
-        inside = statements(directive.body) if isinstance(directive, Function) else (directive,)
-        own = [(s, next(rows)) for s in inside if isinstance(s, Instruction | Label)]
-        if isinstance(directive, Function) and directive.is_entry:
-            found[directive.name] = [row for s, row in own if isinstance(s, Instruction)]
     return found

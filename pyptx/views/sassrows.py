@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pyptx.analysis.sassflow import sass_flow, target_rows
 from pyptx.analysis.sassops import GROUPS, group_of
 from pyptx.toolchain.cubinfile import spilled_bytes
-from pyptx.views.flows import sass_flow, target_rows
 from pyptx.views.panes import SassPane
 
 __all__ = ["sass_pane"]

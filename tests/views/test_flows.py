@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pyptx.analysis.ptxrows import instruction_rows, statement_rows
 from pyptx.compiled import compile_module
 from pyptx.emitter import emit
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
-from pyptx.views.counters import instruction_rows, statement_rows
 from pyptx.views.flows import ptx_flow
 
 LOOPS = """\

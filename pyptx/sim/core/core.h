@@ -275,7 +275,7 @@ void reset_tmem(Cta *cta);                                               // tmem
 void free_tmem(Cta *cta);
 void check_tmem(Ctx *x, Cta *cta);
 void free_cta(Cta *cta);
-void link_mbarrier(Ctx *x, u32 barrier);                                 // observe.c
+void link_mbarrier(Ctx *x, u32 barrier, u32 free);                       // observe.c
 void count_for_warp(Ctx *x);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 void release_aligned(void *p);

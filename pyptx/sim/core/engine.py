@@ -89,7 +89,7 @@ class Seen:
     def of(cls, program: Program, plan: Plan, segments: list[Segment], clusters: range) -> Seen:
         """Empty arrays for these clusters."""
         count = len(program.instructions)
-        sizes = {id(s.buffer): -(-s.size // 8) for s in segments if s.space == "global"}
+        sizes = {id(s.buffer): -(-s.size // 64) * 8 for s in segments if s.space == "global"}
         return cls(clusters, np.zeros((plan.cluster_size * plan.warps, count), np.uint64),
                    np.zeros((count, LINKS), np.uint32), {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
                    {key: np.zeros(size, np.uint8) for key, size in sizes.items()})

@@ -22,7 +22,7 @@ static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 comple
     memcpy(&word, host, 8);
     if (old) *old = word;
     if (!MB_IS(word)) { raise_fault(x, FAULT_NO_MBARRIER, lane, where, word); return 0; }
-    if (UNLIKELY(x->links != 0)) link_mbarrier(x, barrier);
+    if (UNLIKELY(x->links != 0)) link_mbarrier(x, barrier, 0);
     i64 pending = MB_PENDING(word) - arrivals, expected = MB_EXPECTED(word) - drop, tx = MB_TX(word) + expect - complete;
     u32 phase = MB_PHASE(word);
     if (pending < 0 || pending > MOST || expected < 0) { raise_fault(x, FAULT_MBARRIER_UNDERFLOW, lane, where, word); return 0; }
@@ -102,7 +102,7 @@ static u32 over(Ctx *x, const Op *o, u32 m) {
         if (!place_of(x, o, i, &at, &offset) || !check_mbarrier(x, at, offset, i)) return 0;
         if (o->mod & M_PARITY) phase = ((const u32 *)R(x, o->b))[i] & 1;
         else phase = MB_PHASE(((const u64 *)R(x, o->b))[i]);
-        if (UNLIKELY(x->links != 0)) link_mbarrier(x, offset);
+        if (UNLIKELY(x->links != 0)) link_mbarrier(x, offset, phase == 1 && is_over(x, at, offset, phase));
         if (!is_over(x, at, offset, phase)) {
             if (x->schedule == EAGER) continue;
             land_for(x, at, offset);

@@ -19,11 +19,12 @@ void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes) {
 
 enum { LINKS = 16 };                                                     // mbarriers of an instruction that are kept
 
-void link_mbarrier(Ctx *x, u32 barrier) {
+// `free`: a wait for the phase before the first, which is over from the beginning; kept in the highest bit.
+void link_mbarrier(Ctx *x, u32 barrier, u32 free) {
     u32 *row = x->links + LINKS * x->ops[x->pc].instr;
     for (u32 k = 0; k < LINKS; k++) {
-        if (row[k] == barrier) return;
-        if (!row[k]) { row[k] = barrier; return; }
+        if ((row[k] & ~(1u << 31)) == barrier) return;
+        if (!row[k]) { row[k] = barrier | free << 31; return; }
     }
 }
 

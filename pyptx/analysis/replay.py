@@ -1,0 +1,422 @@
+"""One SM that runs the CTAs it has room for: instructions issued by their stall counts, units that serve one at a time.
+
+Every team of warps goes through its operations. An instruction starts when the one before has let its stall count
+pass, the scoreboards it waits for are clear, and its unit is free; units are servers in the order of arrival. What
+does not complete through scoreboards has servers of its own: matrix products of warpgroups and of tcgen05, the copy
+engine, the memory system. Waits for mbarriers are edges of a max-plus system: a phase is over when the slowest of
+those who complete it is done, and a ring of S stages lets a producer be S phases ahead. Teams advance in the order of
+their clocks.
+
+Yield hints decide which warp goes next among those that could; here the one whose clock is behind does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from pyptx.analysis.constants import Constants
+from pyptx.analysis.steps import Kind, Operation
+
+__all__ = ["Memory", "Run", "replay"]
+
+AHEAD = 12.0                    # cycles that a team may be ahead of the others before they have their turn
+_UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory system as one SM has it: bytes a clock and cycles.
+
+    Attributes:
+        port: bytes a clock from and to L2.         dram: share of DRAM's rate.
+        from_dram: share of what is read that DRAM delivers; to_dram the same of what is written.
+        load_cycles: from a load to its result; copy_cycles: from a bulk copy to its mbarrier.
+    """
+
+    port: float
+    dram: float
+    from_dram: float
+    to_dram: float
+    load_cycles: float
+    copy_cycles: float
+
+
+@dataclass
+class Run:
+    """What came out.
+
+    Attributes:
+        cycles: until the last team is done.
+        busy: unit -> cycles it worked.
+        lost: what teams waited for -> cycles, summed over teams that compute.
+    """
+
+    cycles: float = 0.0
+    busy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_UNITS, 0.0))
+    lost: dict[str, float] = field(default_factory=dict)
+
+
+class _Team:
+    """Where a team is."""
+
+    __slots__ = ("about", "at", "computes", "copies", "ends", "extra", "groups", "marks", "now", "number", "operations",
+                 "pending", "products", "rank", "scoreboards", "uses", "waits")
+
+    def __init__(self, number: int, rank: int, operations: Sequence[Operation]):
+        self.number, self.rank, self.operations = number, rank, operations
+        self.at, self.now, self.extra = 0, 0.0, 0.0
+        self.scoreboards: list[tuple[float, str]] = [(0.0, "")] * 6
+        self.pending = 0.0                      # when the copies and stores not yet in a group are done
+        self.groups: list[float] = []           # when each group of them is
+        self.products: list[float] = []         # when each group of matrix products is
+        self.ends = 0.0                         # of the newest product of tcgen05
+        self.waits: dict[int, int] = {}         # ring -> phases waited for
+        self.uses: dict[object, int] = {}       # barrier -> times
+        self.marks: dict[int, float] = {}
+        self.computes = any(op.unit in ("tensor", "fma", "fp64", "mufu") and op.kind != Kind.PRODUCT_TENSOR
+                            for op in operations)
+
+
+class _Phases:
+    """Phases of one ring of one CTA."""
+
+    __slots__ = ("done", "expects", "given", "parts", "sleepers")
+
+    def __init__(self):
+        self.parts: dict[int, int] = {}         # team -> completions it gives to a phase
+        self.given: dict[int, int] = {}         # team -> completions so far
+        self.done: list[float] = []             # when each phase is over, as far as is known
+        self.expects = 1
+        self.sleepers: list[tuple[_Team, int]] = []
+
+
+def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants) -> Run:
+    """Run teams on their SMs.
+
+    Args:
+        teams: (CTA, SM, operations) of each; CTAs of a cluster are on different SMs, copies of it on the same ones.
+        memory: as one SM has it.
+    """
+    return _Replay(teams, memory, constants).run()
+
+
+class _Replay:
+    def __init__(self, teams, memory: Memory, constants: Constants):
+        self.memory, self.constants, self.result = memory, constants, Run()
+        self.sms = 1 + max(sm for _, sm, _ in teams)
+        self.free = [dict.fromkeys(_UNITS, 0.0) for _ in range(self.sms)]
+        self.teams = [_Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
+        self.cta = [cta for cta, _, _ in teams]
+        self.rings: dict[tuple[int, int], _Phases] = {}
+        self.barriers: dict[tuple, list[tuple[_Team, float]]] = {}
+        self.members: dict[tuple, set[int]] = {}
+        for team in self.teams:
+            self._prepare(team)
+
+    def _prepare(self, team: _Team) -> None:
+        """Count what the team gives to each ring and which barriers it comes to."""
+        waits: dict[int, int] = {}
+        cta = self.cta[team.number]
+        for op in team.operations:
+            if op.kind == Kind.BARRIER:
+                self.members.setdefault((cta, op.about[0]), set()).add(team.number)
+            elif op.about is not None and op.kind in _GIVES:
+                phases = self.rings.setdefault((cta, op.about.number), _Phases())
+                phases.given[team.number] = phases.given.get(team.number, 0) + 1
+            elif op.about is not None and op.kind == Kind.RING_WAIT:
+                waits[op.about.number] = waits.get(op.about.number, 0) + 1
+        for ring, count in waits.items():
+            phases = self.rings.setdefault((cta, ring), _Phases())
+            phases.expects = max(phases.expects, count)
+
+    def run(self) -> Run:
+        for phases in self.rings.values():
+            phases.parts = {team: max(1, round(count / phases.expects)) for team, count in phases.given.items()}
+            phases.given = dict.fromkeys(phases.given, 0)
+            phases.done = []
+        self.times: dict[tuple[int, int], list[list[float]]] = {}
+        ready = [(0.0, team.number) for team in self.teams]
+        self.ready = ready
+        while True:
+            while ready:
+                _, number = heappop(ready)
+                self._advance(self.teams[number], ready[0][0] + AHEAD if ready else float("inf"))
+            if not self._unblock():
+                break
+        end = max(team.now for team in self.teams) + max(team.extra for team in self.teams)
+        self.result.cycles = max(end, *(max(free.values()) for free in self.free))
+        return self.result
+
+    # one team -------------------------------------------------------------------------------------------------------
+
+    def _advance(self, team: _Team, until: float) -> None:
+        """Go on until the clock is past `until`, the team has to wait for others, or it is done."""
+        operations, free, busy = team.operations, self.free[team.rank], self.result.busy
+        scoreboards = team.scoreboards
+        while team.at < len(operations):
+            op = operations[team.at]
+            kind = op.kind
+            if kind >= Kind.TURN:
+                self._mark(team, op)
+                team.at += 1
+                continue
+            now = team.now
+            for k in op.mask:
+                there, why = scoreboards[k]
+                if there > now:
+                    self._lose(team, why, there - now)
+                    now = there
+            start = max(now, free["issue"])
+            free["issue"] = start + op.issue
+            busy["issue"] += op.issue
+            if kind in _WAITS:
+                after = self._wait(team, op, start)
+                if after is None:
+                    team.now = start
+                    return
+                start = after
+            end = start
+            if op.unit:
+                begin = max(start, free[op.unit])
+                free[op.unit] = begin + op.cycles
+                busy[op.unit] += op.cycles
+                end = begin + op.cycles
+                if kind == Kind.PLAIN or kind == Kind.LOAD or kind == Kind.STORE or kind == Kind.COPY:
+                    start = max(start, begin - 8)               # a queue in front of the unit, not endless
+            if kind == Kind.PLAIN:
+                done = end + op.latency
+                if op.write >= 0:
+                    scoreboards[op.write] = done, _CAUSES.get(op.unit, "fixed latencies")
+                if op.read >= 0:
+                    scoreboards[op.read] = end + 8, "operands read"
+            else:
+                self._special(team, op, start, end)
+            team.now = start + op.stall
+            team.at += 1
+            if team.now > until:
+                heappush(self.ready, (team.now, team.number))
+                return
+        self._finish(team)
+
+    def _special(self, team: _Team, op: Operation, start: float, end: float) -> None:
+        kind, scoreboards = op.kind, team.scoreboards
+        if kind == Kind.LOAD:
+            done = self._read(team.rank, op.bytes, end, self.memory.load_cycles)
+            if op.write >= 0:
+                scoreboards[op.write] = done, "global loads"
+        elif kind == Kind.STORE:
+            self._write(team.rank, op.bytes, end)
+            if op.read >= 0:
+                scoreboards[op.read] = end + 8, "stores"
+        elif kind == Kind.COPY:
+            done = self._read(team.rank, op.bytes, end, self.memory.load_cycles)
+            done = max(done, self._occupy(team.rank, "shared", op.shared, end))
+            team.pending = max(team.pending, done)
+            if op.read >= 0:
+                scoreboards[op.read] = end + 8, "copies"
+        elif kind == Kind.COPY_BULK:
+            done = self._read(team.rank, op.bytes, end, self.memory.copy_cycles)
+            done = max(done, self._occupy(team.rank, "shared", op.shared, end))
+            if op.read >= 0:
+                scoreboards[op.read] = end + 8, "copies"
+            self._give(team, op, done)
+        elif kind == Kind.STORE_BULK:
+            done = self._occupy(team.rank, "shared", op.shared, end)
+            self._write(team.rank, op.bytes, done)
+            team.pending = max(team.pending, done + self.constants.copy_cycles)
+            if op.read >= 0:
+                scoreboards[op.read] = end + 8, "copies"
+        elif kind == Kind.COMMIT:
+            team.groups.append(team.pending)
+        elif kind == Kind.PRODUCT:
+            done = max(end, self._occupy(team.rank, "shared", op.shared, end - op.cycles))
+            team.ends = max(team.ends, done)
+            if op.about:
+                team.products.append(team.ends)
+        elif kind == Kind.PRODUCT_TENSOR:
+            team.ends = max(team.ends, end)
+        elif kind == Kind.ARRIVE:
+            self._give(team, op, start)
+        elif kind == Kind.ARRIVE_AFTER_TENSOR:
+            self._give(team, op, team.ends + self.constants.product_cycles)
+        elif kind == Kind.ARRIVE_AFTER_COPIES:
+            self._give(team, op, max(start, team.pending))
+        elif kind == Kind.RING_WAIT and op.write >= 0:
+            scoreboards[op.write] = start + op.latency, "the test of an mbarrier"
+
+    def _occupy(self, rank: int, unit: str, cycles: float, start: float) -> float:
+        """Time when a unit is done that is asked besides."""
+        if not cycles:
+            return start
+        free = self.free[rank]
+        free[unit] = max(start, free[unit]) + cycles
+        self.result.busy[unit] += cycles
+        return free[unit]
+
+    def _read(self, rank: int, size: float, start: float, cycles: float) -> float:
+        """Time when so many bytes are there."""
+        if not size:
+            return start + self.constants.shared_cycles         # L1 has them
+        done = self._occupy(rank, "l2", size / self.memory.port, start)
+        slow = self._occupy(rank, "dram", size * self.memory.from_dram / self.memory.dram, start)
+        return max(done, slow) + cycles
+
+    def _write(self, rank: int, size: float, start: float) -> None:
+        self._occupy(rank, "l2", size / self.memory.port, start)
+        self._occupy(rank, "dram", size * self.memory.to_dram / self.memory.dram, start)
+
+    def _lose(self, team: _Team, why: str, cycles: float) -> None:
+        if team.computes and why:
+            self.result.lost[why] = self.result.lost.get(why, 0.0) + cycles
+
+    # waits ----------------------------------------------------------------------------------------------------------
+
+    def _wait(self, team: _Team, op: Operation, start: float) -> float | None:
+        """Time when it may go on; None: that is not known yet, it is put to sleep."""
+        kind = op.kind
+        if kind == Kind.WAIT:
+            return self._groups(team, team.groups, op.about, start, "copies", 0.0)
+        if kind == Kind.PRODUCT_WAIT:
+            return self._groups(team, team.products, op.about, start, "matrix products", op.latency)
+        if kind == Kind.BARRIER:
+            return self._barrier(team, op, start)
+        if op.about is None:
+            return start
+        ring = op.about
+        key = self.cta[team.number], ring.number
+        phases = self.rings[key]
+        asked = team.waits.get(ring.number, 0)
+        phase = asked - (ring.stages if ring.starts_free else 0)
+        if phase >= len(phases.done) and phases.parts:
+            phases.sleepers.append((team, phase))
+            return None
+        team.waits[ring.number] = asked + 1
+        if phase < 0 or not phases.parts:
+            return start
+        over = phases.done[phase]
+        if over > start:
+            self._lose(team, _words(ring), over - start)
+        return max(start, over)
+
+    def _groups(self, team: _Team, groups: list[float], left: int, start: float, why: str, latency: float) -> float:
+        """Wait until at most `left` groups are under way."""
+        if len(groups) <= left:
+            return start
+        done = max(groups[:len(groups) - left]) + latency
+        if done > start:
+            self._lose(team, why, done - start)
+        return max(start, done)
+
+    def _barrier(self, team: _Team, op: Operation, start: float) -> float | None:
+        name, count, only_arrives = op.about
+        cta = self.cta[team.number]
+        members = self.members[cta, name]
+        expected = min(count or len(members), len(members))
+        if expected <= 1:
+            return start + self.constants.barrier_cycles
+        key = cta, name
+        come = self.barriers.setdefault(key, [])
+        if any(other is team for other, _ in come):             # woken: the others are there
+            return self._pass_barrier(team, key, start)
+        come.append((team, start))
+        if len(come) < expected:
+            if only_arrives:
+                return start
+            return None
+        latest = max(time for _, time in come)
+        for other, time in come:
+            if other is not team and not other.operations[other.at].about[2]:
+                self._lose(other, "the others at a barrier", latest - time)
+                other.now = latest + self.constants.barrier_cycles
+                other.at += 1
+                heappush(self.ready, (other.now, other.number))
+        del self.barriers[key]
+        return latest + self.constants.barrier_cycles
+
+    def _pass_barrier(self, team: _Team, key: tuple, start: float) -> float:
+        """A barrier that will not be complete: its team goes on."""
+        self.barriers[key] = [(other, time) for other, time in self.barriers[key] if other is not team]
+        return start
+
+    def _give(self, team: _Team, op: Operation, time: float) -> None:
+        """A completion for the ring: who sleeps for a phase that is now known wakes."""
+        if op.about is None:
+            return
+        key = self.cta[team.number], op.about.number
+        phases = self.rings[key]
+        number = phases.given[team.number]
+        phases.given[team.number] = number + 1
+        phase = number // phases.parts[team.number]
+        times = self.times.setdefault(key, [])
+        while len(times) <= phase:
+            times.append([0.0])
+        times[phase][0] = max(times[phase][0], time)
+        self._settle(key, phases)
+
+    def _settle(self, key: tuple[int, int], phases: _Phases) -> None:
+        """Phases for which everybody has given, or can give no more."""
+        times = self.times.get(key, [])
+        while len(phases.done) < len(times):
+            phase = len(phases.done)
+            if any(phases.given[k] < (phase + 1) * part and self.teams[k].at < len(self.teams[k].operations)
+                   for k, part in phases.parts.items()):
+                break
+            before = phases.done[-1] if phases.done else 0.0
+            phases.done.append(max(before, times[phase][0]))
+        if phases.sleepers:
+            awake = [pair for pair in phases.sleepers if pair[1] < len(phases.done)]
+            phases.sleepers = [pair for pair in phases.sleepers if pair[1] >= len(phases.done)]
+            for team, _ in awake:
+                heappush(self.ready, (team.now, team.number))
+
+    def _finish(self, team: _Team) -> None:
+        """It gives no more to anybody."""
+        team.now = max(team.now, team.pending, team.ends)
+        for key, phases in self.rings.items():
+            if team.number in phases.parts:
+                self._settle(key, phases)
+
+    def _unblock(self) -> bool:
+        """Nobody can go on although some are not done: shortened loops left one wait without its completion. The first
+        goes on as if it had come; False: all are done."""
+        asleep = [(team.now, team.number, phases) for phases in self.rings.values() for team, _ in phases.sleepers]
+        if asleep:
+            _, number, phases = min(asleep, key=lambda one: one[:2])
+            latest = max(team.now for team in self.teams)
+            phases.sleepers = [pair for pair in phases.sleepers if pair[0].number != number]
+            phases.done.append(max(latest, phases.done[-1] if phases.done else 0.0))
+            heappush(self.ready, (self.teams[number].now, number))
+            return True
+        waiting = [(time, team.number) for come in self.barriers.values() for team, time in come
+                   if team.at < len(team.operations) and team.operations[team.at].kind == Kind.BARRIER]
+        if not waiting:
+            return False
+        _, number = min(waiting)
+        heappush(self.ready, (self.teams[number].now, number))
+        return True
+
+    def _mark(self, team: _Team, op: Operation) -> None:
+        """Turns of a shortened loop: what those in the second half lasted stands for those left out."""
+        if op.kind == Kind.TURN:
+            loop, _ = op.about
+            team.marks.setdefault(loop, team.now + team.extra)
+            return
+        loop, turns, left_out = op.about
+        first = team.marks.pop(loop, None)
+        if first is not None and turns > 0:
+            team.extra += left_out * (team.now + team.extra - first) / turns
+
+
+_GIVES = frozenset((Kind.COPY_BULK, Kind.ARRIVE, Kind.ARRIVE_AFTER_TENSOR, Kind.ARRIVE_AFTER_COPIES))
+_WAITS = frozenset((Kind.WAIT, Kind.PRODUCT_WAIT, Kind.RING_WAIT, Kind.BARRIER))
+_CAUSES = {"shared": "shared memory", "mufu": "special functions", "tensor": "matrix products", "fp64": "f64",
+           "tmem": "tensor memory"}
+
+
+def _words(ring) -> str:
+    if ring.starts_free:
+        return "a free stage"
+    return f"{ring.filled_by}, {ring.stages} stage{'s' * (ring.stages > 1)}" if ring.filled_by != "warps" else \
+        "other warps"

@@ -1,0 +1,212 @@
+"""How often a team of warps executes each block of machine code, and in what order.
+
+The simulator counts executions of PTX instructions, warp by warp, at the real sizes. A basic block of machine code
+ran as often as the PTX lines that it is made of, divided by the copies that ptxas made of them: where it unrolled a
+loop by four, memory and tensor instructions, which are never merged, stand there four times. A line that stands in
+several blocks (the rest of an unrolled loop, the slow way round a wait) gives the first of them what it explains and
+the others what is left. Blocks that only ask an mbarrier again are left out: waiting is for the pipeline to find out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from pyptx.analysis.flow import Flow
+from pyptx.analysis.ptxrows import instruction_rows
+from pyptx.analysis.sassflow import sass_flow
+from pyptx.analysis.sassops import group_of
+from pyptx.compiled import Compiled
+from pyptx.sim import Program
+from pyptx.toolchain import SassLine
+
+__all__ = ["TEAM", "Code", "Loop", "Step", "Team", "code_of", "path_of", "teams_of"]
+
+TEAM = 4                        # warps, one for each sub-core, that go through the code together
+_NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Four neighbouring warps of a CTA.
+
+    Attributes:
+        rank: of the CTA in its cluster.
+        number: of the team in the CTA.
+        counts: executions of each PTX instruction, by the warp of the team that executes it most.
+        width: how many warps execute it, 0..4.
+    """
+
+    rank: int
+    number: int
+    counts: np.ndarray
+    width: np.ndarray
+
+
+def teams_of(issues: np.ndarray, cluster: int) -> list[Team]:
+    """The teams of a cluster whose warps executed so much: issues by (warp of the cluster, instruction)."""
+    teams, warps = [], len(issues) // cluster
+    for rank in range(cluster):
+        own = issues[rank * warps:(rank + 1) * warps].astype(np.float64)
+        for number, first in enumerate(range(0, warps, TEAM)):
+            few = own[first:first + TEAM]
+            most = few.max(axis=0)
+            teams.append(Team(rank, number, most, few.sum(axis=0) / np.maximum(most, 1)))
+    return teams
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One machine instruction on the way: `row` in the code, and how often it runs in one turn of its loop, 0..1.
+
+    `copies`: machine instructions of its kind that one execution of its PTX instruction became.
+    """
+
+    row: int
+    weight: float
+    copies: float
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body` runs `trips` times each time it is entered."""
+
+    trips: float
+    body: tuple[Step | Loop, ...]
+
+
+Path = tuple[Step | Loop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Machine code of an entry.
+
+    Attributes:
+        lines: of the entry.
+        owners: the PTX instruction (its number in the program) each comes from, -1 for what ptxas added.
+        blocks: (first, end) rows of the basic blocks.
+        loops: (first, last) rows, outer ones first.
+        waits: blocks that only ask again.
+    """
+
+    lines: tuple[SassLine, ...]
+    owners: tuple[int, ...]
+    blocks: tuple[tuple[int, int], ...]
+    loops: tuple[tuple[int, int], ...]
+    waits: frozenset[int]
+
+
+def code_of(compiled: Compiled, program: Program) -> Code:
+    """The code of the entry that `program` runs."""
+    entry = program.entry.name
+    lines = tuple(line for line in compiled.sass if line.entry == entry)
+    number = {id(node): k for k, node in enumerate(program.instructions)}
+    rows = instruction_rows(compiled.module, compiled.ptx.split("\n")).get(entry, [])
+    at = dict(zip(rows, _numbers(program, len(rows)), strict=False)) if number else {}
+    owners = tuple(-1 if line.added_by_ptxas or line.ptx_line is None else at.get(line.ptx_line - 1, -1)
+                   for line in lines)
+    flow: Flow = sass_flow(lines)
+    blocks = tuple(pairwise([*flow.starts, len(lines)]))
+    waits = frozenset(k for k, block in enumerate(blocks) if _asks_again(lines, block))
+    loops = tuple(loop for loop in flow.loops if not any(blocks[k][0] == loop[0] for k in waits))
+    return Code(lines, owners, blocks, loops, waits)
+
+
+def _numbers(program: Program, count: int) -> range:
+    """Numbers of the instructions of the entry, which come before those of the functions it calls."""
+    return range(min(count, len(program.instructions)))
+
+
+def _asks_again(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:
+    """Whether a block is a loop around a test of an mbarrier, or a retry of something that the machine may refuse."""
+    own = lines[block[0]:block[1]]
+    back = own[-1].target_address == own[0].address
+    return back and len(own) <= 4 and any(line.opcode.startswith(("SYNCS.PHASECHK", "USETMAXREG")) for line in own)
+
+
+def path_of(code: Code, counts: np.ndarray) -> Path:
+    """The way of a warp that executed its PTX instructions so often."""
+    runs, unrolled = _block_runs(code, counts)
+    copies = _copies(code, unrolled)
+    at = {row: k for k, block in enumerate(code.blocks) for row in range(*block)}
+
+    def body(first: int, end: int, times: float, loops: list[tuple[int, int]]) -> Path:
+        found: list[Step | Loop] = []
+        row = first
+        inside = [loop for loop in loops if first <= loop[0] and loop[1] < end]
+        while row < end:
+            loop = next((loop for loop in inside if loop[0] == row), None)
+            if loop is not None:
+                head = runs[at[row]]
+                rest = [other for other in loops if other != loop]
+                if head >= 0.5:
+                    trips = head / times
+                    found.append(Loop(max(1.0, trips), body(row, loop[1] + 1, max(head, times), rest)))
+                row = loop[1] + 1
+                continue
+            weight = min(1.0, runs[at[row]] / times)
+            if weight > 0:
+                found.append(Step(row, weight, copies[row]))
+            row += 1
+        return tuple(found)
+    return body(0, len(code.lines), 1.0, list(code.loops))
+
+
+def _block_runs(code: Code, counts: np.ndarray) -> tuple[list[float], list[int]]:
+    """How often each block ran, and how many copies of its lines it holds."""
+    left = dict(enumerate(map(float, counts)))
+    seen: set[int] = set()
+    runs: list[float] = []
+    unrolled: list[int] = []
+    for number, (first, end) in enumerate(code.blocks):
+        kinds = Counter((code.owners[row], _word(code.lines[row])) for row in range(first, end)
+                        if code.owners[row] >= 0)
+        fresh = {kind: k for kind, k in kinds.items() if kind[0] not in seen}
+        times = 1
+        if number in code.waits:
+            runs.append(0.0)
+        elif fresh:
+            times = _copies_of_all(fresh, counts)
+            sure = [counts[owner] / times for owner, word in fresh if group_of(word) in _NEVER_MERGED]
+            runs.append(float(median(sure or [counts[owner] / times for owner, _ in fresh])))
+        elif kinds:
+            times = _copies_of_all(kinds, counts)
+            runs.append(max(0.0, float(median(left[owner] for owner, _ in kinds)) / times))
+        else:
+            runs.append(-1.0)
+        for owner in {owner for owner, _ in kinds}:
+            left[owner] -= runs[-1] * times
+        seen |= {owner for owner, _ in kinds} if runs[-1] > 0 else set()
+        unrolled.append(times)
+    known = 1.0
+    for number in range(len(runs)):                     # blocks of what ptxas added alone
+        known = runs[number] = known if runs[number] < 0 else runs[number]
+    return runs, unrolled
+
+
+def _word(line: SassLine) -> str:
+    return line.opcode.partition(".")[0]
+
+
+def _copies_of_all(kinds: Mapping[tuple[int, str], int], counts: np.ndarray) -> int:
+    """By how much a block was unrolled: the copies that every line has, 1 where a line stands there once."""
+    sure = [k for (owner, word), k in kinds.items() if group_of(word) in _NEVER_MERGED and counts[owner]]
+    times = min(sure) if sure else min((k for k in kinds.values()), default=1)
+    most = max((counts[owner] for owner, _ in kinds), default=0)
+    return times if times > 1 and most >= times else 1
+
+
+def _copies(code: Code, unrolled: Sequence[int]) -> list[float]:
+    """For each row, machine instructions of its kind that one execution of its PTX instruction became."""
+    found = [1.0] * len(code.lines)
+    for number, (first, end) in enumerate(code.blocks):
+        kinds = Counter((code.owners[row], _word(code.lines[row])) for row in range(first, end))
+        for row in range(first, end):
+            found[row] = max(1.0, kinds[code.owners[row], _word(code.lines[row])] / unrolled[number])
+    return found
