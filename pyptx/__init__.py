@@ -19,7 +19,7 @@ _NAMES = {
     "load": "program", "Program": "program", "Compiled": "compiled", "TensorMap": "tensor_map", "Im2col": "tensor_map",
     "differentiable_kernel": "torch_support",
     "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
-    "autotune": "tune",
+    "autotune": "tune", "sweep": "tune",
     "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
 }
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:                               # what `__getattr__` finds, for 
     from pyptx.specs import Layout, Tile
     from pyptx.tensor_map import Im2col, TensorMap
     from pyptx.torch_support import differentiable_kernel
-    from pyptx.tune import autotune
+    from pyptx.tune import autotune, sweep
     from pyptx.validate import check_ptx
     from pyptx.views import diff
 
