@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from pyptx import __version__
-from pyptx.cli import cache, check, demo, diff, doctor, history, lab, listing, transpile, view
+from pyptx.cli import cache, check, demo, diff, doctor, history, lab, listing, roofline, transpile, tune, view
 from pyptx.errors import PtxError
 
 __all__ = ["main"]
 
-COMMANDS = (demo, lab, doctor, listing, view, check, diff, transpile, history, cache)
+COMMANDS = (demo, lab, doctor, listing, view, check, diff, tune, roofline, transpile, history, cache)
 
 
 def parser() -> argparse.ArgumentParser:

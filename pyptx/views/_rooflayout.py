@@ -13,6 +13,7 @@ __all__ = ["FONT", "Frame", "Label", "Line", "Marker", "Picture", "axes", "axis_
 FONT = 11.5
 CHARACTER = 0.61                                        # width of one over the font's size, of a sans-serif face
 CEILINGS_OF = 3                                         # points at most for which their own ceilings are drawn
+NEAR = 0.8                                              # of a ceiling: what could reach that much has it drawn
 LABELS = 12                                             # of points, at most
 
 
@@ -94,8 +95,7 @@ def picture(view, left: float, top: float, width: float, height: float) -> Pictu
         kind = "slope" if slope is main else "slope other"
         lines.append(Line(kind, *own, title=f"{slope.label}: {slope.source}"))
         room.line(own)
-    own_ceilings = len(placed) <= CEILINGS_OF
-    ceilings = [one for one in view.ceilings if one.point < 0 or own_ceilings]
+    ceilings = [one for one in view.ceilings if _matters(one, placed)]
     flats = [*((roof.flops_per_s, f"roof {roof.kind}" + ("" if roof.used else " other"), roof.label, roof.source)
                for roof in roofs), *((one.flops_per_s, "roof ceiling", one.label, one.why) for one in ceilings)]
     for flops, kind, label, why in flats:
@@ -155,6 +155,15 @@ def labelled(view) -> dict[int, str]:
         found[best] = " ".join(filter(None, words))
     fastest = sorted(found, key=lambda number: -view.points[number].rate)[:LABELS]
     return {number: found[number] for number in fastest}
+
+
+def _matters(ceiling, placed: list) -> bool:
+    """Whether a ceiling lies near or below what a point could reach otherwise; those of single points only while there
+    are few of these."""
+    if ceiling.point >= 0 and len(placed) > CEILINGS_OF:
+        return False
+    return any(at.attainable >= NEAR * ceiling.flops_per_s for number, point, at in placed
+               if number == ceiling.point or (ceiling.point < 0 and not point.tensor))
 
 
 def _colour(view, point) -> int:

@@ -1,6 +1,6 @@
 // The picture of a roofline: an SVG whose colours are the theme's.
 
-import { layout } from "./rooflayout.js";
+import { layout, matters } from "./rooflayout.js";
 import { power, quantity, ticks } from "./roofnumbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -77,7 +77,7 @@ function told(drawn, marker, data, level) {
   }
   if (!drawn.lines.some(one => one.kind === "roof ceiling" && data.ceilings.some(ceiling => ceiling.point >= 0 && one.title.startsWith(ceiling.label)))) {
     const slope = data.slopes.find(one => one.level === level && one.kind === "peak").bytes_per_s;
-    for (const ceiling of data.ceilings.filter(one => one.point === marker.number)) {
+    for (const ceiling of data.ceilings.filter(one => one.point === marker.number && matters(one, { number: marker.number, point, at }))) {
       const y = frame.py(ceiling.flops_per_s), x = frame.px(Math.max(frame.x[0], ceiling.flops_per_s / slope));
       if (inside(x, y)) parts.push(s("line.rf-roof.rf-ceiling", { x1: x, y1: y, x2: right, y2: y }), s("text.rf-ceiling.rf-halo", { x: x + 6, y: y + 13 }, ceiling.label));
     }

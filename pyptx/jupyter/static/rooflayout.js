@@ -3,7 +3,7 @@
 import { axis } from "./roofnumbers.js";
 
 export const FONT = 11.5;
-const CHARACTER = 0.61, CEILINGS_OF = 3, LABELS = 12;
+const CHARACTER = 0.61, CEILINGS_OF = 3, LABELS = 12, NEAR = 0.8;
 const { log10, max, min } = Math;
 const widthOf = text => [...text].length * FONT * CHARACTER;
 
@@ -33,7 +33,7 @@ export function layout(data, level, { left, top, width, height }, shown = () => 
     lines.push(line(slope === main ? "slope" : "slope other", own, `${slope.label}: ${slope.source}`, slope));
     room.line(own);
   }
-  const ceilings = data.ceilings.filter(one => one.point < 0 || placed.length <= CEILINGS_OF);
+  const ceilings = data.ceilings.filter(one => (one.point < 0 || placed.length <= CEILINGS_OF) && placed.some(each => matters(one, each)));
   const flats = [...roofs.map(one => [one.flops_per_s, `roof ${one.kind}${one.used ? "" : " other"}`, one.label, one.source]),
                  ...ceilings.map(one => [one.flops_per_s, "roof ceiling", one.label, one.why])].filter(([flops]) => frame.y[0] < flops && flops < frame.y[1]);
   const right = left + width;
@@ -58,6 +58,12 @@ export function layout(data, level, { left, top, width, height }, shown = () => 
   const ridge = top_ / rate, first = max(frame.x[0], frame.y[0] / rate), level_ = frame.py(min(top_, frame.x[1] * rate)), bottom = top + height;
   const shade = [[frame.px(first), bottom], [frame.px(first), frame.py(first * rate)], [frame.px(min(ridge, frame.x[1])), level_], [right, level_], [right, bottom]];
   return { frame, lines, labels: [...labels, ...named], markers, shade, leaders };
+}
+
+/** Whether a ceiling is for a point, and near or below what the point could reach otherwise. */
+export function matters(ceiling, { number, point, at }) {
+  const own = ceiling.point === number || ceiling.point < 0 && !Object.keys(point.work).some(what => point.work[what] && !what.startsWith("core."));
+  return own && at.attainable >= NEAR * ceiling.flops_per_s;
 }
 
 const line = (kind, [x1, y1, x2, y2], title = "", slope = null) => ({ kind, x1, y1, x2, y2, title, slope });
