@@ -5,7 +5,7 @@ declare module "pyptx-static/renderer.js" {
     destroy(): void;
     select?(pane: string, row: number): void;
   }
-  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number }): Drawn;
+  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
 }
 
 declare module "pyptx-static/dom.js" {

@@ -17,6 +17,9 @@ export interface ViewData {
 
 const shown = new Set<View>();
 
+/** What a roofline asks for the code of a point that is kept in the history. */
+const actions = { view: async (version: string): Promise<object> => (await import("./api.js")).versionView(version) };
+
 /** The views below an element, in order of the document. */
 export function viewsIn(element: Element): View[] {
   const found = [...shown].filter(view => element.contains(view.node));
@@ -68,7 +71,7 @@ export class View extends Widget {
     if (!this.data) return;
     this.drawn?.destroy();
     this.node.replaceChildren();
-    this.drawn = mount(this.node, withPanes(this.data), { fill: this.fill });
+    this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill });
   }
 
   // Letters belong to the view while it has the focus, not to the notebook, where x cuts the cell. The mark must stand on

@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[3],{35(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=r.n(a),x=r(38),n=r(39),l=r(40),s=r(41),d=i()(o());d.i(x.A),d.i(n.A),d.i(l.A),d.i(s.A),d.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{35(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=r.n(a),x=r(38),n=r(39),l=r(40),s=r(41),d=i()(o());d.i(x.A),d.i(n.A),d.i(l.A),d.i(s.A),d.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
