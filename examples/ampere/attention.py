@@ -1,0 +1,278 @@
+"""Attention for Ampere, forward: O = softmax(scale * Q K^T) V without ever storing the scores, causal or not.
+
+    python examples/ampere/attention.py
+    pyptx view examples/ampere/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
+
+A CTA of four warps computes 64 rows of O of one head, a warp 16 of them. Techniques, and where they are described:
+
+- The softmax is taken block by block: with a new largest score, sums and results so far are scaled down (Milakov and
+  Gimelshein, "Online normalizer calculation for softmax"); each warp has whole rows, so that warps never wait for each
+  other's scores (Dao, "FlashAttention-2", 3.3 "Work partitioning between warps").
+- cp.async into a ring of STAGES blocks of keys and values, of 16-byte pieces exchanged by XOR: as in gemm.py.
+- Queries stay in registers, as operands of mma; scores too: the accumulator of the first product is, rounded, the A
+  operand of the second (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+- exp as 2 to the power of scaled differences, one fma and one ex2 for each score; masks only in blocks that need one;
+  with causal masks the longest rows of blocks are started first.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32, u64
+
+WARPS = 4
+THREADS = 32 * WARPS
+ROWS, MMA_K = 16, 16            # of one mma: queries of a warp
+BM = WARPS * ROWS
+PIECE, LINE, BOX = 16, 128, 64  # bytes of one copy; bytes and columns of a row of a box in shared memory
+PASS = THREADS * PIECE // LINE  # rows of a box that all threads copy at once
+MOST_REGISTERS = 192            # of a thread; unless told ptxas spills to get by with 128
+LOG2_E = math.log2(math.e)
+MOST_BYTES = 163 * 1024
+SPACE = {"BN": (32, 64, 128), "STAGES": (2, 3, 4)}     # values worth trying
+
+
+def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
+    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
+
+    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
+    """
+    (H, S, D), T = q.shape[1:], k.shape[2]
+    check_sizes(S, T, D, BN, STAGES, CAUSAL)
+    scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    q_bytes, block_bytes = BM * D * 2, BN * D * 2
+
+    memory = smem.alloc(b8, q_bytes + STAGES * 2 * block_bytes, align=1024)
+    q_start = reg.from_(memory.name, u32)
+    ring = q_start + q_bytes                            # in a stage the keys, then the values
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    lane, warp = tid & 31, tid >> 5
+    head = reg.from_(ptx.special.ctaid.z(), u32) * H + reg.from_(ptx.special.ctaid.y(), u32)
+    row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
+    blocks, whole, end = -(-T // BN), T // BN, T        # blocks of keys; those that need no mask; keys that are read
+    if CAUSAL:
+        whole = row // BN
+        end = (row + BM).min(T)
+        blocks = (end + (BN - 1)) // BN
+
+    # This thread copies the piece `tid & 7` of every row tid / 8, tid / 8 + PASS, ... of each box.
+    own_row, own_piece = tid >> 3, tid & 7
+    from_q, from_k, from_v, to_o = ptx.global_ptrs(q, k, v, o)
+    for pointer, length in ((from_q, S), (from_k, T), (from_v, T), (to_o, S)):
+        pointer += wide(head, length * D * 2)
+    for pointer in (from_k, from_v):
+        pointer += wide(own_row, D * 2) + wide(own_piece, PIECE)
+    put = smem.apply_swizzle(tid * PIECE, "128B")
+
+    def copy_rows(to: Reg, source: Reg, rows: int, first: Reg, limit: int | Reg) -> None:
+        """Start the copies of rows `first`, ... of D columns, and zeros for rows from `limit` on."""
+        for i in range(0, rows, PASS):
+            size = reg.scalar(u32)
+            ptx.inst.selp.u32(size, PIECE, 0, first + i < limit)
+            for box in range(D // BOX):
+                ptx.inst.cp.async_.cg.shared.global_(ptx.addr(to, (box * rows + i) * LINE),
+                                                     ptx.addr(source, i * D * 2 + box * LINE), PIECE, size)
+
+    def copy_block(stage: int | Reg, block: int | Reg) -> None:
+        """Start the copies of a block of keys and values; a group of its own, also where there is nothing to copy."""
+        into, first = ring + put + stage * (2 * block_bytes), reg.from_(own_row, s32) + block * BN
+        copy_rows(into, from_k, BN, first, end)
+        copy_rows(into + block_bytes, from_v, BN, first, end)
+        ptx.cp.async_.commit_group()
+        for pointer in (from_k, from_v):
+            ptx.inst.add.s64(pointer, pointer, block_bytes)
+
+    copy_rows(q_start + put, from_q + wide(row + own_row, D * 2) + wide(own_piece, PIECE), BM, row + own_row, S)
+    for stage in range(STAGES - 1):
+        copy_block(stage, stage)
+
+    # A thread has two rows, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
+    scores, result = ([reg.array(f32, 4) for _ in range(n // 8)] for n in (BN, D))
+    for value in (value for part in result for value in part):
+        ptx.inst.mov.f32(value, 0.0)
+    queries = [reg.array(b32, 4) for _ in range(D // MMA_K)]
+    largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
+    total = [reg.scalar(f32, 0.0) for _ in range(2)]
+    last = [visible(row + (warp * ROWS + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
+    shift = reg.from_((lane & 3) << 1, s32)             # of this thread's first column
+
+    # What this lane's row of the first matrix is: of queries and values rows go first, of keys columns.
+    of_rows = smem.apply_swizzle((lane & 15) * LINE + ((lane >> 4) << 4), "128B")
+    of_keys = smem.apply_swizzle((((lane >> 4) << 3) + (lane & 7)) * LINE + ((lane >> 3 & 1) << 4), "128B")
+    own_queries = q_start + warp * (ROWS * LINE)
+
+    def visit(block: Reg, masked: bool) -> None:
+        """Take in the next block of keys and values."""
+        ptx.cp.async_.wait_group(STAGES - 2)
+        ptx.bar.sync(0)                                 # it is there, and nobody reads the block before any more
+        stage, _ = reads.advance()
+        base = ring + stage * (2 * block_bytes)
+        next_stage, _ = fills.advance()
+        copy_block(next_stage, block + (STAGES - 1))
+
+        for i in range(0, BN, 16):
+            for d, part in enumerate(queries):
+                keys = reg.array(b32, 4)
+                ptx.ldmatrix(dst=keys, src=ptx.addr(base + (of_keys ^ (d % 4 * 32)), (d // 4 * BN + i) * LINE))
+                for j in range(2):
+                    multiply(scores[i // 8 + j], part, keys[2 * j:2 * j + 2], q.dtype, first=d == 0)
+        for r in range(2):
+            of_row = [value for part in scores for value in part[2 * r:2 * r + 2]]
+            if masked:
+                hide(of_row, last[r] - block * BN - shift)
+            factor = softmax_step(of_row, largest[r], total[r], scale)
+            for value in (value for part in result for value in part[2 * r:2 * r + 2]):
+                ptx.inst.mul.f32(value, value, factor)
+        for i in range(0, BN, 16):
+            weights = reg.array(b32, 4)
+            for pair, (part, r) in zip(weights, [(i // 8, 0), (i // 8, 1), (i // 8 + 1, 0), (i // 8 + 1, 1)],
+                                       strict=True):
+                round_pair(pair, *scores[part][2 * r:2 * r + 2], q.dtype)
+            for d in range(D // 16):
+                values = reg.array(b32, 4)
+                ptx.ldmatrix(dst=values, trans=True, src=ptx.addr(base + (of_rows ^ (d % 4 * 32)),
+                                                                  block_bytes + (d // 4 * BN + i) * LINE))
+                for j in range(2):
+                    multiply(result[2 * d + j], weights, values[2 * j:2 * j + 2], q.dtype)
+
+    ptx.cp.async_.wait_group(STAGES - 2)
+    ptx.bar.sync(0)
+    for d, part in enumerate(queries):
+        ptx.ldmatrix(dst=part, src=ptx.addr(own_queries + (of_rows ^ (d % 4 * 32)), d // 4 * BM * LINE))
+    fills, reads = ptx.pipeline(STAGES, cursor=reg.scalar(u32, STAGES - 1)), ptx.pipeline(STAGES)
+    for block in ptx.range_(0, whole):
+        visit(block, masked=False)
+    if CAUSAL or T % BN:
+        for block in ptx.range_(whole, blocks):
+            visit(block, masked=True)
+    ptx.cp.async_.wait_all()
+
+    # Divide by the sums and write through this warp's rows of Q, which nobody reads any more, in lines of 128 bytes.
+    for r in range(2):
+        ptx.warp.reduce_sum(total[r], width=4)
+        ptx.inst.rcp.approx.f32(total[r], total[r])
+    within = (lane >> 2 & 7) << 4                       # what the swizzle does to a piece of this row
+    for i, part in enumerate(result):
+        for r in range(2):
+            pair = reg.scalar(b32)
+            for value in part[2 * r:2 * r + 2]:
+                ptx.inst.mul.f32(value, value, total[r])
+            round_pair(pair, *part[2 * r:2 * r + 2], o.dtype)
+            target = own_queries + ((lane >> 2) * LINE + ((lane & 3) << 2)) + (within ^ (i % 8 * 16))
+            ptx.inst.st.shared.b32(ptx.addr(target, (i // 8 * BM + 8 * r) * LINE), pair)
+    ptx.inst.bar.warp.sync(-1)
+    row += warp * ROWS + (lane >> 3)
+    to_o += wide(row, D * 2) + wide(lane & 7, PIECE)
+    for i in range(0, ROWS, 4):
+        source = own_queries + smem.apply_swizzle((lane << 4) + i * LINE, "128B")
+        for box in range(D // BOX):
+            words = reg.array(b32, 4)
+            ptx.inst.ld.shared.v4.b32(words, ptx.addr(source, box * BM * LINE))
+            ptx.inst.st.global_.v4.b32(ptx.addr(to_o, i * D * 2 + box * LINE), words, pred=row + i < S)
+
+
+def multiply(sums: object, a: object, b: object, dtype: PtxType, first: bool = False) -> None:
+    """Add a product of 16 x 16 and 16 x 8 numbers to sums, or begin new ones."""
+    before = [reg.scalar(f32, 0.0) for _ in range(4)] if first else sums
+    ptx.mma.sync(shape=(16, 8, MMA_K), dtype_d=f32, dtype_a=dtype, dtype_b=dtype, dtype_c=f32, d=sums, a=a,
+                 b=b, c=before)
+
+
+def wide(count: Reg, scale: int) -> Reg:
+    """count * scale in 64 bits."""
+    result = reg.scalar(u64)
+    ptx.inst.mul.wide.u32(result, count, scale)
+    return result
+
+
+def visible(row: Reg, T: int, causal: bool) -> Reg:
+    """The last key that a query may see."""
+    last = reg.scalar(s32, T - 1)
+    if causal:
+        ptx.inst.min.s32(last, last, row)
+    return last
+
+
+def hide(scores: list[Reg], room: Reg) -> None:
+    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
+    for i, score in enumerate(scores):
+        ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
+
+
+def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float) -> Reg:
+    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
+
+    A row lies over four lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
+    """
+    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
+    for score in scores:
+        ptx.inst.max.f32(largest, largest, score)
+    ptx.warp.reduce_max(largest, width=4)
+    ptx.inst.mul.f32(offset, largest, -scale)
+    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
+    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
+    ptx.inst.mul.f32(total, total, shrinks)
+    for score in scores:
+        ptx.inst.fma.rn.f32(score, score, scale, offset)
+        ptx.inst.ex2.approx.ftz.f32(score, score)
+        ptx.inst.add.f32(total, total, score)
+    return shrinks
+
+
+def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
+    """Two f32 as a pair of 16-bit numbers."""
+    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
+
+
+def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
+    """Raise ValueError for sizes that the tiling does not take."""
+    if D not in (64, 128):
+        raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
+    if BN not in (32, 64, 128):
+        raise ValueError(f"attention: BN={BN}; expected one of (32, 64, 128)")
+    if causal and (S != T or BM % BN):
+        raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T}), and blocks that divide "
+                         f"{BM} (BN={BN})")
+    needed = BM * D * 2 + STAGES * 2 * BN * D * 2
+    if STAGES < 2 or needed > MOST_BYTES:
+        raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; expected at least two "
+                         f"stages and at most {MOST_BYTES} bytes")
+
+
+def attention_of(dtype: PtxType) -> Kernel:
+    """The kernel for arrays of `dtype` (bf16 or f16)."""
+    def tile(length: str) -> Tile:
+        return Tile("B", "H", length, "D", dtype)
+    return kernel(forward, name="attention", arch="sm_80", in_specs=[tile("S"), tile("T"), tile("T")],
+                  out_specs=[tile("S")], grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1),
+                  raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (MOST_REGISTERS,))])
+
+
+attention = attention_of(bf16)
+
+
+def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
+    """The same in NumPy, in f32."""
+    q, k, v = (x.astype(np.float32) for x in (q, k, v))
+    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
+    if causal:
+        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+    return weights / weights.sum(axis=3, keepdims=True) @ v
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
+    compare(attention_of(f16), [q, k, v], reference(q, k, v, causal=True), rtol=5e-3, atol=5e-3, CAUSAL=True)
+
+
+if __name__ == "__main__":
+    main()
