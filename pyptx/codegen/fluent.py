@@ -18,7 +18,7 @@ from pyptx.codegen.idioms import VALUES, WRAPPERS, Range, Wait
 from pyptx.codegen.kinds import instructions_of, register_kinds
 from pyptx.codegen.layout import Lines, identifier, literal
 from pyptx.codegen.operators import ATOM, COMPARES, Term, number, operator
-from pyptx.codegen.rolls import Roll, numbered
+from pyptx.codegen.rolls import Roll, base_of, numbered
 from pyptx.codegen.scopes import Names
 from pyptx.codegen.uses import WORDS, all_names, names_of, operand_names, rolls_among, uses
 from pyptx.ir.nodes import (
@@ -143,7 +143,7 @@ class Fluent:
             yield variable, dtype, high - low + 1
 
     def _indexed(self, name: str) -> bool:
-        return name in self.types_of and name.rstrip("0123456789") in self.bases
+        return name in self.types_of and base_of(name) in self.bases
 
     # statements -------------------------------------------------------------------------------------------------------
 
@@ -658,7 +658,7 @@ def _numbers(node: Instruction, registers: Callable[[str], bool]) -> list[tuple[
     def seen(name: str) -> bool:
         if not registers(name):
             return False
-        bases.append((len(numbers), name.rstrip("0123456789")))
+        bases.append((len(numbers), base_of(name)))
         return True
     numbers = numbered(node, seen, numbers)[1]
     found = dict(bases)

@@ -20,7 +20,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 
-__all__ = ["Roll", "numbered", "rolled"]
+__all__ = ["Roll", "base_of", "numbered", "rolled"]
 
 LONGEST = 48                                            # instructions in a group
 SAVED = 6                                               # lines a loop must save
@@ -37,6 +37,12 @@ class Roll:
 
 _NUMBERED = re.compile(r"(%?[A-Za-z_$]+(?:\w*[A-Za-z_$])?)(0|[1-9]\d*)")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
+
+
+def base_of(name: str) -> str | None:
+    """What stands in front of the number of a name; None without one, or where zeros lead it."""
+    match = _NUMBERED.fullmatch(name)
+    return match and match[1]
 
 
 def numbered(node: Instruction, registers: Callable[[str], object],

@@ -85,6 +85,7 @@ def test_it_is_written_so(ptx: str, python: list[str]):
     "".join(f"add.f32 %f{i}, %f{i}, %f{i + 20}; " for i in range(9)),
     "".join(f"mov.b32 %r{i}, {3 * i}; " for i in range(1, 9)) + "st.u32 [%rd1], %r5;",
     ".pragma \"nounroll\"; ret;", "", "exit;",
+    "mov.b32 %r00, 1; " + "".join(f"add.s32 %r00, %r00, %r{i}; st.u32 [%rd1+{4 * i}], %r00; " for i in range(1, 6)),
     "if_: bra if_;", "bra BB2; $L__BB0_2: BB2: bra $L__BB0_2;",
     "{ " * 30 + "mov.b32 %r1, 1;" + " }" * 30,
     "@%p1 bra L0; " * 3 + "".join(f"@%p1 bra L{i + 1}; bar.sync {i % 8}; L{i}: " for i in range(30)) + "L30: ret;",
