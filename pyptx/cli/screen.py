@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = ["console", "progress", "table"]
+__all__ = ["console", "meter", "progress", "table"]
 
 console = Console(highlight=False)
+aside = Console(highlight=False, stderr=True)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -43,3 +44,29 @@ def progress(total: int) -> Iterator:
             begun.append(text)
 
         yield step
+
+
+@contextmanager
+def meter(title: str) -> Iterator:
+    """A bar on standard error for work whose size is known as it goes: yields `show(done, total, seconds_left, text)`.
+
+    Where that is no terminal, a line is printed for every tenth of the work.
+    """
+    if not aside.is_terminal:
+        tenths = [-1]
+
+        def line(done: int, total: int, left: float | None, text: str) -> None:
+            if total and done * 10 // total > tenths[0]:
+                tenths[0] = done * 10 // total
+                aside.print(f"{title}: {done} of {total} {text}".rstrip(), markup=False)
+        yield line
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
+               TextColumn("{task.fields[left]}"), TextColumn("{task.fields[text]}"))
+    with Progress(*columns, console=aside) as bar:
+        task = bar.add_task(title, total=None, left="", text="")
+
+        def show(done: int, total: int, left: float | None, text: str) -> None:
+            bar.update(task, completed=done, total=total, text=text,
+                       left="" if not left else f"{left:.0f} s left" if left < 100 else f"{left / 60:.0f} min left")
+        yield show

@@ -102,6 +102,8 @@ class Study:
         self._subscribers: list[Callable[[Event], None]] = []
         self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
         self._finished, self._thread = 0, None
+        self._ended = threading.Event()                 # not Thread.join, which Ctrl-C may take for the thread's end
+        self._ended.set()
         self._run = self._runner()
         self.key = key_of_problem(self.problem, gpu, self.options)
         self._kept = results.load(self.key, self._checked_with) if resume else {}
@@ -184,8 +186,9 @@ class Study:
     def start(self) -> Study:
         """As `run`, in a thread; returns at once."""
         with self._lock:
-            if self._thread is not None and self._thread.is_alive():
+            if not self._ended.is_set():
                 return self
+            self._ended.clear()
             self._control.reset()
             self.error, self._finished = None, 0
             self._clock.reset()
@@ -196,15 +199,10 @@ class Study:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it ends, or so many seconds; whether it has ended. Raises what ended it, when something did."""
-        thread = self._thread
-        if thread is None:
-            return True
-        if timeout is not None:
-            thread.join(timeout)
-        else:
-            while thread.is_alive():                    # in slices: Ctrl-C is seen between them
-                thread.join(0.2)
-        if thread.is_alive():
+        if timeout is None:
+            while not self._ended.wait(0.2):            # in slices: Ctrl-C is seen between them
+                pass
+        elif not self._ended.wait(timeout):
             return False
         if self.error is not None:
             raise self.error
@@ -232,8 +230,8 @@ class Study:
         """End the run now; trials in work are begun again by the next one. Waits for its threads."""
         self._control.stop()
         self._run.interrupt()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+        if self._thread is not threading.current_thread():
+            self._ended.wait()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call a function on every change, from the thread that made it; the function returned ends that."""
@@ -255,6 +253,7 @@ class Study:
                     if not trial.done:
                         trial.state = "queued"
                 self._set_state(ended)
+            self._ended.set()
 
     # for the run ------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ _HEAD = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-
 
 
 def text(study: Study) -> str:
-    table = [_columns(study), *(_row(study, trial) for trial in _shown(study))]
+    table = _table(study)
     lines = [_title(study), _counts(study), *study.notes]
     if len(table) > 1:
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -38,13 +38,14 @@ def html(study: Study) -> str:
     def cells(row: list[str], tag: str, style: str) -> str:
         return "".join(f'<{tag} style="{style};padding:2px 8px;text-align:left;white-space:nowrap">{escape(cell)}'
                        f"</{tag}>" for cell in row)
-    body = "".join(f"<tr>{cells(_row(study, trial), 'td', _INK)}</tr>" for trial in _shown(study))
+    head, *body = ("".join(["<tr>", cells(row, "td" if n else "th", _INK if n else _HEAD), "</tr>"])
+                   for n, row in enumerate(_table(study)))
     reasons = "".join(f"<li>{count} × {escape(reason)}</li>" for reason, count in refusals(study)[:_REASONS])
     notes = "".join(f"<div>{escape(note)}</div>" for note in study.notes)
     left_out = f"<details><summary>left out</summary><ul>{reasons}</ul></details>" if reasons else ""
     return (f'<div style="{_INK};overflow-x:auto"><b>{escape(_title(study))}</b><div>{escape(_counts(study))}</div>'
-            f'{notes}<table style="border-collapse:collapse;{_INK}"><thead><tr>{cells(_columns(study), "th", _HEAD)}'
-            f"</tr></thead><tbody>{body}</tbody></table>{left_out}</div>")
+            f'{notes}<table style="border-collapse:collapse;{_INK}"><thead>{head}</thead>'
+            f"<tbody>{''.join(body)}</tbody></table>{left_out}</div>")
 
 
 def refusals(study: Study) -> list[tuple[str, int]]:
@@ -70,6 +71,14 @@ def _shown(study: Study) -> list[Trial]:
     usable = [trial for trial in list(study.trials) if trial.usable]
     kind = "measured" if any(trial.kind == "measured" for trial in usable) else "modelled"
     return sorted((t for t in usable if t.kind == kind), key=study.value)[:_ROWS]
+
+
+def _table(study: Study) -> list[list[str]]:
+    """A header and the fastest trials; a column that says nothing is left out."""
+    rows = [_row(study, trial) for trial in _shown(study)]
+    head = _columns(study)
+    kept = [i for i in range(len(head)) if not rows or any(row[i] for row in rows)]
+    return [[row[i] for i in kept] for row in (head, *rows)]
 
 
 def _columns(study: Study) -> list[str]:
