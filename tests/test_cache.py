@@ -297,7 +297,8 @@ def test_a_process_killed_while_it_writes_loses_nothing(tmp_path):
     for key in kept:
         CubinCache(tmp_path).put(entry(key))
     for delay in (0.0, 0.013, 0.05):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], env=variables(), stdout=subprocess.PIPE)
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], env=variables(),
+                                  stdout=subprocess.PIPE)
         writer.stdout.readline()
         time.sleep(delay)
         writer.kill()

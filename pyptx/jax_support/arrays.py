@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import jax
@@ -32,8 +33,8 @@ class JaxArrays:
     def device(self, array: Any) -> str:
         if isinstance(array, jax.core.Tracer):
             return "cpu"                                            # decided when the computation is lowered
-        device = next(iter(array.devices()))
-        return "cpu" if device.platform == "cpu" else f"cuda:{device.id}"
+        devices = sorted(array.devices(), key=lambda device: device.id)     # several of a sharded array
+        return "cpu" if devices[0].platform == "cpu" else f"cuda:{'+'.join(str(device.id) for device in devices)}"
 
     def address(self, array: Any) -> int:
         raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
@@ -72,14 +73,22 @@ class JaxArrays:
                    for spec in found.out_specs]
         if not ensure_ffi_registered() and any(self.device(x) != "cpu" for x in inputs):
             raise LaunchError(f"{found.name}: kernels cannot run on GPU arrays of JAX here: {shim_load_error()}")
-        launch = jax.ffi.ffi_call(TARGET, results, has_side_effect=False)
         handle = handle_of(kernel, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
-                           [(r.shape, np.dtype(r.dtype)) for r in results])
-        outputs = launch(*inputs, cubin_handle=np.int64(handle))
+                           [(r.shape, np.dtype(r.dtype)) for r in results], env)
+        call = _call(handle, tuple((r.shape, r.dtype) for r in results))
+        outputs = (call.__wrapped__ if any(isinstance(x, jax.core.Tracer) for x in inputs) else call)(*inputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
         raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
+
+
+@cache
+def _call(handle: int, results: tuple[tuple[tuple[int, ...], Any], ...]) -> Callable[..., Sequence[Any]]:
+    """The foreign function call of a handle, jitted: an eager call is then compiled once."""
+    shapes = [jax.ShapeDtypeStruct(*result) for result in results]
+    launch = jax.ffi.ffi_call(TARGET, shapes, has_side_effect=False, vmap_method="sequential")
+    return jax.jit(lambda *inputs: launch(*inputs, cubin_handle=np.int64(handle)))
 
 
 def _result_dtype(kernel: str, name: str) -> np.dtype:

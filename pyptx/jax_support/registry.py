@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from threading import Lock
@@ -10,7 +11,7 @@ from typing import Any
 
 import jax
 
-from pyptx.errors import PtxError
+from pyptx.errors import LaunchError, PtxError
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Call, Records
 from pyptx.jax_support.shim import Shim
@@ -22,25 +23,56 @@ __all__ = ["TARGET", "call_of", "ensure_ffi_registered", "handle_of", "shim_is_a
 
 TARGET = "pyptx_launch"
 
-_calls: list[Call] = []                                 # of each handle, which is from 1
+_calls: dict[int, tuple[Call, bytes]] = {}              # of each handle; with all 32 bytes it was made of
 _handles: dict[tuple, int] = {}
 _lock = Lock()
 
 
-def handle_of(kernel: int, params: Mapping[str, Any], inputs: Sequence[tuple], outputs: Sequence[tuple]) -> int:
-    """The number of a kernel with parameter values and (shape, dtype) of its arrays; the same for the same values."""
-    key = (kernel, tuple((name, type(value), repr(value)) for name, value in sorted(params.items())), tuple(inputs),
-           tuple(outputs))
+def handle_of(kernel: int, params: Mapping[str, Any], inputs: Sequence[tuple], outputs: Sequence[tuple],
+              env: Mapping[str, int]) -> int:
+    """The number of a kernel with parameter values, sizes, and (shape, dtype) of its arrays.
+
+    It is made of what would be launched, so that it means the same in every process, or nothing: computations outlive
+    a process, in jax.export and in JAX's cache.
+
+    Raises:
+        TraceError: the kernel cannot be traced.
+    """
+    found = registered(kernel)
+    values = tuple((name, type(value), repr(value)) for name, value in sorted(params.items()))
+    key = (kernel, values, tuple(inputs), tuple(outputs), found.outside.key())
     with _lock:
         if key not in _handles:
-            _calls.append(Call(registered(kernel), dict(params), tuple(inputs), tuple(outputs)))
-            _handles[key] = len(_calls)
+            digest = _digest(found, values, inputs, outputs, {**params, **env})
+            handle = int.from_bytes(digest[:8], "little") >> 1
+            call = Call(found, dict(params), tuple(inputs), tuple(outputs))
+            if _calls.setdefault(handle, (call, digest))[1] != digest:
+                raise LaunchError(f"{found.name}: another call has the same handle {handle:#x}; change a parameter")
+            _handles[key] = handle
         return _handles[key]
 
 
+def _digest(kernel: Any, values: tuple, inputs: Sequence[tuple], outputs: Sequence[tuple],
+            params: Mapping[str, Any]) -> bytes:
+    sizes, template, _ = kernel.binding.split(params)
+    parts = (kernel.ptx(**{**sizes, **template}), kernel.binding.grid(sizes, template), kernel.block,
+             kernel.binding.cluster(sizes, template), kernel.smem, [(name, text) for name, _, text in values],
+             kernel.in_specs, kernel.out_specs, [(shape, str(dtype)) for shape, dtype in (*inputs, *outputs)])
+    return hashlib.sha256(repr(parts).encode()).digest()
+
+
 def call_of(handle: int) -> Call:
-    """The call of a number."""
-    return _calls[handle - 1]
+    """The call of a number.
+
+    Raises:
+        LaunchError: it was made in another process, and not in this one.
+    """
+    found = _calls.get(handle)
+    if found is None:
+        raise LaunchError(f"this process knows no kernel of handle {handle:#x}: a computation that was exported "
+                          "elsewhere runs after its kernel was called here once, or traced by jax.jit, with the same "
+                          "shapes, types and parameters")
+    return found[0]
 
 
 @cache

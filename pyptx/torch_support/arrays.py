@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from pyptx.errors import LaunchError
 from pyptx.runtime.arrays import Record
@@ -35,7 +36,7 @@ class TorchArrays:
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, torch.Tensor) or array.layout is not torch.strided:
             raise LaunchError(f"{what} is a {getattr(array, 'layout', type(array).__name__)} tensor; pass x.to_dense()")
-        if not array.is_contiguous():
+        if not array.is_contiguous() and not _transformed(array):       # of a part of a batch the operator makes a copy
             raise LaunchError(f"{what} is not contiguous (shape {tuple(array.shape)}, strides {array.stride()}); pass "
                               "x.contiguous()")
         if array.is_conj() or array.is_neg():
@@ -73,6 +74,8 @@ class TorchArrays:
 
     def recorder(self, inputs: Sequence[torch.Tensor]) -> Record | None:
         """The operator, where somebody looks on: autograd, a transform of torch.func, a mode, a subclass of tensors."""
+        if any(map(operator.has_tangent, inputs)):
+            return operator.refuse_tangents
         if any(x.__class__ not in _PLAIN or _transformed(x) for x in inputs):
             return operator.call
         return operator.call if torch.is_grad_enabled() and any(x.requires_grad for x in inputs) else None
@@ -89,7 +92,7 @@ def _kind(array: torch.Tensor) -> Hashable | None:
     """Type, shape and device of a plain dense tensor that nobody looks at."""
     if (array.__class__ not in _PLAIN or array.layout is not _STRIDED
             or (array.requires_grad and torch.is_grad_enabled()) or not array.is_contiguous() or array.is_conj()
-            or array.is_neg() or _transformed(array)):
+            or array.is_neg() or _transformed(array) or forward_ad._current_level >= 0):
         return None
     return array.dtype, array.shape, array.device
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from pyptx.errors import LaunchError
 from pyptx.runtime import runtime_for
@@ -18,7 +19,7 @@ from pyptx.runtime.arrays import registered
 from pyptx.specs import unify_envs
 from pyptx.torch_support.dtypes import torch_dtype
 
-__all__ = ["call", "extract_input_shapes"]
+__all__ = ["call", "extract_input_shapes", "has_tangent", "refuse_tangents"]
 
 _LITERALS = (int, float, str, bool, type(None))
 
@@ -69,6 +70,31 @@ def _(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor
     env = extract_input_shapes(found.in_specs, inputs) | {k: v for k, v in values.items() if isinstance(v, int)}
     return [inputs[0].new_empty(spec.resolve_shape(env), dtype=torch_dtype(spec.dtype.name))
             for spec in found.out_specs]
+
+
+@launch.register_vmap
+def _(info: Any, in_dims: tuple, kernel: int, params: str, inputs: list[torch.Tensor]) -> tuple[list, list[int]]:
+    """A launch for each element of the batch, one after the other."""
+    _, _, dims = in_dims
+    results = [torch.ops.pyptx.launch(kernel, params, [x if dim is None else x.select(dim, k).contiguous()
+                                                       for x, dim in zip(inputs, dims, strict=True)])
+               for k in range(info.batch_size)]
+    return [torch.stack(parts) for parts in zip(*results, strict=True)], [0] * len(results[0])
+
+
+def has_tangent(x: torch.Tensor) -> bool:
+    """Whether forward-mode differentiation goes through a tensor."""
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
+
+
+def refuse_tangents(kernel: int, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> Any:
+    """In place of a call on tensors with tangents, which it would lose.
+
+    Raises:
+        LaunchError: always.
+    """
+    raise LaunchError(f"kernel {registered(kernel).name} has no derivative for forward mode (jvp, jacfwd, dual "
+                      "tensors); detach() its inputs, or use reverse mode with pyptx.differentiable_kernel(forward, backward)")
 
 
 def _no_gradient(ctx: Any, *_grads: Any) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from runtime.kernels import double_bf16, past_the_end, product, scale
+from support.processes import PACKAGE_PARENT, python
 
 from pyptx.errors import LaunchError
 from pyptx.jax_support import ensure_ffi_registered
@@ -65,11 +68,80 @@ def test_gradients_through_custom_vjp():
     assert (gradient(X) == 3 * X).all() and (jax.jit(gradient)(X) == 3 * X).all()
 
 
-def test_gradients_without_a_rule_and_vmap_are_refused():
+def test_gradients_without_a_rule_are_refused():
     with pytest.raises(ValueError, match="custom_vjp|custom_jvp"):
         jax.grad(lambda x: scale(x, factor=3.0).sum())(X)
-    with pytest.raises(NotImplementedError, match="vmap"):
-        jax.vmap(lambda x: scale(x, factor=3.0))(jnp.ones((3, 4)))
+
+
+def test_vmap_launches_for_each_element():
+    x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
+    batched = jax.vmap(lambda x: scale(x, factor=3.0))
+    assert (batched(x) == 3 * x).all() and (jax.jit(batched)(x) == 3 * x).all()
+    a, b = x.reshape(1, 3, 4) + jnp.arange(2.0).reshape(2, 1, 1), x + 1
+    both, total = jax.vmap(product, in_axes=(0, None))(a, b)                # b is the same for all
+    assert (both == a * b).all() and (total == a + b).all()
+    assert "pyptx_launch" in jax.jit(batched).trace(x).lower(lowering_platforms=("cuda",)).as_text()
+
+
+def test_gradients_for_each_element():
+    @jax.custom_vjp
+    def tripled(x):
+        return scale(x, factor=3.0)
+    tripled.defvjp(lambda x: (tripled(x), None), lambda _, gradient: (scale(gradient, factor=3.0),))
+    x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
+    gradient = jax.vmap(jax.grad(lambda x: (tripled(x) * x).sum()))
+    assert (gradient(x) == 6 * x).all()
+
+
+def handle_in(text: str) -> int:
+    return int(text.split("cubin_handle = ")[1].split(" ")[0])
+
+
+HANDLE = """
+import jax, jax.numpy as jnp
+from runtime.kernels import scale
+scale(jnp.ones(7), factor=1.0)
+print(jax.jit(lambda x: scale(x, factor=2.0)).trace(jnp.arange(100, dtype=jnp.float32)).lower().as_text())
+"""
+
+
+def test_exported_computations_name_their_kernel_by_what_it_is():
+    function = jax.jit(lambda x: scale(x, factor=2.0))
+    exported = jax.export.export(function, platforms=["cpu", "cuda"], disabled_checks=[
+        jax.export.DisabledSafetyCheck.custom_call("pyptx_launch")])(X)
+    assert (exported.call(X) == 2 * X).all()
+    handle = handle_in(exported.mlir_module())
+    other = python("-c", HANDLE, env={"PYTHONPATH": f"{Path(__file__).parents[1]}:{PACKAGE_PARENT}"})
+    assert handle_in(other.stdout) == handle, other.stderr
+    call = jax.ffi.ffi_call("pyptx_launch", jax.ShapeDtypeStruct(X.shape, X.dtype))
+    with pytest.raises(Exception, match=f"this process knows no kernel of handle {handle + 1:#x}"):
+        jax.block_until_ready(call(X, cubin_handle=np.int64(handle + 1)))
+
+
+SHARDED = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from runtime.kernels import scale
+assert jax.device_count() == 2
+mesh = Mesh(np.array(jax.devices()), ("d",))
+x = jax.device_put(jnp.arange(64, dtype=jnp.float32), NamedSharding(mesh, P("d")))
+parts = jax.jit(jax.shard_map(lambda x: scale(x, factor=2.0), mesh=mesh, in_specs=P("d"), out_specs=P("d"),
+                              check_vma=False))
+y = parts(x)
+assert len(y.sharding.device_set) == 2 and (y == 2 * x).all()
+assert (scale(x, factor=3.0) == 3 * x).all()                        # gathered
+text = parts.trace(x).lower().compile().as_text()
+assert "f32[32]" in text, text
+print("sharded")
+"""
+
+
+@pytest.mark.slow
+def test_each_device_launches_on_its_part_in_shard_map():
+    tests = str(Path(__file__).parents[1])
+    done = python("-c", SHARDED, env={"PYTHONPATH": f"{tests}:{PACKAGE_PARENT}",
+                                      "XLA_FLAGS": "--xla_force_host_platform_device_count=2"})
+    assert done.stdout == "sharded\n", done.stderr
 
 
 def test_a_fault_of_the_kernel_fails_the_computation():

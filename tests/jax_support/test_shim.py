@@ -19,6 +19,7 @@ from pyptx.jax_support import compile_ptx_to_cubin, registry, shim
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Records
 from pyptx.runtime.cuda import Cuda
+from pyptx.specs import unify_envs
 
 X = jnp.arange(100, dtype=jnp.float32)
 NAME = "pyptx_launch_recorded"
@@ -63,8 +64,9 @@ def calling(recorded: Recorded, k, inputs, results, **params):
     """A jitted function whose call of the kernel goes to the handler."""
     name = f"{NAME}_{next(_registered)}"
     jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
+    dims = unify_envs([spec.extract_env(x.shape) for spec, x in zip(k.in_specs, inputs, strict=True)])
     handle = registry.handle_of(k._number, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
-                                [(r.shape, np.dtype(r.dtype)) for r in results])
+                                [(r.shape, np.dtype(r.dtype)) for r in results], dims)
     call = jax.ffi.ffi_call(name, results, has_side_effect=True)
     return jax.jit(lambda *xs: call(*xs, cubin_handle=np.int64(handle))), handle
 
@@ -164,7 +166,8 @@ def header_order() -> dict[str, int]:
 def test_stream_and_gpu_come_from_the_frame_and_threads_need_no_python():
     recorded = Recorded([8, 8, 4, 4], on_gpu=True)
     recorded.cuda.driver.api._count = 2
-    handle = registry.handle_of(scale._number, {"factor": 9.0}, [((100,), np.dtype("f4"))], [((100,), np.dtype("f4"))])
+    handle = registry.handle_of(scale._number, {"factor": 9.0}, [((100,), np.dtype("f4"))], [((100,), np.dtype("f4"))],
+                                {"N": 100})
     function = recorded.shim.library.PyptxLaunch
     function.restype = ctypes.c_void_p
     first, keep = frame_of(handle, [0x1000, 0x2000], stream=77, device=1, stage=2)

@@ -80,6 +80,25 @@ def test_gradients_of_a_pair_of_kernels():
     assert torch.equal(x.grad, torch.full_like(X, 7.5))
 
 
+def test_vmap_launches_for_each_element():
+    x = torch.arange(12.0).reshape(3, 4)
+    assert torch.equal(torch.vmap(lambda x: scale(x, factor=2.0))(x), 2 * x)
+    assert torch.equal(torch.vmap(lambda x: scale(x, factor=2.0), in_dims=1, out_dims=1)(x), 2 * x)
+    a, b = torch.randn(2, 3, 4), torch.randn(3, 4)
+    both, total = torch.vmap(product, in_dims=(0, None))(a, b)
+    assert torch.equal(both, a * b) and torch.equal(total, a + b)
+
+
+def test_forward_mode_is_refused_rather_than_lost():
+    with pytest.raises(LaunchError, match="kernel scale has no derivative for forward mode"):
+        torch.func.jvp(lambda x: scale(x, factor=2.0), (X,), (X,))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(X, X)
+        with pytest.raises(LaunchError, match="forward mode"), torch.no_grad():
+            scale(dual, factor=2.0)
+        assert torch.equal(scale(X, factor=2.0), 2 * X)
+
+
 def test_more_gradients_than_inputs():
     pair = differentiable_kernel(scale, lambda x, g, factor: (g, g))
     with pytest.raises(LaunchError, match="gives 2 gradients for 1 inputs"):
