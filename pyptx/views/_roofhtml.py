@@ -6,7 +6,7 @@ from base64 import b64encode
 from html import escape
 
 from pyptx.views._html import EDGE, FONT, INK, RAISED, SOFT
-from pyptx.views._roofnumbers import number, quantity
+from pyptx.views._roofnumbers import number, percent, quantity
 from pyptx.views._rooftext import time_text
 from pyptx.views.roofparts import work_text
 
@@ -50,7 +50,7 @@ def _row(view, point) -> str:
              (NUMBERS, quantity(moved, "B") if moved else ""),
              (NUMBERS, number(placed.intensity) if placed else ""),
              (NUMBERS, quantity(placed.rate, view.unit) if placed else ""),
-             (NUMBERS, f"{placed.share:.0%}" if placed else ""),
+             (NUMBERS, percent(placed.share) if placed else ""),
              (WORDS, "; ".join(filter(None, (placed.limit if placed else "", point.bound))))]
     row = "".join(f'<td style="{style}">{escape(text)}</td>' for style, text in cells)
     return f'<tr style="{INK}">{row}</tr>'

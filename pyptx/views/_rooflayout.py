@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import atan2, degrees, log10
 from typing import NamedTuple
 
-from pyptx.views._roofnumbers import axis, ticks
+from pyptx.views._roofnumbers import axis, percent, ticks
 
 __all__ = ["FONT", "Frame", "Label", "Line", "Marker", "Picture", "axes", "axis_ticks", "labelled", "picture"]
 
@@ -95,7 +95,7 @@ def picture(view, left: float, top: float, width: float, height: float) -> Pictu
         kind = "slope" if slope is main else "slope other"
         lines.append(Line(kind, *own, title=f"{slope.label}: {slope.source}"))
         room.line(own)
-    ceilings = [one for one in view.ceilings if _matters(one, placed)]
+    ceilings = {one.label: one for one in view.ceilings if _matters(one, placed)}.values()
     flats = [*((roof.flops_per_s, f"roof {roof.kind}" + ("" if roof.used else " other"), roof.label, roof.source)
                for roof in roofs), *((one.flops_per_s, "roof ceiling", one.label, one.why) for one in ceilings)]
     for flops, kind, label, why in flats:
@@ -150,7 +150,7 @@ def labelled(view) -> dict[int, str]:
     for (title, kind), numbers in groups.items():
         best = max(numbers, key=lambda number: view.points[number].rate)
         point = view.points[best]
-        words = [title, point.note if len(numbers) > 1 else "", f"{view.at(point).share:.0%}",
+        words = [title, point.note if len(numbers) > 1 else "", percent(view.at(point).share),
                  "modelled" if kind == "modelled" and (title, "measured") in groups else ""]
         found[best] = " ".join(filter(None, words))
     fastest = sorted(found, key=lambda number: -view.points[number].rate)[:LABELS]

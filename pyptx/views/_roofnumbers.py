@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, floor, log10
 
-__all__ = ["axis", "number", "power", "quantity", "ticks"]
+__all__ = ["axis", "number", "percent", "power", "quantity", "ticks"]
 
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z")
 _SMALL = ("", "m", "µ", "n", "p")
@@ -26,6 +26,11 @@ def number(value: float) -> str:
     places = max(0, 2 - floor(log10(abs(value)))) if value else 0
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """ "75%", "6.1%", "0.05%": whole ones, or two digits below ten."""
+    return f"{share:.0%}" if share >= 0.0995 else f"{100 * share:.2g}%"
 
 
 def power(value: float) -> str:

@@ -7,7 +7,7 @@ from math import log10
 from string import ascii_uppercase
 
 from pyptx.views._rooflayout import axes
-from pyptx.views._roofnumbers import power, quantity, ticks
+from pyptx.views._roofnumbers import percent, power, quantity, ticks
 from pyptx.views.roofparts import work_text
 
 __all__ = ["text", "time_text"]
@@ -56,7 +56,7 @@ def _point(view, number: int, point) -> Iterator[str]:
         yield f"{indent}limit: {placed.limit}"
     elif moved := point.bytes.get(view.level):
         rate = moved / point.seconds
-        yield f"{indent}{quantity(rate, 'B/s')}, {rate / view.gpu.bytes_per_s(view.level):.0%} of {view.level}"
+        yield f"{indent}{quantity(rate, 'B/s')}, {percent(rate / view.gpu.bytes_per_s(view.level))} of {view.level}"
     for ceiling in view.ceilings:
         if ceiling.point == number:
             yield f"{indent}{ceiling.why}"

@@ -22,7 +22,7 @@ from pyptx.analysis.gpus import LEVELS, Gpu, gpu
 from pyptx.errors import ShapeError
 from pyptx.views._page import page
 from pyptx.views._roofhtml import html
-from pyptx.views._roofnumbers import number, quantity
+from pyptx.views._roofnumbers import number, percent, quantity
 from pyptx.views._roofsvg import svg
 from pyptx.views._rooftext import text
 from pyptx.views.linked import MIME
@@ -120,7 +120,7 @@ class Roofline:
             f"{quantity(flops, count)} / {quantity(point.seconds, 's')} {point.kind} = {quantity(point.rate, unit)}",
             f"attainable: min({f'{quantity(roof, unit)}, ' if roof else ''}{quantity(slope, 'B/s')} × "
             f"{number(intensity)} {count}/B) = {quantity(attainable, unit)}",
-            f"{quantity(point.rate, unit)} of {quantity(attainable, unit)}: {point.rate / attainable:.0%}"]
+            f"{quantity(point.rate, unit)} of {quantity(attainable, unit)}: {percent(point.rate / attainable)}"]
         return Placed(intensity, point.rate, attainable, point.rate / attainable, limit, tuple(formula))
 
     def _label_of(self, what: str) -> str:

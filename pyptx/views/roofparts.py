@@ -9,7 +9,7 @@ from math import ceil
 from pyptx.analysis.gpus import LEVELS, PIPES, Gpu, rate_name
 from pyptx.analysis.gputable import SOURCES
 from pyptx.errors import ShapeError
-from pyptx.views._roofnumbers import quantity
+from pyptx.views._roofnumbers import percent, quantity
 
 __all__ = ["KINDS", "LEVEL_NAMES", "Ceiling", "Placed", "Point", "Roof", "Slope", "ceilings_of", "count_of", "roof_of",
            "roofs_of", "slopes_of", "work_text"]
@@ -229,7 +229,7 @@ def ceilings_of(gpu: Gpu, points: Sequence[Point]) -> tuple[Ceiling, ...]:
         share, why = _last_wave(gpu, point)
         if share < 0.995:
             found.append(Ceiling(f"last wave: {quantity(share * top, unit)}", share * top, number,
-                                 f"{why}: {share:.0%} of the roof"))
+                                 f"{why}: {percent(share)} of the roof"))
         if (floor := point.flops / gpu.launch_seconds) < top:
             launch = quantity(gpu.launch_seconds, "s")
             found.append(Ceiling(f"launch: {quantity(floor, unit)}", floor, number, "one launch takes "

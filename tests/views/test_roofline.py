@@ -16,7 +16,7 @@ from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.errors import ShapeError
 from pyptx.views import MIME
 from pyptx.views._rooflayout import CHARACTER, FONT, picture
-from pyptx.views._roofnumbers import number, power, quantity, ticks
+from pyptx.views._roofnumbers import number, percent, power, quantity, ticks
 from pyptx.views.roofline import Point, Roofline
 
 H200 = gpu("h200")
@@ -225,6 +225,7 @@ def test_quantities_have_three_digits(value, unit, text):
 
 
 def test_numbers_and_ticks():
+    assert [percent(share) for share in (.754, .0995, .061, .0005, 1.02)] == ["75%", "10%", "6.1%", "0.05%", "102%"]
     assert [number(value) for value in (.125, 341.3, 2730.7, 1.0)] == ["0.125", "341", "2731", "1"]
     assert [power(value) for value in (.01, 1, 1000, 1e4)] == ["0.01", "1", "1000", "10k"]
     assert ticks(.5, 200)[0] == [1, 10, 100]

@@ -33,9 +33,9 @@ export function layout(data, level, { left, top, width, height }, shown = () => 
     lines.push(line(slope === main ? "slope" : "slope other", own, `${slope.label}: ${slope.source}`, slope));
     room.line(own);
   }
-  const ceilings = data.ceilings.filter(one => (one.point < 0 || placed.length <= CEILINGS_OF) && placed.some(each => matters(one, each)));
+  const ceilings = new Map(data.ceilings.filter(one => (one.point < 0 || placed.length <= CEILINGS_OF) && placed.some(each => matters(one, each))).map(one => [one.label, one])).values();
   const flats = [...roofs.map(one => [one.flops_per_s, `roof ${one.kind}${one.used ? "" : " other"}`, one.label, one.source]),
-                 ...ceilings.map(one => [one.flops_per_s, "roof ceiling", one.label, one.why])].filter(([flops]) => frame.y[0] < flops && flops < frame.y[1]);
+                 ...[...ceilings].map(one => [one.flops_per_s, "roof ceiling", one.label, one.why])].filter(([flops]) => frame.y[0] < flops && flops < frame.y[1]);
   const right = left + width;
   for (const [flops, kind, label, why] of flats) {
     const start = max(frame.x[0], flops / rate);
@@ -92,10 +92,11 @@ export function labelled(points, level, placed) {
   return new Map(found.sort(([a], [b]) => points[b].rate - points[a].rate).slice(0, LABELS));
 }
 
-/** "75%", rounded as Python does: half to even. */
+/** "75%", "6.1%", "0.05%": whole ones, or two digits below ten. */
 export function percent(share) {
+  if (share < 0.0995) return `${Number((share * 100).toPrecision(2))}%`;
   const exact = share * 100, down = Math.floor(exact);
-  return `${exact - down === 0.5 ? down + (down % 2) : Math.round(exact)}%`;
+  return `${exact - down === 0.5 ? down + (down % 2) : Math.round(exact)}%`;           // half to even, as in Python
 }
 
 /** What is taken: boxes of labels and markers, and points along lines. */

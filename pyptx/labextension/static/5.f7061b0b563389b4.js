@@ -50,6 +50,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; }
 .pyptx-panel-facts small { font-weight: 400; color: var(--jp-ui-font-color2); }
 .pyptx-panel-bad { color: var(--jp-error-color1); }
+.pyptx-panel-starts { display: flex; flex-wrap: wrap; gap: 4px 6px; margin: 4px 0; }
 .pyptx-panel-versions { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 10px; }
 .pyptx-panel-versions details { flex: 1; min-width: 140px; }
 .pyptx-panel-versions details[open] { flex-basis: 100%; }
