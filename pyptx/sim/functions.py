@@ -63,6 +63,7 @@ class Body:
         base: where the frame starts in local memory, None when the stack pointer says.
         calls: names of functions it calls.     indirect: it calls through an address.
         vectors: it declares vector registers.
+        stack_before: holds how much of the stack alloca took before, in functions that use it.
         cycle: a number shared by functions that may call each other; None for functions outside of such circles.
     """
 
@@ -79,6 +80,7 @@ class Body:
     vectors: bool = False
     scope: Scope | None = None
     cycle: int | None = None
+    stack_before: Reg | None = None
     registers: list[Reg] = field(default_factory=list)
 
     def new_register(self, name: str, type_name: str) -> Reg:

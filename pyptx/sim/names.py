@@ -42,7 +42,8 @@ __all__ = ["Names"]
 
 _SPACES = {"shared::cta": "shared", "shared::cluster": "shared"}
 _AXES = ("xyzw", "rgba")
-STACK_BYTES = 16384             # of local memory for frames that lie where the stack pointer says, as on a device
+_STACK = frozenset(("alloca", "stackrestore"))
+STACK_BYTES = 16384             # of local memory for frames that lie where the stack pointer says, and for alloca
 
 
 class Names:
@@ -66,6 +67,7 @@ class Names:
                 self.functions[alias.name] = self.functions[alias.aliasee]
         self._carry: Reg | None = None
         self._stack: Reg | None = None
+        self._stack_used: Reg | None = None
         self._held: list[Reg] = []
         self._initializers: list[tuple[Variable, VarDecl, Scope]] = []
         for directive in module.directives:
@@ -98,6 +100,12 @@ class Names:
         if self._stack is None:
             self._stack = self.new_register("stack pointer", "b64")
         return self._stack
+
+    def stack_used(self) -> Reg:
+        """Bytes that alloca took and that are not free again, behind `stack_base`."""
+        if self._stack_used is None:
+            self._stack_used = self.new_register("stack used", "b64")
+        return self._stack_used
 
     def held(self, number: int) -> Reg:
         """A 64-bit register for what an instruction holds while it runs."""
@@ -147,7 +155,9 @@ class Names:
                 variable.address += body.base
         self.addressed = taken
         ends = [body.base + body.pitch for body in self.bodies.values() if body.base is not None]
-        self.local_bytes = max(ends) + (STACK_BYTES if moving else 0)
+        self.local_bytes = self.stack_base = _aligned(max(ends) + (STACK_BYTES if moving else 0), 16)
+        if any(instruction.opcode == "alloca" for instruction, _ in self.instructions):
+            self.local_bytes += STACK_BYTES
 
     def _addressed(self, initializers) -> list[str]:
         """Functions whose address stands in initializers."""
@@ -174,6 +184,9 @@ class Names:
         for instruction, inner in self.instructions[body.start:]:
             if self.functions or instruction.opcode == "call":
                 self._references(instruction, inner, body, addressed)
+        if function is not self.function and any(instruction.opcode in _STACK for instruction, _
+                                                 in self.instructions[body.start:]):
+            body.stack_before = body.new_register("stack before", "b64")
         if function is not self.function or body.calls or body.indirect:
             leave = Instruction("exit" if function is self.function else "ret", place=function.place)
             self.instructions.append((leave, scope))                # control does not run into the next function

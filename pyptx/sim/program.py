@@ -33,8 +33,11 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     memory,
     mma,
     move,
+    multimem,
+    stack,
     tcgen05,
     tensor_copy,
+    video,
     warp,
     wgmma,
 )

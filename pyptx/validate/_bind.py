@@ -267,7 +267,8 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
             if tok[0] == "!":
                 return operand.negatable and predicate and tok[1] in ("pred", "?")
             if tok[0] == "-":
-                return form.op.opcode == "vmad" and operand.role == "read"
+                return (form.op.opcode == "vmad" and operand.role == "read" and tok[1] != "int"
+                        and _fits(operand, tok[1], form, choices))
             if tok[0] == ".":
                 return operand.selects(tok[2]) if operand.selectors else tok[2] in "xyzwrgba"
             return tok[0] == "{" and len(tok) == 2 and \

@@ -250,7 +250,7 @@ def _leaf_text(path: tuple, n: int, count: int) -> Callable[[Instruction], str]:
 
 def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | None:
     """`untyped`: the register is in a vector with bN registers, which make ptxas take the whole vector as bits."""
-    if tok.__class__ is tuple:
+    while tok.__class__ is tuple:
         if tok[0] in ("(", "["):
             return None
         tok = tok[1]

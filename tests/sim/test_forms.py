@@ -21,11 +21,7 @@ from pyptx.sim.core.actions import encode
 FORMS = [form for op in isa.OPS.values() for form in op.forms]
 
 # Opcodes without any form that is simulated yet.
-NOT_SIMULATED = frozenset("""
-    alloca fabric istypep
-    multimem spcompress spdecompress stackrestore stacksave suld suq sured sust
-    tex tld4 txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4
-    vmin vmin2 vmin4 vset vset2 vset4 vshl vshr vsub vsub2 vsub4""".split())
+NOT_SIMULATED = frozenset("fabric spcompress spdecompress suld suq sured sust tex tld4 txq".split())
 
 _NAMES = """.shared .align 16 .b8 sym_shared[64]
 .local .align 16 .b8 sym_local[64]"""

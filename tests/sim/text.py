@@ -16,6 +16,8 @@ def _operand(text: str) -> ir.Operand:
         return ir.VectorOperand(tuple(map(_operand, _split(text[1:-1]))))
     if text.startswith("!"):
         return ir.NegatedOperand(_operand(text[1:]))
+    if text.startswith("-%"):
+        return ir.NegativeOperand(_operand(text[1:]))
     if text.startswith("["):
         base, _, offset = text[1:-1].partition("+")
         return ir.AddressOperand(base.strip(), offset.strip() or None)

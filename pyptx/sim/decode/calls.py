@@ -35,14 +35,20 @@ def leave(o: Operands) -> Action:
     body = o.scope.body
     if body.function.is_entry:
         return Exit()
-    return Return(tuple(Store(body.at(slot.offset), slot.size, 1, (body.scope.register(slot.name)[0],))
-                        for slot in body.results if slot.register))
+    freed = () if body.stack_before is None else (_copied(body.names.stack_used(), body.stack_before),)
+    return Return((*(Store(body.at(slot.offset), slot.size, 1, (body.scope.register(slot.name)[0],))
+                     for slot in body.results if slot.register), *freed))
+
+
+def _copied(to: Reg, source: Reg) -> Compute:
+    return Compute(((to, Leaf(source, "u64")),))
 
 
 def prologue(body: Body) -> tuple[Action, ...]:
     """What a function does before its first instruction: parameters declared as registers come from its frame."""
-    return tuple(Load(body.at(slot.offset), slot.size, 1, slot.type[0] == "s", (body.scope.register(slot.name)[0],))
-                 for slot in body.params if slot.register)
+    noted = () if body.stack_before is None else (_copied(body.stack_before, body.names.stack_used()),)
+    return (*(Load(body.at(slot.offset), slot.size, 1, slot.type[0] == "s", (body.scope.register(slot.name)[0],))
+              for slot in body.params if slot.register), *noted)
 
 
 @decodes("call")
