@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from score_rows import both, hide, round_pair, softmax_step, visible
 
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
@@ -44,6 +45,16 @@ SPACE = {"BN": (64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, Fal
 
 
 def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
+    """See body."""
+    body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG)
+
+
+def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
+    """See body; and for the backward pass sums (B x H x SP, f32): of each query the log2 of its sum of exponentials."""
+    body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG)
+
+
+def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool) -> None:
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128, T at least BN.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
@@ -196,6 +207,15 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=
         # Divide by the sums and write through this consumer's rows of Q, which nobody reads any more.
         for r in range(2):
             ptx.warp.reduce_sum(total[r], width=4)
+            if sums is not None:
+                length, own_query = sums.shape[2], row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r
+                (place,), number = ptx.global_ptrs(sums), reg.scalar(f32)
+                ptx.inst.lg2.approx.f32(number, total[r])
+                ptx.inst.fma.rn.f32(number, largest[r], scale, number)
+                ptx.inst.selp.f32(number, number, 0.0, own_query < S)
+                ptx.inst.mad.wide.u32(place, batch * q.shape[1] + head, length * 4, place)
+                ptx.inst.mad.wide.u32(place, own_query, 4, place)
+                ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((lane & 3) == 0, own_query < length))
             ptx.inst.rcp.approx.f32(total[r], total[r])
         pairs = reg.array(b32, D // 4).regs()
         for i, pair in enumerate(pairs):
@@ -215,52 +235,6 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
 
-def both(p: Reg, q: Reg | bool) -> Reg:
-    """The predicate that both hold; the second may be known already."""
-    result = reg.scalar(pred)
-    ptx.inst.and_.pred(result, p, q if isinstance(q, Reg) else int(q))
-    return result
-
-
-def visible(row: Reg, T: int, causal: bool) -> Reg:
-    """The last key that a query may see."""
-    last = reg.scalar(s32, T - 1)
-    if causal:
-        ptx.inst.min.s32(last, last, row)
-    return last
-
-
-def hide(scores: list[Reg], room: Reg) -> None:
-    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
-    for i, score in enumerate(scores):
-        ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
-
-
-def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float) -> Reg:
-    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
-
-    A row lies over four lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
-    """
-    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
-    for score in scores:
-        ptx.inst.max.f32(largest, largest, score)
-    ptx.warp.reduce_max(largest, width=4)
-    ptx.inst.mul.f32(offset, largest, -scale)
-    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
-    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
-    ptx.inst.mul.f32(total, total, shrinks)
-    for score in scores:
-        ptx.inst.fma.rn.f32(score, score, scale, offset)
-        ptx.inst.ex2.approx.ftz.f32(score, score)
-        ptx.inst.add.f32(total, total, score)
-    return shrinks
-
-
-def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
-    """Two f32 as a pair of 16-bit numbers."""
-    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
-
-
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
     if D not in (64, 128):
@@ -277,13 +251,14 @@ def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> N
         raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; there are {MOST_BYTES}")
 
 
-def attention_of(dtype: PtxType) -> Kernel:
-    """The kernel for arrays of `dtype` (bf16 or f16)."""
+def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
+    """The kernel for arrays of `dtype` (bf16 or f16); with_sums: the one that gives O and sums, SP (to pass) long."""
     def tile(length: str, rows: int | str) -> Tile:
         return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX))
-    return kernel(forward, name="attention", arch="sm_90a", in_specs=[tile("S", BM), tile("T", "BN"), tile("T", "BN")],
-                  out_specs=[tile("S", ROWS)], grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1),
-                  reqntid=(THREADS, 1, 1))
+    return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
+                  in_specs=[tile("S", BM), tile("T", "BN"), tile("T", "BN")],
+                  out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
+                  grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 attention = attention_of(bf16)
