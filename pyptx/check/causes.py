@@ -18,7 +18,7 @@ from pyptx.sim import Program
 from pyptx.sim.asynchronous import AsyncGroup
 from pyptx.sim.tensor import WgmmaGroup
 
-__all__ = ["Cause", "cause"]
+__all__ = ["Cause", "cause", "stronger_waits"]
 
 MOST_RUNS = 48                                  # experiments for one difference
 
@@ -54,7 +54,7 @@ def cause(trial: Trial, base: Outcome, schedule: Schedule, differs: Callable[[Ou
         return Cause(order=True, tried=len(lines))
     late = [line for line in lines[:MOST_RUNS]
             if differs(trial.run(schedule, [i for i in started if i not in line]))]
-    waits = list(_waits(trial.program))
+    waits = list(stronger_waits(trial.program))
     weak = [i for i, stronger in waits[:MOST_RUNS] if not differs(trial.run(schedule, program=stronger))]
     return Cause(late=tuple(late), weak=tuple(weak), tried=len(lines),
                  complete=max(len(lines), len(waits)) <= MOST_RUNS)
@@ -69,7 +69,7 @@ def _by_line(program: Program, instructions: list[int]) -> Iterator[tuple[int, .
     return map(tuple, lines.values())
 
 
-def _waits(program: Program) -> Iterator[tuple[int, Program]]:
+def stronger_waits(program: Program) -> Iterator[tuple[int, Program]]:
     """Each wait that leaves groups under way, and the program in which it leaves none."""
     for i, action in enumerate(program.actions):
         match action:

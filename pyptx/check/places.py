@@ -31,6 +31,11 @@ class Places:
         node = self._program.instructions[instruction]
         return Location(role, node.place, self._lines[id(node)], text_of(node))
 
+    def line(self, instruction: int) -> tuple[str, int]:
+        """The Python line, or else the PTX line, an instruction stands for."""
+        node = self._program.instructions[instruction]
+        return ("", self._lines[id(node)]) if node.place is None else (node.place.file, node.place.line)
+
     @cached_property
     def _lines(self) -> dict[int, int]:
         """1-based PTX line of each instruction, by the id of its node."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pyptx import sim
 from pyptx._variant import Variant
 from pyptx.check.causes import cause
 from pyptx.check.compare import Difference, difference
+from pyptx.check.observed import observed
 from pyptx.check.places import Places
 from pyptx.check.report import SEVERITIES, Finding, Report
 from pyptx.check.rules import rule_of
@@ -20,6 +22,7 @@ from pyptx.check.words import explained
 from pyptx.check.writers import only_float_sums, takes_tickets
 from pyptx.errors import LaunchError
 from pyptx.runtime import LaunchPlan, runtime_for
+from pyptx.sim.core.library import problem
 from pyptx.sim.plan import SCHEDULES
 
 __all__ = ["check"]
@@ -49,9 +52,14 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
     if len(names) != len(args):
         sim.launch(program, plan.grid, plan.block, list(args), cluster=plan.cluster)        # says what is wrong
     trial = Trial(program, plan, args, names, settings)
-    outcomes = {schedule: trial.run(schedule) for schedule in wanted}
+    watched = settings.get("engine", "auto") != "reference" and problem() is None
+    outcomes = {schedule: trial.run(schedule, sanitize=watched) for schedule in wanted}
     places = Places(variant, program)
-    findings = [*_faults(outcomes, places), *_differences(trial, outcomes, places)]
+    saw = observed(program, {str(s): outcome.seen for s, outcome in outcomes.items()}, places,
+                   lambda other: trial.run(wanted[0], program=other, sanitize=True).seen)
+    if saw:
+        saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
+    findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw))]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
                   time.perf_counter() - started)
@@ -87,8 +95,8 @@ def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Findin
     return findings
 
 
-def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Finding]:
-    """Arrays that differ from those of the first run that ended: one finding for each."""
+def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Places, known: bool) -> list[Finding]:
+    """Arrays that differ from those of the first run that ended: one finding each; `known`: the sanitizer saw why."""
     ended = {schedule: outcome for schedule, outcome in outcomes.items() if outcome.error is None}
     if len(ended) < 2:
         return []
@@ -98,7 +106,7 @@ def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Pla
         shown = {schedule: found for schedule, outcome in ended.items()
                  if (found := difference(base.arrays[name], outcome.arrays[name])) is not None}
         if shown:
-            findings.append(_explained(trial, base, first, name, shown, places))
+            findings += _explained(trial, base, first, name, shown, places, known)
     return findings
 
 
@@ -114,18 +122,19 @@ def _each_memory(arrays: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def _explained(trial: Trial, base: Outcome, first: Schedule, name: str, shown: Mapping[Schedule, Difference],
-               places: Places) -> Finding:
+               places: Places, known: bool) -> list[Finding]:
     schedule = next((s for s in shown if s.kind != "random"), next(iter(shown)))
     found = shown[schedule]
     tensor = name.removesuffix("_tma_desc")
     where = f"{tensor}[{', '.join(map(str, found.index))}]"
-    message = (f"{where} is {_shown(found.values[0])} in the {first} schedule and {_shown(found.values[1])} in the "
-               f"{schedule} one; {found.count} of {found.size} elements differ.")
+    message = _told(where, found, first, schedule)
     names = tuple(map(str, shown))
     if found.spread <= ROUNDING and only_float_sums(trial.program, name):
-        return Finding("order-of-atomics", "note", f"{message} Only floating-point atomics write {tensor}, and the "
+        return [Finding("order-of-atomics", "note", f"{message} Only floating-point atomics write {tensor}, and the "
                        "difference is within what rounding in another order explains.",
-                       "sum in a fixed order where results must repeat bit for bit", (), tensor, found.index, names)
+                       "sum in a fixed order where results must repeat bit for bit", (), tensor, found.index, names)]
+    if known:
+        return []
 
     def differs(outcome: Outcome) -> bool:
         return outcome.error is not None or difference(base.arrays[name], outcome.arrays[name]) is not None
@@ -134,8 +143,26 @@ def _explained(trial: Trial, base: Outcome, first: Schedule, name: str, shown: M
     text, fix = explained(why, trial.program.instructions, tickets=tickets)
     at = [places.of(line[0], "may land at any time here") for line in why.late]
     at += [places.of(i, "waits for too little") for i in why.weak]
-    return Finding("schedule-dependent-result", "warning" if tickets else "error", f"{message} {text}", fix, tuple(at),
-                   tensor, found.index, names)
+    return [Finding("schedule-dependent-result", "warning" if tickets else "error", f"{message} {text}", fix, tuple(at),
+                    tensor, found.index, names)]
+
+
+def _told(where: str, found: Difference, first: Schedule, schedule: Schedule) -> str:
+    return (f"{where} is {_shown(found.values[0])} in the {first} schedule and {_shown(found.values[1])} in the "
+            f"{schedule} one; {found.count} of {found.size} elements differ.")
+
+
+def _consequence(outcomes: Mapping[Schedule, Outcome]) -> str:
+    """The first array whose results show that something is wrong."""
+    ended = {schedule: outcome for schedule, outcome in outcomes.items() if outcome.error is None}
+    first = next(iter(ended), None)
+    for name in _each_memory(ended[first].arrays) if first is not None else ():
+        for schedule, outcome in ended.items():
+            found = difference(ended[first].arrays[name], outcome.arrays[name])
+            if found is not None:
+                where = f"{name.removesuffix('_tma_desc')}[{', '.join(map(str, found.index))}]"
+                return f" Results show it: {_told(where, found, first, schedule)}"
+    return ""
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,7 @@ from pyptx.errors import SimulationError
 from pyptx.runtime import LaunchPlan
 from pyptx.runtime.arrays import arrays_of
 from pyptx.sim.counters import Counters
+from pyptx.sim.watch import Sighting
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["Outcome", "Schedule", "Trial", "copies_of"]
@@ -32,11 +33,12 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a run gave: its arrays by parameter, or the error that ended it."""
+    """What a run gave: its arrays by parameter, or the error that ended it; what the sanitizer saw."""
 
     arrays: Mapping[str, np.ndarray]
     counters: Counters | None = None
     error: SimulationError | None = None
+    seen: tuple[Sighting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,26 +51,29 @@ class Trial:
     names: Sequence[str]
     settings: Mapping[str, Any]
 
-    def run(self, schedule: Schedule, prompt: Collection[int] = (), program: sim.Program | None = None) -> Outcome:
+    def run(self, schedule: Schedule, prompt: Collection[int] = (), program: sim.Program | None = None,
+            sanitize: bool = False) -> Outcome:
         """One run on fresh copies.
 
         Args:
             prompt: instructions whose asynchronous operations land at once in every schedule.
             program: in place of the trial's own, with the same parameters.
+            sanitize: watch every access.
         Raises:
             LaunchError: an argument does not fit.
         """
         args = copies_of(self.args)
         arrays = {name: _memory(arg) for name, arg in zip(self.names, args, strict=True) if _memory(arg) is not None}
+        found: list[Sighting] | None = [] if sanitize else None
         try:
             result = sim.launch(program or self.program, self.plan.grid, self.plan.block, args,
                                 cluster=self.plan.cluster, smem_bytes=self.plan.smem_bytes, schedule=schedule.kind,
-                                seed=schedule.seed, prompt=prompt, **self.settings)
+                                seed=schedule.seed, prompt=prompt, found=found, **self.settings)
         except SimulationError as error:
             if error.kind is None:                              # the program cannot be run at all
                 raise
-            return Outcome(arrays, error=error)
-        return Outcome(arrays, result.counters)
+            return Outcome(arrays, error=error, seen=tuple(found or ()))
+        return Outcome(arrays, result.counters, seen=result.seen)
 
 
 def copies_of(args: Sequence[Any]) -> list[Any]:

@@ -27,7 +27,7 @@ class Simulated:
         """Run the program; NumPy arrays among the arguments are pointers, written in place."""
         result = sim.launch(program, plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
                             **options)
-        return LaunchResult(self.name, result.seconds, result.counters)
+        return LaunchResult(self.name, result.seconds, result.counters, result.seen)
 
     def bind(self, program: sim.Program, plan: LaunchPlan, runtime: Runtime, stand_ins: Sequence[StandIn],
              values: Sequence[Any], maps: Sequence[Any], *, apart: int) -> None:

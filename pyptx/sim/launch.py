@@ -20,23 +20,28 @@ from pyptx.sim.host import Heap
 from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.watch import Sighting
 
 __all__ = ["Result", "launch"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a launch did: counters per instruction, wall time in seconds, and the engine ("core" or "reference")."""
+    """What a launch did: counters per instruction, wall time in seconds, the engine ("core" or "reference"), and what
+    the sanitizer found.
+    """
 
     counters: Counters
     seconds: float
     engine: str
+    seen: tuple[Sighting, ...] = ()
 
 
 def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
            threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
-           schedule: str = "eager", prompt: Collection[int] = ()) -> Result:
+           schedule: str = "eager", prompt: Collection[int] = (), sanitize: bool = False,
+           found: list[Sighting] | None = None) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     Args:
@@ -51,6 +56,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
             other: no atomics, no ordered accesses of global memory.
         max_steps: warp-instructions after which the run is given up.
         prompt: numbers of instructions whose asynchronous operations land at once in every schedule.
+        sanitize: watch every access for races, missing fences and waits; the C core only.
+        found: gets what the sanitizer finds, also when the run ends in an error.
         tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
     Raises:
         LaunchError: an argument or a size is wrong.
@@ -70,13 +77,17 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
     chosen = _engine(engine)
     if threads is not None and threads < 1:
         raise LaunchError(f"threads is {threads}; pass 1 or more")
+    found = [] if found is None and sanitize else found
+    if found is not None and chosen != "core":
+        raise LaunchError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
     started = time.perf_counter()
     if chosen == "core":
-        counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads)
+        counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
+                            found=found)
     else:
         counters = reference.run(program, plan, block_of_params, segments)
     np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
-    return Result(counters, time.perf_counter() - started, chosen)
+    return Result(counters, time.perf_counter() - started, chosen, tuple(found or ()))
 
 
 def _engine(name: str) -> str:

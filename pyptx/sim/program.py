@@ -45,7 +45,7 @@ from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import Flow, flow
 from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
-from pyptx.sim.scope import Scope
+from pyptx.sim.scope import Scope, Variable
 from pyptx.sim.shapes import Shaped, known, parts, record
 from pyptx.sim.tensor import flops
 from pyptx.sim.uses import sources, targets, values
@@ -123,6 +123,17 @@ class Program:
             uses.append(used)
             kills.append(killed)
         return frozenset(self.flow.live_at([body.start for body in self.names.bodies.values()], uses, kills))
+
+    @cached_property
+    def shared_variables(self) -> tuple[Variable, ...]:
+        """Variables of shared memory, with their addresses in it."""
+        scopes = {id(scope): scope for _, scope in self.names.instructions}
+        for scope in [self.names.top, *scopes.values()]:
+            while scope is not None:
+                scopes[id(scope)] = scope
+                scope = scope.parent
+        found = {id(v): v for scope in scopes.values() for v in scope.variables.values() if v.space == "shared"}
+        return tuple(found.values())
 
     @cached_property
     def allocates(self) -> bool:

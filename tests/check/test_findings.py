@@ -30,10 +30,10 @@ def test_a_copy_that_is_used_too_early_is_found_at_its_line(name):
     kernel = getattr(racy, name)
     before = X.copy()
     finding = only(kernel.check(X))
-    assert (finding.rule, finding.severity, finding.tensor) == ("schedule-dependent-result", "error", "y")
-    assert finding.index == (0,) and "late" in finding.schedules
+    assert (finding.rule, finding.severity, finding.tensor) == ("missing-wait", "error", "smem_0")
+    assert "late" in finding.schedules and "Results show it: y[0] is " in finding.message
     assert line_of(kernel) in {location.place.line for location in finding.places}
-    assert all("cp.async" in location.ptx for location in finding.places)
+    assert [place.ptx.split()[0] for place in finding.places[:2]] == ["cp.async.ca.shared.global", "ld.shared.f32"]
     np.testing.assert_array_equal(X, before)
 
 
@@ -46,9 +46,18 @@ def test_a_wait_that_is_too_weak_is_named():
 
 def test_a_missing_barrier_is_told_from_a_missing_wait():
     finding = only(racy.barrier_missing.check(X))
+    assert finding.rule == "data-race" and "bar.sync" in finding.fix
+    assert {location.ptx.split()[0] for location in finding.places} == {"ld.shared.f32", "st.shared.f32"}
+
+
+def test_without_the_sanitizer_experiments_look_for_the_cause():
+    finding = only(racy.barrier_missing.check(X, engine="reference"))
     assert finding.rule == "schedule-dependent-result" and finding.places == ()
     assert "order of the warps" in finding.message and "not known" in finding.message
     assert all(name.startswith("random") for name in finding.schedules)
+    finding = only(racy.wait_too_weak.check(X, engine="reference"))
+    assert (finding.rule, finding.tensor, finding.index) == ("schedule-dependent-result", "y", (0,))
+    assert line_of(racy.wait_too_weak) in {location.place.line for location in finding.places}
 
 
 def test_the_order_of_atomics_is_a_note():
@@ -90,9 +99,10 @@ def test_loaded_ptx_is_checked_with_its_launch():
 def test_arrays_that_share_memory_share_it_in_the_copies():
     entry = pyptx.load(racy.too_far.ptx(N=racy.N))["too_far"]
     both = np.zeros(racy.N + 1, np.float32)
-    finding = only(entry.check(1, racy.N, both[:racy.N], both[:racy.N]))
-    assert finding.rule == "out-of-bounds"                       # in every schedule, and nothing else
-    assert entry.check(1, racy.N, both, both, random=0, schedules=("eager", "late")).ok
+    findings = entry.check(1, racy.N, both[:racy.N], both[:racy.N]).findings
+    assert [finding.rule for finding in findings] == ["out-of-bounds", "data-race"]
+    finding = only(entry.check(1, racy.N, both, both, random=0))
+    assert finding.rule == "data-race" and finding.tensor in ("x", "y")
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -32,22 +32,23 @@ def test_every_fault_of_the_core_has_a_rule():
 def test_the_text_tells_rule_place_and_fix():
     text = racy.wait_too_weak.check(X).text()
     assert re.match(r"wait_too_weak: 1 error in eager, late, 4 random schedules\n\n"
-                    r"error\[schedule-dependent-result\]: y\[0\] is 64 in the eager schedule and nan in the late", text)
+                    r"error\[missing-wait\]: The cp.async that warp 1, lane 0 started wrote byte 128 of smem_0 .*"
+                    r"Results show it: y\[0\] is 64 in the eager schedule and nan in the late", text)
     assert re.search(r"waits for too little: \S+racy.py:\d+ \(PTX line \d+\)\n +ptx\S+wait_group\(1\)", text)
-    assert "  hint: let the wait leave fewer groups" in text
+    assert "  hint: cp.async.commit_group and cp.async.wait_group with a count small enough" in text
     assert "\x1b[" not in text and "\x1b[31m" in racy.wait_too_weak.check(X).text(colour=True)
 
 
 def test_html_is_static_and_escaped():
     bundle = racy.wait_too_weak.check(X)._repr_mimebundle_()
-    assert "<script" not in bundle["text/html"] and "schedule-dependent-result" in bundle["text/html"]
+    assert "<script" not in bundle["text/html"] and "missing-wait" in bundle["text/html"]
     assert bundle["text/plain"].startswith("wait_too_weak: 1 error")
 
 
 def test_json_is_plain():
     report = racy.wait_too_weak.check(X)
     found = json.loads(json.dumps(report.to_json()))
-    assert (found["ok"], found["kernel"], found["findings"][0]["index"]) == (False, "wait_too_weak", [0])
+    assert (found["ok"], found["kernel"], found["findings"][0]["index"]) == (False, "wait_too_weak", [128])
     assert found["findings"][0]["places"][0]["python"]["file"] == str(FILE)
 
 
@@ -73,7 +74,7 @@ def test_the_command_exits_by_what_it_found(capsys, tmp_path):
     sarif = tmp_path / "report.sarif"
     status, out, _ = run(capsys, "check", f"{FILE}:wait_too_weak", "--sarif", sarif)
     assert status == 1 and "waits for too little" in out
-    assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "schedule-dependent-result"
+    assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "missing-wait"
     status, out, _ = run(capsys, "check", f"{FILE}:too_far", "-p", f"N={racy.N + 1}", "--json")
     assert status == 0 and json.loads(out)["ok"] and json.loads(out)["params"]["N"] == racy.N + 1
     status, _, err = run(capsys, "check", f"{FILE}:too_far")
@@ -88,7 +89,7 @@ def test_ptx_files_are_checked_with_their_launch(capsys, tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(racy.copy_not_waited_for.ptx())
     status, out, _ = run(capsys, "check", path, "--grid", 1, "--block", racy.N, "--args", "f32[128]", "f32[128]")
-    assert status == 1 and "may land at any time here: PTX line" in out
+    assert status == 1 and "reads, in no order with it: PTX line" in out
     status, _, err = run(capsys, "check", path, "--args", "f32[128]", "f32[128]")
     assert status == 2 and "--grid" in err
 

@@ -1,5 +1,6 @@
 // What Python calls: names of operations, loading a program, running, looking at the state when something went wrong.
 #include "chain.h"
+#include "watch.h"
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
                                       atomic_ops, warp_ops, control_ops, tensor_ops, wgmma_ops, matrix_ops, mbarrier_ops, cluster_ops, copy_ops, tma_ops,
@@ -40,7 +41,7 @@ u32 core_sizes(u32 what) {
 typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
-    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links;
+    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; const u32 *watch;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
     u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr;
     u64 grid[3], block[3], cluster[3];
@@ -88,6 +89,9 @@ Ctx *core_open(const Launch *l) {
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
     x->base[1] = x->consts;
+    if (l->watch && !watch_open(x, l->watch)) { core_close(x); return 0; }
+    for (u32 k = 0; l->watch && k < x->nops; k++)                        // fences have something to do
+        if (l->ops[k].fn == f_nop && l->watch[l->ops[k].instr] >> 8 & 15) l->ops[k].fn = watch_fence;
     if (!open_chains(x)) { core_close(x); return 0; }
     return x;
 }
@@ -99,6 +103,7 @@ void core_close(Ctx *x) {
     release_aligned(x->consts);
     release_aligned(x->place_sregs);
     release_aligned(x->pattern);
+    watch_close(x);
     close_chains(x);
     release_aligned(x);
 }

@@ -2,7 +2,7 @@
 //
 // Op.mod as for loads. Op.aux2: operation | type << 8. Pool from Op.aux: `elements` destinations (NONE when the result
 // is dropped), then sources, then for cas the new values.
-#include "access.h"
+#include "watch.h"
 
 enum { ADD, MIN, MAX, AND, OR, XOR, EXCH, CAS, INC, DEC };
 
@@ -64,6 +64,7 @@ static void f_atom(Ctx *x, const Op *o, u32 m) {
     Access t;
     if (!m || !resolve(x, o, m, &t, 1)) return;
     account(x, o, m, &t);
+    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, SEEN_ATOMIC);
     u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, width = 1u << (o->mod >> 9 & 7);
     u32 operation = o->aux2 & 255, type = o->aux2 >> 8 & 255, packed = o->aux2 >> 16 & 1;
     const u32 *data = x->pool + o->aux;

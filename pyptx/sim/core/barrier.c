@@ -2,7 +2,7 @@
 //
 // Op of a barrier: a the id, b the thread count (NONE: all threads), c the predicate of bar.red (xor imm), d its result;
 // mod 0 sync, 1 arrive, 2 red.popc, 3 red.and, 4 red.or.
-#include "core.h"
+#include "watch.h"
 
 static void reset(Barrier *b) { memset(b, 0, sizeof *b); b->all = 1; }
 
@@ -20,10 +20,12 @@ static void release(Ctx *x, Cta *cta, u32 id) {
             if (o->mod == 2) put32(x, o->d, (V32)bar->popc, group->mask);
             else if (o->mod == 3) put_pred(x, o->d, bar->all ? ALL : 0, group->mask);
             else if (o->mod == 4) put_pred(x, o->d, bar->any ? ALL : 0, group->mask);
+            if (UNLIKELY(x->watch != 0)) watch_leave(x, cta, warp, id, group->mask);
             group->state = READY;
             group->pc++;
         }
     }
+    if (UNLIKELY(x->watch != 0)) watch_left(x, cta, id);
     memcpy(x->base, keep, sizeof keep);
     reset(bar);
     cta->barriers &= ~(1u << id);
@@ -59,6 +61,7 @@ void arrive_barrier(Ctx *x, const Op *o, u32 m) {
         bar->all &= yes == m;
         bar->any |= yes != 0;
     }
+    if (UNLIKELY(x->watch != 0)) watch_arrive(x, id, m);
     Warp *w = x->warp;
     bar->partial[w->index] |= m;
     if (o->mod != 1) {

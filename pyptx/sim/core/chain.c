@@ -41,13 +41,13 @@ static STEP(step_sync) {
 static Step step_of(Ctx *x, const Op *o) {
     u32 special = o->flags & F_SPECIAL, guarded = o->flags & F_GUARDED;
     if (special == F_SYNC && !guarded && (o->e & 3) == 1 && *(u32 *)R(x, o->e) == ALL) {
-        Step own = butterfly_step(x, o);
+        Step own = x->watch ? 0 : butterfly_step(x, o);
         return own ? own : step_sync;
     }
     if (special) return chain_end;
     if (guarded) return step_guarded;
     Step own = quick_step(o);
-    if (!own && !x->marks) own = memory_step(o, x->pool);
+    if (!own && !x->marks && !x->watch) own = memory_step(o, x->pool);
     return own ? own : o->flags & F_FULL ? step_full : step_call;
 }
 

@@ -1,15 +1,16 @@
 // Clusters: their barrier, which counts threads; the pool of registers of a CTA (setmaxnreg); cancelling clusters that
 // have not started (clusterlaunchcontrol).
-#include "async.h"
+#include "watch.h"
 
 // The phase is over once every live thread has come.
-void recheck_cluster(Cluster *cluster) {
+void recheck_cluster(Ctx *x, Cluster *cluster) {
     for (u32 k = 0; k < cluster->size; k++)
         for (u32 w = 0; w < cluster->cta[k]->nwarps; w++) {
             Warp *warp = &cluster->cta[k]->warps[w];
             if ((warp->cluster_here & warp->live) != warp->live) return;
         }
     cluster->came = 0;
+    if (UNLIKELY(x->watch != 0)) watch_cluster_over(x, cluster);
     for (u32 k = 0; k < cluster->size; k++)
         for (u32 w = 0; w < cluster->cta[k]->nwarps; w++) cluster->cta[k]->warps[w].cluster_here = 0;
 }
@@ -21,7 +22,8 @@ static void f_cluster_arrive(Ctx *x, const Op *o, u32 m) {
     w->cluster_here |= m;
     w->cluster_left |= m;
     x->cta->cluster->came = 1;
-    recheck_cluster(x->cta->cluster);
+    if (UNLIKELY(x->watch != 0)) watch_cluster_arrive(x, o, m);
+    recheck_cluster(x, x->cta->cluster);
 }
 static void f_cluster_wait(Ctx *x, const Op *o, u32 m) {
     Warp *w = x->warp;
@@ -29,6 +31,7 @@ static void f_cluster_wait(Ctx *x, const Op *o, u32 m) {
     if (m & ~w->cluster_left) { raise_fault(x, FAULT_CLUSTER_WAIT, (u32)__builtin_ctz(m & ~w->cluster_left), 0, 0); return; }
     if (w->cluster_here & m) { x->not_yet = 1; return; }
     w->cluster_left &= ~m;
+    if (UNLIKELY(x->watch != 0)) watch_cluster_wait(x, m);
 }
 
 // setmaxnreg: imm registers a thread, mod 1: more (waits until the pool of the CTA has them), 0: fewer.

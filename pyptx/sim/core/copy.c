@@ -1,5 +1,5 @@
 // Copies that run beside the program: cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async, red.async; st.bulk.
-#include "async.h"
+#include "watch.h"
 
 enum { MOST_BYTES = 0xfffff };
 typedef struct { u8 *to[LANES]; const u8 *from[LANES]; u8 bytes[LANES]; } Small;
@@ -17,6 +17,15 @@ static void move_small(const Small *s, u32 lanes, u32 size) {
 static void land_small(Ctx *x, Async *a) {
     (void)x;
     move_small((const Small *)a->data, a->lanes, (u32)a->p[0]);
+}
+static void watch_small(Ctx *x, const Op *o, const Small *s, u32 m, u32 size) {
+    for (u32 k = m; k; k &= k - 1) {
+        u32 i = (u32)__builtin_ctz(k);
+        Agent a = watch_async(x, i, ROW_CP, SEEN_READ);
+        if (s->bytes[i]) watch_global(x, &a, lane_address(x, o, i), s->bytes[i]);
+        a = watch_async(x, i, ROW_CP, SEEN_WRITE);
+        watch_shared(x, &a, x->cta, (u64)(s->to[i] - x->cta->smem), size);
+    }
 }
 static void f_cp_async(Ctx *x, const Op *o, u32 m) {
     u32 size = 1u << (o->mod & 15), generic = o->mod & A_SIGNED ? ADDRESS_GENERIC : 0, whole = 0, skip = o->e == NONE ? 0 : PRED(x, o->e) ^ (o->aux2 & 1 ? ALL : 0);
@@ -40,6 +49,7 @@ static void f_cp_async(Ctx *x, const Op *o, u32 m) {
             if (!(s.from[i] = t.space == MIXED ? lane_host(x, o, &t, i, 0) : t.host + t.addr[i] + i * t.stride)) return;
         }
     }
+    if (UNLIKELY(x->watch != 0)) watch_small(x, o, &s, m, size);
     if (x->schedule == EAGER) {
         x->async_operations[o->instr] += (u32)__builtin_popcount(m);
         move_small(&s, m, size);
@@ -58,8 +68,15 @@ static void f_cp_async(Ctx *x, const Op *o, u32 m) {
 // Groups. mod: the track, + 8: commit, + 16: wait for all, + 32: wait for the sources only; otherwise imm groups may be
 // under way.
 static void f_async_group(Ctx *x, const Op *o, u32 m) {
-    if (!m || x->schedule == EAGER) return;
     u32 track = o->mod & 7;
+    if (UNLIKELY(x->watch != 0) && m) {
+        u32 kind = track == TRACK_CP ? ROW_CP : ROW_BULK;
+        if (o->mod & 8) watch_commit(x, kind, m);
+        else if (o->mod & 16) watch_wait_groups(x, kind, m, NONE);
+        else if (o->mod & 32) watch_wait_groups(x, ROW_BULK_READ, m, (u32)o->imm);
+        else watch_wait_groups(x, kind, m, (u32)o->imm);
+    }
+    if (!m || x->schedule == EAGER) return;
     if (o->mod & 8) commit_group(x, track, m);
     else if (o->mod & 16) land_track(x, track, m);
     else land_groups(x, track, m, (u32)o->imm, o->mod & 32 ? 1 : 2);
@@ -105,6 +122,17 @@ static u32 cell(Ctx *x, const Op *o, u32 which, u32 lane, u32 otherwise) {
     return place == NONE ? otherwise : ((const u32 *)R(x, place))[lane];
 }
 
+// What a copy that tells an mbarrier reads and writes.
+static void watch_copy(Ctx *x, const Async *c, u32 lane, u64 from, const u8 *host_from, u64 reads, Cta *at, const u8 *to, u64 bytes, u32 reduces) {
+    Agent a = watch_async(x, lane, ROW_MBARRIER, SEEN_READ);
+    watch_on_barrier(x, &a, c->at, c->barrier);
+    if (from) watch_global(x, &a, from, reads); else watch_shared(x, &a, x->cta, (u64)(host_from - x->cta->smem), reads);
+    a = watch_async(x, lane, ROW_MBARRIER, reduces ? SEEN_ATOMIC : SEEN_WRITE);
+    if (reduces) a.flags |= SEEN_STRONG;
+    watch_on_barrier(x, &a, c->at, c->barrier);
+    watch_shared(x, &a, at, (u64)(to - at->smem), bytes);
+    watch_signal(x, c->at, c->barrier, lane, ROW_MBARRIER);
+}
 static void f_bulk(Ctx *x, const Op *o, u32 m) {
     u32 way = o->mod & 3, reduces = o->mod & B_REDUCE;
     for (; m; m &= m - 1) {
@@ -130,6 +158,13 @@ static void f_bulk(Ctx *x, const Op *o, u32 m) {
         a.p[4] = cell(x, o, 1, i, 0xffff) & 0xffff;
         if (inside) a.p[4] = left, a.p[5] = right;
         x->tma_bytes[o->instr] += bytes;
+        if (UNLIKELY(x->watch != 0) && way == B_STORE) {
+            Agent s = watch_async(x, i, ROW_BULK_READ, SEEN_READ);
+            watch_shared(x, &s, x->cta, (u64)(host_from - x->cta->smem), bytes);
+            s = watch_async(x, i, ROW_BULK, reduces ? SEEN_ATOMIC : SEEN_WRITE);
+            if (reduces) s.flags |= SEEN_STRONG;
+            watch_global(x, &s, to, bytes);
+        }
         if (way == B_STORE) {
             a.track = TRACK_BULK;
             a.stages = 2;
@@ -147,6 +182,7 @@ static void f_bulk(Ctx *x, const Op *o, u32 m) {
             if (!check_mbarrier(x, at, offset, i)) return;
             a.at = at;
             if (!reduces) poison(x, host_to, bytes);
+            if (UNLIKELY(x->watch != 0)) watch_copy(x, &a, i, way == B_LOAD ? from + left : 0, host_from, bytes - left - right, at, host_to, bytes, reduces);
             issue_async(x, &a);
             if (x->status != RUNNING) return;
             continue;
@@ -159,6 +195,7 @@ static void f_bulk(Ctx *x, const Op *o, u32 m) {
             if (!check_mbarrier(x, one.at, offset, i)) return;
             one.p[0] = (u64)(one.at->smem + (host_to - owner->smem));
             poison(x, (void *)one.p[0], bytes);
+            if (UNLIKELY(x->watch != 0)) watch_copy(x, &one, i, way == B_LOAD ? from + left : 0, host_from, bytes - left - right, one.at, (u8 *)one.p[0], bytes, 0);
             issue_async(x, &one);
             if (x->status != RUNNING) return;
         }
@@ -199,6 +236,13 @@ static void f_send(Ctx *x, const Op *o, u32 m) {
             a.at = at; a.barrier = (u32)(bar - at->smem + x->smem_start); a.tx = bytes;
             if (!check_mbarrier(x, at, a.barrier, i)) return;
             if (o->aux2 == NONE) poison(x, host, bytes);
+            if (UNLIKELY(x->watch != 0)) {                               // through the generic proxy
+                Agent s = watch_async(x, i, ROW_MBARRIER, o->aux2 == NONE ? SEEN_WRITE : SEEN_ATOMIC);
+                s.flags = o->aux2 == NONE ? 0 : SEEN_STRONG;
+                watch_on_barrier(x, &s, at, a.barrier);
+                watch_shared(x, &s, owner, (u64)(host - owner->smem), bytes);
+                watch_signal(x, at, a.barrier, i, ROW_MBARRIER);
+            }
         }
         issue_async(x, &a);
         if (x->status != RUNNING) return;
@@ -214,6 +258,11 @@ static void f_st_bulk(Ctx *x, const Op *o, u32 m) {
         u8 *to = shared_place(x, i, ((const u64 *)R(x, o->d))[i], bytes, 8, (o->mod ? ADDRESS_GENERIC : 0) | ADDRESS_OWN, 0);
         if (!to) return;
         memset(to, 0, bytes);
+        if (UNLIKELY(x->watch != 0)) {
+            Agent s = watch_async(x, i, ROW_THREAD, SEEN_WRITE);
+            s.flags = 0;
+            watch_shared(x, &s, x->cta, (u64)(to - x->cta->smem), bytes);
+        }
     }
 }
 

@@ -125,6 +125,7 @@ struct Cluster {
     Cta *cta[CLUSTER_CTAS];
     struct Async *first, *last; // under way
     u64 pending;
+    struct WatchCluster *watch; // watch.h; NULL: nobody watches
 };
 
 // An mbarrier in its 8 bytes: pending arrivals, expected arrivals (20 bits each), tx-count (21, signed), phase, tag 01.
@@ -201,6 +202,7 @@ struct Ctx {
     u64 place_sreg_bytes;
     Cta **ctas;
     Cluster *spare;             // a finished one kept for reuse
+    struct Watch *watch;        // the sanitizer, watch.h; NULL: off
     u32 fault, fault_lane;
     u64 fault_address, fault_extra;
 };
@@ -267,7 +269,7 @@ void return_lanes(Ctx *x, Warp *w, Group *g, u32 m);
 void settle_frames(Ctx *x, Warp *w);
 u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes);      // memory.c
 void start_cta(Ctx *x, Cta *cta, u64 id);                                // schedule.c
-void recheck_cluster(Cluster *cluster);                                  // cluster.c
+void recheck_cluster(Ctx *x, Cluster *cluster);                                  // cluster.c
 Cta *new_cta(Ctx *x);
 void close_clusters(Ctx *x);
 void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, u64 *out);  // mbarrier.c: address, word, phase waited for

@@ -30,6 +30,7 @@ from pyptx.sim.memory import (
 from pyptx.sim.plan import SCHEDULES, TENSOR_CORES, Plan
 from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
+from pyptx.sim.watch import WORDS, Sighting, sightings, words
 
 __all__ = ["LINKS", "Seen", "encoded", "run"]
 
@@ -45,7 +46,7 @@ _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
-    shared_addresses warp_issues marks links""".split()
+    shared_addresses warp_issues marks links watch""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
     last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr""".split()
@@ -103,20 +104,23 @@ class Seen:
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int,
-        seen: Seen | None = None) -> Counters:
+        seen: Seen | None = None, found: list[Sighting] | None = None) -> Counters:
     """Run the whole grid; the counters.
 
     Args:
         seen: run its clusters only, and fill it; `threads` is 1. Issues by instruction are in there alone.
+        found: the sanitizer runs and puts there what it finds.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
         LaunchError: several threads for a program whose CTAs may depend on each other.
     """
     code = encoded(program)
+    if threads > 1 and found is not None:
+        raise LaunchError(f"threads={threads}: the sanitizer watches one thread; pass threads=1")
     if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
-    job = _Job(program, code, plan, params, segments, seen)
+    job = _Job(program, code, plan, params, segments, seen, found)
     parts = [_Part(job) for _ in range(min(threads, plan.clusters))]
     if len(parts) == 1:
         parts[0].run()
@@ -140,9 +144,10 @@ class _Job:
     """What the parts of a launch share."""
 
     def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment],
-                 seen: Seen | None):
+                 seen: Seen | None, found: list[Sighting] | None):
+        self.found = found
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
-        ordered = sorted(segments, key=lambda s: s.address)
+        ordered = self.ordered = sorted(segments, key=lambda s: s.address)
         places = _places(program, code, plan)
         table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                          np.uint64)
@@ -154,6 +159,8 @@ class _Job:
         self.last = plan.clusters if seen is None else seen.clusters.stop
         if seen is not None:
             self.arrays |= seen.pointers(ordered)
+        if found is not None:
+            self.arrays["watch"] = words(program)
         self.scalars = {
             "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
@@ -209,8 +216,17 @@ class _Part:
             if status != DONE:
                 self.failed = self._error(library, context, status)
                 self.job.arrays["next_cta"][0] = self.plan.ctas
+            self._collect(library, context)
         finally:
             library.core_close(context)
+
+    def _collect(self, library, context) -> None:
+        if self.job.found is None:
+            return
+        rows, out = [], (ctypes.c_uint64 * WORDS)()
+        while library.core_found(context, len(rows), out):
+            rows.append(list(out))
+        self.job.found += sightings(rows, self.plan.warps, self.job.ordered)
 
     def _call_host(self, library, context) -> None:
         """Run a function of the driver for the lanes that call it."""

@@ -235,7 +235,7 @@ resume:;
             recheck_parked(x, w);
             if (!w->live) x->cta->left--;
             if (x->cta->barriers) recheck_barriers(x, x->cta);
-            if (x->cta->cluster->came) recheck_cluster(x->cta->cluster);
+            if (x->cta->cluster->came) recheck_cluster(x, x->cta->cluster);
             if (!active) goto switch_group;
             pc++;
             continue;

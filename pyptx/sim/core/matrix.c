@@ -1,5 +1,5 @@
 // ldmatrix, stmatrix, movmatrix; loads and stores of wmma fragments.
-#include "access.h"
+#include "watch.h"
 #include "tensor.h"
 
 enum { M8N8, M16N16, M8N16, M16N8 };
@@ -18,6 +18,7 @@ static int rows_at(Ctx *x, const Op *o, u32 m, u8 **rows, int writes) {
     Access t;
     if (!resolve(x, o, m, &t, writes)) return 0;
     account(x, o, m, &t);
+    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, writes ? SEEN_WRITE : SEEN_READ);
     for (u32 k = m; k; k &= k - 1) {
         u32 i = (u32)__builtin_ctz(k);
         rows[i] = t.space == MIXED ? lane_host(x, o, &t, i, writes) : t.host + t.addr[i] + i * t.stride;
@@ -126,6 +127,7 @@ static void fragment(Ctx *x, const Op *o, u32 m, int writes) {
             address[i] = base[i] + ((u64)(table[i] & 0xffff) * stride[i] + (table[i] >> 16)) * q->bits / 8;
         if (!resolve(x, &one, ALL, &t, writes)) return;
         account(x, &one, ALL, &t);
+        if (UNLIKELY(x->watch != 0)) watch_access(x, &one, ALL, &t, writes ? SEEN_WRITE : SEEN_READ);
         for (u32 i = 0; i < LANES; i++) {
             u8 *p = t.space == MIXED ? lane_host(x, &one, &t, i, writes) : t.host + t.addr[i] + i * t.stride;
             if (!p) return;

@@ -2,7 +2,7 @@
 //
 // Op: a, imm and bits 12-17 of mod the address as for loads; b the count or the bytes (32 bits, NONE: 1), or what a wait
 // asks for (64 bits the state, 32 bits the parity); d the state or the predicate (NONE: not wanted); bits 0-7 of mod:
-#include "async.h"
+#include "watch.h"
 
 enum { M_DROP = 1, M_EXPECT = 2, M_NO_COMPLETE = 4, M_OWN = 8, M_PARITY = 16, M_NOINC = 32, M_COMPLETE = 64 };
 enum { MOST = 0xfffff };
@@ -31,6 +31,7 @@ static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 comple
         if (stays) { raise_fault(x, FAULT_NO_COMPLETE, lane, where, word); return 0; }
         phase ^= 1;
         pending = expected;
+        if (UNLIKELY(x->watch != 0)) watch_phase(x, at, barrier);
     }
     word = MB_WORD(pending, expected, tx, phase);
     memcpy(host, &word, 8);
@@ -61,6 +62,7 @@ static void f_mbarrier_init(Ctx *x, const Op *o, u32 m) {
         if (n < 1 || n > MOST) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
         u64 word = MB_WORD(n, n, 0, 0);
         memcpy(host, &word, 8);
+        if (UNLIKELY(x->watch != 0)) watch_init(x, at, offset, i);
     }
 }
 static void f_mbarrier_inval(Ctx *x, const Op *o, u32 m) {
@@ -70,6 +72,7 @@ static void f_mbarrier_inval(Ctx *x, const Op *o, u32 m) {
         u8 *host = place_of(x, o, i, &at, &offset);
         if (!host || !check_mbarrier(x, at, offset, i)) return;
         memset(host, 0, 8);
+        if (UNLIKELY(x->watch != 0)) watch_inval(x, at, offset, i);
     }
 }
 // mbarrier.arrive, arrive_drop; expect_tx and complete_tx (M_COMPLETE) are arrivals of nobody.
@@ -82,10 +85,12 @@ static void f_mbarrier_arrive(Ctx *x, const Op *o, u32 m) {
         if (!bytes && (n < 1 || n > MOST)) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
         if (bytes && n > MOST) { raise_fault(x, FAULT_TX_RANGE, i, offset | at->base, n); return; }
         u64 old;
+        if (UNLIKELY(x->watch != 0) && check_mbarrier(x, at, offset, i)) watch_signal(x, at, offset, i, ROW_THREAD);
         if (!update(x, at, offset, i, o->mod & M_EXPECT ? n : 0, o->mod & M_COMPLETE ? n : 0, arrivals,
                     o->mod & M_DROP ? arrivals : 0, o->mod & M_NO_COMPLETE, &old)) return;
         if (o->d != NONE) ((u64 *)R(x, o->d))[i] = old;
     }
+    if (UNLIKELY(x->watch != 0)) watch_signalled(x);
 }
 
 static int is_over(Ctx *x, Cta *at, u32 offset, u32 phase) {
@@ -95,7 +100,8 @@ static int is_over(Ctx *x, Cta *at, u32 offset, u32 phase) {
 }
 // Lanes of m whose phase is over; what completes it lands now.
 static u32 over(Ctx *x, const Op *o, u32 m) {
-    u32 done = 0;
+    u32 done = 0, alike = 0, place = 0;
+    Cta *where = 0;
     EACH(i, m) {
         Cta *at;
         u32 offset, phase;
@@ -110,7 +116,11 @@ static u32 over(Ctx *x, const Op *o, u32 m) {
             if (!is_over(x, at, offset, phase)) continue;
         }
         done |= 1u << i;
+        if (LIKELY(!x->watch)) continue;
+        if (alike && (where != at || place != offset)) { watch_waited(x, where, place, alike); alike = 0; }
+        where = at; place = offset; alike |= 1u << i;
     }
+    if (alike) watch_waited(x, where, place, alike);
     return done;
 }
 static void f_mbarrier_test(Ctx *x, const Op *o, u32 m) {
@@ -154,6 +164,7 @@ static void f_cp_arrive(Ctx *x, const Op *o, u32 m) {
         u32 n = (u32)__builtin_popcount(same);
         if (!(o->mod & M_NOINC) && !update(x, at, offset, first, 0, 0, -(i64)n, 0, 0, 0)) return;
         if (!check_mbarrier(x, at, offset, first)) return;
+        if (UNLIKELY(x->watch != 0)) for (u32 k = same; k; k &= k - 1) watch_signal(x, at, offset, (u32)__builtin_ctz(k), ROW_CP);
         Async a = new_async(x, nothing, same);
         a.after = 1u << TRACK_CP;
         a.at = at; a.barrier = offset; a.arrivals = n;

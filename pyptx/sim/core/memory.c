@@ -4,7 +4,7 @@
 // Op.mod of loads and stores: bits 0-3 log2 of the element's bytes, 4-7 elements, 8 sign-extend, 9-11 destination
 // register width (log2 bytes), 12-15 space. Op.imm is the offset added to the address, Op.a the address (mod bit 16:
 // it is 64-bit, bit 17: there is none), Op.aux the first of the data operands in the pool.
-#include "access.h"
+#include "watch.h"
 
 Segment *segment_of(Ctx *x, u64 va, u64 bytes) {
     u64 lo = 0, hi = x->nsegments;
@@ -310,7 +310,7 @@ static void f_ld(Ctx *x, const Op *o, u32 m);
 // One word at a fixed place of shared memory, for all lanes.
 static void f_lds(Ctx *x, const Op *o, u32 m) {
     u64 at = o->imm - x->smem_start;
-    if (!m || at > x->smem_bytes || x->smem_bytes - at < 4 || at & 3) { f_ld(x, o, m); return; }
+    if (!m || x->watch || at > x->smem_bytes || x->smem_bytes - at < 4 || at & 3) { f_ld(x, o, m); return; }
     u32 v;
     memcpy(&v, x->cta->smem + at, 4);
     put32(x, o->d, (V32)v, m);
@@ -321,6 +321,7 @@ static void f_ld(Ctx *x, const Op *o, u32 m) {
     if (!m || !resolve(x, o, m, &t, 0)) return;
     t.kind = SCATTERED;
     account(x, o, m, &t);
+    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, SEEN_READ);
     u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, sign = o->mod & A_SIGNED, width = 1u << (o->mod >> 9 & 7);
     const u32 *data = x->pool + o->aux;
     if (LIKELY(size == 4 && width <= 4 && t.space != MIXED && !t.stride)) {
@@ -355,6 +356,7 @@ static void f_st(Ctx *x, const Op *o, u32 m) {
     if (!m || !resolve(x, o, m, &t, 1)) return;
     t.kind = SCATTERED;
     account(x, o, m, &t);
+    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, SEEN_WRITE);
     u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, width = 1u << (o->mod >> 9 & 7);
     const u32 *data = x->pool + o->aux;
     if (LIKELY(size == 4 && width <= 4 && t.space != MIXED && !t.stride)) {

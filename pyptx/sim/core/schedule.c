@@ -1,7 +1,7 @@
 // CTAs: started in order, cluster by cluster, run one at a time until done, until all their threads wait or until the
 // quantum is over, so that CTAs that wait for each other all get their turn. reference/engine.py takes the same
 // decisions in the same order.
-#include "async.h"
+#include "watch.h"
 #include "chain.h"
 
 char *aligned(size_t bytes) {
@@ -166,6 +166,7 @@ static void free_cluster(Cluster *cluster) {
 }
 void close_clusters(Ctx *x) {
     for (u32 k = 0, size; k < x->resident; k += size) {
+        if (x->watch) watch_stop(x, x->ctas[k]->cluster);
         size = x->ctas[k]->cluster->size;                                // gone with its CTAs
         free_cluster(x->ctas[k]->cluster);
     }
@@ -213,6 +214,7 @@ static int admit(Ctx *x, u32 slot) {
         start_cta(x, cluster->cta[k], cta_of(x, id, k));
         x->ctas[slot + k] = cluster->cta[k];
     }
+    if (UNLIKELY(x->watch != 0)) watch_start(x, cluster);
     return 1;
 }
 
@@ -258,11 +260,13 @@ static void run_grid(Ctx *x, u64 budget) {
             continue;
         }
         land_cta(x, c);
+        if (UNLIKELY(x->watch != 0) && x->status == RUNNING) watch_end(x, c);
         if (x->status == RUNNING) check_tmem(x, c);
         if (x->status != RUNNING) break;
         cluster->idle = 0;
         if (--cluster->live) { x->current++; continue; }
         x->current -= c->rank;
+        if (UNLIKELY(x->watch != 0)) watch_stop(x, cluster);
         if (x->spare) free_cluster(cluster); else x->spare = cluster;
         if (!admit(x, x->current)) {
             if (x->status != RUNNING) { x->resident = 0; break; }

@@ -240,6 +240,28 @@ static int columns_hold(Ctx *x, const Mma5 *q, const Shape5 *s, const Async *a, 
     return 1;
 }
 
+// Operands in shared memory, and tensor memory by halves of the 32 lanes of a warp.
+static void watch_product(Ctx *x, const Mma5 *q, const Shape5 *s, const Async *m, u32 lane, u32 keep, const u32 *masks, Cta **ctas) {
+    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = reads;
+    u32 n = s->n / s->ctas, shift = (u32)(m->p[P_ZERO] >> 56 & 63), base = tmem_lane((u32)m->p[P_D]);
+    Tile t;
+    writes.how = SEEN_WRITE;
+    for (u32 c = 0; c < s->ctas; c++) {
+        if (!(q->flags & M_A_TMEM) && tcgen05_tile(x, lane, m->p[P_A], s->mn_a, s->p.a == E_TF32, &t))
+            watch_tile(x, &reads, ctas[c], &t, s->smem_a, 0, s->rows, s->stored);
+        if (tcgen05_tile(x, lane, m->p[P_B], s->mn_b, s->p.b == E_TF32, &t)) watch_tile(x, &reads, ctas[c], &t, s->smem_b, shift, n, s->k);
+        for (u32 g = 0; g < s->groups; g++)
+            for (u32 r = 0; r < s->rows; r += 16) {
+                u32 at = lane_of(s, base, g, r);
+                if (q->flags & M_A_TMEM) watch_tensor(x, &reads, ctas[c], at / 16, tmem_column((u32)m->p[P_A]), s->stored * format_bits(s->p.a) / 32);
+                if ((masks[4 * c + at / 32] >> (at & 16) & 0xffff) == 0xffff) continue;
+                if (keep) watch_tensor(x, &reads, ctas[c], at / 16, tmem_column((u32)m->p[P_D]), s->columns);
+                writes.good = writes.good_reads = NONE;
+                watch_tensor(x, &writes, ctas[c], at / 16, tmem_column((u32)m->p[P_D]), s->columns);
+            }
+    }
+}
+
 // All checks are made here; what shared memory holds is read when it lands.
 static void issue(Ctx *x, const Op *o, const Mma5 *q, u32 lane) {
     Async a = new_async(x, land_mma, 1u << lane);
@@ -275,6 +297,7 @@ static void issue(Ctx *x, const Op *o, const Mma5 *q, u32 lane) {
                     u32 at = lane_of(&s, tmem_lane((u32)a.p[P_D]), g, r);
                     if (!(masks[4 * c + at / 32] >> (at % 32) & 1)) poison_cells(x, ctas[c], at, tmem_column((u32)a.p[P_D]), s.columns);
                 }
+    if (UNLIKELY(x->watch != 0)) watch_product(x, q, &s, &a, lane, keep, masks, ctas);
     a.track = TRACK_TC; a.after = 1u << TRACK_TC;
     issue_async(x, &a);
 }

@@ -1,6 +1,7 @@
 // Tensor copies between global and shared memory, row by row. Rows that lie in the tensor as a whole are moved by
 // memcpy, 16 bytes at a time where shared memory is swizzled; the others are put together in a buffer first.
 #include "tensor_rows.h"
+#include "watch.h"
 
 Segment *tensor_segment(Ctx *x, u64 va, u64 bytes) {
     u64 lo = 0, hi = x->nsegments;
@@ -193,6 +194,26 @@ u32 tensor_move(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry 
     j.atom = m->atomicity == 2 ? 8 : 16;
     j.converts = c->direction == TC_LOAD && (m->type == 8 || m->type == 11 || m->type == 12);
     return tensor_rows(m, c, g, c->direction == TC_LOAD ? load_row : store_row, &j, about);
+}
+
+// The rows of global memory that a copy touches, for the sanitizer.
+static u32 watch_row(void *p, u32 row, const i64 *at) {
+    Job *j = p;
+    const Geometry *g = j->g;
+    u64 address;
+    u32 lo, hi;
+    (void)row;
+    if (extent(j, at, &lo, &hi, &address)) {
+        if (g->step == 1) watch_global(j->x, (Agent *)j->smem, address, (u64)(hi - lo) * g->global_unit);
+        else for (u32 u = lo; u < hi; u++) watch_global(j->x, (Agent *)j->smem, address + (u64)(u - lo) * g->step * g->global_unit, g->global_unit);
+    }
+    return 0;
+}
+void tensor_watch(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, void *agent) {
+    u64 about;
+    Job j;
+    j.x = x; j.m = m; j.c = c; j.g = g; j.smem = agent;
+    tensor_rows(m, c, g, watch_row, &j, &about);
 }
 
 // One copy outside of any program, for tests: the problem, or 0. Shared memory begins at address 0x400.

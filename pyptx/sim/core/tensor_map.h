@@ -41,5 +41,6 @@ const u8 *tensor_map_at(Ctx *x, u64 address, u64 *about, u32 *problem);
 u32 tensor_geometry(const TensorMap *m, const TensorCopy *c, Geometry *g);                       // the problem, or 0
 u32 tensor_check(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, u64 shared, u64 *about);
 u32 tensor_move(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, u8 *smem, u64 shared, u64 *about);
+void tensor_watch(Ctx *x, const TensorMap *m, const TensorCopy *c, const Geometry *g, void *agent);       // see watch.h
 u64 apply_atomic(u64 old, u64 b, u64 c, u32 operation, u32 type, int ftz);                       // atomic.c
 #endif

@@ -1,6 +1,7 @@
 // Tiles of shared memory by matrix descriptor, as dense floats.
 #include "halves.h"
 #include "tile.h"
+#include "watch.h"
 
 Tile wgmma_tile(u64 d, u32 mn) {
     static const u32 chunks[4] = {1, 8, 4, 2};
@@ -104,4 +105,15 @@ int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 ro
             for (u32 j = 0; j < n; j++) for (u32 i = 0; i < 8; i++) to[j * ld + i] = lines[i][j];
         }
     return 1;
+}
+
+// The chunks that read_tile would read, told to the sanitizer; `agent` is an Agent.
+void watch_tile(Ctx *x, void *agent, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k) {
+    u32 per = 128 / format_bits(format), status = x->status;
+    for (u32 r = t->mn ? row / per : row, end = t->mn ? (row + rows + per - 1) / per : row + rows; r < end; r++)
+        for (u32 c = 0; c < (t->mn ? k : (k + per - 1) / per); c++) {
+            const u8 *p = t->mn ? chunk_mn(x, cta, t, c, r) : chunk_k(x, cta, t, r, c);
+            if (p) watch_shared(x, agent, cta, (u64)(p - cta->smem), 16);
+            else x->status = status;                                     // it is reported where it is read
+        }
 }

@@ -26,5 +26,6 @@ Tile wgmma_tile(u64 descriptor, u32 mn);
 // Rows row..row+rows (a multiple of 8) and all `k` columns of a tile in the shared memory of `cta`, decoded: as
 // out[row][k], or `across`: out[k][row]; `ld` floats from line to line. Of B1 always out[row][word]. 0: a fault.
 int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, int across, float *out, u32 ld);
+void watch_tile(Ctx *x, void *agent, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k);       // for watch.h
 const u8 *tile_chunk(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c);             // K-major; NULL: a fault
 #endif

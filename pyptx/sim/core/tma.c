@@ -3,7 +3,7 @@
 // Op of a copy: mod: direction, mode << 4, rank << 8, operation << 12, pair << 16, inside << 17; aux2: coordinates,
 // offsets << 8; pool from aux: rows of the map's address, shared memory, mbarrier, CTA mask, tensor address (NONE where
 // there is none), coordinates, offsets. The map is read when the copy is started, to check it, and when it lands.
-#include "async.h"
+#include "watch.h"
 #include "tensor_map.h"
 
 enum { P_SHARED, P_TARGET, P_COPY };                                     // Async.p
@@ -56,6 +56,20 @@ static void land_store(Ctx *x, Async *a) {
     }
 }
 
+// What a copy reads and writes, told to the sanitizer when it is started; `at`: it completes on that CTA's mbarrier.
+static void watch_box(Ctx *x, u32 lane, Cta *at, u32 barrier, const Cta *cta, u64 offset, const TensorCopy *c, const TensorMap *m, const Geometry *g) {
+    int load = c->direction == TC_LOAD;
+    Agent global = watch_async(x, lane, load ? ROW_MBARRIER : ROW_BULK, load ? SEEN_READ : c->direction == TC_REDUCE ? SEEN_ATOMIC : SEEN_WRITE);
+    if (c->direction == TC_REDUCE) global.flags |= SEEN_STRONG;
+    if (load) watch_on_barrier(x, &global, at, barrier);
+    if (!load || cta == x->cta || at == x->cta) tensor_watch(x, m, c, g, &global);
+    watch_map(x, &global, c->map);
+    Agent shared = watch_async(x, lane, load ? ROW_MBARRIER : ROW_BULK_READ, load ? SEEN_WRITE : SEEN_READ);
+    if (load) watch_on_barrier(x, &shared, at, barrier);
+    watch_shared(x, &shared, cta, offset - x->smem_start, g->footprint);
+    if (load) watch_signal(x, at, barrier, lane, ROW_MBARRIER);
+}
+
 static void start(Ctx *x, const Op *o, u32 lane, u64 address, u64 barrier, const TensorCopy *c, const TensorMap *m, const Geometry *g) {
     u32 mask_row = x->pool[o->aux + 3];
     Cta *target = x->cta, *signals = 0;
@@ -71,6 +85,7 @@ static void start(Ctx *x, const Op *o, u32 lane, u64 address, u64 barrier, const
         a.p[P_TARGET] = g->footprint;
         a.track = TRACK_BULK;
         a.stages = 2;
+        if (UNLIKELY(x->watch != 0)) watch_box(x, lane, 0, 0, x->cta, offset, c, m, g);
         issue_async(x, &a);
         return;
     }
@@ -90,6 +105,7 @@ static void start(Ctx *x, const Op *o, u32 lane, u64 address, u64 barrier, const
         one.tx = (u32)g->transaction;
         if (!check_mbarrier(x, one.at, at, lane)) return;
         poison(x, to->smem + (offset - x->smem_start), g->footprint);
+        if (UNLIKELY(x->watch != 0)) watch_box(x, lane, one.at, at, to, offset, c, m, g);
         issue_async(x, &one);
     }
 }

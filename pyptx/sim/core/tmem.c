@@ -62,6 +62,7 @@ static void take(Ctx *x, Tmem *t, u32 first, u32 blocks) {
     t->blocks[first] = blocks;
     t->pc[first] = x->pc;
     t->warp[first] = x->warp->index;
+    if (UNLIKELY(x->watch != 0)) watch_fresh_tensor(x, t == x->cta->tmem ? x->cta : x->cta->cluster->cta[x->cta->rank ^ 1], first * TMEM_BLOCK, blocks * TMEM_BLOCK);
     for (u32 lane = 0; lane < TMEM_LANES; lane++) memset(&t->cell[lane][first * TMEM_BLOCK], 0xff, 4 * blocks * TMEM_BLOCK);
 }
 
@@ -101,6 +102,11 @@ static void f_tmem_alloc(Ctx *x, const Op *o, u32 m) {
     }
     u32 address = (u32)first * TMEM_BLOCK;
     memcpy(to, &address, 4);
+    if (UNLIKELY(x->watch != 0)) {
+        Agent a = watch_async(x, 0, ROW_THREAD, SEEN_WRITE);
+        a.flags = 0;
+        watch_shared(x, &a, x->cta, (u64)(to - x->cta->smem), 4);
+    }
 }
 
 static void f_tmem_free(Ctx *x, const Op *o, u32 m) {                    // a: address (64-bit row), b: columns
@@ -166,6 +172,14 @@ static inline u32 *cell_of(Cta *cta, const Op *o, u32 address, u32 q, u32 l) {
     return &cta->tmem->cell[tmem_lane(address) + row][tmem_column(address) + column];
 }
 
+// Loads and stores for the sanitizer, by halves of the 32 lanes.
+static void watch_moves(Ctx *x, const Op *o, u32 count, u32 address, u32 kind) {
+    u32 shape = o->mod & 15, packed = o->mod >> 4 & 1, columns = (shape == X32B || shape == X32B2 ? count : 2 * count) << packed;
+    Agent a = watch_async(x, ANY_LANE, kind, kind == ROW_TC_LD ? SEEN_READ : SEEN_WRITE);
+    for (u32 half = 0; half < (shape == X32B ? 2 : 1); half++) watch_tensor(x, &a, x->cta, tmem_lane(address) / 16 + half, tmem_column(address), columns);
+    if (shape == X32B2) watch_tensor(x, &a, x->cta, tmem_lane(address) / 16, tmem_column(address) + (u32)o->imm, columns);
+}
+
 static u32 extremum(u32 a, u32 b, u32 code, u32 nan) {                   // 0 min.s32, max, min.u32, max, min.f32, max
     switch (code) {
     case 0: return (i32)b < (i32)a ? b : a;
@@ -183,6 +197,7 @@ static void f_tmem_ld(Ctx *x, const Op *o, u32 m) {
     u32 red = o->mod >> 8 & 15, count = o->aux2 - (red != 0), address, packed = o->mod >> 4 & 1, sum[LANES];
     u32 absolute = o->mod >> 12 & 1, nan = o->mod >> 13 & 1;
     if (!whole_warp(x, m) || !reach(x, o, count, &address)) return;
+    if (UNLIKELY(x->watch != 0)) watch_moves(x, o, count, address, ROW_TC_LD);
     for (u32 q = 0; q < count; q++) {
         u32 *to = data[q] == NONE ? 0 : (u32 *)R(x, data[q]);
         for (u32 l = 0; l < LANES; l++) {
@@ -209,6 +224,7 @@ static void land_st(Ctx *x, Async *a) {
 static void f_tmem_st(Ctx *x, const Op *o, u32 m) {
     u32 address;
     if (!whole_warp(x, m) || !reach(x, o, o->aux2, &address)) return;
+    if (UNLIKELY(x->watch != 0)) watch_moves(x, o, o->aux2, address, ROW_TC_ST);
     Async a = new_async(x, land_st, m);
     a.p[0] = address;
     a.track = TRACK_TC_ST;
@@ -219,7 +235,11 @@ static void f_tmem_st(Ctx *x, const Op *o, u32 m) {
         for (u32 l = 0; l < LANES; l++) memset(cell_of(x->cta, o, address, q, l), 0xff, 4u << (o->mod >> 4 & 1));
     issue_async(x, &a);
 }
-static void f_tmem_wait(Ctx *x, const Op *o, u32 m) { if (whole_warp(x, m) && o->mod) land_track(x, TRACK_TC_ST, m); }
+static void f_tmem_wait(Ctx *x, const Op *o, u32 m) {
+    if (!whole_warp(x, m)) return;
+    if (UNLIKELY(x->watch != 0)) watch_wait_groups(x, o->mod ? ROW_TC_ST : ROW_TC_LD, m, 0);
+    if (o->mod) land_track(x, TRACK_TC_ST, m);
+}
 
 // cp and shift -------------------------------------------------------------------------------------------------------
 // Op: a the address, b the descriptor (64-bit rows); mod: cta_group, shape << 4, expansion << 8 (1: 6 bits, 2: 4 bits).
@@ -263,6 +283,22 @@ static void land_cp(Ctx *x, Async *a) {
                     memcpy(&ctas[k]->tmem->cell[tmem_lane(address) + cp_lane(shape, row, copy)][tmem_column(address) + 4 * c], line, 16);
             }
 }
+static void watch_cp(Ctx *x, u32 shape, u32 lane, u32 address, const Tile *t, Cta **ctas, u32 count) {
+    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = reads;
+    u32 seen = 0;
+    writes.how = SEEN_WRITE;
+    for (u32 k = 0; k < count; k++, seen = 0)
+        for (u32 row = 0; row < cp_shapes[shape].rows; row++) {
+            for (u32 c = 0; c < cp_shapes[shape].chunks; c++) {
+                const u8 *from = tile_chunk(x, ctas[k], t, row, c);
+                if (!from) return;
+                watch_shared(x, &reads, ctas[k], (u64)(from - ctas[k]->smem), 16);
+            }
+            for (u32 copy = 0; copy < cp_shapes[shape].copies; copy++) seen |= 1u << (tmem_lane(address) + cp_lane(shape, row, copy)) / 16;
+            if (row + 1 < cp_shapes[shape].rows) continue;
+            for (u32 half = 0; half < 8; half++) if (seen >> half & 1) watch_tensor(x, &writes, ctas[k], half, tmem_column(address), 4 * cp_shapes[shape].chunks);
+        }
+}
 static void f_tmem_cp(Ctx *x, const Op *o, u32 m) {
     u32 shape = o->mod >> 4 & 15;
     for (; m && x->status == RUNNING; m &= m - 1) {
@@ -276,6 +312,7 @@ static void f_tmem_cp(Ctx *x, const Op *o, u32 m) {
         for (u32 k = 0; k < count; k++) if (!tmem_holds(x, ctas[k], lane, address, 4 * cp_shapes[shape].chunks)) return;
         Async a = new_async(x, land_cp, 1u << lane);
         a.p[0] = address; a.p[1] = descriptor;
+        if (UNLIKELY(x->watch != 0)) watch_cp(x, shape, lane, address, &t, ctas, count);
         a.track = TRACK_TC; a.after = 1u << TRACK_TC;
         issue_async(x, &a);
     }
@@ -323,6 +360,7 @@ static void f_tmem_commit(Ctx *x, const Op *o, u32 m) {
             a.after = 1u << TRACK_TC;
             a.at = cluster->cta[rank]; a.barrier = offset; a.arrivals = 1;
             if (!check_mbarrier(x, a.at, offset, lane)) return;
+            if (UNLIKELY(x->watch != 0)) watch_signal(x, a.at, offset, lane, ROW_TC);
             issue_async(x, &a);
         }
     }

@@ -6,7 +6,7 @@
 // Source: PTX ISA, "TensorCore 5th Generation Family Instructions".
 #ifndef PYPTX_TMEM_H
 #define PYPTX_TMEM_H
-#include "async.h"
+#include "watch.h"
 #include "tensor.h"
 #include "tile.h"
 

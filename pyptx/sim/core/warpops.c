@@ -1,5 +1,6 @@
 // Shuffles, votes, matches and reductions over the lanes of a warp. `m` holds the lanes that take part.
 #include "chain.h"
+#include "watch.h"
 
 // All 32 lanes trade places with the lane whose number differs in one bit.
 #define PAIR(X) __builtin_shufflevector(a, a, 0 ^ X, 1 ^ X, 2 ^ X, 3 ^ X, 4 ^ X, 5 ^ X, 6 ^ X, 7 ^ X, 8 ^ X, 9 ^ X, 10 ^ X, 11 ^ X, \
@@ -18,6 +19,7 @@ BUTTERFLY(16)
 
 // shfl.sync: mod 0 up, 1 down, 2 bfly, 3 idx; c is the segment operand, e the membermask, aux2 the predicate (or NONE).
 static void f_shfl(Ctx *x, const Op *o, u32 m) {
+    if (UNLIKELY(x->watch != 0)) watch_warp_sync(x, m);
     V32 lane = iota32(), b = ROW(V32, x, o->b) & 31, C = ROW(V32, x, o->c), c = C & 31, seg = C >> 8 & 31;
     S32 j, inside, top = (S32)((lane & seg) | (c & ~seg));
     switch (o->mod) {
@@ -53,6 +55,7 @@ Step butterfly_step(Ctx *x, const Op *o) {
 
 // vote.sync: a is the predicate (xor imm), mod 0 all, 1 any, 2 uni, 3 ballot.
 static void f_vote(Ctx *x, const Op *o, u32 m) {
+    if (UNLIKELY(x->watch != 0)) watch_warp_sync(x, m);
     u32 yes = (PRED(x, o->a) ^ (u32)o->imm) & m;
     switch (o->mod) {
     case 0: put_pred(x, o->d, yes == m ? ALL : 0, m); break;
@@ -64,6 +67,7 @@ static void f_vote(Ctx *x, const Op *o, u32 m) {
 
 // match.sync: mod bit 0 all, bit 1 64-bit values; aux2 the predicate of match.all (or NONE).
 static void f_match(Ctx *x, const Op *o, u32 m) {
+    if (UNLIKELY(x->watch != 0)) watch_warp_sync(x, m);
     u64 v[LANES]; V32 r = 0;
     for (int i = 0; i < LANES; i++) v[i] = o->mod & 2 ? ((u64 *)R(x, o->a))[i] : ((u32 *)R(x, o->a))[i];
     if (o->mod & 1) {
@@ -89,6 +93,7 @@ u32 extremum_f32(u32 a, u32 b, int maximum, int nan) {
     return (x < y) != maximum ? a : b;
 }
 static void f_redux(Ctx *x, const Op *o, u32 m) {
+    if (UNLIKELY(x->watch != 0)) watch_warp_sync(x, m);
     const u32 *a = (const u32 *)R(x, o->a);
     u32 first = (u32)__builtin_ctz(m), r = a[first];
     int abs = (int)(o->imm & 1), nan = (int)(o->imm >> 1 & 1);
@@ -118,7 +123,7 @@ static void f_elect(Ctx *x, const Op *o, u32 m) {
     if (o->aux2 != NONE) put_pred(x, o->aux2, 1u << leader, m);
 }
 static void f_activemask(Ctx *x, const Op *o, u32 m) { put32(x, o->d, (V32)m, m); }
-static void f_warpsync(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
+static void f_warpsync(Ctx *x, const Op *o, u32 m) { (void)o; if (UNLIKELY(x->watch != 0) && m) watch_warp_sync(x, m); }
 
 #define E(n) {#n, f_##n}
 const Entry warp_ops[] = {E(shfl), E(vote), E(match), E(redux), E(elect), E(activemask), E(warpsync), {0, 0}};

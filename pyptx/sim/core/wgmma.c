@@ -1,6 +1,6 @@
 // wgmma: each warp of the warpgroup multiplies its 16 rows of A with all of B, and does so asynchronously: operands are
 // read when it lands, until then the accumulators are poisoned. Those of a warp land in the order they were started.
-#include "async.h"
+#include "watch.h"
 #include "tensor.h"
 #include "tile.h"
 
@@ -79,6 +79,18 @@ static int descriptor(Ctx *x, u32 operand, u64 *out) {
     return 0;
 }
 
+// The shared memory it reads: 16 rows of A, all of B.
+static void watch_operands(Ctx *x, const Wgmma *q, u64 desc_a, u64 desc_b) {
+    Agent a = watch_async(x, ANY_LANE, ROW_WGMMA, SEEN_READ);
+    u32 stored = q->metadata == NONE ? q->p.k : q->p.k / 2;
+    Tile right = wgmma_tile(desc_b, q->mn_b);
+    if (q->na == 1) {
+        Tile left = wgmma_tile(desc_a, q->mn_a);
+        watch_tile(x, &a, x->cta, &left, q->p.a, x->warp->index % 4 * 16, 16, stored);
+    }
+    watch_tile(x, &a, x->cta, &right, q->p.b, 0, q->p.n, q->p.k);
+}
+
 static void f_wgmma(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
     const Wgmma *q = (const Wgmma *)(x->pool + o->aux);
@@ -86,6 +98,7 @@ static void f_wgmma(Ctx *x, const Op *o, u32 m) {
     if (q->na == 1 && !descriptor(x, q->a[0], &a.p[0])) return;
     if (!descriptor(x, q->b, &a.p[1])) return;
     a.p[2] = (PRED(x, q->scale_d) ^ q->scale_flip) & 1;
+    if (UNLIKELY(x->watch != 0)) watch_operands(x, q, a.p[0], a.p[1]);
     a.track = TRACK_WGMMA;
     a.after = 1u << TRACK_WGMMA;
     if (x->schedule != EAGER && !in_flight(x, q)) {
@@ -102,6 +115,9 @@ static void f_wgmma(Ctx *x, const Op *o, u32 m) {
 enum { FENCE, COMMIT, WAIT };
 static void f_wgmma_group(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
+    if (UNLIKELY(x->watch != 0) && o->mod == COMMIT) watch_commit(x, ROW_WGMMA, ALL);
+    if (UNLIKELY(x->watch != 0) && o->mod == WAIT) watch_wait_groups(x, ROW_WGMMA, ALL, (u32)o->imm);
+    if (UNLIKELY(x->watch != 0)) watch_warp_sync(x, ALL);
     if (o->mod == COMMIT) commit_group(x, TRACK_WGMMA, ALL);
     if (o->mod == WAIT) land_groups(x, TRACK_WGMMA, ALL, (u32)o->imm, 2);
 }

@@ -1,0 +1,156 @@
+"""What the sanitizer saw, as findings: one for each pair of lines, those of one cause together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyptx.check.accesses import Explained, explain, explain_registers
+from pyptx.check.causes import stronger_waits
+from pyptx.check.places import Places
+from pyptx.check.registers import register_uses
+from pyptx.check.report import Finding, Location
+from pyptx.sim import Program
+from pyptx.sim.memory import SHARED_START
+from pyptx.sim.watch import Side, Sighting
+
+__all__ = ["observed"]
+
+MOST_PLACES = 6                 # of one finding
+MOST_WAITS = 8                  # that are tried whether they are too weak
+_CAUSES = frozenset(("data-race", "missing-wait", "stage-reuse"))
+_CONSEQUENCES = frozenset(("unawaited-operation", "uninitialised-memory"))
+
+
+@dataclass
+class _Pair:
+    """One pair of lines: what was seen there first, in which schedules, how often."""
+
+    seen: Sighting
+    explained: Explained
+    schedules: dict[str, None] = field(default_factory=dict)
+    count: int = 0
+
+
+def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: Places,
+             again: Callable[[Program], Iterable[Sighting]]) -> list[Finding]:
+    """Findings of all runs, and of the registers of the program.
+
+    Args:
+        again: what a run of a changed program shows, to try whether a wait is too weak.
+    """
+    pairs: dict[tuple, _Pair] = {}
+    for schedule, found in runs.items():
+        for seen in found:
+            explained = explain(seen)
+            key = _key(seen, places)
+            pair = pairs.setdefault(key, _Pair(seen, explained))
+            pair.schedules[schedule] = None
+            pair.count += seen.count
+    pairs = _without_consequences(pairs)
+    findings = []
+    for group in _causes(pairs):
+        weak = [places.of(i, "waits for too little") for i in _weak(program, group[0], places, again)]
+        findings.append(_finding(program, group, places, weak))
+    return findings + _of_registers(program, places)
+
+
+def _key(seen: Sighting, places: Places) -> tuple:
+    """What is the same thing again: the rule and the lines, in whichever order they ran."""
+    return (explain(seen).rule, *sorted({places.line(side.instruction) for side in _sides(seen)}))
+
+
+def _without_consequences(pairs: dict[tuple, _Pair]) -> dict[tuple, _Pair]:
+    """Less what follows from something else that was found at the same line."""
+    lines = {line for rule, *rest in pairs for line in rest if rule in _CAUSES}
+    return {key: pair for key, pair in pairs.items() if key[0] not in _CONSEQUENCES or not lines & set(key[1:])}
+
+
+def _weak(program: Program, pair: _Pair, places: Places, again: Callable[[Program], Iterable[Sighting]]) -> list[int]:
+    """Waits that leave groups under way, and without which the pair is not seen when they leave none."""
+    if pair.explained.rule not in ("missing-wait", "stage-reuse", "unawaited-operation"):
+        return []
+    key = _key(pair.seen, places)
+    tried = list(stronger_waits(program))[:MOST_WAITS]
+    return [i for i, stronger in tried if all(_key(seen, places) != key for seen in again(stronger))]
+
+
+def _of_registers(program: Program, places: Places) -> list[Finding]:
+    found: dict[tuple, Finding] = {}
+    for use in register_uses(program):
+        text = explain_registers(use)
+        key = use.rule, places.line(use.instruction if use.product is None else use.product)
+        sides = ([] if use.product is None else [use.product]) + [use.instruction]
+        at = tuple(places.of(i, role) for i, role in zip(sides, text.roles, strict=True))
+        found.setdefault(key, Finding(text.rule, "error", text.message, text.fix, at))
+    return list(found.values())
+
+
+def _sides(seen: Sighting) -> tuple[Side, ...]:
+    return (seen.after,) if seen.before is None else (seen.before, seen.after)
+
+
+def _causes(pairs: dict[tuple, _Pair]) -> list[list[_Pair]]:
+    """Pairs of one rule that share a line have one cause; the pair seen most often first."""
+    groups: list[tuple[str, set, list[_Pair]]] = []
+    for (rule, *lines), pair in pairs.items():
+        touching = [g for g in groups if g[0] == rule and g[1] & set(lines)]
+        merged = (rule, set(lines).union(*(g[1] for g in touching)), [p for g in touching for p in g[2]] + [pair])
+        groups = [g for g in groups if g not in touching] + [merged]
+    return [sorted(group, key=lambda pair: -pair.count) for _, _, group in groups]
+
+
+def _finding(program: Program, group: list[_Pair], places: Places, weak: list[Location]) -> Finding:
+    first = group[0]
+    seen, text = first.seen, first.explained
+    where, tensor, index = _where(program, seen)
+    message = text.message.format(where=where, before=_who(seen.before, seen), after=_who(seen.after, seen))
+    if len(group) > 1:
+        message += f" {len(group) - 1} more pair{'s' if len(group) > 2 else ''} of lines, likely for the same reason."
+    at: dict[tuple, Location] = {}
+    for pair in group:
+        roles = pair.explained.roles
+        for side, role in zip(_sides(pair.seen), roles, strict=True):
+            at.setdefault((places.line(side.instruction), role), places.of(side.instruction, role))
+    schedules = {name: None for pair in group for name in pair.schedules}
+    return Finding(text.rule, "error", message, text.fix,
+                   (*tuple(at.values())[:MOST_PLACES], *weak), tensor, index, tuple(schedules))
+
+
+def _who(side: Side | None, seen: Sighting) -> str:
+    if side is None:
+        return ""
+    cta = f", CTA {side.rank} of the cluster" if side.rank or seen.rank else ""
+    return f"warp {side.warp}, lane {side.lane}{cta}"
+
+
+def _where(program: Program, seen: Sighting) -> tuple[str, str | None, tuple[int, ...] | None]:
+    """The memory in words; the array and the index, of shared memory the variable and the byte."""
+    if seen.space == "tensor":
+        lane, column = seen.lane_and_column
+        return f"lanes {lane} to {lane + 15}, column {column} of tensor memory", None, None
+    if seen.space == "global":
+        buffer = seen.buffer.buffer
+        name = (buffer.name or "buffer").removesuffix("_tma_desc")
+        index: tuple[int, ...] = ()
+        array: Any = buffer.array
+        if array.shape:
+            index = tuple(map(int, np.unravel_index(seen.offset // array.itemsize, array.shape)))
+        return f"{name}[{', '.join(map(str, index))}]", name, index
+    name, byte = _variable(program, seen.address)
+    if name is None:
+        return f"shared memory at 0x{seen.address:x}", None, None
+    return f"byte {byte} of {name} (shared memory, 0x{seen.address:x})", name, (byte,)
+
+
+def _variable(program: Program, address: int) -> tuple[str | None, int]:
+    """The shared variable at an address, and the byte in it; dynamic memory is the variable without a size."""
+    best = None
+    for variable in program.shared_variables:
+        inside = variable.address <= address and (address < variable.address + variable.size or not variable.size)
+        if inside and (best is None or variable.address >= best.address):
+            best = variable
+    return (None, address - SHARED_START) if best is None else (best.name, address - best.address)
