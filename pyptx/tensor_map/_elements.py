@@ -14,9 +14,12 @@ class Element(NamedTuple):
 
     Attributes:
         name: PTX's, as `tensormap.replace.tile.elemtype` calls it.
-        code: its number there, and in our encoding.        driver: CU_TENSOR_MAP_DATA_TYPE_...
-        bits: of one element in global memory.              floating: whether out of bounds may be filled with NaN.
-        group: elements that are moved together.            global_bytes, shared_bytes: of a group, padding included.
+        code: its number there, and in our encoding.
+        driver: the driver's name, behind `CU_TENSOR_MAP_DATA_TYPE_`.
+        bits: of one element in global memory.
+        floating: whether out of bounds may be filled with NaN.
+        group: elements that are moved together.
+        global_bytes, shared_bytes: of a group, padding included.
     """
 
     name: str

@@ -1,0 +1,31 @@
+"""Sphinx's settings: `sphinx-build -W docs build/docs` writes the documentation as HTML.
+
+Pages under `generated/` are written first, from the instruction table and the command line.
+"""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import generate  # noqa: E402
+
+import pyptx  # noqa: E402
+
+generate.write(HERE / "generated")
+
+project, author, version = "pyptx", "the pyptx authors", pyptx.__version__
+copyright = "the pyptx authors; Apache 2.0"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+html_theme = "furo"
+html_title = "pyptx"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+autodoc_preserve_defaults = True
+autodoc_inherit_docstrings = False
+napoleon_use_ivar = True                                # "Attributes:" repeats what dataclasses list
+myst_enable_extensions = ["colon_fence", "deflist"]
+default_role = "code"                                   # single backticks, as docstrings have them
+myst_heading_anchors = 3
+suppress_warnings = ["autodoc.import_cycle"]

@@ -1,0 +1,114 @@
+"""The pages that are made from the program itself: the instruction set and the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyptx import cli, isa
+
+__all__ = ["write"]
+
+MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
+
+
+def write(folder: Path) -> None:
+    """Write every page below `folder`, and leave alone what has not changed."""
+    pages = {"cli.md": command_line()}
+    families = {name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
+                for name in isa.FAMILIES}
+    pages["isa/index.md"] = instruction_index(families)
+    for name in families:
+        pages[f"isa/{name}.md"] = family_page(name)
+    for name, lines in pages.items():
+        path, text = folder / name, "\n".join(lines) + "\n"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+# the instruction set ------------------------------------------------------------------------------------------------
+
+def instruction_index(families: dict[str, list]) -> Iterator[str]:
+    forms = sum(len(op.forms) for op in isa.OPS.values())
+    yield "# Instruction set"
+    yield ""
+    yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion and "
+           "the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand behind "
+           "each form.")
+    yield ""
+    yield "```{toctree}\n:maxdepth: 1\n"
+    yield from families
+    yield "```"
+    yield ""
+    yield "| instruction | what it does |"
+    yield "| --- | --- |"
+    rows = sorted((row for op in isa.OPS.values() for row in op.rows or (op,)), key=lambda row: row.name)
+    for row in rows:
+        yield f"| [`{row.name}`]({row.family}.md#{anchor(row)}) | {row.summary} |"
+
+
+def family_page(family: str) -> Iterator[str]:
+    yield f"# {family.replace('_', ' ').capitalize()}"
+    for op in isa.OPS.values():
+        for row in op.rows or (op,):
+            if row.family == family:
+                yield from row_section(row)
+
+
+def row_section(row: isa.Op) -> Iterator[str]:
+    yield ""
+    yield f"({anchor(row)})="
+    yield f"## {row.name}"
+    yield ""
+    yield f"{row.summary} [PTX ISA]({MANUAL}#{row.section})"
+    for form in row.forms:
+        yield ""
+        yield f"```text\n{form.syntax}\n```"
+        needs = " or ".join(need.text for need in form.needs if need.text)
+        facts = [f"needs {needs}"] if needs else []
+        facts += [f"means `{form.means}`"] if form.means else []
+        if facts:
+            yield "; ".join(facts) + "\n"
+        for slot in form.slots.values():
+            gates = {choice: need.text for choice, need in slot.gates.items() if need.text}
+            choices = ", ".join(f"`.{c}`" + (f" ({gates[c]})" if c in gates else "") for c in slot.choices)
+            yield f"- `.{slot.name}`{' (may be left out)' if slot.optional else ''}: {choices}"
+        for operand in form.operands.values():
+            yield f"- `{operand.name}`: {operand_facts(operand)}"
+
+
+def operand_facts(operand: isa.Operand) -> str:
+    words = [operand.kind if operand.kind != "register" else "", operand.type and f"`{operand.type}`",
+             {"write": "written", "read": "read", "readwrite": "read and written", "imm": "number"}[operand.role]]
+    if operand.imm and operand.role != "imm":
+        words.append("register or number")
+    if operand.values:
+        words.append(f"one of `{operand.values}`")
+    if operand.sink:
+        words.append("`_` may stand there")
+    if operand.optional:
+        words.append("may be left out")
+    if operand.condition:
+        words.append(f"with `{operand.condition}`")
+    return ", ".join(filter(None, words))
+
+
+def anchor(row: isa.Op) -> str:
+    return f"{row.family}-{row.name}".replace(".", "-").replace("_", "-").replace(":", "-")
+
+
+# the command line ---------------------------------------------------------------------------------------------------
+
+def command_line() -> Iterator[str]:
+    parser = cli.parser()
+    yield "# Command line"
+    yield ""
+    yield "`pyptx COMMAND --help` prints what stands here."
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for name, command in commands.choices.items():
+        yield ""
+        yield f"## pyptx {name}"
+        yield ""
+        yield f"```text\n{command.format_help().rstrip()}\n```"
