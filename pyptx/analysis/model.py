@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Any
 
@@ -87,8 +87,10 @@ def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gp
     fits = occupancy(on.target, threads=prod(launch.block), registers=used.registers, shared_bytes=used.shared_bytes,
                      dynamic_shared_bytes=launch.smem_bytes)
     if not fits.blocks:
-        return Prediction(float("inf"), {}, "resources", fits.why, fits, float("inf"), on.name)
-    return _Model(compiled, launch, work, on, fits).prediction()
+        found = Prediction(float("inf"), {}, "resources", fits.why, fits, float("inf"), on.name)
+    else:
+        found = _Model(compiled, launch, work, on, fits).prediction()
+    return replace(found, flops=work.flops, bytes=work.bytes, ctas=work.ctas)
 
 
 @dataclass(frozen=True, slots=True)

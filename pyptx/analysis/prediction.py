@@ -24,6 +24,7 @@ class Prediction:
         occupancy: blocks and warps of an SM.
         waves: blocks over the blocks that fit on the GPU at a time.
         gpu: its name.
+        flops, bytes, ctas: the work it is of, as in `pyptx.analysis.work.Work`.
         kind: "modelled".
     """
 
@@ -34,6 +35,9 @@ class Prediction:
     occupancy: Occupancy
     waves: float
     gpu: str
+    flops: Mapping[str, int] = field(default_factory=dict)
+    bytes: Mapping[str, int] = field(default_factory=dict)
+    ctas: int = 0
     kind: str = field(default="modelled", init=False)
 
     def share(self, term: str) -> float:
@@ -44,6 +48,7 @@ class Prediction:
         """Plain values; seconds are None where it cannot run."""
         return {"kind": self.kind, "gpu": self.gpu, "seconds": self.seconds if self.seconds < float("inf") else None,
                 "terms": dict(self.terms), "bound": self.bound, "words": self.words, "waves": self.waves,
+                "flops": dict(self.flops), "bytes": dict(self.bytes), "ctas": self.ctas,
                 "occupancy": {"blocks": self.occupancy.blocks, "warps": self.occupancy.warps,
                               "fraction": self.occupancy.fraction, "why": self.occupancy.why}}
 

@@ -22,6 +22,7 @@ from pyptx.tune.trial import FINAL, TIMED, Trial, plain
 __all__ = ["Choice", "Key", "best_of", "choose", "config_in", "forget", "load", "restore", "save"]
 
 _MOST_STUDIES = 2000                                    # the least recently used go
+_UNCERTAIN = ("killed", "stopped", "error", "launch")   # the configuration may not be to blame: tried again
 _FIELDS = ("reason", "fault", "interval", "kind", "shared_bytes", "occupancy", "cubin_hash", "identity", "checked",
            "error", "compile_seconds", "check_seconds", "measurement")
 
@@ -91,7 +92,7 @@ def load(key: Key, checked_with: str, store: Store | None = None) -> dict[str, d
         row = json.loads(about)
         if state not in FINAL or (row.pop("checked_with") != checked_with and state != "refused"):
             continue
-        if row["fault"] in ("killed", "stopped"):       # nobody knows whether the configuration was to blame
+        if row["fault"] in _UNCERTAIN:
             continue
         if row["interval"] is not None:
             row["interval"] = tuple(row["interval"])
@@ -183,4 +184,5 @@ def _said(prediction: Any) -> Any:
     if prediction is None or isinstance(prediction, Mapping):
         return prediction
     return {"seconds": prediction.seconds, "bound": prediction.bound, "words": prediction.words,
-            "terms": {str(name): value for name, value in dict(prediction.terms).items()}}
+            "terms": {str(name): value for name, value in dict(prediction.terms).items()}, "waves": prediction.waves,
+            "flops": dict(prediction.flops), "bytes": dict(prediction.bytes), "ctas": prediction.ctas}

@@ -16,7 +16,7 @@ from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.views.roofline import Point, Roofline
 
-__all__ = ["device_of", "place", "point_of", "roofline"]
+__all__ = ["device_of", "levels_of", "of_study", "place", "point_of", "roofline"]
 
 SIZES = 8                                               # of a kernel's parameters, at most, told on the chart
 
@@ -62,14 +62,37 @@ def point_of(name: str, work: Work, prediction: Prediction, **more: Any) -> Poin
     """
     if prediction.seconds == float("inf"):
         raise LaunchError(f"{name} cannot run on {prediction.gpu}: {prediction.words}")
-    return Point(name, dict(work.flops), bytes_of(work), prediction.seconds, prediction.kind, waves=prediction.waves,
-                 ctas=work.ctas, bound=prediction.words, how=work.how, **more)
+    return Point(name, dict(work.flops), levels_of(work.bytes), prediction.seconds, prediction.kind,
+                 waves=prediction.waves, ctas=work.ctas, bound=prediction.words, how=work.how, **more)
 
 
-def bytes_of(work: Work) -> dict[str, int]:
-    """ "dram", "l2", "shared" -> bytes, of those it moves."""
-    levels = {"dram": work.dram_bytes, "l2": work.bytes["l2"], "shared": work.bytes["shared"]}
+def levels_of(counted: Mapping[str, int]) -> dict[str, int]:
+    """ "dram", "l2", "shared" -> bytes, of those a Work has counted."""
+    levels = {"dram": counted["dram_read"] + counted["dram_write"], "l2": counted["l2"], "shared": counted["shared"]}
     return {level: moved for level, moved in levels.items() if moved}
+
+
+def of_study(study: Any, *, device: str | Gpu | None = None, level: str = "dram") -> Roofline:
+    """The trials of a `pyptx.tune.Study` that have a time, on the roofline of the GPU it is for.
+
+    A point's `view` is "point 12" for the trial of that number, as `pyptx.views.studies` counts them; a duplicate of
+    another trial is no point.
+
+    Raises:
+        ShapeError: the GPU that was measured is not in the table; `device` names one whose roofs will do.
+    """
+    points = []
+    for number, trial in enumerate(study.trials):
+        said = trial.prediction
+        told = said.get if isinstance(said, Mapping) else lambda name, said=said: getattr(said, name, None)
+        if not trial.usable or said is None or not told("flops"):
+            continue
+        low, high = trial.interval or (None, None)
+        points.append(Point(study.kernel.name, dict(told("flops")), levels_of(told("bytes")), trial.seconds, trial.kind,
+                            low=low, high=high, waves=told("waves"), ctas=told("ctas"), bound=told("words") or "",
+                            note=trial.label, view=f"point {number}"))
+    return Roofline(gpu(device or study.place.get("gpu") or study.target), tuple(points), level,
+                    f"{study.kernel.name}, {len(points)} configurations")
 
 
 def device_of(call: Call, device: str | Gpu | None = None) -> Gpu:
