@@ -34,8 +34,8 @@ def instruction_index(families: dict[str, list]) -> Iterator[str]:
     forms = sum(len(op.forms) for op in isa.OPS.values())
     yield "# Instruction set"
     yield ""
-    yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion and "
-           "the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand behind "
+    yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion "
+           "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand behind "
            "each form.")
     yield ""
     yield "```{toctree}\n:maxdepth: 1\n"
