@@ -134,6 +134,18 @@ class Binding:
                                           f"{size} in {name}") from None
             raise LaunchError(f"{self.name}: {conflict.message}") from None
 
+    def unified(self, sizes: Mapping[str, int], told: Mapping[str, int]) -> dict[str, int]:
+        """Sizes read off arrays and sizes told by name, in one mapping.
+
+        Raises:
+            LaunchError: one name has two sizes.
+        """
+        try:
+            return unify_envs([sizes, told])
+        except LaunchError as conflict:
+            raise LaunchError(f"{self.name}: {conflict.message}; the first is of the arrays, the second was "
+                              "passed") from None
+
     def fit(self, name: str, spec: Tile, array: Any, arrays: Arrays) -> dict[str, int]:
         """Sizes of one array, after its type, layout, dtype and shape were checked."""
         arrays.check(array, f"{self.name}: {name}")

@@ -8,7 +8,7 @@ from math import prod
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import Function
 
-__all__ = ["Dim3", "check_geometry", "dim3"]
+__all__ = ["Dim3", "byte_count", "check_geometry", "dim3"]
 
 Dim3 = tuple[int, int, int]
 
@@ -24,13 +24,27 @@ def dim3(value: int | Sequence[int] | None, what: str) -> Dim3:
     """
     if value is None:
         return (1, 1, 1)
-    items = (value,) if hasattr(value, "__index__") else tuple(value)
+    try:
+        items = (value,) if hasattr(value, "__index__") else tuple(value)
+    except TypeError:
+        items = ()                                              # a float, say
     if not 1 <= len(items) <= 3 or not all(hasattr(i, "__index__") for i in items):
         raise LaunchError(f"{what}={value!r}; expected one to three ints")
     sizes = tuple(int(i) for i in items) + (1,) * (3 - len(items))
     if min(sizes) < 1:
         raise LaunchError(f"{what}={value!r}; every dimension must be at least 1")
     return sizes  # type: ignore[return-value]
+
+
+def byte_count(smem_bytes: int, entry: str) -> int:
+    """Bytes of dynamic shared memory that a launch was told.
+
+    Raises:
+        LaunchError: not an int, or negative; names the entry.
+    """
+    if isinstance(smem_bytes, bool) or not hasattr(smem_bytes, "__index__") or smem_bytes < 0:
+        raise LaunchError(f"{entry}: smem_bytes={smem_bytes!r}; expected a number of bytes, 0 or more")
+    return int(smem_bytes)
 
 
 def check_geometry(entry: Function, grid: Dim3, block: Dim3, cluster: Dim3) -> None:

@@ -9,6 +9,7 @@ from threading import RLock
 from typing import Any
 
 from pyptx import validate
+from pyptx._geometry import byte_count
 from pyptx.compiled import Compiled, compile_module
 from pyptx.emitter import Emitted, with_locations
 from pyptx.errors import CompileError, Diagnostic
@@ -113,7 +114,8 @@ class Variant:
 
     def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
         """The geometry of a launch, checked; `smem_bytes` where it is more than the entry needs by itself."""
-        return LaunchPlan(self.entry, grid, block, cluster, max(smem_bytes, self.dynamic_bytes))
+        return LaunchPlan(self.entry, grid, block, cluster, max(byte_count(smem_bytes, self.entry.name),
+                                                                self.dynamic_bytes))
 
     def check(self, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0,
               **options: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pyptx._binding import Binding, Grid
 from pyptx._calls import Calls
+from pyptx._geometry import byte_count
 from pyptx._outside import Outside, hashable
 from pyptx._specialize import KernelOptions, Signature, parse_params, specialize
 from pyptx._variant import Variant, device_arrays, roofline
@@ -25,7 +26,7 @@ from pyptx.runtime.adopted import adopted
 from pyptx.runtime.arrays import Arrays, register
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
-from pyptx.specs import Tile, unify_envs
+from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
 from pyptx.tensor_map import TensorMap
 from pyptx.unit import Unit
@@ -326,7 +327,7 @@ class Kernel:
         if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
             args = [*args, *self.maps(variant, args)]
         plan = variant.plan(dim3(grid, "grid"), self._block if block is None else dim3(block, "block"),
-                            self._cluster_of(cluster, params), max(smem_bytes, self.smem))
+                            self._cluster_of(cluster, params), max(byte_count(smem_bytes, self.name), self.smem))
         return variant, plan, list(args)
 
     def _cluster_of(self, told: Any, params: Mapping[str, Any]) -> Dim3:
@@ -354,8 +355,9 @@ class Kernel:
         runtime = runtime_for(args, backend)
         outputs = device_arrays(runtime, args, self.name)
         return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
-                            cluster=self._cluster_of(cluster, own), smem_bytes=max(smem_bytes, self.smem),
-                            outputs=outputs, settings={**options(), **others})[1]
+                            cluster=self._cluster_of(cluster, own), outputs=outputs,
+                            smem_bytes=max(byte_count(smem_bytes, self.name), self.smem),
+                            settings={**options(), **others})[1]
 
     def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
                 **arguments: Any) -> tuple[Variant, LaunchResult]:
@@ -394,7 +396,7 @@ class Kernel:
         """Of a call: all parameter values, grid, cluster, outputs, and the arguments without tensor maps."""
         binding = self.binding
         sizes, template, raw = binding.split(params)
-        env = unify_envs([binding.sizes_of(runtime.arrays, inputs), sizes])
+        env = binding.unified(binding.sizes_of(runtime.arrays, inputs), sizes)
         outputs = binding.outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *binding.raw_values(raw, env, template)]
         return {**params, **env}, binding.grid(env, template), binding.cluster(env, template), outputs, args

@@ -32,6 +32,9 @@ class NumpyArrays:
         if not array.flags.c_contiguous:
             raise LaunchError(f"{what} is not contiguous (shape {array.shape}, strides {array.strides}); pass "
                               "numpy.ascontiguousarray(x)")
+        if not array.flags.aligned:
+            raise LaunchError(f"{what} does not start at a multiple of {array.itemsize} bytes, the size of its elements"
+                              "; pass x.copy()")
         if array.dtype.byteorder == ">":
             raise LaunchError(f"{what} is big-endian; pass x.astype(x.dtype.newbyteorder('='))")
 

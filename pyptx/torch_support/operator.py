@@ -94,7 +94,8 @@ def refuse_tangents(kernel: int, inputs: Sequence[torch.Tensor], out: Any, param
         LaunchError: always.
     """
     raise LaunchError(f"kernel {registered(kernel).name} has no derivative for forward mode (jvp, jacfwd, dual "
-                      "tensors); detach() its inputs, or use reverse mode with pyptx.differentiable_kernel(forward, backward)")
+                      "tensors); detach() its inputs, or use reverse mode with "
+                      "pyptx.differentiable_kernel(forward, backward)")
 
 
 def _no_gradient(ctx: Any, *_grads: Any) -> None:

@@ -100,6 +100,10 @@ class DeviceArrays:
         if wrong and size:
             raise LaunchError(f"{what} is not contiguous (shape {shape}, strides {tuple(strides)}); pass a contiguous "
                               "copy")
+        item = np.dtype(interface["typestr"]).itemsize
+        if (interface["data"][0] or 0) % (item & -item or 1):
+            raise LaunchError(f"{what} starts at 0x{interface['data'][0]:x}, which is no multiple of {item} bytes, the "
+                              "size of its elements; pass a copy")
         if interface.get("mask") is not None:
             raise LaunchError(f"{what} is a masked array; pass its data")
 
@@ -161,5 +165,6 @@ class DeviceArrays:
         if interface.get("mask") is not None:
             return None
         strides = interface.get("strides")
+        address, read_only = interface["data"]
         return (array.__class__, interface["typestr"], getattr(array, "dtype", None), tuple(interface["shape"]),
-                None if strides is None else tuple(strides), interface["data"][1], self._ordinal(array))
+                None if strides is None else tuple(strides), read_only, (address or 0) % 16, self._ordinal(array))
