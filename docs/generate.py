@@ -35,8 +35,8 @@ def instruction_index(families: dict[str, list]) -> Iterator[str]:
     yield "# Instruction set"
     yield ""
     yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion "
-           "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand behind "
-           "each form.")
+           "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand "
+           "behind each form.")
     yield ""
     yield "```{toctree}\n:maxdepth: 1\n"
     yield from families
