@@ -50,6 +50,7 @@ EDGES = {
     "IPython": {"pyptx.jupyter"},
     "anywidget": {"pyptx.jupyter.sweep"},
     "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device"},
+    "distributed": {"pyptx.tune.cluster"},
     "jax": {"pyptx.jax_support"},
     "jaxlib": {"pyptx.jax_support"},
     "jupyter_client": {"pyptx.cli.notebooks"},

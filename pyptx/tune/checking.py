@@ -99,7 +99,7 @@ class SimulatedCheck:
                 return True
             return _failed(trial, fault.fault, _at_python(str(fault), fault.more.get("instructions", ()), launch))
         except ChildError as error:
-            if error.fault == "stopped":
+            if error.fault in ("stopped", "lost"):      # that says nothing of the trial
                 raise
             return _failed(trial, error.fault, f"on the simulator: {error}")
         trial.check_seconds, trial.error = found["seconds"], found["error"]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from pyptx.tune.cluster import Lost, connected
 from pyptx.tune.compiling import Built
 from pyptx.tune.control import StopRun
-from pyptx.tune.isolation import Child, ChildError, Died, Fault, Hang, Stopped
+from pyptx.tune.isolation import Child, ChildError, Died, Fault, Hang, Stopped, children
 from pyptx.tune.job import Job
 from pyptx.tune.places import device_of
 from pyptx.tune.racing import Race, Rules, Screening, Standing, screen
@@ -70,13 +72,15 @@ class Measured(Run):
         super().__init__(study)
         self.rules = rules or Rules()
         self._jobs: dict[str, Job] = {}
+        self._gpus: list[Child] = []
         self._best: float | None = None
         self._left: set[str] = set()                    # modelled, and not good enough to be measured
         self._survivors: dict[str, Screening] = {}
 
-    def gpu_children(self) -> list[Child]:
-        """The processes that measure."""
-        return [Child()]
+    def gpu_children(self) -> AbstractContextManager[list[Child]]:
+        """The processes that measure, one for each GPU."""
+        cluster = self.study.cluster
+        return children(1) if cluster is None else connected(cluster)
 
     def done(self, trial: Trial) -> bool:
         return trial.done and (trial.state != "modelled" or trial.key in self._left)
@@ -87,22 +91,21 @@ class Measured(Run):
         for trial in study.trials:
             if trial.state == "modelled":
                 trial.state = "queued"
-        gpus = self.gpu_children()
         checker = study.checker
-        setup = [one for one in (checker and checker.setup(), ("gpu", device_of(study.problem), {})) if one]
-        for child in gpus:
-            child.prepare(*setup)
-        self._gpus = gpus
-        try:
-            while self._batch(gpus):
-                pass
-            self._race(gpus[0])
-        except (StopRun, Stopped):
-            return
-        finally:
-            for child in gpus:
-                child.end()
-            self._gpus = []
+        with self.gpu_children() as self._gpus:
+            for child in self._gpus:
+                ordinal = getattr(child, "ordinal", device_of(study.problem))
+                child.prepare(*filter(None, (checker and checker.setup(), ("gpu", ordinal, {}))))
+            try:
+                while self._batch(self._gpus):
+                    pass
+                self._race(self._gpus[0])
+            except (StopRun, Stopped):
+                return
+            finally:
+                for child in self._gpus:
+                    child.end()
+        self._gpus = []
 
     def interrupt(self) -> None:
         super().interrupt()
@@ -157,7 +160,11 @@ class Measured(Run):
                         trial = None if self.study.out_of_time else next(waiting, None)
                     if trial is None:
                         return
-                    self._measure(trial, child)
+                    try:
+                        self._measure(trial, child)
+                    except Lost as error:               # measured by the next run
+                        trial.state, self._lost = "queued", error
+                        return
             except (StopRun, Stopped):
                 return
             except BaseException as error:
@@ -186,7 +193,7 @@ class Measured(Run):
             trial.checked = study.checker is not None and study.checker.reference is not None
             timer = GpuTimer(child, self._jobs, study.limit_s if self._best is None else self._limit_s)
             screening = screen(timer, trial.key, self._best, self.rules)
-        except Stopped:
+        except (Stopped, Lost):
             raise
         except ChildError as error:
             self._failed(trial, error, child)

@@ -7,23 +7,31 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pyptx.analysis
 from pyptx.analysis.gpus import gpu as gpu_of
 from pyptx.toolchain import assembler
+from pyptx.tune.cluster import connected
 from pyptx.tune.problem import Problem
 from pyptx.tune.results import Key
 
 __all__ = ["device_of", "key_of", "measured", "model_version", "modelled"]
 
+_START_S = 120.0                                        # for a process, its context and the write over the L2
 
-def key_of(problem: Problem, gpu: str | None = None, options: Sequence[str] = ()) -> Key:
+def key_of(problem: Problem, gpu: str | None = None, options: Sequence[str] = (), cluster: Any = None) -> Key:
     """Under which results of a problem are stored: measured where its arrays are on a GPU, modelled elsewhere.
 
     Args:
         gpu: whose times are modelled; None: the usual one of the kernel's target.
         options: of ptxas.
+        cluster: whose workers measure; the first one's GPU stands for all.
     """
+    if problem.runtime.name == "cuda" and cluster is not None:
+        with connected(cluster) as workers:
+            about = workers[0].ask("gpu", workers[0].ordinal, {}, limit_s=_START_S)
+        return Key(problem.key(), measured(about["gpu"], about["driver"], options))
     if problem.runtime.name == "cuda":
         driver = import_module("pyptx.runtime.cuda").BACKEND.driver
         return Key(problem.key(), measured(driver.device(device_of(problem)).name, str(driver.version), options))

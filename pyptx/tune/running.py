@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from pyptx.tune.checking import SimulatedCheck
+from pyptx.tune.cluster import Lost, connected
 from pyptx.tune.compiling import Built, Refusal, build
 from pyptx.tune.control import StopRun
 from pyptx.tune.isolation import Child, ChildError, Stopped, children
@@ -39,6 +40,7 @@ class Run:
         self._owners: dict[str, Trial] = {}             # identity of what is launched -> the first trial of it
         self._lock = threading.Lock()
         self._error: BaseException | None = None
+        self._lost: Lost | None = None
         self._more: int | None = None
 
     def work(self) -> None:
@@ -51,12 +53,13 @@ class Run:
 
     def workers(self) -> AbstractContextManager[list[Child]]:
         """The processes that simulate and model."""
-        return children(self.study.workers or cpus())
+        cluster = self.study.cluster
+        return children(self.study.workers or cpus()) if cluster is None else connected(cluster)
 
     def in_threads(self, most: int | None = None) -> None:
         """Take trials, so many at most, and attempt them, one in each thread at a time."""
         study = self.study
-        self._error, self._more = None, most
+        self._error, self._lost, self._more = None, None, most
         setup = [one for one in (study.checker and study.checker.setup(), self.model.setup()) if one]
         for trial in study.trials:
             if trial.restored and trial.identity and trial.twin is None:
@@ -72,6 +75,9 @@ class Run:
         self._children = []
         if self._error is not None:
             raise self._error
+        if self._lost is not None and any(trial.state == "queued" for trial in study.trials):
+            study._control.step()
+            raise RuntimeError(f"no worker is left: {self._lost}")
 
     def interrupt(self) -> None:
         """End what runs in child processes."""
@@ -86,7 +92,11 @@ class Run:
                 trial = self._take()
                 if trial is None:
                     return
-                self.attempt(trial, child)
+                try:
+                    self.attempt(trial, child)
+                except Lost as error:                   # another worker takes it
+                    trial.state, self._lost = "queued", error
+                    return
         except (StopRun, Stopped):
             return
         except BaseException as error:
@@ -120,7 +130,7 @@ class Run:
         """Ask the model; the trial is "modelled" then, or failed where its work cannot be counted."""
         try:
             said = self.model.predict(trial.key, built, child)
-        except Stopped:
+        except (Stopped, Lost):
             raise
         except ChildError as error:
             trial.state, trial.fault = "failed", error.fault

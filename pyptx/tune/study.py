@@ -105,7 +105,7 @@ class Study:
         self._ended = threading.Event()                 # not Thread.join, which Ctrl-C may take for the thread's end
         self._ended.set()
         self._run = self._runner()
-        self.key = key_of_problem(self.problem, gpu, self.options)
+        self.key = key_of_problem(self.problem, gpu, self.options, cluster)
         self._kept = results.load(self.key, self._checked_with) if resume else {}
         self._list_trials()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,11 @@ def study(monkeypatch: pytest.MonkeyPatch, fate: dict[int, Any], children: int =
 
     class Fake(Measured):
         def gpu_children(self):
-            return gpus
+            return nullcontext(gpus)
     monkeypatch.setattr(Study, "_runner", lambda self: Fake(self))
     monkeypatch.setattr(Study, "on_gpu", True)
     monkeypatch.setattr("pyptx.tune.study.key_of_problem",
-                        lambda problem, gpu, options: results.Key(problem.key(), measured("NVIDIA H200", "13010")))
+                        lambda problem, *place: results.Key(problem.key(), measured("NVIDIA H200", "13010")))
     return Study(double(), options.pop("space", SPACE), X, reference=twice, **options), gpus
 
 
