@@ -69,9 +69,8 @@ class SweepWidget(Sweep, AnyWidget):
         Sweep.__init__(self, study)
         self._displayed: list[str] = []
         self._saved, self._rows = None, len(study.trials)
-        asked = ["pause", "resume", "stop", "use", "view", "diff"]
         AnyWidget.__init__(self, data=self.view().to_json(),
-                           actions=[*asked, *(["roofline"] if hasattr(study, "roofline") else [])])
+                           actions=["pause", "resume", "stop", "use", "view", "diff", "roofline"])
         self.on_msg(self._asked)
         self._follower = Follower(study, self._tell, lambda: max(EVERY_S, self._rows / ROWS_A_SECOND))
 
@@ -121,7 +120,7 @@ class SweepWidget(Sweep, AnyWidget):
             case "diff":
                 return self.diff(*points).to_json()
             case "roofline":
-                return self.study.roofline().to_json()
+                return self.roofline().to_json()
         return None
 
     # display ----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from typing import IO, Any
 from pyptx.views._sweeptext import best_text, progress_text
 from pyptx.views.differ import Diff, diff
 from pyptx.views.linked import LinkedView, linked
+from pyptx.views.placing import of_study
+from pyptx.views.roofline import Roofline
 from pyptx.views.sweep import Hole, Parameter, Point, Progress, SweepView
 
 __all__ = ["Sweep", "sweep_view"]
@@ -165,6 +167,10 @@ class Sweep:
         trials = self.trial(first), self.trial(second)
         one, other = (trial.compiled() for trial in trials)
         return diff(one, other, titles=tuple(trial.label for trial in trials), **self._launched(trials[0]))
+
+    def roofline(self, level: str = "dram") -> Roofline:
+        """All points that have a time, under the roofs of the GPU they are for; see `pyptx.views.placing.of_study`."""
+        return of_study(self.study, level=level)
 
     def _launched(self, trial) -> dict[str, Any]:
         """What the occupancy of a view needs."""

@@ -13,6 +13,7 @@ from selenium.webdriver import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from views.handmade import saxpy
 from views.rooflines import four, sweep
+from views.sweeps import sweep as swept
 
 from pyptx.views import linked
 
@@ -165,3 +166,18 @@ def test_it_takes_the_width_there_is_in_both_themes(page, width):
         assert (sum(map(int, ink[4:-1].split(","))) > sum(map(int, ground[4:-1].split(",")))) is dark
 
 
+
+
+def test_points_of_a_sweep_open_from_its_roofline(page):
+    page.open(swept())
+    points = [replace(point, view=f"point {number}") for number, point in enumerate(sweep().points)]
+    page.js("""window.asked = [];
+        window.pyptx.view.destroy();
+        const roofline = async () => arguments[0], view = async point => { asked.push(point); return arguments[1]; };
+        pyptx.mount(document.getElementById("view"), pyptx.data, {actions: {roofline, view}});""",
+            replace(sweep(), points=tuple(points)).to_json(), linked(saxpy(), block=128).to_json())
+    next(button for button in page.all(".pyptx-toolbar button") if button.text == "Roofline").click()
+    WebDriverWait(page.chrome, 20).until(lambda _: len(page.all(".pyptx-drawer .rf-point")) == 36)
+    page.all(".pyptx-drawer .pyptx-roof-open")[5].click()
+    WebDriverWait(page.chrome, 20).until(lambda _: page.all(".pyptx-roof-drawer .pyptx-sass .pyptx-row"))
+    assert page.js("return asked") == [5]

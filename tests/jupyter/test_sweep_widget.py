@@ -98,6 +98,9 @@ def test_points_are_opened_and_compared(widget):
     compared = answer(made, sent, ask="diff", points=[0, 2])
     assert compared["data"]["kind"] == "diff"
     assert compared["data"]["right"]["title"] == "PER=2 FAULT=none"
+    placed = answer(made, sent, ask="roofline")["data"]
+    assert placed["kind"] == "roofline"
+    assert [point["view"] for point in placed["points"]] == ["point 0", "point 2", "point 4"]
 
 
 def test_what_cannot_be_done_is_said(widget):

@@ -262,7 +262,8 @@ class SweepView {
     if (answer.error) { body.replaceChildren(h("p.pyptx-reason", {}, answer.error)); return; }
     wanted.data = answer.data;
     body.replaceChildren();
-    this.opened = this.draw(body, answer.data, {});
+    const code = name => this.actions.view(Number(name.replace("point ", "")));             // of a point of the roofline
+    this.opened = this.draw(body, answer.data, what === "roofline" && this.actions.view ? { actions: { view: code } } : {});
   }
 
   async answer(what, first, second) {
