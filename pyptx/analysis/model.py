@@ -11,7 +11,8 @@
 4. Traffic to DRAM by the footprints of waves in the order of the grid (traffic).
 5. Waves: the SM with the most CTAs, in rounds of as many as it holds. Clusters need SMs of one GPC.
 6. What the SM's replay does not show: servers that are all nearly busy get in each other's way. So the time is at least
-   the p-norm (p = 3) of what each server needs alone.
+   the p-norm of what each server needs alone. Where servers are all a model has, p is about 3; here the replay has them
+   wait for each other already, and p = 6 only rounds the corner where several are equally busy.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from pyptx.runtime import LaunchPlan
 
 __all__ = ["Prediction", "estimate", "estimate_call", "predict"]
 
-NORM = 3.0
+NORM = 6.0
 OPERATIONS = 24_000             # that are replayed for one SM
 GPCS = 8
 _TERMS = {"issue": "issue", "fma": "fma", "alu": "alu", "mufu": "mufu", "fp64": "fp64", "shared": "shared",
@@ -116,7 +117,7 @@ class _Model:
         self.code = code_of(compiled, sample.program)
         self.worths = worths_of(sample.program)
         self.rings: dict[int, Ring] = rings_of(sample.program.actions, sample.barriers, sample.free)
-        self.teams = teams_of(sample.issues, self.cluster)
+        self.teams = teams_of(sample.issues, sample.named, self.cluster)
         paths: dict[bytes, Path] = {}
         for team in self.teams:
             key = team.counts.tobytes()
@@ -133,10 +134,9 @@ class _Model:
         self.operations: list[list[Operation]] = []
         written: dict[tuple, list[Operation]] = {}
         for team, path in zip(self.teams, self.paths, strict=True):
-            key = team.counts.tobytes(), team.width.tobytes()
-            if key not in written:
-                written[key] = self.writer.write(path, team)
-            self.operations.append(written[key])
+            if team.key not in written:
+                written[team.key] = self.writer.write(path, team)
+            self.operations.append(written[team.key])
 
     def prediction(self) -> Prediction:
         whole, rest = divmod(self.per_sm, self.resident)
@@ -200,7 +200,7 @@ class _Model:
         total: dict[str, float] = {}
         read = written = 0.0
         for team, path in zip(self.teams, self.paths, strict=True):
-            key = team.counts.tobytes(), team.width.tobytes()
+            key = team.key
             if key not in known:
                 cycles, moved = {}, [0.0, 0.0]
                 add(path, team, 1.0)

@@ -21,7 +21,6 @@ from pyptx.analysis.steps import Kind, Operation
 
 __all__ = ["Memory", "Run", "replay"]
 
-AHEAD = 12.0                    # cycles that a team may be ahead of the others before they have their turn
 _UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
 
 
@@ -75,8 +74,7 @@ class _Team:
         self.waits: dict[int, int] = {}         # ring -> phases waited for
         self.uses: dict[object, int] = {}       # barrier -> times
         self.marks: dict[int, float] = {}
-        self.computes = any(op.unit in ("tensor", "fma", "fp64", "mufu") and op.kind != Kind.PRODUCT_TENSOR
-                            for op in operations)
+        self.computes = False                   # on the unit that the kernel is about, so that its waits matter
 
 
 class _Phases:
@@ -110,10 +108,15 @@ class _Replay:
         self.teams = [_Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [cta for cta, _, _ in teams]
         self.rings: dict[tuple[int, int], _Phases] = {}
-        self.barriers: dict[tuple, list[tuple[_Team, float]]] = {}
+        self.barriers: dict[tuple, dict[int, tuple[float, bool]]] = {}     # team -> when it came, whether it sleeps
         self.members: dict[tuple, set[int]] = {}
         for team in self.teams:
             self._prepare(team)
+        uses = [{op.unit for op in team.operations} for team in self.teams]
+        about = next((units for units in ({"tensor"}, {"fma", "fp64", "mufu"}) if any(map(units.intersection, uses))),
+                     set(_UNITS))
+        for team, units in zip(self.teams, uses, strict=True):
+            team.computes = bool(about & units)
 
     def _prepare(self, team: _Team) -> None:
         """Count what the team gives to each ring and which barriers it comes to."""
@@ -142,7 +145,7 @@ class _Replay:
         while True:
             while ready:
                 _, number = heappop(ready)
-                self._advance(self.teams[number], ready[0][0] + AHEAD if ready else float("inf"))
+                self._advance(self.teams[number])
             if not self._unblock():
                 break
         end = max(team.now for team in self.teams) + max(team.extra for team in self.teams)
@@ -151,9 +154,9 @@ class _Replay:
 
     # one team -------------------------------------------------------------------------------------------------------
 
-    def _advance(self, team: _Team, until: float) -> None:
-        """Go on until the clock is past `until`, the team has to wait for others, or it is done."""
-        operations, free, busy = team.operations, self.free[team.rank], self.result.busy
+    def _advance(self, team: _Team) -> None:
+        """Go on until the clock is ahead of another team's, the team has to wait for others, or it is done."""
+        ready, operations, free, busy = self.ready, team.operations, self.free[team.rank], self.result.busy
         scoreboards = team.scoreboards
         while team.at < len(operations):
             op = operations[team.at]
@@ -168,6 +171,10 @@ class _Replay:
                 if there > now:
                     self._lose(team, why, there - now)
                     now = there
+            if ready and now > ready[0][0]:                     # others have their turn before
+                team.now = now
+                heappush(ready, (now, team.number))
+                return
             start = max(now, free["issue"])
             free["issue"] = start + op.issue
             busy["issue"] += op.issue
@@ -195,9 +202,6 @@ class _Replay:
                 self._special(team, op, start, end)
             team.now = start + op.stall
             team.at += 1
-            if team.now > until:
-                heappush(self.ready, (team.now, team.number))
-                return
         self._finish(team)
 
     def _special(self, team: _Team, op: Operation, start: float, end: float) -> None:
@@ -316,29 +320,23 @@ class _Replay:
         expected = min(count or len(members), len(members))
         if expected <= 1:
             return start + self.constants.barrier_cycles
-        key = cta, name
-        come = self.barriers.setdefault(key, [])
-        if any(other is team for other, _ in come):             # woken: the others are there
-            return self._pass_barrier(team, key, start)
-        come.append((team, start))
+        come = self.barriers.setdefault((cta, name), {})
+        if team.number in come:                                 # it was here: nobody else will come
+            come.pop(team.number)
+            return start
+        come[team.number] = start, not only_arrives
         if len(come) < expected:
-            if only_arrives:
-                return start
-            return None
-        latest = max(time for _, time in come)
-        for other, time in come:
-            if other is not team and not other.operations[other.at].about[2]:
+            return start if only_arrives else None
+        latest = max(time for time, _ in come.values())
+        del self.barriers[cta, name]
+        for number, (time, sleeps) in come.items():
+            other = self.teams[number]
+            if other is not team and sleeps:
                 self._lose(other, "the others at a barrier", latest - time)
                 other.now = latest + self.constants.barrier_cycles
                 other.at += 1
                 heappush(self.ready, (other.now, other.number))
-        del self.barriers[key]
-        return latest + self.constants.barrier_cycles
-
-    def _pass_barrier(self, team: _Team, key: tuple, start: float) -> float:
-        """A barrier that will not be complete: its team goes on."""
-        self.barriers[key] = [(other, time) for other, time in self.barriers[key] if other is not team]
-        return start
+        return start if only_arrives else latest + self.constants.barrier_cycles
 
     def _give(self, team: _Team, op: Operation, time: float) -> None:
         """A completion for the ring: who sleeps for a phase that is now known wakes."""
@@ -389,8 +387,8 @@ class _Replay:
             phases.done.append(max(latest, phases.done[-1] if phases.done else 0.0))
             heappush(self.ready, (self.teams[number].now, number))
             return True
-        waiting = [(time, team.number) for come in self.barriers.values() for team, time in come
-                   if team.at < len(team.operations) and team.operations[team.at].kind == Kind.BARRIER]
+        waiting = [(time, number) for come in self.barriers.values() for number, (time, sleeps) in come.items()
+                   if sleeps]
         if not waiting:
             return False
         _, number = min(waiting)

@@ -82,6 +82,7 @@ class Sample:
         footprints: of a cluster at the start of the grid.
         cluster: counts of a cluster in the middle of the grid.
         issues: its executions by (warp of the cluster, instruction).
+        named: bits of the CTA's barriers that each warp of a cluster came to, by (warp, instruction).
         barriers: the mbarriers each instruction worked on, as addresses in shared memory.
         free: instructions whose first wait for an mbarrier asked for the phase before its first.
     """
@@ -97,6 +98,7 @@ class Sample:
     footprints: tuple[Footprint, ...]
     cluster: Totals
     issues: np.ndarray
+    named: np.ndarray
     barriers: tuple[frozenset[int], ...]
     free: frozenset[int]
 
@@ -150,7 +152,8 @@ def _whole(call: Call, observer: Observer) -> Sample:
     how = f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}" \
         if prod(call.plan.cluster) > 1 else f"the whole grid was simulated: {clusters} CTA{'s' * (clusters > 1)}"
     return Sample(observer.program, call.plan, True, True, how, totals, read, written, footprints, one,
-                  np.ceil(seen.issues / clusters), seen.barriers, seen.free)
+                  np.ceil(seen.issues / clusters), seen.named, seen.barriers,
+                  seen.free)
 
 
 class _Probe:
@@ -211,7 +214,7 @@ class _Probe:
         how = f"{len(self.runs)} of {plan.clusters} {what} were simulated" + (
             "; the others are like them" if uniform else "; they differ in ways that do not predict each other")
         return Sample(self.observer.program, self.call.plan, False, uniform, how, Totals(*totals), read, written,
-                      footprints, Totals(*self.stack(middle)), seen.issues, seen.barriers, seen.free)
+                      footprints, Totals(*self.stack(middle)), seen.issues, seen.named, seen.barriers, seen.free)
 
     def _predicted(self, place: tuple[int, int, int], axes: list[dict[int, float]]) -> np.ndarray:
         """What the runs along the axes say of a cluster: the first one's work with the change along each axis added."""

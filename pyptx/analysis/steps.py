@@ -143,7 +143,7 @@ class Writer:
                   "width": width}
         special = self._memory(word, line.opcode, owner, step.copies, width)
         if special is None:
-            special = self._asynchronous(word, line.opcode, line.operands, owner, step.copies, width)
+            special = self._asynchronous(word, line.opcode, line.operands, owner, step.copies, width, team)
         if special is None:
             use = use_of(line.opcode, self.gpu, self.constants)
             special = {"kind": Kind.PLAIN, "unit": use.unit, "cycles": use.cycles * width, "latency": use.latency}
@@ -179,13 +179,13 @@ class Writer:
                         "latency": constants.shared_cycles}
             reads = word in ("LDG", "LD", "LDGSTS")
             kind = Kind.COPY if word == "LDGSTS" else Kind.LOAD if reads or word in ("ATOMG", "ATOM") else Kind.STORE
-            lines = max(moved / LINE, width)            # a pass of the tag stage for each line
+            lines = width if kind == Kind.COPY else max(moved / LINE, width)        # of data, through L1's own path
             return {"kind": kind, "unit": "shared", "cycles": lines, "bytes": moved * (self.missing if reads else 1.0),
                     "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0}
         return None
 
-    def _asynchronous(self, word: str, opcode: str, operands: tuple[str, ...], owner: int, copies: float, width: float
-                      ) -> dict | None:
+    def _asynchronous(self, word: str, opcode: str, operands: tuple[str, ...], owner: int, copies: float, width: float,
+                      team: Team) -> dict | None:
         """What completes on mbarriers or by groups, and the waits for it."""
         ring = self.rings.get(owner)
         bulk = self._each("tma_bytes", owner, copies) * width
@@ -209,7 +209,9 @@ class Writer:
             case "WARPGROUP" if "DEPBAR" in opcode:
                 return {"kind": Kind.PRODUCT_WAIT, "about": _number(operands), "latency": self.constants.product_cycles}
             case "BAR" if "SYNC" in opcode or "RED" in opcode or "ARV" in opcode:
-                return {"kind": Kind.BARRIER, "about": (*self._barrier(owner), "ARV" in opcode)}
+                named = self._barrier(owner, team)
+                return {"kind": Kind.PLAIN} if named is None else {"kind": Kind.BARRIER,
+                                                                   "about": (*named, "ARV" in opcode)}
             case "UTCHMMA" | "UTCIMMA" | "UTCQMMA" | "UTCOMMA":
                 worth = self.worths[owner] if owner >= 0 else None
                 kind = worth.pipe.partition(".")[2] if worth and worth.pipe else "f16"
@@ -227,14 +229,17 @@ class Writer:
                     "about": "gsb0" in operands}
         return None
 
-    def _barrier(self, owner: int) -> tuple[object, int]:
-        """What tells a barrier of the CTA from others, and how many teams it waits for; 0: all of the CTA."""
+    def _barrier(self, owner: int, team: Team) -> tuple[object, int] | None:
+        """What tells a barrier of the CTA from others, and how many teams it waits for; 0: all of the CTA. None where
+        the team's guard never let it come."""
         action = self.program.actions[owner] if owner >= 0 else None
         if not isinstance(action, BarrierOp):
             return "added", 0
         count = action.count.bits if isinstance(action.count, Const) else 0
-        name = action.barrier.bits if isinstance(action.barrier, Const) else ("register", owner)
-        return name, -(-count // 128)
+        bits = int(team.named[owner])
+        if not bits:
+            return None
+        return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 128)
 
 
 def _mark(kind: int, about: object) -> Operation:

@@ -40,23 +40,32 @@ class Team:
         number: of the team in the CTA.
         counts: executions of each PTX instruction, by the warp of the team that executes it most.
         width: how many warps execute it, 0..4.
+        named: bits of the CTA's barriers it comes to at each PTX instruction.
     """
 
     rank: int
     number: int
     counts: np.ndarray
     width: np.ndarray
+    named: np.ndarray
+
+    @property
+    def key(self) -> tuple[bytes, bytes, bytes]:
+        """Equal for teams that do the same."""
+        return self.counts.tobytes(), self.width.tobytes(), self.named.tobytes()
 
 
-def teams_of(issues: np.ndarray, cluster: int) -> list[Team]:
+def teams_of(issues: np.ndarray, named: np.ndarray, cluster: int) -> list[Team]:
     """The teams of a cluster whose warps executed so much: issues by (warp of the cluster, instruction)."""
     teams, warps = [], len(issues) // cluster
     for rank in range(cluster):
         own = issues[rank * warps:(rank + 1) * warps].astype(np.float64)
+        barriers = named[rank * warps:(rank + 1) * warps]
         for number, first in enumerate(range(0, warps, TEAM)):
             few = own[first:first + TEAM]
             most = few.max(axis=0)
-            teams.append(Team(rank, number, most, few.sum(axis=0) / np.maximum(most, 1)))
+            teams.append(Team(rank, number, most, few.sum(axis=0) / np.maximum(most, 1),
+                              np.bitwise_or.reduce(barriers[first:first + TEAM], axis=0)))
     return teams
 
 

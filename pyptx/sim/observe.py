@@ -33,6 +33,7 @@ class Observed:
         clusters: their numbers in the grid.
         counters: per instruction, of all of them.
         issues: executions by (warp of a cluster, instruction); warps of the second CTA follow those of the first.
+        named: by (warp of a cluster, instruction): bits of the CTA's barriers that it came to.
         barriers: the mbarriers each instruction worked on, at most 16, as addresses in shared memory.
         free: instructions whose first wait for an mbarrier was for the phase before its first, which is over.
         read, written: by the name of a buffer, the bits of its bytes that were touched, lowest bit first; a multiple
@@ -42,6 +43,7 @@ class Observed:
     clusters: range
     counters: Counters
     issues: np.ndarray
+    named: np.ndarray
     barriers: tuple[frozenset[int], ...]
     free: frozenset[int]
     read: dict[str, np.ndarray]
@@ -93,7 +95,7 @@ class Observer:
         links = seen.links & 0x7FFFFFFF
         free = frozenset(map(int, np.flatnonzero((seen.links >> 31).any(axis=1))))
         barriers = tuple(frozenset(map(int, row[row > 0])) for row in links)
-        return Observed(clusters, counters, seen.issues, barriers, free,
+        return Observed(clusters, counters, seen.issues, seen.named, barriers, free,
                         {names[key]: bits for key, bits in seen.read.items()},
                         {names[key]: bits for key, bits in seen.written.items()})
 

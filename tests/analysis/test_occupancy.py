@@ -78,7 +78,7 @@ def oracle(tmp_path_factory):
     return ask
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(target=st.sampled_from(TARGETS), threads=st.integers(1, 1056), registers=st.integers(0, 255),
        fixed=st.integers(0, 49152), dynamic=st.one_of(st.just(0), st.integers(0, 235_000)))
 def test_agrees_with_nvidias_calculator(oracle, target, threads, registers, fixed, dynamic):

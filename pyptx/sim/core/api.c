@@ -41,7 +41,7 @@ u32 core_sizes(u32 what) {
 typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
-    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; const u32 *watch;
+    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
     u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr;
     u64 grid[3], block[3], cluster[3];
@@ -80,7 +80,7 @@ Ctx *core_open(const Launch *l) {
     x->waits = l->waits; x->async_operations = l->async_operations; x->tma_bytes = l->tma_bytes; x->tensor_flops = l->tensor_flops;
     x->schedule = (u32)l->schedule; x->seed = l->seed; x->nshared = (u32)l->nshared; x->shared_addresses = l->shared_addresses;
     x->maxnreg = (u32)l->maxnreg;
-    x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links;
+    x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links; x->named = l->named;
     x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
     x->place_sreg_bytes = l->place_sreg_bytes;
     x->consts = copy(l->consts, l->const_bytes);

@@ -52,6 +52,7 @@ void recheck_barriers(Ctx *x, Cta *cta) {
 void arrive_barrier(Ctx *x, const Op *o, u32 m) {
     u32 lane = (u32)__builtin_ctz(m), id = ((u32 *)R(x, o->a))[lane], count = o->b == NONE ? 0 : ((u32 *)R(x, o->b))[lane];
     if (id > 15) { raise_fault(x, FAULT_BARRIER_ID, lane, id, 0); return; }
+    if (UNLIKELY(x->named != 0)) x->named[(u64)x->ninstr * (x->cta->rank * x->nwarps + x->warp->index) + o->instr] |= (u16)(1u << id);
     Barrier *bar = &x->cta->bar[id];
     if (!bar->used) { reset(bar); bar->used = 1; bar->count = count; x->cta->barriers |= 1u << id; }
     if (bar->count != count || count % 32 || (o->b != NONE && !count)) { raise_fault(x, FAULT_BARRIER_COUNT, lane, id, (u64)bar->count << 32 | count); return; }

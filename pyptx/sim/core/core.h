@@ -194,6 +194,7 @@ struct Ctx {
     u64 *warp_issues;           // one row of counters for each warp of a cluster, or NULL: see observe.c
     u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
     u32 *links;                 // of each instruction: mbarriers it worked on; or NULL
+    u16 *named;                 // of each warp of a cluster and instruction: bits of the CTA's barriers it came to; or NULL
     u32 current;
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written

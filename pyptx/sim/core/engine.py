@@ -46,7 +46,7 @@ _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
-    shared_addresses warp_issues marks links watch""".split()
+    shared_addresses warp_issues marks links named watch""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
     last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr""".split()
@@ -76,12 +76,14 @@ class Seen:
     Attributes:
         clusters: their numbers in the grid.
         issues: executions by (warp of the cluster, instruction).
+        named: by (warp of the cluster, instruction): bits of the CTA's barriers that it came to.
         links: by (instruction, place): mbarriers it worked on, as addresses in shared memory; 0 where there are fewer.
         read, written: by the `id` of a buffer, the bits of its bytes that were touched, lowest first.
     """
 
     clusters: range
     issues: np.ndarray
+    named: np.ndarray
     links: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
@@ -92,7 +94,8 @@ class Seen:
         count = len(program.instructions)
         sizes = {id(s.buffer): -(-s.size // 64) * 8 for s in segments if s.space == "global"}
         return cls(clusters, np.zeros((plan.cluster_size * plan.warps, count), np.uint64),
-                   np.zeros((count, LINKS), np.uint32), {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
+                   np.zeros((plan.cluster_size * plan.warps, count), np.uint16), np.zeros((count, LINKS), np.uint32),
+                   {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
                    {key: np.zeros(size, np.uint8) for key, size in sizes.items()})
 
     def pointers(self, ordered: list[Segment]) -> dict[str, np.ndarray]:
@@ -100,7 +103,7 @@ class Seen:
         marks = [[found.get(id(s.buffer)) for found in (self.read, self.written)] for s in ordered]
         table = np.array([[0 if bits is None else bits.__array_interface__["data"][0] for bits in both]
                           for both in marks] or [(0, 0)], np.uint64)
-        return {"warp_issues": self.issues, "links": self.links, "marks": table}
+        return {"warp_issues": self.issues, "named": self.named, "links": self.links, "marks": table}
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int,

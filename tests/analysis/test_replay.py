@@ -1,0 +1,123 @@
+"""The replay of one SM against times worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyptx.analysis.constants import Constants
+from pyptx.analysis.replay import Memory, replay
+from pyptx.analysis.rings import Ring
+from pyptx.analysis.steps import Kind, Operation
+
+CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
+MEMORY = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500)
+
+
+def op(kind=Kind.PLAIN, stall=1, wait=(), write=-1, read=-1, **rest) -> Operation:
+    return Operation(kind, stall, tuple(wait), write, read, rest.pop("issue", 1.0), **rest)
+
+
+def cycles(*teams: list[Operation], memory: Memory = MEMORY) -> float:
+    return replay([(0, 0, team) for team in teams], memory, CONSTANTS).cycles
+
+
+def test_a_warp_alone_takes_its_stall_counts():
+    assert cycles([op(stall=4)] * 10) == 40
+
+
+def test_two_teams_fill_each_others_stalls():
+    chain = [op(stall=4)] * 100
+    assert cycles(chain, chain) == pytest.approx(400, abs=8)
+    assert cycles(*[chain] * 4) == pytest.approx(400, abs=16)
+    assert cycles(*[chain] * 8) == pytest.approx(800, abs=16)           # eight instructions wait for each four slots
+
+
+def test_an_instruction_waits_for_its_scoreboards():
+    load = op(Kind.LOAD, write=2, unit="shared", cycles=1, bytes=64)
+    assert cycles([load, op(stall=1, wait=[2])]) == 1 + 1 + 300 + 1     # through L1, the port, and then there
+    assert cycles([load, op(stall=1, wait=[3])]) < 10
+
+
+def test_a_unit_serves_one_at_a_time():
+    special = op(unit="mufu", cycles=8)
+    assert cycles([special] * 20, [special] * 20) == pytest.approx(320, abs=1)
+
+
+def test_loads_are_limited_by_bytes_a_clock():
+    load = op(Kind.LOAD, write=0, unit="shared", cycles=1, bytes=512)
+    assert cycles([load] * 100) == pytest.approx(100 * 512 / 64, rel=0.1)
+    slow = Memory(port=64, dram=16, from_dram=1.0, to_dram=0, load_cycles=300, copy_cycles=500)
+    assert cycles([load] * 100, memory=slow) == pytest.approx(100 * 512 / 16, rel=0.1)
+
+
+def test_matrix_products_go_on_behind_the_warp_until_it_waits():
+    start = op(Kind.PRODUCT, unit="tensor", cycles=128, shared=80, about=True)
+    wait = op(Kind.PRODUCT_WAIT, about=0, latency=30)
+    assert cycles([start, op(stall=100), wait]) == pytest.approx(128 + 30 + 1)
+    assert cycles([start, op(stall=400), wait]) == pytest.approx(1 + 400 + 1)
+    one_behind = [start, op(Kind.PRODUCT_WAIT, about=1, latency=30)] * 50
+    assert cycles(one_behind) == pytest.approx(50 * 128, rel=0.02)
+    each = [start, wait] * 50
+    assert cycles(each) == pytest.approx(50 * (128 + 31), rel=0.02)
+
+
+def test_operands_in_shared_memory_bound_small_products():
+    start = op(Kind.PRODUCT, unit="tensor", cycles=16, shared=24, about=True)
+    assert cycles([start] * 100) == pytest.approx(2400, rel=0.02)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4, 8])
+def test_a_ring_overlaps_loads_as_deep_as_it_is(stages):
+    """A turn lasts as long as the product or, shared by the stages, as a copy and a product one after the other."""
+    full, empty = Ring(0, stages, "TMA", False), Ring(1, stages, "warps", True)
+    copy, work, turns = 500, 200, 60
+    producer = [op(Kind.RING_WAIT, about=empty), op(Kind.ARRIVE, about=full),
+                op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=640, about=full)] * turns
+    consumer = [op(Kind.RING_WAIT, about=full), op(stall=work), op(Kind.ARRIVE, about=empty)] * turns
+    turn = max(work, (copy + work) / stages)
+    assert cycles(producer, consumer) == pytest.approx(turns * turn, rel=0.12)
+
+
+def test_teams_meet_at_a_barrier():
+    early, late = [op(), op(Kind.BARRIER, about=(0, 0, False))], [op(stall=300), op(Kind.BARRIER, about=(0, 0, False))]
+    assert cycles(early, late) == pytest.approx(300 + 20, abs=4)
+    own = [op(Kind.BARRIER, about=(1, 1, False))]
+    assert cycles(own, [op(stall=300)]) < 305                           # a barrier of one team waits for nobody
+
+
+def test_who_only_arrives_does_not_wait():
+    arrives = [op(Kind.BARRIER, about=(3, 2, True)), op(stall=50)]
+    waits = [op(stall=500), op(Kind.BARRIER, about=(3, 2, False))]
+    assert cycles(arrives, waits) == pytest.approx(520, abs=4)
+    late = [op(stall=900), op(Kind.BARRIER, about=(3, 2, True))]
+    assert cycles(late, waits) == pytest.approx(920, abs=4)
+
+
+def test_copies_by_groups_are_waited_for_by_groups():
+    copy = [op(Kind.COPY, unit="shared", cycles=4, bytes=64, shared=4), op(Kind.COMMIT)]
+    both = cycles([*copy, *copy, op(Kind.WAIT, about=0)])
+    assert both == pytest.approx(310, abs=12)
+    assert cycles([*copy, *copy, op(Kind.WAIT, about=2), op(stall=600)]) == pytest.approx(606, abs=6)
+
+
+def test_turns_left_out_last_as_long_as_those_replayed():
+    turn = [op(stall=10), op(stall=15)]
+    short = [*turn * 5, op(Kind.TURN, issue=0, about=(0, 5)), *turn * 5, op(Kind.TURN, issue=0, about=(0, 10)),
+             op(Kind.LEAVE, issue=0, about=(0, 5, 90))]
+    assert cycles(short) == pytest.approx(cycles(turn * 100))
+
+
+def test_what_is_waited_for_is_named():
+    full = Ring(0, 4, "TMA", False)
+    producer = [op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, about=full)]
+    consumer = [op(Kind.RING_WAIT, about=full), op(unit="fma", cycles=1)]
+    run = replay([(0, 0, producer), (0, 0, consumer)], MEMORY, CONSTANTS)
+    assert max(run.lost, key=run.lost.get) == "TMA, 4 stages"
+    assert run.busy["tma"] == 8 and run.busy["fma"] == 1
+
+
+def test_a_wait_that_nobody_ends_does_not_hang():
+    full = Ring(0, 2, "TMA", False)
+    producer = [op(Kind.ARRIVE, about=full)] * 3
+    consumer = [op(Kind.RING_WAIT, about=full), op(stall=10)] * 5
+    assert cycles(producer, consumer) < 100
