@@ -4,7 +4,7 @@ import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { Dialog, MainAreaWidget, Notification, showDialog } from "@jupyterlab/apputils";
 import type { ICodeCellModel } from "@jupyterlab/cells";
 import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
-import type { INotebookTracker } from "@jupyterlab/notebook";
+import { NotebookActions, type INotebookTracker } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
 
 import { diffView, versionView } from "./api.js";
@@ -17,7 +17,7 @@ import { View, type ViewData } from "./view.js";
 
 export const IDS = {
   newNotebook: "pyptx:new-notebook", showPanel: "pyptx:show-panel", revealLine: "pyptx:reveal-line", openFile: "pyptx:open-file-view",
-  toggleMargin: "pyptx:toggle-margin", openVersion: "pyptx:open-version", compare: "pyptx:compare-versions",
+  toggleMargin: "pyptx:toggle-margin", openVersion: "pyptx:open-version", compare: "pyptx:compare-versions", insertCell: "pyptx:insert-cell",
 } as const;
 
 export interface Parts {
@@ -94,6 +94,21 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
   commands.addCommand(IDS.compare, {
     label: trans.__("Compare Two Versions"), isVisible: () => false,
     execute: args => told(() => open(app, `${args.before} → ${args.after}`, diffView(String(args.before), String(args.after)))),
+  });
+
+  commands.addCommand(IDS.insertCell, {
+    label: trans.__("Add a Cell"), isVisible: () => false,
+    execute: args => told(async () => {
+      const panel = notebooks?.currentWidget;
+      if (!panel) return;
+      app.shell.activateById(panel.id);
+      const { content, sessionContext } = panel;
+      NotebookActions.insertBelow(content);
+      content.activeCell?.model.sharedModel.setSource(String(args.source));
+      if (args.run) await NotebookActions.run(content, sessionContext);
+      else content.mode = "edit";
+      content.activeCell?.node.scrollIntoView({ block: "nearest" });
+    }),
   });
 }
 

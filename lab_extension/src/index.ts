@@ -63,6 +63,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const panel = new KernelPanel(follower, {
       open: version => void app.commands.execute(IDS.openVersion, { version }),
       compare: (before, after) => void app.commands.execute(IDS.compare, { before, after }),
+      insert: (source, run) => void app.commands.execute(IDS.insertCell, { source, run }),
     }, trans);
     app.shell.add(panel, "left", { rank: 650, type: "PTX kernels" });
     restorer?.add(panel, panel.id);

@@ -13,6 +13,8 @@ import type { SessionFollower } from "./session.js";
 export interface Actions {
   open(ref: string): void;
   compare(before: string, after: string): void;
+  /** Put a cell with this source below the active one; run it, or leave it to be edited. */
+  insert(source: string, run: boolean): void;
 }
 
 export class KernelPanel extends Widget {
@@ -91,7 +93,7 @@ export class KernelPanel extends Widget {
     const { trans } = this, [newest, before] = row.versions;
     const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("The running kernel of the notebook has it") }, "●") : null;
     const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, row.arch ? h("span.pyptx-panel-badge", {}, row.arch) : null);
-    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Defined, and not compiled in a %%ptxkernel cell yet")));
+    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Defined, and not compiled in a %%ptxkernel cell yet")), this.starts(row));
     const delta = changes(newest, before);
     const fact = (label: string, value: string, change?: number, bad = false) => h("div", {}, h("dt", {}, label),
       h(bad ? "dd.pyptx-panel-bad" : "dd", {}, value, change ? h("small", { title: trans.__("compared with the version before") }, ` ${change > 0 ? "+" : "−"}${Math.abs(change)}`) : null));
@@ -104,7 +106,18 @@ export class KernelPanel extends Widget {
         fact(trans.__("shared"), size(newest.shared), delta.shared),
         newest.instructions === null ? null : fact("SASS", String(newest.instructions), delta.instructions),
         occupancy ? h("div", { title: occupancy.why }, h("dt", {}, trans.__("occupancy")), h("dd", {}, occupancy.percent === null ? "–" : `${occupancy.percent} %`)) : null),
-      this.versions(row));
+      this.starts(row), this.versions(row));
+  }
+
+  /** What can be started in the running notebook: as a cell, which says what is done and can be edited. */
+  private starts(row: Row): HTMLElement | null {
+    const { trans } = this, { check, sweep } = row.cells;
+    if (!check && !sweep) return null;
+    const button = (name: string, label: string, title: string, go: () => void) =>
+      h("button.pyptx-panel-button", { type: "button", "data-key": `${name} ${row.name}`, title, onclick: go }, label);
+    return h("div.pyptx-panel-starts", {},
+      check ? button("check", trans.__("Run check"), trans.__("Add a cell that runs the kernel in several schedules and reports missing waits and barriers, and run it"), () => this.actions.insert(check, true)) : null,
+      sweep ? button("sweep", trans.__("Start sweep…"), trans.__("Add a cell that tries values of the kernel's parameters; edit them, then run it"), () => this.actions.insert(sweep, false)) : null);
   }
 
   private versions(row: Row): HTMLElement {

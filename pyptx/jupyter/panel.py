@@ -14,6 +14,7 @@ from pyptx.analysis import occupancy
 from pyptx.errors import PtxError
 from pyptx.history import Version
 from pyptx.jupyter.magics import notebook_name
+from pyptx.jupyter.starting import cells
 from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.runtime import BACKENDS
@@ -60,10 +61,19 @@ class Session:
     def __init__(self, shell):
         names = {name: value for name, value in shell.user_ns.items()
                  if isinstance(value, Kernel | Entry) and not name.startswith("_")}
-        self.data = {"device": device(), "notebook": notebook_name(shell),
+        notebook = notebook_name(shell)
+        kept = [version for version in history.versions() if version.notebook == notebook]
+        self.data = {"device": device(), "notebook": notebook,
                      "kernels": [{"name": value.name, "variable": name,
-                                  "arch": value.arch if isinstance(value, Kernel) else None}
+                                  "arch": value.arch if isinstance(value, Kernel) else None,
+                                  "cells": self._cells(value, name, kept)}
                                  for name, value in names.items()]}
+
+    @staticmethod
+    def _cells(value: Kernel | Entry, name: str, kept: list[Version]) -> dict[str, str]:
+        if not isinstance(value, Kernel):
+            return {}
+        return cells(value, name, [version for version in kept if version.kernel == value.name])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
         return {"application/json": self.data, "text/plain": repr(self.data)}

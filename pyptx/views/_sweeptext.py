@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator
 
 from pyptx.views._sweepstates import SIGNS
@@ -10,6 +10,7 @@ from pyptx.views._sweepstates import SIGNS
 __all__ = ["best_text", "bytes_text", "config_text", "duration", "headings", "percent", "progress_text", "refusals",
            "row", "text", "time_text"]
 
+_NUMBER = re.compile(r"\d+")
 UNITS = ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms"))
 
 
@@ -67,9 +68,13 @@ def best_text(view) -> str:
 
 
 def refusals(view) -> list[tuple[str, int]]:
-    """Reason -> how many points and holes have it, the commonest first."""
+    """Reason -> how many points and holes have it, the commonest first; those that differ in numbers only are one."""
     reasons = [point.reason for point in view.points if point.state in ("refused", "wrong", "failed")]
-    return Counter(filter(None, [*reasons, *(hole.reason for hole in view.holes)])).most_common()
+    alike: dict[str, list[str]] = {}
+    for reason in filter(None, [*reasons, *(hole.reason for hole in view.holes)]):
+        alike.setdefault(_NUMBER.sub("0", reason), []).append(reason)
+    found = [(one[0] if len(set(one)) == 1 else f"{one[0]}; and others alike", len(one)) for one in alike.values()]
+    return sorted(found, key=lambda reason: -reason[1])
 
 
 def headings(view) -> list[str]:

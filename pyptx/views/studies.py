@@ -55,7 +55,7 @@ def _point(trial, config: tuple[int, ...], found: Mapping[int, int]) -> Point:
     return Point(config, trial.state, trial.reason or "", trial.seconds, low, high, trial.kind or "",
                  _asked(trial.prediction, "words") or "",
                  used.registers if used else None, used.spill_stores + used.spill_loads if used else None,
-                 used.shared_bytes if used else None, trial.occupancy, _rate(trial),
+                 trial.shared_bytes, trial.occupancy, _rate(trial),
                  -1 if twin is None else found.get(twin, -1))
 
 

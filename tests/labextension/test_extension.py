@@ -120,7 +120,7 @@ def test_the_settings_hide_the_margin_and_choose_panes_and_colours(kernel_page):
     assert lab.request(settings)["settings"]["margin"] is True
     palette = lab.js("return jupyterapp.commands.listCommands().filter(name => name.startsWith('pyptx:'))"
                      ".map(name => [name, jupyterapp.commands.label(name)])")
-    assert len(palette) == 7 and all(label for _, label in palette), palette
+    assert len(palette) == 8 and all(label for _, label in palette), palette
     lab.put(settings, {"raw": '{"panes": ["sass"], "colours": ["rebeccapurple", "no colour"]}'})
     lab.command("docmanager:save")
     lab.open("norms.ipynb")

@@ -67,8 +67,10 @@ def test_a_session_names_its_kernels_and_where_they_run():
     shell = InteractiveShell()
     shell.user_ns.update(mine=twice, _hidden=twice, one=load(ONE)["one"], x=1)
     data = panel.Session(shell)._repr_mimebundle_()["application/json"]
-    assert data["kernels"] == [{"name": "twice", "variable": "mine", "arch": "sm_90a"},
-                               {"name": "one", "variable": "one", "arch": None}]
+    own, loaded = data["kernels"]
+    assert "mine.check(*inputs)" in own.pop("cells")["check"] and own == {
+        "name": "twice", "variable": "mine", "arch": "sm_90a"}
+    assert loaded == {"name": "one", "variable": "one", "arch": None, "cells": {}}, "nobody knows its arrays"
     assert data["device"]["backend"] in ("sim", "cuda")
 
 

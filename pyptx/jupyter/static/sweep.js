@@ -54,6 +54,9 @@ class SweepView {
     this.root = h(`div.pyptx-linked.pyptx-sweep${fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `Sweep of ${data.title}` },
       this.head, this.run, this.tools, h("div.pyptx-sweep-body", {}, this.left, this.side), this.status, this.drawer);
     this.root.addEventListener("keydown", event => this.key(event));
+    this.root.addEventListener("pointerdown", () => { this.pressed = true; });         // what is drawn anew meanwhile gets no click
+    this.release = () => { this.pressed = false; setTimeout(() => { if (this.pending) this.update(this.pending); }); };
+    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, this.release);
     element.append(this.root);
     this.layOut();
     this.toolbar();
@@ -68,6 +71,8 @@ class SweepView {
 
   /** New data of the same sweep; what the reader has chosen stays. */
   update(data) {
+    this.pending = this.pressed ? data : null;
+    if (this.pressed) return;
     const before = this.sweep;
     this.sweep = new Sweep(data);
     const same = JSON.stringify(before.parameters) === JSON.stringify(data.parameters);
@@ -110,11 +115,11 @@ class SweepView {
     const buttons = { new: [button("resume", "▶ Start", "Start the sweep")], running: [button("pause", "❚❚ Pause", "Finish the point at work, then wait"), button("stop", "■ Stop", "End the sweep; what is done is kept")],
                       paused: [button("resume", "▶ Resume", "Go on"), button("stop", "■ Stop", "End the sweep; what is done is kept")],
                       stopped: [button("resume", "▶ Resume", "Go on where it ended")], finished: [] }[state].filter(Boolean);
-    const focused = this.run.contains(document.activeElement), counts = new Map(sweep.counts());
+    const focused = this.run.contains(document.activeElement) ? document.activeElement.dataset.act : null, counts = new Map(sweep.counts());
     const bar = h("div.pyptx-progress", { role: "progressbar", "aria-valuemin": 0, "aria-valuemax": total, "aria-valuenow": done, "aria-valuetext": words },
       ...DONE.filter(name => counts.has(name)).map(name => share(`.pyptx-s-${name}`, counts.get(name), name)), share(".pyptx-rest", total - done, "to do"));
     this.run.replaceChildren(bar, h("div.pyptx-run-line", {}, h("span", {}, words), ...buttons, h("span.pyptx-space"), ...this.chips()));
-    if (focused) this.run.querySelector("button")?.focus();
+    if (focused) (this.run.querySelector(`[data-act="${focused}"]`) ?? this.run.querySelector("button"))?.focus();
   }
 
   /** States with their signs and numbers: the legend, and in the table what is left out. */
@@ -124,7 +129,7 @@ class SweepView {
     const chip = ([name, count]) => {
       const [sign, meaning] = words.get(name), content = [h("span.pyptx-sign", {}, sign), ` ${name} `, h("b", {}, String(count))];
       if (!table) return h(`span.pyptx-chip.pyptx-s-${name}`, { title: meaning }, ...content);
-      return h(`button.pyptx-chip.pyptx-s-${name}`, { type: "button", title: `${meaning}; show or leave out`, "aria-pressed": String(!kept.hidden.has(name)), onclick: () => {
+      return h(`button.pyptx-chip.pyptx-s-${name}`, { type: "button", "data-act": name, title: `${meaning}; show or leave out`, "aria-pressed": String(!kept.hidden.has(name)), onclick: () => {
         if (!kept.hidden.delete(name)) kept.hidden.add(name);
         this.paint();
       } }, ...content);
@@ -255,7 +260,9 @@ class SweepView {
     this.opened = null;
     drawer.hidden = false;
     drawer.setAttribute("aria-busy", "true");
-    drawer.replaceChildren(h("div.pyptx-drawer-bar", {}, h("b", {}, title), h("span.pyptx-space"), close), body);
+    const bar = h("div.pyptx-drawer-bar", {}, h("b", {}, title), h("span.pyptx-space"), close);
+    drawer.replaceChildren(bar, body);
+    if (!wanted.data) bar.scrollIntoView({ block: "nearest" });
     const answer = wanted.data ? { data: wanted.data } : await this.answer(what, first, second);
     if (kept.open !== wanted || !this.root.isConnected) return;
     drawer.setAttribute("aria-busy", "false");
@@ -301,6 +308,7 @@ class SweepView {
   }
 
   destroy() {
+    for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, this.release);
     this.opened?.destroy();
     this.root.remove();
   }

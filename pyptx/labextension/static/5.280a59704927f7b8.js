@@ -399,17 +399,17 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-picker small { color: var(--px-soft); }
 .pyptx-picker [aria-pressed=true] { border-color: var(--px-focus); box-shadow: inset 0 -2px 0 var(--px-focus); font-weight: 700; z-index: 1; }
 .pyptx-picker .pyptx-none { color: var(--px-soft); text-decoration: line-through; }
-.pyptx-maps { display: flex; flex-wrap: wrap; gap: 12px 22px; }
+.pyptx-maps { display: flex; flex-wrap: wrap; gap: 12px 20px; }
 .pyptx-sweep .pyptx-map { border-collapse: separate; border-spacing: 2px; margin: 0; font: 12px/1.3 var(--jp-ui-font-family, system-ui, sans-serif); font-variant-numeric: tabular-nums; table-layout: auto; width: auto; border: 0; }
 .pyptx-map caption { caption-side: top; text-align: left; padding: 0 0 2px 2px; color: var(--px-soft); font-size: 12px; }
 .pyptx-map caption b { color: var(--px-ink); }
-.pyptx-sweep .pyptx-map th { padding: 1px 4px; font-weight: 600; text-align: center; color: var(--px-soft); background: none; border: 0; }
+.pyptx-sweep .pyptx-map th { padding: 1px 4px; vertical-align: bottom; font-weight: 600; text-align: center; color: var(--px-soft); background: none; border: 0; }
 .pyptx-sweep .pyptx-map th[scope=row] { text-align: right; }
 .pyptx-sweep .pyptx-map .pyptx-corner { font-weight: 400; font-size: 11px; white-space: nowrap; text-align: right; }
-.pyptx-corner span + span { margin-left: 6px; }
+.pyptx-corner span { display: block; }
 .pyptx-corner span:first-child:not(:empty)::after { content: " ↓"; }
 .pyptx-sweep .pyptx-map tr { background: none; }
-.pyptx-sweep .pyptx-cell { position: relative; box-sizing: border-box; min-width: 66px; height: 34px; padding: 0 5px; text-align: center; white-space: nowrap; cursor: pointer; border: 1px solid transparent; border-radius: 3px; color: var(--px-ink); }
+.pyptx-sweep .pyptx-cell { position: relative; box-sizing: border-box; min-width: 64px; height: 34px; padding: 0 5px; text-align: center; white-space: nowrap; cursor: pointer; border: 1px solid transparent; border-radius: 3px; color: var(--px-ink); }
 .pyptx-cell .pyptx-sign { font-size: 10px; opacity: 0.85; margin-right: 2px; min-width: 1em; }
 .pyptx-star { position: absolute; left: 3px; top: 0; font-size: 11px; }
 .pyptx-sweep .pyptx-shaded { background: color-mix(in oklab, var(--px-from), var(--px-to) var(--px-part)); color: light-dark(var(--px-li), var(--px-di)); --px-li: #000000; --px-di: #ffffff; }
