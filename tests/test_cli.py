@@ -238,22 +238,65 @@ def test_lab_passes_further_arguments_on(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert folder == (tmp_path / "mine").resolve()
 
 
-def test_doctor_names_what_it_found(capsys):
+def test_doctor_names_what_it_found_and_what_works(capsys):
     status, out, err = run(capsys, "doctor")
-    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
-    names = list(lines)
-    assert names[:8] == ["pyptx", "Python", "system", "ptxas", "nvdisasm", "cuobjdump", "nvJitLink", "simulator"]
-    assert "driver" in names and names[-3:] == ["torch", "jax", "cache"]
-    assert lines["ptxas"].startswith("13.")
+    found, works = out.split("\n\n")
+    lines = {line[:10].rstrip(): line[11:] for line in found.splitlines()}
+    assert list(lines)[:8] == ["pyptx", "Python", "system", "ptxas", "nvdisasm", "cuobjdump", "nvJitLink", "simulator"]
+    assert list(lines)[-1] == "cache" and {"driver", "torch", "jax", "jupyterlab", "extension"} <= set(lines)
+    assert lines["ptxas"].startswith("13.") and lines["simulator"].startswith("compiled core (")
     assert (status, err) == (0, "")
-    assert lines["simulator"].startswith("compiled core (")
+    for ability in ("machine code, and views of it", "NumPy arrays on the CPU, at full speed"):
+        assert f"works  {ability}\n" in works
+    if "cuda:0" not in lines:
+        assert "-      kernels on a GPU\n       driver none (" in works
+        assert "-> install an NVIDIA GPU and its driver" in works
+
+
+def test_doctor_speaks_json(capsys):
+    status, out, _ = run(capsys, "doctor", "--json")
+    told = json.loads(out)
+    assert status == 0 and told["ok"] and {"name", "usable", "text", "fix"} == set(told["findings"][0])
+    assert {"name": "machine code, and views of it", "works": True, "needed": True, "reason": None,
+            "fix": None} in told["works"]
 
 
 def test_doctor_says_what_is_missing(tmp_path: Path):
-    done = python("-m", "pyptx", "doctor", env={"PYPTX_PTXAS": str(tmp_path / "none")})
+    (tmp_path / "file").write_text("in the way")
+    done = python("-m", "pyptx", "doctor", env={"PYPTX_PTXAS": str(tmp_path / "none"),
+                                                "PYPTX_CACHE_DIR": str(tmp_path / "file" / "cache")})
     assert done.returncode == 1
     assert "\nptxas      not usable (assembles PTX)\n" in done.stdout
+    assert "BROKEN machine code, and views of it\n" in done.stdout
+    assert "BROKEN kernels assembled once for all processes\n" in done.stdout
     assert f"PYPTX_PTXAS={tmp_path / 'none'} names no file" in done.stderr
+    assert "cannot be written; PYPTX_CACHE_DIR names another folder" in done.stderr
+
+
+def test_doctor_on_other_machines(monkeypatch, tmp_path: Path):
+    from pyptx.cli import machine
+    from pyptx.sim.core import library
+    from pyptx.toolchain import TOOLS, Found
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(machine.toolchain, "survey", lambda: [Found(tool, problem="gone") for tool in TOOLS.values()])
+    monkeypatch.setattr(library, "problem", lambda: "the compiled core is missing")
+    paths = tmp_path / "share" / "labextensions" / "pyptx-lab", tmp_path / "labconfig" / "page_config.json"
+    paths[0].mkdir(parents=True)
+    paths[1].parent.mkdir()
+    paths[1].write_text('{"disabledExtensions": {"pyptx-lab": true}}')
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
+    found = machine.findings()
+    of, works = {one.name: one for one in found}, {one.name: one for one in machine.abilities(found)}
+    assert of["ptxas"].text.startswith("not published for") and not works["machine code, and views of it"].needed
+    assert works["NumPy arrays on the CPU, at full speed"] == machine.Ability(
+        "NumPy arrays on the CPU, at full speed", False, True, "simulator slow Python engine",
+        "kernels run on the simulator's slow Python engine: the compiled core is missing")
+    if "jupyter_core" in sys.modules:
+        assert of["extension"].text == f"disabled in {paths[1]}"
+        assert of["extension"].fix == "jupyter labextension enable pyptx-lab"
+        paths[1].write_text("{}")
+        assert [one.usable for one in machine._jupyter() if one.name == "extension"] == [True]
 
 
 def test_a_missing_tool_is_one_clear_error(one: Path, tmp_path: Path):

@@ -54,6 +54,7 @@ EDGES = {
     "jax": {"pyptx.jax_support"},
     "jaxlib": {"pyptx.jax_support"},
     "jupyter_client": {"pyptx.cli.notebooks"},
+    "jupyter_core": {"pyptx.cli.machine"},
     "jupyter_server": {"pyptx.jupyter.server"},
     "matplotlib": {"pyptx.views.roofplot"},
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},

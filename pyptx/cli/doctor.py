@@ -1,81 +1,57 @@
-"""`pyptx doctor`: what this machine has of what pyptx uses."""
+"""`pyptx doctor`: what this machine has of what pyptx uses, what works, and what would make the rest work."""
 
 from __future__ import annotations
 
 import argparse
-import platform
+import json
 import sys
-from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+import textwrap
+from dataclasses import asdict
 
-import pyptx
-from pyptx import toolchain
-from pyptx.cache import get_global_cache
-from pyptx.cli.cache import size
+from pyptx.cli.machine import abilities, findings
 
 __all__ = ["add", "run"]
 
-NEEDED = ("ptxas", "nvdisasm")                          # without them there is no machine code
+_WIDTH = 110
 
 
 def add(subparsers) -> None:
-    summary = "say which tools, which simulator core and which GPU were found"
+    summary = "say what was found of tools, GPUs and frameworks, what works, and what would make the rest work"
     command = subparsers.add_parser(
-        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is "
-        "missing that kernels need to be assembled or to run fast.")
+        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is missing that "
+        "kernels need to be assembled or to run fast; a missing GPU or framework is none of it.")
+    command.add_argument("--json", action="store_true", help="print all of it as JSON")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    problems: list[str] = []
-    for name, found in (("pyptx", f"{pyptx.__version__} in {Path(pyptx.__file__).parent}"),
-                        ("Python", f"{platform.python_version()} in {sys.prefix}"),
-                        ("system", " ".join([platform.system(), platform.machine(), *platform.libc_ver()]).rstrip()),
-                        *tools(problems), ("simulator", simulator(problems)), *gpus(), ("cache", cache())):
-        print(f"{name:10} {found}")
-    for problem in problems:
-        print(f"pyptx: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    found = findings()
+    works = abilities(found)
+    broken = [ability for ability in works if ability.needed and not ability.works]
+    if arguments.json:
+        print(json.dumps({"ok": not broken, "findings": list(map(asdict, found)), "works": list(map(asdict, works))},
+                         indent=1))
+        return bool(broken)
+    for finding in found:
+        print(f"{finding.name:10} {finding.text}")
+    print()
+    told: dict[str, str] = {}                           # reason -> the first that it keeps from working
+    for ability in works:
+        print(f"{'works' if ability.works else 'BROKEN' if ability.needed else '-':6} {ability.name}", end="")
+        if ability.works:
+            print()
+        elif ability.reason in told:
+            print(f" (as {told[ability.reason]})")
+        else:
+            told[ability.reason] = ability.name
+            print(f"\n{_indented(ability.reason)}")
+            if ability.fix and not ability.needed:
+                print(_indented(f"-> {ability.fix}"))
+    for ability in broken:
+        print(f"pyptx: {ability.fix or ability.reason}", file=sys.stderr)
+    return bool(broken)
 
 
-def tools(problems: list[str]) -> Iterator[tuple[str, str]]:
-    """Name and finding for each of NVIDIA's tools."""
-    for found in toolchain.survey():
-        name = found.tool.name
-        if found.problem is None:
-            yield name, f"{found.version} from {found.origin} ({found.tool.purpose})"
-            continue
-        yield name, f"not usable ({found.tool.purpose})"
-        if name in NEEDED:
-            problems.append(found.problem)
-
-
-def simulator(problems: list[str]) -> str:
-    """Which engine runs NumPy arrays."""
-    from pyptx.sim.core import library  # late: it needs NumPy
-
-    reason = library.problem()
-    if reason is None:
-        return f"compiled core ({Path(library.core()._name).name})"
-    problems.append(f"kernels run on the simulator's slow Python engine: {reason}")
-    return "slow Python engine"
-
-
-def gpus() -> Iterator[tuple[str, str]]:
-    """The driver and the GPUs, and the frameworks that can use them."""
-    from pyptx.runtime.cuda.survey import survey  # late: it needs NumPy
-
-    found = list(survey())
-    yield from found
-    for name, needs in (("torch", "torch tensors on GPUs, torch.compile"), ("jax", "JAX arrays, jax.jit")):
-        try:
-            yield name, f"{version(name)} ({needs})"
-        except PackageNotFoundError:
-            yield name, f"not installed ({needs}: pip install '.[{name}]' in a checkout of pyptx)"
-
-
-def cache() -> str:
-    """The cache folder and what it holds."""
-    kept = get_global_cache()
-    return f"{kept.cache_dir}, {size(kept.disk_bytes())}"
+def _indented(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=" " * 7, subsequent_indent=" " * 10, break_long_words=False,
+                         break_on_hyphens=False)

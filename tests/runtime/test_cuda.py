@@ -314,15 +314,19 @@ def test_a_machine_without_a_driver_says_so():
 
 
 def test_what_doctor_says_of_gpus():
-    assert list(survey(FakeDriver(devices=2))) == [
-        ("driver", "CUDA 13.1"), ("cuda:0", "Fake GPU, sm_90, 227 KiB of shared memory for a CTA"),
-        ("cuda:1", "Fake GPU, sm_90, 227 KiB of shared memory for a CTA")]
+    words = "Fake GPU, sm_90, 227 KiB of shared memory for a CTA"
+    assert list(survey(FakeDriver(devices=2), assembler="ptxas 13.5.37")) == [
+        ("driver", True, "CUDA 13.1", None), ("cuda:0", True, words, None), ("cuda:1", True, words, None)]
     broken = FakeDriver()
     broken.failing["cuInit"] = real.CUresult.CUDA_ERROR_NO_DEVICE
-    ((name, finding),) = survey(broken)
-    assert name == "driver" and "CUDA_ERROR_NO_DEVICE" in finding
-    ((_, finding),) = [line for line in survey(FakeDriver(capability=(9, 9))) if line[0] == "cuda:0"]
-    assert finding.startswith("not usable: cuda:0 is a chip pyptx does not know")
+    ((name, usable, finding, fix),) = survey(broken)
+    assert (name, usable) == ("driver", False) and "CUDA_ERROR_NO_DEVICE" in finding and "install" in fix
+    ((_, usable, finding, _),) = [line for line in survey(FakeDriver(capability=(9, 9))) if line[0] == "cuda:0"]
+    assert not usable and finding.startswith("not usable: cuda:0 is a chip pyptx does not know")
+    (name, usable, finding, fix), *_ = survey(FakeDriver(version=12040), assembler="ptxas 13.5.37")
+    assert not usable and finding == "CUDA 12.4, too old for machine code of ptxas 13.5.37"
+    assert fix == "install a driver of CUDA 13 or later, or let PYPTX_PTXAS name a ptxas of CUDA 12"
+    assert [usable for _, usable, *_ in survey(FakeDriver(devices=0))] == [True, False]
 
 
 def test_arrays_of_any_package_with_the_interface():

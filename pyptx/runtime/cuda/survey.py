@@ -11,26 +11,33 @@ from pyptx.runtime.cuda.driver import Driver, version_text
 __all__ = ["survey"]
 
 
-def survey(api: Any = None) -> Iterator[tuple[str, str]]:
-    """Name and finding: the driver, each GPU, and what would make the rest work.
+def survey(api: Any = None, *, assembler: str | None = None) -> Iterator[tuple[str, bool, str, str | None]]:
+    """Name, whether it can be used, finding, and what would help: of the driver, then of each GPU.
 
     Args:
         api: `cuda.bindings.driver`, or what stands for it.
+        assembler: "ptxas 13.5.37", which makes what the driver is to load.
     """
     driver = Driver(api)
     try:
-        count = driver.count
-        yield "driver", f"CUDA {version_text(driver.version)}"
-    except LaunchError as missing:
-        yield "driver", f"none ({missing.message}); NumPy arrays run on the simulator"
+        count, known = driver.count, driver.version
+    except (LaunchError, DeviceError) as missing:
+        what = "the package cuda-python" if "cuda-python" in missing.message else "an NVIDIA GPU and its driver"
+        yield "driver", False, f"none ({missing.message})", f"install {what}"
         return
+    release = (assembler or "").rpartition(" ")[2].partition(".")[0]
+    if release.isdigit() and known < 1000 * int(release):
+        yield "driver", False, f"CUDA {version_text(known)}, too old for machine code of {assembler}", (
+            f"install a driver of CUDA {release} or later, or let PYPTX_PTXAS name a ptxas of CUDA {known // 1000}")
+    else:
+        yield "driver", True, f"CUDA {version_text(known)}", None
     if not count:
-        yield "GPU", "none; NumPy arrays run on the simulator"
+        yield "cuda:0", False, "no GPU", "NumPy arrays run on the simulator, others under pyptx.use('sim')"
     for ordinal in range(count):
         try:
             device = driver.device(ordinal)
         except (LaunchError, DeviceError) as refused:
-            yield f"cuda:{ordinal}", f"not usable: {refused.message}"
+            yield f"cuda:{ordinal}", False, f"not usable: {refused.message}", None
             continue
-        yield f"cuda:{ordinal}", (f"{device.name}, sm_{device.target.number}, {device.smem_per_cta // 1024} KiB of "
-                                  "shared memory for a CTA")
+        yield f"cuda:{ordinal}", True, (f"{device.name}, sm_{device.target.number}, {device.smem_per_cta // 1024} KiB "
+                                        "of shared memory for a CTA"), None

@@ -63,9 +63,9 @@ def candidates(torch) -> dict[str, tuple[Callable[[], object], int]]:
 
 
 def main(rounds: int) -> int:
-    from pyptx.cli.doctor import gpus
+    from pyptx.runtime.cuda.survey import survey
 
-    for name, finding in gpus():
+    for name, _, finding, _ in survey():
         print(f"{name:10} {finding}")
     try:
         import torch
