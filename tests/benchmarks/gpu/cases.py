@@ -1,0 +1,271 @@
+"""What is measured: each case a problem, the examples that solve it, and what others offer for it.
+
+The first of the other candidates is the reference of the ratio. Sizes `dry` are for the simulator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pyptx.cli.kernels import load_module
+from pyptx.kernel import Kernel
+from pyptx.testing import of_package
+from pyptx.types import bf16, f32
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@cache
+def example(path: str) -> ModuleType:
+    return load_module(str(EXAMPLES / f"{path}.py"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One case on its arrays.
+
+    Attributes:
+        candidates: name -> what does the work once and returns the result.
+        kernels: names of the candidates that are examples -> their kernel, whose target says where they run.
+        wanted: the result, in f32 or f64.
+        close: greatest difference allowed, as a share of the largest number of the result, or of `least`.
+        work: floating-point operations, or bytes that must move.
+        roof: ("dram", "") or pipe and type of the tensor cores.
+    """
+
+    candidates: Mapping[str, Callable[[], Any]]
+    kernels: Mapping[str, Kernel]
+    wanted: Callable[[], Any]
+    close: float
+    work: float
+    roof: tuple[str, str] = ("dram", "")
+    notes: str = ""
+    least: float = 1e-30
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    make: Callable[..., Problem]
+    sizes: Mapping[str, Any]
+    dry: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)            # of the kernels in a dry run
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, {', '.join(f'{name} {value}' for name, value in self.sizes.items())}"
+
+
+class Arrays:
+    """Arrays of one device: normally distributed, the same for all candidates (values change power, and so time)."""
+
+    def __init__(self, torch: Any, device: Any, dry: bool):
+        self.torch, self.device, self.dry = torch, device, dry
+        self.generator = torch.Generator(device=device).manual_seed(0)
+
+    def normal(self, *shape: int, dtype: str = "bfloat16") -> Any:
+        x = self.torch.randn(shape, generator=self.generator, device=self.device, dtype=self.torch.float32)
+        return x.to(getattr(self.torch, dtype))
+
+    def of(self, array: np.ndarray) -> Any:
+        return of_package("torch", array).to(self.device)
+
+
+# memory-bound -------------------------------------------------------------------------------------------------------
+
+def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> Problem:
+    """Softmax, layer norm or cross entropy of rows; bytes read and written once."""
+    torch, x = arrays.torch, arrays.normal(M, N, dtype=dtype)
+    kind, functional = {"bfloat16": bf16, "float32": f32}[dtype], torch.nn.functional
+    kernel = getattr(example(name), f"{name}_of")(kind)
+    moved = 2 * M * N * x.element_size()
+    if name == "softmax":
+        inputs, theirs = (x,), lambda x: torch.softmax(x, 1)
+    elif name == "layer_norm":
+        inputs = x, arrays.normal(N, dtype=dtype), arrays.normal(N, dtype=dtype)
+        theirs = lambda x, weight, bias: functional.layer_norm(x, (N,), weight, bias)       # noqa: E731
+    else:
+        targets = torch.randint(0, N, (M,), device=x.device, dtype=torch.int32)
+        inputs, moved = (x, targets), M * N * x.element_size()
+        theirs = lambda x, targets: functional.cross_entropy(x.float(), targets.long(), reduction="none")  # noqa: E731
+    return Problem({"pyptx": lambda: kernel(*inputs), "torch": lambda: theirs(*inputs),
+                    **triton_of(name, arrays, *inputs)}, {"pyptx": kernel},
+                   lambda: theirs(*(i.float() if i.is_floating_point() else i for i in inputs)),
+                   {"bfloat16": 1.6e-2, "float32": 1e-4}[dtype], moved)
+
+
+def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Problem:
+    """Vector add and SwiGLU."""
+    torch = arrays.torch
+    x, y = (arrays.normal(1, N, dtype=dtype) for _ in range(2))
+    kind = {"bfloat16": bf16, "float32": f32}[dtype]
+    if name == "vector_add":
+        x, y = x[0], y[0]
+        kernel, theirs = example(name).vector_add_of(kind), torch.add
+    else:
+        kernel, theirs = example(name).kernels_of(kind)[0], lambda g, u: torch.nn.functional.silu(g) * u
+    return Problem({"pyptx": lambda: kernel(x, y), "torch": lambda: theirs(x, y), **triton_of(name, arrays, x, y)},
+                   {"pyptx": kernel}, lambda: theirs(x.float(), y.float()), 1.6e-2, 3 * N * x.element_size())
+
+
+def transpose(arrays: Arrays, M: int, N: int, dtype: str, **_: Any) -> Problem:
+    x = arrays.normal(M, N, dtype=dtype)
+    kernel = example("transpose").transpose_of({"bfloat16": bf16, "float32": f32}[dtype])
+    return Problem({"pyptx": lambda: kernel(x), "torch": lambda: x.t().contiguous()}, {"pyptx": kernel},
+                   lambda: x.t(), 0, 2 * M * N * x.element_size())
+
+
+def reduction(arrays: Arrays, N: int, **_: Any) -> Problem:
+    x, module = arrays.normal(N, dtype="float32"), example("reduce_sum")
+    return Problem({"pyptx": lambda: module.total(x), "torch": lambda: x.sum(0, keepdim=True)},
+                   {"pyptx": module.reduce_sum}, lambda: x.double().sum(0, keepdim=True), 1e-3, 4 * N,
+                   least=math.sqrt(N))
+
+
+def rms_norm(arrays: Arrays, M: int, N: int, **_: Any) -> Problem:
+    x, weight, kernel = arrays.normal(M, N, dtype="float32"), arrays.normal(N, dtype="float32"), None
+    kernel = example("rms_norm").rms_norm
+    theirs = lambda: arrays.torch.nn.functional.rms_norm(x, (N,), weight, 1e-6)             # noqa: E731
+    return Problem({"pyptx": lambda: kernel(x, weight), "torch": theirs}, {"pyptx": kernel}, theirs, 1e-4, 8 * M * N)
+
+
+# products -----------------------------------------------------------------------------------------------------------
+
+GEMMS = {"Hopper": "hopper/persistent_gemm", "Hopper, simple": "hopper/gemm", "Ampere": "ampere/gemm",
+         "Blackwell": "blackwell/gemm", "Blackwell, pairs": "blackwell/pair_gemm"}
+
+
+def gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
+    a, b = arrays.normal(M, K), arrays.normal(K, N)
+    kernels = {f"pyptx, {name}": getattr(example(path), f"{path.rpartition('/')[2]}_of")(bf16, bf16)
+               for name, path in GEMMS.items()}
+    candidates = {name: lambda kernel=kernel: kernel(a, b, **known(kernel, options))
+                  for name, kernel in kernels.items()}
+    return Problem({**candidates, "cuBLAS (torch.matmul)": lambda: a @ b, **triton_of("gemm", arrays, a, b)}, kernels,
+                   lambda: a.float() @ b.float(), 8e-3, 2 * M * N * K, ("wgmma", "bf16"))
+
+
+def known(kernel: Kernel, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those options that a kernel has."""
+    return {name: value for name, value in options.items() if name in kernel.template_params}
+
+
+def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
+    torch, module = arrays.torch, example("hopper/fp8_gemm")
+    host = module.inputs(*(arrays.normal(*shape, dtype="float32").cpu().numpy() for shape in ((M, K), (N, K))))
+    a, b, a_scales, b_scales = inputs = [arrays.of(array) for array in host]
+    candidates = {"pyptx": lambda: module.fp8_gemm(*inputs, **options)}
+    if not arrays.dry:
+        one = torch.ones((), device=a.device)
+        candidates["cuBLAS (torch._scaled_mm, one scale)"] = lambda: torch._scaled_mm(a, b.t(), one, one,
+                                                                                      out_dtype=torch.bfloat16)
+    else:
+        candidates["torch"] = lambda: wanted().bfloat16()
+
+    def wanted() -> Any:
+        of_a = a_scales.t().repeat_interleave(128, 1)[:, :K]
+        of_b = b_scales.repeat_interleave(128, 0).repeat_interleave(128, 1)[:N, :K]
+        return (a.float() * of_a) @ (b.float() * of_b).t()
+    return Problem(candidates, {"pyptx": module.fp8_gemm}, wanted, 8e-3, 2 * M * N * K, ("wgmma", "e4m3"),
+                   "torch._scaled_mm takes one scale for each matrix: its result is another one, its work the same")
+
+
+def grouped_gemm(arrays: Arrays, G: int, M: int, N: int, K: int, **options: Any) -> Problem:
+    module = example("hopper/grouped_gemm")
+    a, b = arrays.normal(G, M, K), arrays.normal(G, K, N)
+    return Problem({"pyptx": lambda: module.uniform(a, b, **options), "cuBLAS (torch.bmm)": lambda: a @ b},
+                   {"pyptx": module.grouped_gemm}, lambda: a.float() @ b.float(), 8e-3, 2 * G * M * N * K,
+                   ("wgmma", "bf16"))
+
+
+# attention ----------------------------------------------------------------------------------------------------------
+
+def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **options: Any) -> Problem:
+    q, k, v = (arrays.normal(B, H, S, D) for _ in range(3))
+    sdpa = arrays.torch.nn.functional.scaled_dot_product_attention
+    kernels = {f"pyptx, {name}": example(path).attention_of(bf16)
+               for name, path in (("Hopper", "hopper/attention"), ("Ampere", "ampere/attention"))}
+    candidates = {name: lambda kernel=kernel: kernel(q, k, v, CAUSAL=causal, **known(kernel, options))
+                  for name, kernel in kernels.items()}
+    return Problem({**candidates, "torch SDPA": lambda: sdpa(q, k, v, is_causal=causal)}, kernels,
+                   lambda: sdpa(q.float(), k.float(), v.float(), is_causal=causal), 2e-2,
+                   4 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"))
+
+
+def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **_: Any) -> Problem:
+    torch, module = arrays.torch, example("hopper/attention_backward")
+    q, k, v, d_o = (arrays.normal(B, H, S, D) for _ in range(4))
+    SP = math.ceil(S / 128) * 128
+    forward, (delta_of, of_queries, of_keys) = module.attention_of(bf16, with_sums=True), module.kernels_of(bf16)
+    o, sums = forward(q, k, v, SP=SP, CAUSAL=causal)
+    given = [x.detach().requires_grad_() for x in (q, k, v)]
+    result = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
+
+    def ours() -> Any:
+        delta = delta_of(o, d_o, SP=SP)
+        return torch.cat([of_queries(q, k, v, d_o, sums, delta, CAUSAL=causal),
+                          *of_keys(q, k, v, d_o, sums, delta, CAUSAL=causal)])
+
+    def theirs() -> Any:
+        return torch.cat(torch.autograd.grad(result, given, d_o, retain_graph=True))
+    return Problem({"pyptx": ours, "torch SDPA": theirs}, {"pyptx": of_queries}, theirs, 4e-2,
+                   10 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"),
+                   "work is that of five products, two of which this example does again; both copy their results")
+
+
+def triton_of(name: str, arrays: Arrays, *inputs: Any) -> dict[str, Callable[[], Any]]:
+    """The Triton version, where there is one, Triton is installed and there is a GPU."""
+    if arrays.dry:
+        return {}
+    try:
+        from triton_versions import VERSIONS
+    except ImportError:
+        return {}
+    return {"Triton": lambda: VERSIONS[name](*inputs)} if name in VERSIONS else {}
+
+
+# all ----------------------------------------------------------------------------------------------------------------
+
+def all_cases() -> Iterator[Case]:
+    """Every case, in the order of the report."""
+    for dtype in ("float32", "bfloat16"):
+        yield Case(f"vector add {dtype}",
+                   lambda arrays, dtype=dtype, **s: elementwise(arrays, "vector_add", dtype, **s),
+                   {"N": 1 << 28}, {"N": 5000})
+    yield Case("sum float32", reduction, {"N": 1 << 30}, {"N": 50_001})
+    for dtype in ("float32", "bfloat16"):
+        yield Case(f"transpose {dtype}", lambda arrays, dtype=dtype, **s: transpose(arrays, dtype=dtype, **s),
+                   {"M": 16384, "N": 16384}, {"M": 70, "N": 130})
+    for name in ("softmax", "layer_norm", "cross_entropy"):
+        for dtype, N in (("float32", 8192), ("bfloat16", 8192), ("bfloat16", 1024), ("bfloat16", 65536)):
+            yield Case(f"{name.replace('_', ' ')} {dtype}",
+                       lambda arrays, name=name, dtype=dtype, **s: rowwise(arrays, name, dtype=dtype, **s),
+                       {"M": (1 << 27) // N, "N": N}, {"M": 3, "N": min(N, 2500)})
+    yield Case("RMS norm float32", rms_norm, {"M": 16384, "N": 8192}, {"M": 3, "N": 4100})
+    yield Case("SwiGLU bfloat16", lambda arrays, **s: elementwise(arrays, "swiglu", "bfloat16", **s), {"N": 1 << 27},
+               {"N": 5000})
+    few = {"CTAS": 4}
+    for n in (4096, 8192):
+        yield Case("matrix product bf16", gemm, {"M": n, "N": n, "K": n}, {"M": 300, "N": 264, "K": 136}, few)
+    for M, N, K in ((4096, 7168, 16384), (4096, 4096, 7168), (8192, 8192, 8192)):
+        yield Case("matrix product fp8, block scales", fp8_gemm, {"M": M, "N": N, "K": K},
+                   {"M": 300, "N": 264, "K": 272}, few)
+    yield Case("grouped matrix product bf16", grouped_gemm, {"G": 8, "M": 2048, "N": 4096, "K": 4096},
+               {"G": 2, "M": 100, "N": 264, "K": 136}, few)
+    for D in (64, 128):
+        for causal in (False, True):
+            yield Case("attention bf16", attention,
+                       {"B": 1, "H": 2048 // D, "S": 16384, "D": D, "causal": causal},
+                       {"B": 1, "H": 1, "S": 130, "D": D, "causal": causal})
+    for causal in (False, True):
+        yield Case("attention backward bf16", attention_backward,
+                   {"B": 1, "H": 16, "S": 8192, "D": 128, "causal": causal},
+                   {"B": 1, "H": 1, "S": 130, "D": 64, "causal": causal})

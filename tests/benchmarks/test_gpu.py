@@ -1,0 +1,122 @@
+"""The benchmark on GPUs, as far as it goes without one: every case on the simulator, the race, results, report."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+HERE = Path(__file__).parent / "gpu"
+
+
+def load(name: str) -> ModuleType:
+    """A file of the benchmark; they import each other by these names."""
+    if name not in sys.modules:
+        sys.path.append(str(HERE)) if str(HERE) not in sys.path else None
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+cases, timing, run, report = (load(name) for name in ("cases", "timing", "run", "report"))
+ALL = {(case.name, str(case.dry)): case for case in cases.all_cases()}
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=f"{case.name} {case.dry}", marks=() if "matrix" in case.name else pytest.mark.slow)
+    for case in ALL.values()])
+def test_every_candidate_is_right_on_the_simulator(case):
+    rows = run.measure(case, cases.Arrays(torch, torch.device("cpu"), dry=True), None, {}, 9, None)
+    assert len(rows) >= 2
+    assert all(row["right"] and row["error"] < 0.04 for row in rows), rows
+    assert any(row["candidate"].startswith("pyptx") for row in rows)
+    assert not all(row["candidate"].startswith("pyptx") for row in rows), "something to compare with"
+
+
+class Scripted:
+    """A clock that says how long each piece of work takes."""
+
+    def __init__(self, jitter=lambda number: 1.0):
+        self.runs, self.jitter = 0, jitter
+
+    def seconds(self, work) -> float:
+        self.runs += 1
+        return work() * self.jitter(self.runs)
+
+
+def test_a_race_gives_medians_ratios_and_stops_when_it_knows_enough():
+    result = timing.race({"ours": lambda: 2.0, "theirs": lambda: 3.0}, "theirs", Scripted())
+    assert result["ours"].seconds == (2.0, 2.0, 2.0) and result["ours"].ratio.value == 1.5
+    assert result["theirs"].ratio.value == 1.0
+    assert result["ours"].rounds == timing.LEAST
+
+
+def test_noise_is_answered_by_more_rounds():
+    noisy = Scripted(lambda number: 1 + 0.019 * (number * 7919 % 100) / 100)
+    result = timing.race({"ours": lambda: 2.0, "theirs": lambda: 3.0}, "theirs", noisy, most=30)
+    assert timing.LEAST < result["ours"].rounds <= 30
+    assert result["ours"].seconds.low <= result["ours"].seconds.value <= result["ours"].seconds.high
+
+
+def test_a_round_in_which_the_gpu_drifts_is_run_again():
+    drifting = Scripted(lambda number: 2.0 if 10 <= number < 13 else 1.0)
+    result = timing.race({"ours": lambda: 2.0, "theirs": lambda: 3.0}, "theirs", drifting)
+    assert result["ours"].seconds == (2.0, 2.0, 2.0)
+
+
+def test_a_wrong_candidate_is_reported_and_not_timed():
+    problem = cases.Problem({"pyptx": lambda: torch.zeros(3), "other": lambda: torch.ones(3)}, {},
+                            lambda: torch.ones(3), 1e-3, 3e12, ("wgmma", "bf16"))
+    case = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3})
+    clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0)
+    rows = run.measure(case, SimpleNamespace(dry=False), clock, {"bf16": 4e12}, 9, (9, 0))
+    wrong, right = rows
+    assert not wrong["right"] and "seconds" not in wrong and "WRONG, off by 1.0e+00" in run.line(wrong)
+    assert right["rate"] == 2.0 and right["roof"] == 0.5 and right["unit"] == "TFLOP/s"
+    assert "other: 2.00 TFLOP/s, 50.0% of the roof, 1.000 x other, 1500000.0 us" in run.line(right)
+
+
+@pytest.mark.parametrize("arch, capability, runs", [
+    ("sm_80", (8, 0), True), ("sm_80", (9, 0), True), ("sm_80", (7, 5), False), ("sm_90a", (9, 0), True),
+    ("sm_90a", (10, 0), False), ("sm_100a", (10, 0), True), ("sm_100a", (12, 0), False)])
+def test_an_example_runs_where_its_target_does(arch: str, capability: tuple[int, int], runs: bool):
+    problem = cases.Problem({}, {"pyptx": SimpleNamespace(arch=arch)}, lambda: None, 0, 0)
+    assert run.runs_here(problem, "pyptx", capability) == runs
+    assert run.runs_here(problem, "torch", capability)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_it_says_so(capsys):
+    assert run.main([]) == 0
+    assert "no GPU: nothing is measured" in capsys.readouterr().out
+
+
+def test_the_report_says_what_was_not_measured(tmp_path: Path):
+    text = report.page(report.newest(tmp_path), list(cases.all_cases()))
+    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == len(list(cases.all_cases()))
+    assert all("| pyptx | not yet measured |" in row for row in rows)
+
+
+def test_the_report_shows_the_newest_results(tmp_path: Path):
+    case = next(cases.all_cases())
+    row = {"case": case.name, "sizes": dict(case.sizes), "candidate": "pyptx", "right": True, "error": 0.0,
+           "seconds": [1e-3, 9e-4, 1.1e-3], "unit": "TB/s", "rate": 3.2, "ratio": [1.02, 1.0, 1.03], "to": "torch",
+           "roof": 0.93, "rounds": 12}
+    for day, rate in (("2026-01-02", 3.2), ("2026-01-01", 1.0)):
+        about = {"gpu": "Some GPU", "driver": "13.0", "torch": "2", "date": day, "roofs": {"dram": 4e12}}
+        (tmp_path / f"{day}.json").write_text(json.dumps({"about": about, "results": [row | {"rate": rate}]}))
+    text = report.page(report.newest(tmp_path), [case])
+    assert "Some GPU, driver 13.0, torch 2, 2026-01-02; a copy reached 4.00 TB/s." in text
+    assert f"| {case.label} | pyptx | 3.20 TB/s | 93.0% | 1.020 x torch | 1000.0 |" in text
+
+
+def test_the_page_in_the_docs_is_what_the_results_say():
+    assert report.PAGE.read_text(encoding="utf-8") == report.page(report.newest(HERE / "results"),
+                                                                  list(cases.all_cases()))
