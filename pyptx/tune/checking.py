@@ -59,7 +59,7 @@ class Checker:
             return None
         if self._wanted is None:
             given = self.reference
-            self._wanted = _arrays(given(*self.host.inputs) if callable(given) else given)
+            self._wanted = _arrays(given(*self.problem.inputs) if callable(given) else given)
             count = len(self.problem.kernel.out_specs)
             if len(self._wanted) != count:
                 raise ValueError(f"the reference gives {len(self._wanted)} arrays, {self.problem.kernel.name} writes "
@@ -101,6 +101,7 @@ class SimulatedCheck:
         except ChildError as error:
             if error.fault in ("stopped", "lost"):      # that says nothing of the trial
                 raise
+            trial.measurement = {"limit_s": self.limit_s}
             return _failed(trial, error.fault, f"on the simulator: {error}")
         trial.check_seconds, trial.error = found["seconds"], found["error"]
         if found["reason"] is not None:

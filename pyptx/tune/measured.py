@@ -239,8 +239,9 @@ class Measured(Run):
         child.end()                                     # after a fault nothing runs in its context any more
         trial.state, trial.seconds, trial.kind, trial.interval = "failed", None, None, None
         trial.fault, trial.reason = getattr(error, "fault", "error"), f"on the GPU: {error}"
+        trial.measurement = {"limit_s": self.study.limit_s}
         self._survivors.pop(trial.key, None)
         self.study.changed(trial)
 
     def _trial(self, key: str) -> Trial:
-        return self.study._by_key[key]
+        return self.study.by_key[key]

@@ -13,6 +13,7 @@ from pyptx.compiled import Compiled
 from pyptx.kernel import Kernel
 from pyptx.runtime.arrays import arrays_of
 from pyptx.tune import exports, results, tables
+from pyptx.tune.book import Book
 from pyptx.tune.budget import Budget, budget_of
 from pyptx.tune.checking import CHECK_MOST, Checker
 from pyptx.tune.comparing import Tolerance
@@ -21,14 +22,11 @@ from pyptx.tune.measured import Measured
 from pyptx.tune.places import key_of as key_of_problem
 from pyptx.tune.problem import Problem
 from pyptx.tune.running import Run
-from pyptx.tune.space import Config, Space, SpaceError
+from pyptx.tune.space import Space, SpaceError
 from pyptx.tune.strategies import strategy_of
 from pyptx.tune.trial import Trial, key_of
 
 __all__ = ["Event", "Progress", "Study"]
-
-_LISTED = 5000                                          # combinations of a space whose refused ones become trials too
-
 
 class Progress(NamedTuple):
     """Trials that are done, all of them, and an estimate of the seconds left (None: nobody knows)."""
@@ -46,7 +44,7 @@ class Event(NamedTuple):
     trial: Trial | None = None
 
 
-class Study:
+class Study(Book):
     """Configurations of a kernel, tried out.
 
     Arrays on a GPU: times are measured there. NumPy arrays, or sizes only: every configuration is assembled, run on the
@@ -60,7 +58,8 @@ class Study:
         check_args: arrays or sizes of the check, when there is no GPU and those of the problem are too large to
             simulate quickly. A reference that is a function gets them.
         budget: a number of configurations, or a time such as "10min".
-        strategy: "auto", "grid", "model", "tpe", "random"; see README of tune.
+        strategy: "grid": every configuration; "random"; "tpe": Optuna's search; "model": on a GPU only what the model
+            finds best is measured; "auto": the grid of a small space, a search of a large one.
         objective: "time", or a function of a Trial, less is better.
         params: template and raw parameters that are the same everywhere.
         gpu: whose times are modelled: a name such as "H200"; by default the one the kernel's target is of.
@@ -98,7 +97,7 @@ class Study:
             self._most = None
         self.state, self.error = "new", None
         self.trials: list[Trial] = []
-        self._by_key: dict[str, Trial] = {}
+        self.by_key: dict[str, Trial] = {}
         self._subscribers: list[Callable[[Event], None]] = []
         self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
         self._finished, self._thread = 0, None
@@ -106,7 +105,8 @@ class Study:
         self._ended.set()
         self._run = self._runner()
         self.key = key_of_problem(self.problem, gpu, self.options, cluster)
-        self._kept = results.load(self.key, self._checked_with) if resume else {}
+        kept = results.load(self.key, self._checked_with) if resume else {}
+        self._kept = {key: row for key, row in kept.items() if self._holds(row)}
         self._list_trials()
 
     # what there is ----------------------------------------------------------------------------------------------------
@@ -118,11 +118,18 @@ class Study:
 
     @property
     def best(self) -> Trial | None:
-        """The trial with the least objective; measured ones go before modelled ones."""
+        """The trial with the least objective; measured ones go before modelled ones.
+
+        Among measured times that the best one's interval holds, the one that takes less of the chip.
+        """
         with self._lock:
             usable = [t for t in self.trials if t.usable]
         measured = [t for t in usable if t.kind == "measured"]
-        return min(measured or usable, key=lambda t: (self.value(t), _tie(t)), default=None)
+        best = min(measured or usable, key=lambda t: (self.value(t), _tie(t)), default=None)
+        if measured and self.objective == "time" and best.interval is not None:
+            best = min((t for t in measured if t.seconds <= best.interval[1] and t.measurement.get("stage") ==
+                        best.measurement.get("stage") and t.measurement.get("slower") is None), key=_tie, default=best)
+        return best
 
     @property
     def progress(self) -> Progress:
@@ -141,7 +148,7 @@ class Study:
 
     def trial(self, config: Mapping[str, Any]) -> Trial | None:
         """The trial of a configuration; None when there is none yet."""
-        return self._by_key.get(key_of(config))
+        return self.by_key.get(key_of(config))
 
     def compiled(self, config: Mapping[str, Any]) -> Compiled:
         """A configuration's machine code, for the problem's sizes."""
@@ -255,89 +262,13 @@ class Study:
                 self._set_state(ended)
             self._ended.set()
 
-    # for the run ------------------------------------------------------------------------------------------------------
+    # for itself -------------------------------------------------------------------------------------------------------
 
-    def take(self) -> Trial | None:
-        """The next trial to work on; None when there is none, or the budget is used up."""
-        with self._lock:
-            if self.out_of_time:
-                return None
-            for trial in self.trials:
-                if trial.state == "queued":
-                    return self._begin(trial)
-            while self.strategy not in ("grid",) and (self._most is None or self._tried() < self._most):
-                config = self._strategy.ask()
-                if config is None:
-                    return None
-                trial = self._by_key.get(key_of(config))
-                if trial is None:
-                    trial = self._add(config)
-                    if not trial.done:
-                        return self._begin(trial)
-                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
-        return None
-
-    @property
-    def out_of_time(self) -> bool:
-        return self.budget.seconds is not None and self._clock.seconds > self.budget.seconds
-
-    def changed(self, trial: Trial) -> None:
-        """Tell subscribers; keep the trial when it is done."""
-        if trial.done:
-            with self._lock:
-                self._finished += self._run.done(trial)
-                twins = [t for t in self.trials if t.twin == trial.number]
-                for twin in twins:
-                    twin.seconds, twin.kind, twin.interval = trial.seconds, trial.kind, trial.interval
-                if self._run.done(trial):
-                    self._strategy.tell(trial, self.value(trial) if trial.usable else None)
-            self.save([trial, *twins])
-        self._tell("trial", trial)
-
-    def save(self, trials: Sequence[Trial]) -> None:
-        about = {"kernel": self.kernel.name, "problem": str(self.problem), "sizes": self.problem.sizes,
-                 "target": self._run.target or self.kernel.arch}
-        twins = [None if trial.twin is None else self.trials[trial.twin].key for trial in trials]
-        results.save(self.key, zip(trials, twins, strict=True), about, self._checked_with)
-
-    def _begin(self, trial: Trial) -> Trial:
-        trial.state, trial.reason, trial.fault = "compiling", None, None
-        return trial
-
-    def _add(self, config: Config, refused: str | None = None) -> Trial:
-        trial = Trial(dict(config), number=len(self.trials), _compile=self.compiled)
-        if refused is not None:
-            trial.state, trial.reason, trial.fault = "refused", refused, "restriction"
-        elif (row := self._kept.get(trial.key)) is not None:
-            results.restore(trial, row, self._by_key)
-        self.trials.append(trial)
-        self._by_key[trial.key] = trial
-        if self.state != "new":
-            self._tell("added", trial)
-        return trial
-
-    def _list_trials(self) -> None:
-        """All of a grid; of other spaces what is known already."""
-        if self.strategy == "grid":
-            points = self.space.points() if len(self.space) <= _LISTED else ((c, None) for c in self.space.feasible())
-            for config, refused in points:
-                if self._most is not None and refused is None and self._tried() >= self._most:
-                    break
-                self._add(config, refused)
-            return
-        for row in list(self._kept.values()):
-            config = results.config_in(row["config"], self.space)
-            if config is not None and self.space.refusal(config) is None:
-                trial = self._add(config)
-                self._strategy.tell(trial, self.value(trial) if trial.usable else None)
-
-    def _tried(self) -> int:
-        return sum(t.fault != "restriction" for t in self.trials)
-
-    def _total(self) -> int:
-        if self.strategy == "grid" or self._most is None:
-            return len(self.trials)
-        return max(len(self.trials), self._most)
+    def _holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether what is stored says the same under the limits of this study."""
+        if row["fault"] == "spills":
+            return not self.spills
+        return row["fault"] != "hang" or row["measurement"].get("limit_s", 0) >= self.limit_s
 
     def _set_state(self, state: str) -> None:
         self.state = state
@@ -408,6 +339,10 @@ class Study:
     def to_pandas(self) -> Any:
         """A DataFrame, a row for each trial."""
         return import_module("pandas").DataFrame(exports.rows(self))
+
+    def roofline(self, **options: Any) -> Any:
+        """All trials that have a time, under the roofs of their GPU; options as of `pyptx.views.placing.of_study`."""
+        return import_module("pyptx.views.placing").of_study(self, **options)
 
     def __repr__(self) -> str:
         return tables.text(self)

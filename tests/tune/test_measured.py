@@ -160,3 +160,10 @@ def test_a_search_asks_in_batches_and_is_told_what_was_measured(monkeypatch):
     run.run()
     assert run.counts() == {"measured": 5} and run.best.config["PER"] == 1
     assert len(run._strategy._study.get_trials(states=[run._strategy._optuna.trial.TrialState.COMPLETE])) == 5
+
+
+def test_of_equally_fast_ones_the_one_that_takes_less_of_the_chip_is_best(monkeypatch):
+    run, _ = study(monkeypatch, {1: 1.0, 2: 1.0, 4: 1.0, 8: 1.0, 16: 1.0})
+    run.run()
+    tied = [t for t in run.trials if t.measurement["stage"] == "race" and t.measurement["slower"] is None]
+    assert run.best.resources.registers <= min(t.resources.registers for t in tied)

@@ -199,3 +199,43 @@ def test_a_budget_of_trials_and_an_objective_of_ones_own():
     assert study.counts() == {"modelled": 2}
     study = tune(double(), Space(PER=[1, 2, 4]), X, reference=twice, objective=lambda t: -t.resources.registers)
     assert study.best.config == {"PER": 4}
+
+
+def test_a_larger_limit_and_leave_to_spill_ask_again():
+    space = Space(FAULT=["loop"])
+    tune(double(), space, X, limit_s=0.5)
+    assert Study(double(), space, X, limit_s=0.5).trials[0].restored
+    assert not Study(double(), space, X, limit_s=5).trials[0].restored
+
+
+def test_duplicates_are_known_again():
+    tune(double(), Space(UNUSED=[0, 1]), X, reference=twice, workers=1)
+    again = Study(double(), Space(UNUSED=[1, 0]), X, reference=twice)
+    assert [(trial.config["UNUSED"], trial.state, trial.twin) for trial in again.trials] == [
+        (1, "duplicate", 1), (0, "modelled", None)]
+
+
+def test_a_budget_of_time_ends_it_between_two_trials():
+    study = tune(double(), Space(PER=[1, 2, 4]), X, reference=twice, budget="0.001s", workers=1)
+    assert study.state == "finished" and study.progress.done < 3
+    assert study.run().progress.done < 3, "each run has its budget"
+
+
+def test_as_a_data_frame_and_on_the_roofline():
+    pytest.importorskip("pandas")
+    study = tune(double(), Space(PER=[1, 2], FAULT=["none", "wrong"]), X, reference=twice)
+    frame = study.to_pandas()
+    assert list(frame[frame.state == "modelled"].PER) == [1, 2]
+    assert [point.note for point in study.roofline().points] == ["PER=1 FAULT=none", "PER=2 FAULT=none"]
+    again = Study(double(), Space(PER=[1, 2], FAULT=["none", "wrong"]), X, reference=twice)
+    assert len(again.roofline().points) == 2, "what is restored knows its work too"
+
+
+def test_a_subscriber_that_breaks_is_told_of_and_the_sweep_goes_on():
+    def broken(event):
+        raise KeyError("display")
+    study = Study(double(), Space(PER=[1]), X, reference=twice)
+    study.subscribe(broken)
+    with pytest.warns(RuntimeWarning, match="a subscriber of the study failed: KeyError"):
+        study.run()
+    assert study.best is not None
