@@ -30,6 +30,7 @@ RULES = {
     "cluster": "Use of the cluster barrier or of the memory of other CTAs that cannot work.",
     "bulk-copy": "An asynchronous copy whose size, address or tensor map the hardware refuses.",
     "tensor-memory": "Tensor memory is used outside of an allocation, leaked, freed twice, or wrongly addressed.",
+    "tensor-memory-load": "Others may overwrite tensor memory while a load from it is under way.",
     "registers": "setmaxnreg in the wrong direction.",
     "trap": "The kernel executed trap, or a function of the driver failed.",
     "fault": "The kernel did something that traps.",

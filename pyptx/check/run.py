@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from pyptx import sim
 from pyptx._variant import Variant
 from pyptx.check.causes import cause
 from pyptx.check.compare import Difference, difference
+from pyptx.check.loads import unwaited
 from pyptx.check.observed import observed
 from pyptx.check.places import Places
 from pyptx.check.report import SEVERITIES, Finding, Report
@@ -59,7 +60,8 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
                    lambda other: trial.run(wanted[0], program=other, sanitize=True).seen)
     if saw:
         saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
-    findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw))]
+    findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
+                *_loads(program, places)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
                   time.perf_counter() - started)
@@ -93,6 +95,14 @@ def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Findin
         at = tuple(places.of(i, roles[k > 0]) for k, i in enumerate(known))
         findings.append(Finding(rule, "error", error.message, error.hint, at, schedules=tuple(shown)))
     return findings
+
+
+def _loads(program: sim.Program, places: Places) -> Iterator[Finding]:
+    for load, signal in unwaited(program):
+        at = places.of(load, "reads tensor memory"), places.of(signal, "lets others go on")
+        yield Finding("tensor-memory-load", "warning",
+                      "tcgen05.ld may still read tensor memory when its thread lets others go on: no tcgen05.wait::ld "
+                      "comes in between.", "tcgen05.wait::ld behind the loads, before barriers and dealloc", at)
 
 
 def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Places, known: bool) -> list[Finding]:

@@ -47,6 +47,7 @@ from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
 from pyptx.sim.scope import Scope, Variable
 from pyptx.sim.shapes import Shaped, known, parts, record
+from pyptx.sim.spins import waiting
 from pyptx.sim.tensor import flops
 from pyptx.sim.uses import sources, targets, values
 from pyptx.validate import bind
@@ -206,8 +207,8 @@ def load(module: Module, entry: str | None = None) -> Program:
         error.diagnostics = tuple(refused)
         raise error
     prologues = {body.start: prologue for body in names.bodies.values() if (prologue := calls.prologue(body))}
-    return Program(module, function, names, tuple([i for i, _ in names.instructions]), tuple(steps), tuple(guards),
-                   prologues)
+    return Program(module, function, names, tuple([i for i, _ in names.instructions]), waiting(steps, guards),
+                   tuple(guards), prologues)
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire"))

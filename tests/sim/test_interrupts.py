@@ -15,7 +15,7 @@ from pyptx import sim
 SPIN = """
 .reg .b32 %r<4>; .reg .pred %p<2>; .shared .align 8 .b64 bar; mov.u32 %r1, bar; mov.u32 %r2, %tid.x
 setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r1], 1; bar.sync 0
-W: mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra W; ret"""
+W: add.u32 %r3, %r3, 1; mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra W; ret"""
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])

@@ -159,6 +159,40 @@ def test_a_deadlock_says_what_is_waited_for(body, texts, engine, schedule):
     assert all(text in str(caught.value) for text in ("deadlock", *texts)), str(caught.value)
 
 
+ASKING = {
+    "branch": "W: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
+    "two branches": "W: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r9], 0; @%p2 bra D; bra W; D:",
+    "as compilers do": "W: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r9], 0; selp.u32 %r3, 1, 0, %p2;"
+                       "nanosleep.u32 20; setp.eq.u32 %p3, %r3, 0; @%p3 bra W"}
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("loop", ASKING)
+def test_asking_for_a_phase_that_never_ends_is_a_deadlock(loop, engine):
+    body = INIT.format(n=2) + "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r9];" + ASKING[loop]
+    with pytest.raises(SimulationError, match="deadlock") as caught:
+        sim.launch(sim.load(entry(PROLOGUE + body + EPILOGUE, "u64 out")), 1, 64, (np.zeros(64, np.uint32),),
+                   engine=engine)
+    assert "was initialised with 2 arrivals and 1 came" in str(caught.value)
+
+
+@pytest.mark.parametrize("loop", ASKING)
+def test_asking_again_ends_when_the_phase_does(loop):
+    out = out_of(INIT.format(n=1) + "setp.lt.u32 %p4, %r1, 32; @!%p4 bra ARRIVE;" + ASKING[loop] + ";"
+                 "mov.u32 %r2, 7; bra END; ARRIVE: setp.eq.u32 %p5, %r1, 40;"
+                 "@%p5 mbarrier.arrive.shared::cta.b64 _, [%r9]; END:", 64)
+    assert out.tolist() == [7] * 32 + [0] * 32
+
+
+@pytest.mark.parametrize("loop", [
+    "mov.u32 %r3, 0; W: add.u32 %r3, %r3, 1; mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r9], 0; @%p2 bra D;"
+    "setp.lt.u32 %p3, %r3, 9; @%p3 bra W; D: mov.u32 %r2, %r3",
+    "mov.u32 %r3, 1; W: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r9], %r3; @!%p2 bra N; mov.u32 %r2, 9;"
+    "bra D; N: xor.b32 %r3, %r3, 1; bra W; D:"])
+def test_a_question_whose_answer_may_come_otherwise_is_no_wait(loop):
+    assert out_of(INIT.format(n=1) + loop).tolist() == [9] * 32
+
+
 def test_lanes_that_wait_do_not_hold_up_those_that_end_the_wait():
     out = out_of(INIT.format(n=1) + """
     setp.lt.u32 %p3, %r1, 16; @!%p3 bra MEET
