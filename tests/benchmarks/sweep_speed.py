@@ -1,0 +1,62 @@
+"""How long a sweep of the Hopper matrix product takes without a GPU: 48 configurations, 23 of them infeasible.
+
+    python tests/benchmarks/sweep_speed.py [--quick]
+
+Every feasible one is traced, assembled, run on the simulator at 256 x 256 x 256, compared with NumPy, and modelled at
+4096 x 4096 x 4096. To reach: 300 s on two cores. The sweep is stopped in the middle and goes on in another study. Exit
+status 1 when it takes longer, or when anything is lost or differs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MOST_S = 300.0
+SPACE = {"BM": [128, 256], "BN": [64, 128, 256], "BK": [64, 128], "STAGES": [2, 3, 4, 6]}
+QUICK = {"BM": [128, 256], "BN": [128, 256], "BK": [64], "STAGES": [2, 6]}
+GEMM = Path(__file__).parents[2] / "examples" / "hopper" / "gemm.py"
+
+
+def sweep(space: dict, size: int = 4096) -> tuple[object, float, int]:
+    """The study at its end, the seconds it took, and how many trials the first half had done."""
+    from pyptx.cli.kernels import load_module
+    from pyptx.tune import Study
+
+    example = load_module(str(GEMM))
+    arguments = {"reference": example.reference, "check_args": {"M": 256, "N": 256, "K": 256}}
+    started = time.perf_counter()
+    first = Study(example.gemm, space, {"M": size, "N": size, "K": size}, **arguments)
+    half = len(first.trials) // 2
+
+    def stop_halfway(event) -> None:
+        if event.trial is not None and first.progress.done >= half:
+            first._control.stop()
+    first.subscribe(stop_halfway)
+    first.run()
+    kept = {trial.key: (trial.state, trial.seconds) for trial in first.trials if trial.done}
+    second = Study(example.gemm, space, {"M": size, "N": size, "K": size}, **arguments)
+    found = {trial.key: (trial.state, trial.seconds) for trial in second.trials if trial.done}
+    assert found == kept, f"trials were lost: {sorted(set(kept.items()) ^ set(found.items()), key=str)}"
+    second.run()
+    seconds = time.perf_counter() - started
+    assert all(second.by_key[key].restored for key in kept), "trials were done again"
+    assert all(trial.done for trial in second.trials)
+    assert all(trial.checked for trial in second.trials if trial.usable), "a result was not compared"
+    return second, seconds, len(kept)
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PYPTX_CACHE_DIR"] = folder          # nothing is assembled yet
+        study, seconds, half = sweep(QUICK if "--quick" in sys.argv else SPACE)
+    print(study)
+    print(f"\n{len(study.trials)} configurations in {seconds:.1f} s, stopped after {half}; to reach: {MOST_S:.0f} s")
+    return seconds > MOST_S
+
+
+if __name__ == "__main__":
+    sys.exit(main())
