@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from runtime.kernels import product, scale
 from runtime.test_maps import copy
+from support.processes import python
 
 import pyptx
 from pyptx.errors import LaunchError
-from pyptx.runtime.cuda import BACKEND
 
 pytestmark = pytest.mark.gpu
 
 X = np.arange(1000, dtype=np.float32)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def gpu():
-    try:
-        BACKEND.driver.device(0)
-    except LaunchError as missing:
-        pytest.skip(f"no GPU answers: {missing.message}")
-
-
-@pytest.fixture
-def torch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this torch has no CUDA")
-    return torch
+@pytest.fixture(autouse=True)
+def on_a_gpu(gpu):
+    """All of these need one."""
 
 
 def test_numpy_arrays_go_over_and_come_back():
@@ -46,10 +37,8 @@ def test_the_same_bits_as_the_simulator():
             assert np.array_equal(x, y)
 
 
-def test_tensor_maps():
+def test_tensor_maps(hopper):
     x = np.random.default_rng(1).normal(size=(64, 32)).astype(np.float32)
-    if BACKEND.driver.device(0).target.number != 90:
-        pytest.skip("the kernel is written for sm_90a")
     with pyptx.use("cuda"):
         assert np.array_equal(copy(x), x)
 
@@ -81,10 +70,98 @@ def test_torch_compiled(torch):
     assert torch.equal(compiled(x), 6 * x + 1)
 
 
-def test_jax_under_jit():
-    jax = pytest.importorskip("jax")
-    if jax.default_backend() != "gpu":
-        pytest.skip("this JAX has no GPU")
+def test_jax_under_jit(jax):
     x = jax.numpy.arange(1000.0)
     for _ in range(3):
         assert (jax.jit(lambda x: scale(x * 2, factor=3.0) + 1)(x) == 6 * x + 1).all()
+
+
+def test_calls_made_before_follow_the_stream_and_the_addresses(torch):
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    x = torch.arange(1000.0, device="cuda")
+    torch.cuda.synchronize()
+    found = []
+    for step in range(60):
+        with torch.cuda.stream(streams[step % 3]):
+            found.append(scale(x, factor=float(step)))
+    torch.cuda.synchronize()
+    assert len(scale.calls) >= 1 and all(torch.equal(y, step * x) for step, y in enumerate(found))
+
+
+def test_tensor_maps_of_calls_made_before(torch, hopper):
+    arrays = [torch.randn(64, 32, device="cuda") for _ in range(4)]
+    for step in range(40):
+        x, y = arrays[step % 4], torch.empty(64, 32, device="cuda")
+        assert copy(x, out=y) is y and torch.equal(x, y), step
+
+
+def test_eight_threads_on_streams_of_their_own(torch):
+    faults = []
+
+    def work(k: int) -> None:
+        try:
+            with torch.cuda.stream(torch.cuda.Stream()):
+                x = torch.full((1000,), float(k), device="cuda")
+                for step in range(50):
+                    y = scale(x, factor=float(step))
+                    assert (y == k * step).all()
+        except BaseException as fault:                              # raised below
+            faults.append(fault)
+    threads = [Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults, faults
+
+
+def test_every_gpu_runs_its_own_arrays(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is one GPU")
+    for k in range(torch.cuda.device_count()):
+        x = torch.arange(1000.0, device=f"cuda:{k}")
+        for _ in range(2):
+            assert torch.equal(scale(x, factor=2.0), 2 * x)
+    assert torch.cuda.current_device() == 0
+    with pytest.raises(LaunchError, match="scale: y is on cuda:1"):
+        scale(torch.ones(8, device="cuda:0"), factor=1.0, out=torch.empty(8, device="cuda:1"))
+
+
+def test_arrays_by_dlpack_alone(torch):
+    class Foreign:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack__(self, **options):
+            return self.tensor.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+    x, y = torch.arange(1000.0, device="cuda"), torch.empty(1000, device="cuda")
+    scale(Foreign(x), factor=2.0, out=Foreign(y))
+    torch.cuda.synchronize()
+    assert torch.equal(y, 2 * x)
+    assert np.array_equal(scale(Foreign(x), factor=3.0).get(), 3 * X)
+
+
+FAULT = """
+import numpy as np
+import pyptx
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.types import f32
+
+@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)])
+def far(x, y):
+    (p,) = ptx.global_ptrs(y)
+    offset = reg.scalar(pyptx.types.u64, 1 << 40)
+    ptx.inst.st.global_.f32(ptx.addr(p + offset), reg.scalar(f32, 1.0))
+
+pyptx.use("cuda", check=True)
+far(np.ones(8, np.float32))
+"""
+
+
+def test_a_fault_is_told_with_its_kernel():
+    """In a process of its own: a fault ends the context."""
+    done = python("-c", FAULT)
+    assert "far on cuda:0" in done.stderr and "far.check(...)" in done.stderr, done.stderr

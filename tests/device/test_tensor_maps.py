@@ -28,7 +28,7 @@ def done(result):
 
 
 @pytest.fixture(scope="module")
-def device():
+def device(gpu):
     done(driver.cuInit(0))
     device = done(driver.cuDeviceGet(0))
     done(driver.cuCtxSetCurrent(done(driver.cuDevicePrimaryCtxRetain(device))))

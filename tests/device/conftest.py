@@ -1,0 +1,66 @@
+"""What the tests on a GPU need; `pytest -m gpu` runs all of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@cache
+def _example(path: str) -> ModuleType:
+    folder = str((EXAMPLES / path).parent)
+    if folder not in sys.path:                          # as for a script: its neighbours are there to import
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location(f"example_{path.replace('/', '_')}", EXAMPLES / f"{path}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def example():
+    """From the path of an example, "hopper/gemm", to its module."""
+    return _example
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    """The backend of a machine with a GPU; skips where none answers."""
+    from pyptx.errors import LaunchError
+    from pyptx.runtime.cuda import BACKEND
+
+    try:
+        BACKEND.driver.device(0)
+    except LaunchError as missing:
+        pytest.skip(f"no GPU answers: {missing.message}")
+    return BACKEND
+
+
+@pytest.fixture
+def hopper(gpu):
+    """For kernels that are written for sm_90a."""
+    if gpu.driver.device(0).target.number != 90:
+        pytest.skip("the kernel is written for sm_90a")
+
+
+@pytest.fixture
+def torch(gpu):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this torch has no CUDA")
+    return torch
+
+
+@pytest.fixture
+def jax(gpu):
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("this JAX has no GPU")
+    return jax
