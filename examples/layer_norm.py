@@ -26,14 +26,16 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32
 
+SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
-def rows(x, weight, bias, y, *, eps=1e-5):
+
+def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8):
     """Normalise the rows of x (M x N), any N; scale and shift its columns by weight and bias (N)."""
     M, N = x.shape
     row, at, width = place(M, N)
     x_row, weight_row, bias_row, y_row = ptx.global_ptrs(x, weight, bias, y)
     x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
-    numbers = Row(x_row, x.dtype, N, at, width)
+    numbers = Row(x_row, x.dtype, N, at, width, KEPT)
     weights, biases, to = (numbers.first_of(start, x.dtype) for start in (weight_row, bias_row, y_row))
 
     mean = reg.scalar(f32, 0.0)

@@ -12,11 +12,10 @@ from pyptx import ptx, reg, smem
 from pyptx.reg import Reg
 from pyptx.types import PtxType, f32, u32
 
-__all__ = ["THREADS", "Row", "blocks", "exponential", "online", "over_row", "place", "threads_of_row"]
+__all__ = ["LOG2_E", "THREADS", "Row", "blocks", "exponential", "online", "over_row", "place", "threads_of_row"]
 
 THREADS = 256                   # of a block
 LONG_ROW = 2048                 # numbers from which on a row has all threads of a block
-KEPT_ROUNDS = 8                 # vectors of a thread that stay in registers
 LOG2_E = math.log2(math.e)
 LEAST = -2e38                   # below all numbers that matter; -inf less -inf would be no number
 
@@ -48,17 +47,18 @@ def place(rows: int, columns: int) -> tuple[Reg, Reg, int]:
 class Row:
     """One row of an array as a thread sees it: the vectors at, at + width, at + 2 * width, ... of it.
 
-    Short rows are read once and stay in registers; of longer ones every pass reads them again, in a loop.
+    Rows of up to `kept` vectors a thread are read once and stay in registers; of longer ones every pass reads them
+    again, in a loop.
     """
 
-    def __init__(self, start: Reg, dtype: PtxType, columns: int, at: Reg, width: int):
+    def __init__(self, start: Reg, dtype: PtxType, columns: int, at: Reg, width: int, kept: int):
         self.dtype, self.at, self.width = dtype, at, width
         self.vector = widest(columns, dtype)
         self.vectors = columns // self.vector
         self.start = self.first_of(start, dtype)
         self.rounds = -(-self.vectors // width)
         self.kept = None
-        if self.rounds <= KEPT_ROUNDS:
+        if self.rounds <= kept:
             self.kept = [load(self.start, self.vector, dtype, self.guard(i), offset=i * self.step_bytes)
                          for i in range(self.rounds)]
 

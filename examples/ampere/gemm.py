@@ -32,6 +32,7 @@ PASS = THREADS * PIECE          # bytes that all threads copy at once
 LINE, BOX = 128, 64             # B lies in boxes of 64 columns, 128 bytes
 MMA_K = 16
 MOST_BYTES = 163 * 1024         # of shared memory, for a CTA
+SPACE = {"BM": (64, 128, 256), "BN": (64, 128, 256), "BK": (32, 64), "STAGES": (2, 3, 4, 5)}    # values worth trying
 
 
 def product(a, b, c, *, BM=128, BN=128, BK=32, STAGES=4):

@@ -34,6 +34,7 @@ BOX = LINE // 2                 # columns of a box of 16-bit numbers
 WGMMA_ROWS, WGMMA_K = 64, 16    # of one wgmma with 16-bit operands
 WGMMA_BYTES = WGMMA_ROWS * LINE                 # 64 rows of a box
 MOST_BYTES = 227 * 1024         # of shared memory that a CTA can have, less what the mbarriers take
+SPACE = {"BM": (128, 256), "BN": (64, 128, 192, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}      # worth trying
 
 
 def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):

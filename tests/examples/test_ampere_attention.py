@@ -57,8 +57,8 @@ def test_sizes_it_cannot_take_are_named(ampere, sizes, options, message: str):
         ampere.attention.compile(B=1, H=1, S=queries, T=keys, D=d, **options)
 
 
-@pytest.mark.parametrize("d, causal", [(64, False), pytest.param(64, True, marks=pytest.mark.slow),
-                                       pytest.param(128, True, marks=pytest.mark.slow), (128, False)])
+@pytest.mark.slow
+@pytest.mark.parametrize("d, causal", [(64, False), (64, True), (128, False), (128, True)])
 def test_it_assembles_without_spills_or_complaints(ampere, d: int, causal: bool):
     compiled = ampere.attention.compile(B=1, H=16, S=4096, T=4096, D=d, CAUSAL=causal)
     used = compiled.resources["attention"]

@@ -75,10 +75,10 @@ def test_sizes_they_cannot_take_are_named(backward, sizes, message: str):
         backward.attention_backward.compile(**{"B": 1, "H": 1, "S": 300, "T": 300, "SP": 384, "D": 128} | sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, d, causal", [
-    ("attention_backward", 128, False), ("attention_backward_keys", 128, True),
-    pytest.param("attention_backward", 64, True, marks=pytest.mark.slow),
-    pytest.param("attention_backward_keys", 64, False, marks=pytest.mark.slow)])
+    ("attention_backward", 128, False), ("attention_backward_keys", 128, True), ("attention_backward", 64, True),
+    ("attention_backward_keys", 64, False)])
 def test_they_assemble_without_spills_or_complaints(backward, name: str, d: int, causal: bool):
     compiled = getattr(backward, name).compile(B=1, H=16, S=4096, T=4096, SP=4096, D=d, CAUSAL=causal)
     used = compiled.resources[name]

@@ -1,0 +1,72 @@
+"""What an example costs: registers, CTAs of an SM, the instructions it is made of; and what its SPACE offers works."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pyptx.analysis.occupancy import occupancy
+
+ROWS = {"M": 4096, "N": 8192}
+GEMM = {"M": 4096, "N": 4096, "K": 4096}
+HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
+BACK = HEADS | {"SP": 4096}
+# Example, kernel, sizes, most registers, CTAs of an SM, instructions that it must have and how many at least.
+COSTS = [
+    ("vector_add", "vector_add", {"N": 1 << 24}, 32, 8, {"LDG": 8, "STG": 4}),
+    ("reduce_sum", "reduce_sum", {"N": 1 << 24, "CTAS": 264}, 32, 8, {"LDG": 4, "SHFL": 5}),
+    ("transpose", "transpose", {"M": 4096, "N": 4096}, 32, 16, {"LDG": 4, "STS": 4, "LDS": 16, "STG": 4}),
+    ("softmax", "softmax", ROWS, 64, 4, {"LDG": 8, "MUFU": 64, "STG": 8}),
+    ("ampere/gemm", "gemm", GEMM, 255, 1, {"LDGSTS": 4, "LDSM": 8, "HMMA": 32}),
+    ("ampere/attention", "attention", HEADS, 192, 2, {"LDGSTS": 16, "LDSM": 64, "HMMA": 128, "MUFU": 32}),
+    ("hopper/gemm", "gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),
+    ("hopper/persistent_gemm", "persistent_gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
+    ("hopper/fp8_gemm", "fp8_gemm", GEMM | {"KB": 32, "NB": 32}, 168, 1, {"QGMMA": 4, "FFMA": 64, "UTMALDG": 3}),
+    ("hopper/grouped_gemm", "grouped_gemm", GEMM | {"G": 8, "GP": 9}, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16}),
+    ("hopper/attention", "attention", HEADS, 168, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
+    ("hopper/attention_backward", "attention_backward", BACK, 168, 1, {"HGMMA": 20, "MUFU": 32, "UTMALDG": 8}),
+    ("hopper/attention_backward", "attention_backward_keys", BACK, 168, 1, {"HGMMA": 24, "MUFU": 32, "UTMALDG": 10}),
+    ("blackwell/gemm", "gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 5, "UTMASTG": 4}),
+    ("blackwell/pair_gemm", "pair_gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 3, "UTMASTG": 4}),
+]
+
+
+def cost(kernel, **params):
+    """Resources, opcodes with their numbers, and occupancy of a kernel."""
+    compiled, variant = kernel.compile(**params), kernel.variant(**params)
+    used = compiled.resources[kernel.name]
+    fits = occupancy(compiled.target, threads=kernel.block[0], registers=used.registers, shared_bytes=used.shared_bytes,
+                     dynamic_shared_bytes=variant.dynamic_bytes)
+    return used, Counter(line.opcode.partition(".")[0] for line in compiled.sass), fits
+
+
+def marks(path: str):
+    return pytest.mark.slow if "attention" in path else ()              # ptxas takes seconds for them
+
+
+@pytest.mark.parametrize("path, name, sizes, registers, ctas, mix",
+                         [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS])
+def test_it_costs_what_it_should(example, path: str, name: str, sizes, registers: int, ctas: int, mix):
+    used, opcodes, fits = cost(getattr(example(path), name), **sizes)
+    assert used.spill_stores == used.spill_loads == used.stack_bytes == 0
+    assert used.registers <= registers
+    assert fits.blocks == ctas, fits
+    assert all(opcodes[opcode] >= count for opcode, count in mix.items()), opcodes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path, name, sizes", [c[:3] for c in COSTS], ids=[f"{c[0]}:{c[1]}" for c in COSTS])
+def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(example, path: str, name: str, sizes):
+    kernel, taken = getattr(example(path), name), 0
+    for parameter, values in example(path).SPACE.items():
+        for value in (values[0], values[-1]):
+            try:
+                used, _, fits = cost(kernel, **sizes | {parameter: value})
+            except ValueError as refusal:
+                assert name in str(refusal)
+                continue
+            taken += 1
+            assert used.spill_stores == used.spill_loads == 0, (parameter, value)
+            assert fits.blocks >= 1, (parameter, value)
+    assert taken >= len(example(path).SPACE)
