@@ -12,6 +12,7 @@ from pyptx.views.differ import Diff, diff
 from pyptx.views.linked import LinkedView, linked
 from pyptx.views.placing import of_study
 from pyptx.views.roofline import Roofline
+from pyptx.views.roofparts import Point as RoofPoint
 from pyptx.views.sweep import Hole, Parameter, Point, Progress, SweepView
 
 __all__ = ["Sweep", "sweep_view"]
@@ -65,8 +66,11 @@ def _asked(prediction: Any, name: str) -> Any:
 
 
 def _rate(trial) -> float | None:
-    flop = _asked(trial.prediction, "flop")
-    return flop / trial.seconds if flop and trial.seconds else None
+    """Operations a second, as the roofline counts them; None without a count of the work."""
+    work = _asked(trial.prediction, "flops")
+    if not work or not trial.seconds:
+        return None
+    return RoofPoint("", dict(work), {}, trial.seconds, trial.kind).rate or None
 
 
 def _device(place: Mapping[str, str]) -> str:

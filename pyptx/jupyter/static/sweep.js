@@ -1,7 +1,7 @@
 // A sweep: heat maps, a table, the progress, and the code of its points. Drawn from the data alone; what needs a kernel is in `actions`.
 
 import { h } from "./dom.js";
-import { METRICS, Sweep, duration, timeText } from "./sweepdata.js";
+import { METRICS, Sweep, duration, rateText, timeText } from "./sweepdata.js";
 import { details } from "./sweepdetails.js";
 import { Maps } from "./sweepmap.js";
 import { Table } from "./sweeptable.js";
@@ -322,7 +322,7 @@ function heading(sweep) {
   return [h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h(`span.pyptx-badge${modelled ? ".pyptx-dashed" : ""}`, {}, data.device)),
     h("dl.pyptx-facts", {},
       best < 0 ? fact("best so far", h("b", {}, "–")) : fact(`best ${sweep.points.kind[best]}`, h("b", {}, timeText(sweep.points.seconds[best], sweep.unit)),
-        sweep.points.rate[best] === null ? null : h("small", {}, `${Math.round(sweep.points.rate[best] / 1e12)} TFLOP/s`)),
+        sweep.points.rate[best] === null ? null : h("small", {}, rateText(sweep.points.rate[best]))),
       best < 0 ? null : fact("with", h("b", {}, sweep.words(best))),
       data.choice < 0 ? null : fact("in use", h("b", {}, sweep.words(data.choice)))),
     ...data.notes.map(note => h("p.pyptx-soft", {}, note))];

@@ -20,12 +20,17 @@ export function timeText(seconds, [factor, unit] = unitOf(seconds)) {
 /** How long somebody waits. */
 export const duration = seconds => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`);
 
+/** [factor, unit] in which a rate has few digits. */
+const rateUnitOf = rate => (rate >= 1e12 ? [1e-12, "TFLOP/s"] : rate >= 1e9 ? [1e-9, "GFLOP/s"] : [1e-6, "MFLOP/s"]);
+
+export const rateText = (rate, [factor, unit] = rateUnitOf(rate)) => `${digits(rate * factor)} ${unit}`;
+
 export const size = bytes => (bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(4))} KiB`);
 
 /** What can be laid on a colour: how a point has it, which way is better, how it is written. */
 export const METRICS = {
   time: { label: "time", value: (points, at) => points.seconds[at], less: true, log: true, text: (value, unit) => digits(value * unit[0]), unit: unit => unit[1] },
-  rate: { label: "TFLOP/s", value: (points, at) => points.rate[at], less: false, log: true, text: value => digits(value / 1e12), unit: () => "TFLOP/s" },
+  rate: { label: "FLOP/s", value: (points, at) => points.rate[at], less: false, log: true, text: value => rateText(value).replace("FLOP/s", ""), unit: () => "FLOP/s" },
   registers: { label: "registers", value: (points, at) => points.registers[at], less: true, text: String, unit: () => "registers" },
   occupancy: { label: "occupancy", value: (points, at) => points.occupancy[at], less: false, text: value => `${Math.round(100 * value)}`, unit: () => "% occupancy" },
   shared: { label: "shared memory", value: (points, at) => points.shared_bytes[at], less: true, text: value => digits(value / 1024), unit: () => "KiB shared" },
@@ -40,6 +45,7 @@ export class Sweep {
     this.at = new Map(data.points.config.map((config, number) => [config.join(), number]));
     this.holes = new Map(data.holes.map(([config, reason]) => [config.join(), reason]));
     const times = data.points.seconds.filter(seconds => seconds !== null);
+    this.rateUnit = rateUnitOf(data.points.rate.reduce((a, b) => Math.max(a, b ?? 0), 0));
     this.unit = times.length ? unitOf(times.reduce((a, b) => Math.min(a, b))) : [1e6, "µs"];
   }
 
@@ -144,9 +150,9 @@ export class Sweep {
       { key: "time", label: `time, ${this.unit[1]}`, number: true, value: at => points.seconds[at], text: at => known(points.seconds[at], value => digits(value * this.unit[0])) },
       some("low") && { key: "interval", label: "interval", number: true, value: at => points.low[at], text: at => known(points.low[at], low => `${digits(low * this.unit[0])} – ${digits(points.high[at] * this.unit[0])}`) },
       { key: "ratio", label: "× best", number: true, value: at => points.seconds[at], text: at => known(best && points.seconds[at], value => (value / best).toFixed(2)) },
-      some("rate") && { key: "rate", label: "TFLOP/s", number: true, value: at => points.rate[at], text: at => known(points.rate[at], value => digits(value / 1e12)) },
+      some("rate") && { key: "rate", label: this.rateUnit[1], number: true, value: at => points.rate[at], text: at => known(points.rate[at], value => digits(value * this.rateUnit[0])) },
       { key: "registers", label: "registers", number: true, value: at => points.registers[at], text: at => known(points.registers[at], String) },
-      { key: "spills", label: "spills", number: true, value: at => points.spill_bytes[at], text: at => (points.spill_bytes[at] ? size(points.spill_bytes[at]) : "") },
+      points.spill_bytes.some(bytes => bytes) && { key: "spills", label: "spills", number: true, value: at => points.spill_bytes[at], text: at => (points.spill_bytes[at] ? size(points.spill_bytes[at]) : "") },
       { key: "shared", label: "shared", number: true, value: at => points.shared_bytes[at], text: at => known(points.shared_bytes[at], size) },
       { key: "occupancy", label: "occupancy", number: true, value: at => points.occupancy[at], text: at => known(points.occupancy[at], value => `${Math.round(100 * value)} %`) },
       { key: "what", label: "bound by, or reason", value: at => points.reason[at] || points.bound[at], text: at => points.reason[at] || points.bound[at] },

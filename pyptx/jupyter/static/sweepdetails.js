@@ -1,7 +1,7 @@
 // What is known of one point of a sweep, or of two, and what can be done with them.
 
 import { h } from "./dom.js";
-import { digits, size, timeText } from "./sweepdata.js";
+import { rateText, size, timeText } from "./sweepdata.js";
 
 /** [label, value, note] of a point. */
 function facts(sweep, at) {
@@ -11,7 +11,7 @@ function facts(sweep, at) {
     found.push([points.kind[at] || "time", timeText(seconds, sweep.unit), interval]);
     if (best) found.push(["against the best", at === data.best ? "the best" : `${(seconds / best).toFixed(2)} ×`, ""]);
   }
-  if (points.rate[at] !== null) found.push(["rate", `${digits(points.rate[at] / 1e12)} TFLOP/s`, ""]);
+  if (points.rate[at] !== null) found.push(["rate", rateText(points.rate[at]), ""]);
   if (points.registers[at] !== null) found.push(["registers", String(points.registers[at]), points.spill_bytes[at] ? `${size(points.spill_bytes[at])} spilled` : "no spills"]);
   if (points.shared_bytes[at] !== null) found.push(["shared memory", size(points.shared_bytes[at]), ""]);
   if (points.occupancy[at] !== null) found.push(["occupancy", `${Math.round(100 * points.occupancy[at])} %`, ""]);

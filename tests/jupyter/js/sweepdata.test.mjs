@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Sweep, digits, duration, timeText } from "../../../pyptx/jupyter/static/sweepdata.js";
+import { Sweep, digits, duration, rateText, timeText } from "../../../pyptx/jupyter/static/sweepdata.js";
 
 const STATES = ["queued", "compiling", "compiled", "refused", "modelled", "measured", "wrong", "failed", "duplicate"].map(name => [name, name[0], name]);
 const none = count => Array(count).fill(null);
@@ -72,4 +72,10 @@ test("a point in a sentence", () => {
   const sweep = new Sweep(data());
   assert.equal(sweep.sentence(2), "A 2, B 64: modelled 1.00 µs, the best");
   assert.equal(sweep.sentence(1), 'A 1, B 128: refused; too much, "really"');
+});
+
+test("rates have a unit that suits them", () => {
+  assert.deepEqual([6.4e14, 2.5e9, 9.4e5].map(rate => rateText(rate)), ["640 TFLOP/s", "2.50 GFLOP/s", "0.940 MFLOP/s"]);
+  const sweep = new Sweep(data({ points: { ...data().points, rate: [1e9, null, 2e9] } }));
+  assert.equal(sweep.columns().find(({ key }) => key === "rate").label, "GFLOP/s");
 });

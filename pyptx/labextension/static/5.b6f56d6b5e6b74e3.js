@@ -404,7 +404,7 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-map caption { caption-side: top; text-align: left; padding: 0 0 2px 2px; color: var(--px-soft); font-size: 12px; }
 .pyptx-map caption b { color: var(--px-ink); }
 .pyptx-sweep .pyptx-map th { padding: 1px 4px; vertical-align: bottom; font-weight: 600; text-align: center; color: var(--px-soft); background: none; border: 0; }
-.pyptx-sweep .pyptx-map th[scope=row] { text-align: right; }
+.pyptx-sweep .pyptx-map th[scope=row] { text-align: right; vertical-align: middle; }
 .pyptx-sweep .pyptx-map .pyptx-corner { font-weight: 400; font-size: 11px; white-space: nowrap; text-align: right; }
 .pyptx-corner span { display: block; }
 .pyptx-corner span:first-child:not(:empty)::after { content: " ↓"; }
@@ -449,7 +449,8 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 
 /* one point */
 .pyptx-details { flex: 0 0 260px; padding: 10px 14px; border-left: 1px solid var(--px-edge); overflow: auto; }
-.pyptx-sweep .pyptx-details h3 { display: flex; align-items: baseline; gap: 6px; margin: 0 0 6px; font-size: 13px; font-weight: 600; color: var(--px-ink); }
+.pyptx-sweep .pyptx-badge { white-space: nowrap; }
+.pyptx-sweep .pyptx-details h3 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 6px; margin: 0 0 6px; font-size: 13px; font-weight: 600; color: var(--px-ink); }
 .pyptx-sweep .pyptx-details h3.pyptx-s-wrong, .pyptx-sweep .pyptx-details h3.pyptx-s-failed { color: var(--px-wrong-ink); }
 .pyptx-sweep .pyptx-details p { margin: 4px 0; overflow-wrap: anywhere; }
 .pyptx-sweep dl.pyptx-config { display: flex; flex-wrap: wrap; gap: 2px 12px; margin: 0 0 6px; }
