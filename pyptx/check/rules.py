@@ -31,7 +31,7 @@ RULES = {
     "bulk-copy": "An asynchronous copy whose size, address or tensor map the hardware refuses.",
     "tensor-memory": "Tensor memory is used outside of an allocation, leaked, freed twice, or wrongly addressed.",
     "tensor-memory-load": "Others may overwrite tensor memory while a load from it is under way.",
-    "registers": "setmaxnreg in the wrong direction.",
+    "registers": "setmaxnreg in the wrong direction, or not the same in all warps of a warpgroup.",
     "trap": "The kernel executed trap, or a function of the driver failed.",
     "fault": "The kernel did something that traps.",
 }
@@ -42,7 +42,7 @@ _FAULTS = {
     "uniform": "partial-warp", "barrier_count": "barrier-count", "barrier_id": "barrier-count",
     "no_mbarrier": "mbarrier", "mbarrier_count": "mbarrier", "mbarrier_underflow": "mbarrier", "tx_range": "mbarrier",
     "no_complete": "mbarrier", "size": "bulk-copy", "tensor": "bulk-copy", "tmem": "tensor-memory", "remote": "cluster",
-    "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers",
+    "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers", "warpgroup": "registers",
     "deadlock": "deadlock", "steps": "endless",
 }
 

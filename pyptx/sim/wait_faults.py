@@ -50,6 +50,9 @@ def explain(kind: str, address: int, extra: int) -> tuple[str, str | None] | Non
             return "waits at the cluster barrier without having arrived", "barrier.cluster.arrive comes first"
         case "registers":
             return f"asks for {address} registers and has {extra}", "setmaxnreg.inc goes up, setmaxnreg.dec down"
+        case "warpgroup":
+            return (f"asks for {address & 0xFFFFFFFF} registers where warp {address >> 32} of its warpgroup asked for "
+                    f"{extra}", "all warps of a warpgroup execute the same setmaxnreg")
         case "split":
             return (f"executes it with lanes 0x{address:08x} of 0x{extra:08x} only; it needs the whole warp (.aligned)",
                     None)

@@ -207,6 +207,16 @@ def test_what_is_wrong_is_said(body, message, engine):
         sim.launch(sim.load(module(body)), 4, 64, (words(256), words(256)), engine=engine, cluster=2)
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_warpgroup_agrees_about_its_registers(engine):
+    body = module("""
+    setp.lt.u32 %p2, %r1, 96; @%p2 bra LOW; setmaxnreg.dec.sync.aligned.u32 40; bra END
+    LOW: setmaxnreg.dec.sync.aligned.u32 24
+    END:""")
+    with pytest.raises(SimulationError, match="asks for 40 registers where warp 0 of its warpgroup asked for 24"):
+        sim.launch(sim.load(body), 1, 128, (words(1), words(128)), engine=engine)
+
+
 def test_registers_go_from_one_warpgroup_to_another():
     from dataclasses import replace
 

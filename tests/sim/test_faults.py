@@ -79,10 +79,10 @@ def test_jump_tables_are_checked(engine):
 
 def test_forms_that_are_not_simulated_are_all_named(engine):
     with pytest.raises(SimulationError) as caught:
-        sim.load(entry(".reg .b32 %r<4>; vadd.s32.s32.s32 %r1, %r2, %r3; add.u32 %r1, %r2, %r3; "
-                       "vsub.s32.s32.s32 %r1, %r2, %r3; ret"))
-    assert [d.message for d in caught.value.diagnostics] == ["vadd.s32.s32.s32 is not simulated",
-                                                            "vsub.s32.s32.s32 is not simulated"]
+        sim.load(entry(".reg .b32 %r<4>; fabric.submit; add.u32 %r1, %r2, %r3; "
+                       "fabric.wait.sync_restrict::reads; ret"))
+    assert [d.message for d in caught.value.diagnostics] == ["fabric.submit is not simulated",
+                                                            "fabric.wait.sync_restrict::reads is not simulated"]
 
 
 @pytest.mark.parametrize(("args", "message"), [

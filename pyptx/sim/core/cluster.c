@@ -34,16 +34,32 @@ static void f_cluster_wait(Ctx *x, const Op *o, u32 m) {
     if (UNLIKELY(x->watch != 0)) watch_cluster_wait(x, m);
 }
 
+// The warps of a warpgroup ask for the same, one after the other.
+static int agreed(Ctx *x, Warp *w, u32 n, u32 lane) {
+    u32 own = (u32)(w - x->cta->warps), ask = w->asked;
+    for (u32 k = own & ~3u; k < (own | 3) + 1 && k < x->nwarps; k++) {
+        const Warp *other = &x->cta->warps[k];
+        if (other->asked > ask && other->asked - ask <= 8 && other->wanted[ask % 8] != n) {
+            raise_fault(x, FAULT_WARPGROUP, lane, (u64)k << 32 | n, other->wanted[ask % 8]);
+            return 0;
+        }
+    }
+    w->wanted[ask % 8] = (u16)n;
+    return 1;
+}
+
 // setmaxnreg: imm registers a thread, mod 1: more (waits until the pool of the CTA has them), 0: fewer.
 static void f_setmaxnreg(Ctx *x, const Op *o, u32 m) {
     Warp *w = x->warp;
     u32 n = (u32)o->imm, lane = (u32)__builtin_ctz(m);
     if (m != w->live) { raise_fault(x, FAULT_SPLIT, lane, m, w->live); return; }
-    if (!w->registers) return;                                          // not known what the launch gives
+    if (!agreed(x, w, n, lane)) return;
+    if (!w->registers) { w->asked++; return; }                          // not known what the launch gives
     if (o->mod ? n < w->registers : n > w->registers) { raise_fault(x, FAULT_REGISTERS, lane, n, w->registers); return; }
     if (o->mod && n - w->registers > x->cta->registers) { x->not_yet = 1; return; }
     x->cta->registers += w->registers - n;
     w->registers = n;
+    w->asked++;
 }
 
 // clusterlaunchcontrol: the answer is the place of the first CTA of a cluster, then 1, or zeros when none is left.

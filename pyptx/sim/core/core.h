@@ -85,6 +85,8 @@ typedef struct {
     u32 committed[TRACK_NONE][LANES];   // groups of asynchronous operations so far
     u32 cluster_here, cluster_left;     // lanes that came to the cluster barrier in this phase; that have not waited yet
     u32 registers;              // of a thread, 0: unknown (setmaxnreg)
+    u32 asked;                  // setmaxnreg so far
+    u16 wanted[8];              // the newest of them: registers
     Frame *frames;              // calls.c
     u32 nframes, frames_room;   // used ones lie below nframes
 } Warp;
@@ -156,7 +158,7 @@ enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT
        FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION,
        FAULT_NO_MBARRIER, FAULT_MBARRIER_COUNT, FAULT_MBARRIER_UNDERFLOW, FAULT_TX_RANGE, FAULT_NO_COMPLETE, FAULT_SIZE,
        FAULT_REMOTE, FAULT_RANK, FAULT_CLUSTER_ARRIVE, FAULT_CLUSTER_WAIT, FAULT_REGISTERS, FAULT_SPLIT, FAULT_TENSOR,
-       FAULT_UNIFORM, FAULT_TMEM };
+       FAULT_UNIFORM, FAULT_TMEM, FAULT_WARPGROUP };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA

@@ -41,7 +41,7 @@ RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
            "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor",
-           "uniform", "tmem")
+           "uniform", "tmem", "warpgroup")
 _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs

@@ -92,6 +92,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->issued = 0;
         p->waiting = p->cluster_here = p->cluster_left = 0;
         p->registers = x->maxnreg;
+        p->asked = 0;
         if (p->tracked) memset(p->committed, 0, sizeof p->committed);
         p->tracked = 0;
         for (u32 g = 1; g < LANES; g++) p->g[g].state = FREE;

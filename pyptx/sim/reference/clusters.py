@@ -52,7 +52,12 @@ def _registers(runner, action: act.SetMaxRegisters, mask: int) -> bool:
     warp, cta, n = runner.warp, runner.cta, action.count
     if mask != warp.live:
         raise Fault("split", lanes_of(mask)[0], mask, warp.live)
+    asks = len(warp.wanted)
+    for other in cta.warps[warp.index & ~3:(warp.index | 3) + 1]:
+        if 0 < len(other.wanted) - asks <= 8 and other.wanted[asks] != n:
+            raise Fault("warpgroup", lanes_of(mask)[0], other.index << 32 | n, other.wanted[asks])
     if not warp.registers_held:
+        warp.wanted.append(n)
         return True
     if n < warp.registers_held if action.more else n > warp.registers_held:
         raise Fault("registers", lanes_of(mask)[0], n, warp.registers_held)
@@ -60,6 +65,7 @@ def _registers(runner, action: act.SetMaxRegisters, mask: int) -> bool:
         return False
     cta.registers_free += warp.registers_held - n
     warp.registers_held = n
+    warp.wanted.append(n)
     return True
 
 

@@ -86,6 +86,7 @@ class Warp:
     cluster_here: int = 0               # lanes that came to the cluster barrier in this phase
     cluster_left: int = 0               # and that have not waited yet
     registers_held: int = 0             # of a thread, 0: unknown (setmaxnreg)
+    wanted: list[int] = field(default_factory=list)     # what each setmaxnreg so far asked for
 
     def spawn(self, group: Group) -> None:
         """Put a group into the first free place."""
