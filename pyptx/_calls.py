@@ -30,18 +30,20 @@ class Calls:
 
     def __init__(self, kernel: Any):
         self._kernel, self._launch_data, self._outside = kernel, kernel.binding.launch_data, kernel.outside
+        self._count = len(kernel.in_specs)
         self.found: dict[Hashable, Bound] = {}
 
     def key(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Hashable | None:
         """What decides how a call is launched; None where it is decided anew each time."""
-        if not inputs:
+        backend, options = chosen()
+        if options or len(inputs) != self._count or not inputs:
             return None
         known = inputs[0].__class__
         arrays = arrays_of_type(known)
         if arrays is None:
             return None
         kind_of = arrays.kind
-        key: list[Hashable] = [chosen(), self._outside.key()]
+        key: list[Hashable] = [backend, self._outside.key()]
         if out is not None:
             inputs = (*inputs, *out) if isinstance(out, (tuple, list)) else (*inputs, out)
             key.append(len(inputs))

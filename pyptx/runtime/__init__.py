@@ -18,7 +18,8 @@ __all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "chosen"
 BACKENDS = {"sim": "pyptx.runtime.simulated", "cuda": "pyptx.runtime.cuda"}
 _HOMES = {"cpu": "sim", "cuda": "cuda"}                                    # device of an array -> backend
 
-_chosen: list[tuple[str, dict[str, Any]]] = []
+_DEFAULT: tuple[str | None, Mapping[str, Any]] = (settings.BACKEND, {})
+_chosen: list[tuple[str, Mapping[str, Any]]] = []
 
 
 class use:
@@ -40,14 +41,15 @@ class use:
         _chosen.remove(self._entry)
 
 
-def chosen() -> str | None:
-    """The backend of the innermost `use`, or of PYPTX_BACKEND (as it was when pyptx was loaded)."""
-    return _chosen[-1][0] if _chosen else settings.BACKEND
+def chosen() -> tuple[str | None, Mapping[str, Any]]:
+    """Backend and options of the innermost `use`, or else the backend of PYPTX_BACKEND as it was when pyptx was loaded,
+    or None."""
+    return _chosen[-1] if _chosen else _DEFAULT
 
 
 def options() -> Mapping[str, Any]:
     """Options of the innermost `use`."""
-    return _chosen[-1][1] if _chosen else {}
+    return chosen()[1]
 
 
 def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime:
@@ -58,7 +60,7 @@ def runtime_for(values: Iterable[object], backend: str | None = None) -> Runtime
     """
     arrays, array = _package_of(values)
     device = None if array is None else arrays.device(array)
-    name = backend or chosen()
+    name = backend or chosen()[0]
     if name is None:
         name = _HOMES.get((device or "cpu").partition(":")[0])
         if name is None:

@@ -100,6 +100,22 @@ def test_shapes_devices_and_backends_are_other_calls(gpu):
     assert len(launches(gpu)) == 6
 
 
+def test_options_and_surplus_arrays_are_not_lost(gpu):
+    x = array(gpu, 100)
+    with pyptx.use("cuda"):
+        scale(x, factor=1.0)
+        scale(x, factor=1.0)
+    with pyptx.use("cuda", cooperative=True):
+        scale(x, factor=1.0)
+    with pyptx.use("cuda", check=True):
+        scale(x, factor=1.0)
+    assert ["COOPERATIVE" in done.attributes for done in launches(gpu)] == [False, False, True, False]
+    assert gpu.driver.api.names().count("cuStreamSynchronize") == 1
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="out="):
+            scale(x, array(gpu, 100), factor=1.0)
+
+
 def test_several_outputs_come_as_a_tuple(gpu):
     a, b = array(gpu, 3, 100), array(gpu, 3, 100)
     for _ in range(2):
