@@ -68,6 +68,7 @@ EDGES = {
     "pygments": {"pyptx.highlight", "pyptx.views"},
     "pytest": {"pyptx.pytest_plugin"},
     "rich": {"pyptx.cli.screen"},
+    "shtab": {"pyptx.cli.completion"},
     "torch": {"pyptx.torch_support"},
     "tornado": {"pyptx.jupyter.server"},
     "traitlets": {"pyptx.jupyter"},

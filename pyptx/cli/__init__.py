@@ -5,15 +5,31 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from pyptx import __version__
-from pyptx.cli import cache, check, demo, diff, doctor, history, lab, listing, roofline, transpile, tune, view
+from pyptx.cli import (
+    cache,
+    check,
+    completion,
+    demo,
+    diff,
+    doctor,
+    history,
+    lab,
+    listing,
+    roofline,
+    run,
+    transpile,
+    tune,
+    view,
+)
 from pyptx.errors import PtxError
 
 __all__ = ["main"]
 
-COMMANDS = (demo, lab, doctor, listing, view, check, diff, tune, roofline, transpile, history, cache)
+COMMANDS = (demo, lab, doctor, listing, view, diff, run, check, tune, roofline, transpile, history, cache, completion)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -22,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="KERNEL is FILE.py:NAME, module:NAME or FILE.ptx:ENTRY; NAME may be left out when the file defines one "
                "kernel.")
     top.add_argument("--version", action="version", version=f"pyptx {__version__}")
+    top.add_argument("--debug", action="store_true", help="show the traceback of an error")
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(subparsers)
@@ -40,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):                  # `pyptx sass ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
+        if arguments.debug:
+            traceback.print_exc()
         print(f"pyptx: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

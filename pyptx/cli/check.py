@@ -9,9 +9,15 @@ import sys
 import traceback
 from pathlib import Path
 
-from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, parameters
+from pyptx.cli.kernels import (
+    CommandError,
+    add_kernel_arguments,
+    add_launch_arguments,
+    explained,
+    load_kernel,
+    parameters,
+)
 from pyptx.errors import PtxError
-from pyptx.kernel import Kernel
 
 __all__ = ["add", "run"]
 
@@ -24,19 +30,10 @@ def add(subparsers) -> None:
         "check", help=summary, description=summary.capitalize() + ". No GPU is needed.",
         epilog="Exit status: 0 nothing found (or only notes), 1 findings, 2 the kernel could not be checked.")
     add_kernel_arguments(command)
-    command.add_argument("--args", metavar="VALUE", nargs="+", default=[],
-                         help="f32[64,96] (random), FILE.npy or a number: the inputs of a kernel (random ones of its "
-                              "Tiles are the default), or all arguments of FILE.ptx:ENTRY")
-    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs, for FILE.ptx:ENTRY")
-    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA, for FILE.ptx:ENTRY")
-    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs of a cluster, for FILE.ptx:ENTRY")
-    command.add_argument("--smem", metavar="BYTES", type=int, default=0,
-                         help="dynamic shared memory, for FILE.ptx:ENTRY")
+    add_launch_arguments(command)
     command.add_argument("--schedules", metavar="LIST", default="eager,late", help="of eager, late, random; default: "
                          "eager,late")
     command.add_argument("--random", metavar="N", type=int, default=4, help="random schedules; default: 4")
-    command.add_argument("--seed", metavar="N", type=int, default=0,
-                         help="of the first random schedule, and the inputs")
     command.add_argument("--max-steps", metavar="N", type=int, help="warp-instructions after which a run is given up")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--sarif", metavar="FILE", type=Path, help="write the report as SARIF 2.1.0")
@@ -62,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace):
-    from pyptx.cli.inputs import dimensions, inputs_of, value_of  # on use: NumPy takes time to load
+    from pyptx.cli.inputs import launch_of  # on use: NumPy takes time to load
 
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
     kinds = arguments.schedules.split(",") if arguments.schedules else []
@@ -71,17 +68,6 @@ def _report(arguments: argparse.Namespace):
     options = {"schedules": kinds, "random": arguments.random, "seed": arguments.seed}
     if arguments.max_steps is not None:
         options["max_steps"] = arguments.max_steps
-    launch = {name: dimensions(text, f"--{name}") for name in ("grid", "block", "cluster")
-              if (text := getattr(arguments, name)) is not None}
     with explained(kernel):
-        if isinstance(kernel, Kernel):
-            if launch or arguments.smem:
-                raise CommandError("--grid, --block, --cluster and --smem are for FILE.ptx:ENTRY; a kernel has its own")
-            return kernel.check(*inputs_of(kernel, arguments.args, params, arguments.seed), **params, **options)
-        if "grid" not in launch or "block" not in launch or params:
-            raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
-        import numpy as np
-
-        rng = np.random.default_rng(arguments.seed)
-        return kernel.check(launch.pop("grid"), launch.pop("block"), *(value_of(text, rng) for text in arguments.args),
-                            smem_bytes=arguments.smem, **launch, **options)
+        values, launch = launch_of(kernel, arguments, params)
+        return kernel.check(*values, **launch, **options)

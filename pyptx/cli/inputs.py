@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,30 @@ import numpy as np
 from pyptx.cli.kernels import CommandError
 from pyptx.errors import LaunchError
 from pyptx.kernel import Kernel
+from pyptx.program import Entry
 from pyptx.runtime.numpy_arrays import numpy_dtype
 
-__all__ = ["dimensions", "inputs_of", "value_of"]
+__all__ = ["dimensions", "inputs_of", "launch_of", "value_of"]
+
+
+def launch_of(kernel: Kernel | Entry, arguments: argparse.Namespace,
+              params: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What to call `launch` or `check` of a kernel or an entry with, from the options of `add_launch_arguments`.
+
+    Raises:
+        CommandError: options that do not go with it, or arguments that are none.
+    """
+    launch = {name: dimensions(text, f"--{name}") for name in ("grid", "block", "cluster")
+              if (text := getattr(arguments, name)) is not None}
+    if isinstance(kernel, Kernel):
+        if launch or arguments.smem:
+            raise CommandError("--grid, --block, --cluster and --smem are for FILE.ptx:ENTRY; a kernel has its own")
+        return inputs_of(kernel, arguments.args, params, arguments.seed), dict(params)
+    if "grid" not in launch or "block" not in launch or params:
+        raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
+    rng = np.random.default_rng(arguments.seed)
+    values = [launch.pop("grid"), launch.pop("block"), *(value_of(text, rng) for text in arguments.args)]
+    return values, {"smem_bytes": arguments.smem, **launch}
 
 
 def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], seed: int = 0) -> list[Any]:

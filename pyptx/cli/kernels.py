@@ -19,7 +19,8 @@ from pyptx.kernel import Kernel
 from pyptx.program import Entry, load
 from pyptx.views.cubins import load_cubin
 
-__all__ = ["CommandError", "add_kernel_arguments", "explained", "load_kernel", "open_cubin", "parameters"]
+__all__ = ["CommandError", "add_kernel_arguments", "add_launch_arguments", "explained", "load_kernel", "open_cubin",
+           "parameters"]
 
 
 class CommandError(PtxError):
@@ -32,6 +33,19 @@ def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("-p", "--param", metavar="NAME=VALUE", nargs="+", action="extend", default=[],
                          dest="parameters", help="sizes and template parameters: -p M=512 N=1024")
     command.add_argument("--arch", metavar="SM", help="compile for this target instead of the kernel's own, as sm_100a")
+
+
+def add_launch_arguments(command: argparse.ArgumentParser) -> None:
+    """Add --args, and --grid, --block, --cluster and --smem for PTX; `cli.inputs.launch_of` reads them."""
+    command.add_argument("--args", metavar="VALUE", nargs="+", default=[],
+                         help="f32[64,96] (random), FILE.npy or a number: the inputs of a kernel (random ones of its "
+                              "Tiles are the default), or all arguments of FILE.ptx:ENTRY")
+    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs, for FILE.ptx:ENTRY")
+    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA, for FILE.ptx:ENTRY")
+    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs of a cluster, for FILE.ptx:ENTRY")
+    command.add_argument("--smem", metavar="BYTES", type=int, default=0,
+                         help="dynamic shared memory, for FILE.ptx:ENTRY")
+    command.add_argument("--seed", metavar="N", type=int, default=0, help="of random inputs and random schedules")
 
 
 def open_cubin(arguments: argparse.Namespace) -> Compiled | None:
