@@ -42,15 +42,19 @@ class Follower:
                 self._thread.start()
 
     def _follow(self) -> None:
-        while True:
-            self._changed.clear()
-            self.tell()
-            time.sleep(self.every_s())
-            with self._lock:
-                if not self._changed.is_set() and self.study.state != "running":
-                    self._thread = None
-                    return
-            self._changed.wait(1.0)                     # the time left changes by itself
+        try:
+            while True:
+                self._changed.clear()
+                self.tell()
+                time.sleep(self.every_s())
+                with self._lock:
+                    if not self._changed.is_set() and self.study.state != "running":
+                        self._thread = None
+                        return
+                self._changed.wait(1.0)                 # the time left changes by itself
+        except BaseException:
+            self._thread = None                         # the next change begins anew; this one is reported by Python
+            raise
 
 
 class SweepWidget(Sweep, AnyWidget):

@@ -23,7 +23,7 @@ from pyptx.views._sweeptext import (
 
 __all__ = ["html"]
 
-MAPS = 24                                               # at most so many heat maps
+MAPS, CELLS = 24, 800                                   # at most so many heat maps, and cells in all of them
 SHADES = (("#08306b", "#ffffff"), ("#1a5499", "#ffffff"), ("#3c7fbe", "#ffffff"), ("#7db0da", "#10233a"),
           ("#b8d4ec", "#10233a"), ("#e4eef8", "#10233a"))          # ground and ink, the fastest first
 BAD = "color:#5c1206;background:#fbdcd3"
@@ -63,13 +63,14 @@ def _maps(view) -> str:
     ends = (math.log(min(times)), math.log(max(times))) if times else (0.0, 0.0)
     combinations = list(product(*(range(sizes[at]) for at in others)))
     maps = []
-    for combination in combinations[:MAPS]:
+    most = max(1, min(MAPS, CELLS // (sizes[across] * (sizes[down] if down is not None else 1))))
+    for combination in combinations[:most]:
         fixed = dict(zip(others, combination, strict=True))
         name = ", ".join(f"{view.parameters[at].name}={view.parameters[at].values[value]}"
                          for at, value in fixed.items() if sizes[at] > 1)
         maps.append(_map(view, across, down, fixed, name, found, holes, ends))
-    more = (f'<div style="{SOFT}">{len(combinations) - MAPS} more maps not shown here.</div>'
-            if len(combinations) > MAPS else "")
+    more = (f'<div style="{SOFT}">{len(combinations) - most} more maps not shown here.</div>'
+            if len(combinations) > most else "")
     legend = " &nbsp; ".join(f"{sign} {escape(name)}" for name, sign in SIGNS.items() if name in view.counts)
     return f'{"".join(maps)}{more}<div style="{SOFT};padding:2px 0 8px">{legend}</div>'
 
@@ -96,7 +97,7 @@ def _map(view, across, down, fixed, name, found, holes, ends) -> str:
 def _square(view, config, found, holes, ends) -> str:
     number = found.get(config)
     if number is None:
-        reason = holes.get(config, "not in the space")
+        reason = holes.get(config, "not tried")
         return f'<td style="{SQUARE};{EMPTY}" title="{escape(reason)}">–</td>'
     point = view.points[number]
     said = f"{point.state}{': ' if point.reason else ''}{point.reason}"

@@ -42,8 +42,6 @@ export class Sweep {
     this.parameters = data.parameters;
     this.points = data.points;
     this.count = data.points.state.length;
-    this.at = new Map(data.points.config.map((config, number) => [config.join(), number]));
-    this.holes = new Map(data.holes.map(([config, reason]) => [config.join(), reason]));
     const times = data.points.seconds.filter(seconds => seconds !== null);
     this.rateUnit = rateUnitOf(data.points.rate.reduce((a, b) => Math.max(a, b ?? 0), 0));
     this.unit = times.length ? unitOf(times.reduce((a, b) => Math.min(a, b))) : [1e6, "µs"];
@@ -119,16 +117,19 @@ export class Sweep {
    * out which value is shown, or null: all of them, and the fastest speaks.
    */
   maps({ across, down, panels }, fixed) {
+    const laid = [across, down, panels], rest = this.parameters.map((_, axis) => axis).filter(axis => !laid.includes(axis)), found = new Map();
+    const cell = config => laid.map(axis => (axis < 0 ? 0 : config[axis])).join();
+    this.points.config.forEach((config, point) => {
+      if (rest.some(axis => (fixed[axis] ?? null) !== null && fixed[axis] !== config[axis])) return;
+      const key = cell(config);
+      if (found.has(key)) found.get(key).push(point); else found.set(key, [point]);
+    });
     const values = axis => (axis < 0 ? [0] : this.parameters[axis].values.map((_, value) => value));
-    const shown = axis => (axis < 0 ? "" : this.parameters[axis].values);
-    return values(panels).map(panel => ({ value: panels < 0 ? "" : shown(panels)[panel], rows: values(down).map(row => ({
-      value: down < 0 ? "" : shown(down)[row], cells: values(across).map(column => {
+    const shown = (axis, value) => (axis < 0 ? "" : this.parameters[axis].values[value]);
+    return values(panels).map(panel => ({ value: shown(panels, panel), rows: values(down).map(row => ({
+      value: shown(down, row), cells: values(across).map(column => {
+        const points = found.get([column, row, panel].join()) ?? [], point = this.speaker(points);
         const place = this.parameters.map((_, axis) => (axis === across ? column : axis === down ? row : axis === panels ? panel : fixed[axis] ?? null));
-        if (!place.includes(null)) {
-          const point = this.at.get(place.join()) ?? -1;
-          return { points: point < 0 ? [] : [point], point, reason: point < 0 ? this.holes.get(place.join()) ?? "not in the space" : "" };
-        }
-        const points = this.within(place), point = this.speaker(points);
         return { points, point, reason: point < 0 ? this.gap(place) : "" };
       }) })) }));
   }
@@ -136,7 +137,7 @@ export class Sweep {
   /** Why no point is at a place: the reason of its holes. */
   gap(place) {
     const reasons = new Set(this.data.holes.filter(([config]) => config.every((value, axis) => place[axis] === null || place[axis] === value)).map(([, reason]) => reason));
-    return reasons.size ? [...reasons].join("; ") : "not in the space";
+    return reasons.size ? [...reasons].join("; ") : "not tried";
   }
 
   /** Columns of the table: [{key, label, number, value(point), text(point)}]. */

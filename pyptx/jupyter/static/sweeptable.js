@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const ROWS = 2000;                              // more are in the CSV only
+const ROWS = 500;                               // more are in the CSV only
 
 export class Table {
   /** on: as of Maps. */
@@ -29,7 +29,7 @@ export class Table {
       ...columns.map(column => h(`td${column.number ? ".pyptx-number" : ""}`, column.key === "state" ? { title: sweep.state(point) } : {},
         column.key === "state" ? `${point === marks.best ? "★" : ""}${point === marks.choice ? "✓" : ""}${column.text(point)}` : column.text(point))));
     this.element.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...columns.map(heading))), h("tbody", {}, ...kept.map(row))),
-      ...order.length > kept.length ? [h("p.pyptx-soft", {}, `${order.length - kept.length} more points; the CSV has all of them.`)] : []);
+      ...order.length > kept.length ? [h("p.pyptx-soft", {}, `${order.length - kept.length} more points: sort or leave out states to see others; the CSV has all of them.`)] : []);
     this.element.scrollTop = scrollTop;
     const reach = this.element.querySelector(`tr[data-point="${focused ?? marks.first}"]`) ?? this.element.querySelector("tbody tr");
     reach?.setAttribute("tabindex", "0");
