@@ -8,8 +8,14 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from pyptx.analysis.gpus import GPUS, LEVELS
-from pyptx.cli.kernels import CommandError, add_kernel_arguments, explained, load_kernel, parameters
-from pyptx.kernel import Kernel
+from pyptx.cli.kernels import (
+    CommandError,
+    add_kernel_arguments,
+    add_launch_arguments,
+    explained,
+    load_kernel,
+    parameters,
+)
 
 __all__ = ["add", "run"]
 
@@ -26,21 +32,14 @@ def add(subparsers) -> None:
     summary = "show where a kernel lies under the roofs of a GPU: work, bytes, modelled time"
     command = subparsers.add_parser(
         "roofline", help=summary, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=f"{summary[0].upper()}{summary[1:]}.\nWork and bytes are counted on the simulator at the real sizes; a GPU "
-                    "is not needed and not used.",
+        description=f"{summary[0].upper()}{summary[1:]}.\nWork and bytes are counted on the simulator at the real sizes; "
+                    "a GPU is not needed and not used.",
         epilog=f"{EXAMPLES}\nGPUs: {', '.join(GPUS)}; or a target such as sm_90a.")
     add_kernel_arguments(command)
     command.add_argument("--device", metavar="GPU", help="whose roofs, as h200; default: the usual GPU of the kernel's "
                                                          "target")
     command.add_argument("--level", choices=LEVELS, default="dram", help="whose bytes lie on the x axis; default: dram")
-    command.add_argument("--args", metavar="VALUE", nargs="+", default=[],
-                         help="f32[64,96] (random), FILE.npy or a number: the inputs of a kernel (random ones of its "
-                              "Tiles are the default), or all arguments of FILE.ptx:ENTRY")
-    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs, for FILE.ptx:ENTRY")
-    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA, for FILE.ptx:ENTRY")
-    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs of a cluster, for FILE.ptx:ENTRY")
-    command.add_argument("--smem", metavar="BYTES", type=int, default=0,
-                         help="dynamic shared memory, for FILE.ptx:ENTRY")
+    add_launch_arguments(command)
     command.add_argument("-o", "--out", metavar="FILE", type=Path, action="append", default=[],
                          help=f"write the chart ({', '.join(SUFFIXES)}); .html is the live page; may be given again")
     command.add_argument("--json", action="store_true", help="print the numbers as JSON")
@@ -66,22 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _roofline(arguments: argparse.Namespace):
-    from pyptx.cli.inputs import dimensions, inputs_of, value_of  # on use: NumPy takes time to load
+    from pyptx.cli.inputs import launch_of  # on use: NumPy takes time to load
 
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    options = {"device": arguments.device, "level": arguments.level}
-    launch = {name: dimensions(text, f"--{name}") for name in ("grid", "block", "cluster")
-              if (text := getattr(arguments, name)) is not None}
     with explained(kernel):
-        if isinstance(kernel, Kernel):
-            if launch or arguments.smem:
-                raise CommandError("--grid, --block, --cluster and --smem are for FILE.ptx:ENTRY; a kernel has its own")
-            return kernel.roofline(*inputs_of(kernel, arguments.args, params), **params, **options)
-        if "grid" not in launch or "block" not in launch or params:
-            raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
-        import numpy as np
-
-        rng = np.random.default_rng(0)
-        values = [value_of(text, rng) for text in arguments.args]
-        return kernel.roofline(launch.pop("grid"), launch.pop("block"), *values, smem_bytes=arguments.smem, **launch,
-                               **options)
+        values, launch = launch_of(kernel, arguments, params)
+        return kernel.roofline(*values, **launch, device=arguments.device, level=arguments.level)
