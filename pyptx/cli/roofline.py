@@ -32,8 +32,8 @@ def add(subparsers) -> None:
     summary = "show where a kernel lies under the roofs of a GPU: work, bytes, modelled time"
     command = subparsers.add_parser(
         "roofline", help=summary, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=f"{summary[0].upper()}{summary[1:]}.\nWork and bytes are counted on the simulator at the real sizes; "
-                    "a GPU is not needed and not used.",
+        description=f"{summary[0].upper()}{summary[1:]}.\nWork and bytes are counted on the simulator at the real "
+                    "sizes; a GPU is not needed and not used.",
         epilog=f"{EXAMPLES}\nGPUs: {', '.join(GPUS)}; or a target such as sm_90a.")
     add_kernel_arguments(command)
     command.add_argument("--device", metavar="GPU", help="whose roofs, as h200; default: the usual GPU of the kernel's "
