@@ -283,11 +283,12 @@ class Kernel:
     def roofline(self, *args: Any, device: Any = None, level: str = "dram", **options: Any) -> Any:
         """Where a call lies under the roofs of a GPU: its work and bytes counted as it executes, its time modelled.
 
-        Nothing is launched on a GPU, and no array is written.
+        A call with arrays on a GPU is timed there too, on copies of them. No array is written.
 
         Args:
             args: the input arrays, or with `grid=` and `block=` all arguments in parameter order.
-            device: "h200", "rtx 4090", "sm_80": a GPU of `pyptx.analysis.gpus`; default: the usual one of the target.
+            device: "h200", "rtx 4090", "sm_80": a GPU of `pyptx.analysis.gpus`; default: the one the arrays are on,
+                else the usual one of the kernel's target.
             level: "dram", "l2" or "shared": whose bytes lie on the x axis.
             options: template parameters and sizes, `out=`; `grid=`, `block=`, `cluster=`, `smem_bytes=`.
         Returns:

@@ -58,6 +58,7 @@ def test_ptx_text_is_placed_by_its_launch(capsys, double, tmp_path):
     (["-p", "N=4096", "--device", "t4"], "double is for sm_90a, which does not run on T4 (sm_75)"),
     (["-p", "N=4096", "--out", "x.gif"], "--out x.gif: expected a name that ends in .svg, .png"),
     (["-p", "N=4096", "--arch", "sm_80"], "--arch: the GPU is named with --device"),
+    (["-p", "N=4096", "--device", "h200", "--measured-roofs"], "leave --device out"),
     (["-p", "N=4096", "--grid", "1"], "are for FILE.ptx:ENTRY; a kernel has its own"),
     ([], "the size N of")])
 def test_what_cannot_be_is_said_in_one_line(capsys, double, words, said):

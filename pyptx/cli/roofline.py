@@ -33,11 +33,13 @@ def add(subparsers) -> None:
     command = subparsers.add_parser(
         "roofline", help=summary, formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"{summary[0].upper()}{summary[1:]}.\nWork and bytes are counted on the simulator at the real "
-                    "sizes; a GPU is not needed and not used.",
+                    "sizes; a GPU is used for --measured-roofs alone.",
         epilog=f"{EXAMPLES}\nGPUs: {', '.join(GPUS)}; or a target such as sm_90a.")
     add_kernel_arguments(command)
     command.add_argument("--device", metavar="GPU", help="whose roofs, as h200; default: the usual GPU of the kernel's "
                                                          "target")
+    command.add_argument("--measured-roofs", action="store_true",
+                         help="measure the roofs of this machine's GPU and use them")
     command.add_argument("--level", choices=LEVELS, default="dram", help="whose bytes lie on the x axis; default: dram")
     add_launch_arguments(command)
     command.add_argument("-o", "--out", metavar="FILE", type=Path, action="append", default=[],
@@ -70,4 +72,15 @@ def _roofline(arguments: argparse.Namespace):
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
     with explained(kernel):
         values, launch = launch_of(kernel, arguments, params)
-        return kernel.roofline(*values, **launch, device=arguments.device, level=arguments.level)
+        return kernel.roofline(*values, **launch, device=_device(arguments), level=arguments.level)
+
+
+def _device(arguments: argparse.Namespace):
+    """The name given, or the GPU that is there with its roofs measured."""
+    if not arguments.measured_roofs:
+        return arguments.device
+    if arguments.device:
+        raise CommandError("--measured-roofs are those of this machine's GPU; leave --device out")
+    from pyptx.tune.roofs import measured_roofs  # on use: it loads the driver
+
+    return measured_roofs()

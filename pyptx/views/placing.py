@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyptx.analysis.calls import Call, call_of
@@ -10,32 +11,73 @@ from pyptx.analysis.gpus import Gpu, gpu
 from pyptx.analysis.model import predict
 from pyptx.analysis.prediction import Prediction
 from pyptx.analysis.work import Work, work_of
-from pyptx.errors import LaunchError
+from pyptx.errors import LaunchError, ShapeError
 from pyptx.isa import targets
 from pyptx.kernel import Kernel
 from pyptx.program import Entry
+from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.cuda import BACKEND
+from pyptx.tune.timing import time_call
 from pyptx.views.roofline import Point, Roofline
 
 __all__ = ["device_of", "levels_of", "of_study", "place", "point_of", "roofline"]
 
+_LAUNCH = {"grid", "block", "cluster", "smem_bytes"}
 SIZES = 8                                               # of a kernel's parameters, at most, told on the chart
 
 
 def roofline(kernel: Kernel | Entry, *args: Any, device: str | Gpu | None = None, level: str = "dram",
              **params: Any) -> Roofline:
-    """A call of a kernel on the roofline of a GPU; nothing is launched, and nothing of the caller's is written.
+    """A call of a kernel on the roofline of a GPU; nothing of the caller's is written.
+
+    Work and bytes are counted on the simulator, the time is modelled. A call with arrays on a GPU is timed there too,
+    on copies of them, and has a second point.
 
     Args:
         kernel, args, params: a kernel's input arrays, or with `grid` and `block` all arguments of an entry, as for
-            `pyptx.analysis.calls.call_of`. Only shapes and types of arrays on a GPU are used.
-        device: a GPU of the table, "h200"; default: the usual one of the kernel's target.
+            `pyptx.analysis.calls.call_of`. For the counting, zeros stand for arrays on a GPU.
+        device: a GPU of the table, "h200", or one with measured roofs; default: the GPU the arrays are on, else the
+            usual one of the kernel's target. Nothing is timed for another GPU than the arrays'.
         level: "dram", "l2" or "shared": whose bytes lie on the x axis.
     Raises:
         LaunchError, TypeError: it could not be called like that, or cannot run on that GPU.
         ShapeError: there is no such GPU or level.
         CompileError, SimulationError: it cannot be assembled, or traps.
     """
-    return place(call_of(kernel, *args, **params), device=device, level=level)
+    call, here = call_of(kernel, *args, **params), _gpu_of(args)
+    if here is None or not isinstance(kernel, Kernel) or params.keys() & _LAUNCH:
+        return place(call, device=device, level=level)
+    name, ordinal = here
+    if device is None:
+        device = _known(name) or call.variant.module.target.targets[0]
+    chart = place(call, device=device, level=level)
+    if (_known(name) or chart.gpu).name != chart.gpu.name.removesuffix(", measured"):
+        return chart
+    timing = time_call(kernel, args, {key: value for key, value in params.items() if key not in ("out", "options")},
+                       ordinal=ordinal)
+    seconds, low, high = timing.seconds
+    point, = chart.points
+    measured = replace(point, seconds=seconds, low=low, high=high, kind="measured", bound="",
+                       how=f"{point.how}; {timing.how} on {timing.gpu}")
+    return replace(chart, points=(measured, point))
+
+
+def _gpu_of(args: Iterable[Any]) -> tuple[str, int] | None:
+    """Name and number of the GPU that arrays are on; None where they are not on one."""
+    for arg in args:
+        package = arrays_of(arg)
+        if package is not None and (device := str(package.device(arg))).startswith("cuda"):
+            ordinal = int(device.partition(":")[2] or 0)
+            return BACKEND.driver.device(ordinal).name, ordinal
+    return None
+
+
+def _known(name: str) -> Gpu | None:
+    """The GPU of the table that the driver calls so; None where it is not in the table."""
+    try:
+        return gpu(name)
+    except ShapeError:
+        return None
 
 
 def place(call: Call, *, device: str | Gpu | None = None, level: str = "dram", name: str = "",

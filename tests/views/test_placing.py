@@ -1,16 +1,23 @@
-"""The trials of a study on a roofline, also those that were taken from the store."""
+"""Points from studies, also from those taken from the store; calls that are timed on a GPU, here a stand-in."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tune.fake_gpu import FakeGpu
 from tune.kernels import double, twice
 
+from pyptx.analysis.gpus import gpu
+from pyptx.runtime.cuda import Cuda
 from pyptx.store import Store
 from pyptx.tune import results, tune
+from pyptx.tune.timing import time_call
+from pyptx.views import placing
 from pyptx.views.placing import of_study
 
 X = np.arange(1024, dtype=np.float32)
@@ -39,3 +46,40 @@ def test_trials_with_a_time_are_points_before_and_after_a_restart():
             assert study.trials[int(point.view.removeprefix("point "))].label == point.note
         assert json.loads(json.dumps(view.to_json()))["title"] == "double, 2 configurations"
     assert of_study(studies[0], device="h200", level="l2").gpu.name == "H200 SXM"
+
+
+@pytest.fixture
+def a_gpu(monkeypatch):
+    """Every array is on the GPU of that name, on which a call takes a millisecond."""
+    def begin(name: str) -> None:
+        driver = FakeGpu(X.size, seconds=1e-3)
+        driver._cuDeviceGetName = lambda length, device: (name.encode() + b"\0",)
+        monkeypatch.setattr(placing, "_gpu_of", lambda args: (name, 0))
+        monkeypatch.setattr(placing, "time_call", partial(time_call, backend=Cuda(driver)))
+    return begin
+
+
+def test_a_call_on_a_gpu_has_a_measured_point_too(a_gpu):
+    a_gpu("NVIDIA H100 80GB HBM3")
+    view = double().roofline(X)
+    measured, modelled = view.points
+    assert view.gpu.name == "H100 SXM", "the one it is on"
+    assert (measured.kind, modelled.kind) == ("measured", "modelled")
+    assert measured.seconds == pytest.approx(1e-3) and measured.low <= measured.seconds <= measured.high
+    assert measured.work == modelled.work and measured.view == modelled.view
+    assert measured.how.endswith("median of 15 runs with a cold L2, by events on NVIDIA H100 80GB HBM3")
+    assert len(double().roofline(X, device="h200").points) == 1, "it was not timed on that one"
+    assert len(double().roofline(X, device=replace(gpu("h100"), name="H100 SXM, measured")).points) == 2
+
+
+def test_a_gpu_that_is_not_in_the_table_is_named_beside_the_roofs_of_another(a_gpu):
+    a_gpu("NVIDIA H20")
+    view = double().roofline(X)
+    assert view.gpu.name == "H200 SXM"
+    assert view.points[0].how.endswith("on NVIDIA H20")
+
+
+def test_a_call_is_timed_in_this_process():
+    timing = time_call(double(), [X], {"PER": 2}, backend=Cuda(FakeGpu(X.size, seconds=4e-6)), runs=5)
+    assert timing.seconds.value == pytest.approx(4e-6)
+    assert timing.how == "median of 5 runs with a cold L2, in graphs"
