@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pyptx._calls import Calls
+from pyptx._outside import hashable
 from pyptx.kernel import Kernel
+from pyptx.runtime import Runtime, runtime_for
+from pyptx.runtime.arrays import register
 from pyptx.tune import results
 from pyptx.tune.places import key_of
 from pyptx.tune.problem import Problem
@@ -20,25 +22,24 @@ __all__ = ["Autotuned", "autotune"]
 class Autotuned(Kernel):
     """A kernel and the space of its template parameters.
 
-    A call looks up, for the shapes and types of its arrays on their device, the best configuration the store has, once
-    for each in a process, and passes it on; parameters given in the call win. Where nothing is stored, the kernel's
-    defaults run. `tune(...)` tries the space and is remembered, by later processes too.
+    A call of a kind that was not made before looks up, for the shapes and types of its arrays on their device, the best
+    configuration the store has; parameters given in the call win. Where nothing is stored, the kernel's defaults run.
+    `tune(...)` tries the space and is remembered, by later processes too.
     """
 
     def __init__(self, kernel: Kernel, space: Space, options: Mapping[str, Any]):
         self.__dict__.update(vars(kernel))
-        self.plain, self.space, self.tuning = kernel, space, dict(options)      # recorded calls find the plain one
+        self.plain, self.space, self.tuning = kernel, space, dict(options)
         if unknown := [name for name in space.names if name not in self.template_params]:
             raise SpaceError(f"{self.name} has no template parameter {', '.join(unknown)}; it has "
                              f"{', '.join(self.template_params) or 'none'}")
-        self.calls = Calls(self)
+        self.calls, self._number = Calls(self), register(self)          # recorded calls find this one
         self._chosen: dict[Hashable, Config] = {}
 
-    def __call__(self, *arrays: Any, out: Any = None, **params: Any) -> Any:
+    def run(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any],
+            key: Hashable | None = None) -> list[Any]:
         """As of a kernel, with the best known configuration of the arrays' shapes."""
-        if not _recording():                            # what is recorded cannot look into a file
-            params = {**self._choice(arrays, params), **params}
-        return super().__call__(*arrays, out=out, **params)
+        return super().run(runtime, inputs, out, {**self._choice(runtime, inputs, params), **params}, key)
 
     def tune(self, *arrays: Any, **options: Any) -> Study:
         """Try the space on these arrays, and use what was found from now on.
@@ -51,7 +52,12 @@ class Autotuned(Kernel):
         try:
             return Study(self.plain, self.space, args, **{**self.tuning, **options}).run()
         finally:
-            self._chosen.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Look into the store again at the next call."""
+        self._chosen.clear()
+        self.calls.found.clear()
 
     def best(self, *arrays: Any, **params: Any) -> Config | None:
         """The configuration that a call with these arrays takes; None: its defaults, nothing is stored.
@@ -59,24 +65,23 @@ class Autotuned(Kernel):
         Args:
             arrays: inputs of a call, or one mapping of sizes.
         """
-        return self._choice(arrays, params) or None
+        if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+            return self._stored(arrays[0], params, None) or None
+        return self._choice(runtime_for(arrays), arrays, params) or None
 
-    def _choice(self, arrays: tuple, params: Mapping[str, Any]) -> Config:
-        if any(name in params for name in self.space.names) or (
-                len(arrays) != len(self.in_specs) and not (arrays and isinstance(arrays[0], Mapping))):
-            return {}                                   # the caller knows better, or is told so by the call
-        key = self.calls.key(arrays, None, params)
-        if key is None or key not in self._chosen:
-            found = self._stored(arrays, params)
-            if key is None:                             # arrays that stand for others: looked up each time
-                return found
-            self._chosen[key] = found
+    def _choice(self, runtime: Runtime, inputs: Sequence[Any], params: Mapping[str, Any]) -> Config:
+        if any(name in params for name in self.space.names):
+            return {}                                   # the caller knows better
+        kind = tuple((tuple(array.shape), runtime.arrays.dtype_name(array)) for array in inputs)
+        key = (runtime.name, runtime.device, kind, tuple((name, hashable(value)) for name, value in params.items()))
+        if key not in self._chosen:
+            self._chosen[key] = self._stored(inputs, params, runtime)
         return self._chosen[key]
 
-    def _stored(self, arrays: tuple, params: Mapping[str, Any]) -> Config:
+    def _stored(self, args: Any, params: Mapping[str, Any], runtime: Runtime | None) -> Config:
         fixed = {**self.tuning.get("params", {}), **params}
-        args = arrays[0] if isinstance(arrays[0], Mapping) else arrays
-        problem = Problem(self.plain, args, {name: fixed[name] for name in fixed if name not in self.symbolic_dims})
+        problem = Problem(self.plain, args, {name: fixed[name] for name in fixed if name not in self.symbolic_dims},
+                          runtime=runtime)
         key = key_of(problem, self.tuning.get("gpu"), self.tuning.get("options", ()))
         choice = results.best_of(key, self.space.given(**problem.sizes, **problem.params))
         return choice.config if choice else {}
@@ -114,8 +119,3 @@ def autotune(space: Space | Mapping[str, Iterable[Any]] | None = None, /, **opti
         return Autotuned(kernel, chosen, options)
     return wrap
 
-
-def _recording() -> bool:
-    """Whether torch.compile reads the call."""
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()

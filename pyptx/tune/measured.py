@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from pyptx.tune.cluster import Lost, connected
-from pyptx.tune.compiling import Built
 from pyptx.tune.control import StopRun
 from pyptx.tune.isolation import Child, ChildError, Died, Fault, Hang, Stopped, children
 from pyptx.tune.job import Job
@@ -117,19 +116,17 @@ class Measured(Run):
     def _batch(self, gpus: list[Child]) -> bool:
         """Take some configurations as far as the race; False when there are none any more."""
         study = self.study
-        self._ready: list[tuple[Trial, Built]] = []
+        self._ready: list[Trial] = []
         self.in_threads(_BATCH if study.strategy == "tpe" else None)
         study._control.step()
-        ordered = sorted(self._ready, key=lambda pair: (pair[0].seconds is None, pair[0].seconds, pair[0].number))
+        ordered = sorted(self._ready, key=lambda t: (t.seconds is None, t.seconds, t.number))
         if study.strategy == "model":
             most = study.budget.trials or _MODEL_BEST
-            self._left = {trial.key for trial, _ in ordered[most:]}
-            for trial, _ in ordered[most:]:
+            self._left = {trial.key for trial in ordered[most:]}
+            for trial in ordered[most:]:
                 study.changed(trial)
             ordered = ordered[:most]
-        for trial, built in ordered:
-            self._jobs[trial.key] = Job.of(trial.key, built.launch, target=built.compiled.target, options=study.options)
-        self._screen([trial for trial, _ in ordered], gpus)
+        self._screen(ordered, gpus)
         return bool(self._ready) and study.strategy == "tpe"
 
     def attempt(self, trial: Trial, child: Child) -> None:
@@ -143,8 +140,10 @@ class Measured(Run):
         if trial.state != "modelled":                   # the model cannot say: measured all the same, at the end
             trial.state, trial.reason, trial.fault, trial.seconds = "compiled", None, None, None
         study.changed(trial)
+        job = Job.of(trial.key, built.launch, target=built.compiled.target, options=study.options)
         with self._lock:
-            self._ready.append((trial, built))
+            self._jobs[trial.key] = job
+            self._ready.append(trial)
 
     # on the GPU -------------------------------------------------------------------------------------------------------
 

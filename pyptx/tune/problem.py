@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from pyptx._variant import Variant
 from pyptx.errors import LaunchError
 from pyptx.kernel import Kernel
-from pyptx.runtime import LaunchPlan, runtime_for
+from pyptx.runtime import LaunchPlan, Runtime, runtime_for
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.numpy_arrays import numpy_dtype
 from pyptx.tensor_map import TensorMap
@@ -49,6 +50,7 @@ class Problem:
         kernel: with in_specs and out_specs.
         args: input arrays, or the sizes of random ones: {"M": 4096, "N": 4096, "K": 4096}.
         params: template and raw parameters that are the same for every configuration.
+        runtime: where a call with these arrays runs; None: where they live.
         seed: of the random arrays, normally distributed (values change a GPU's power and so its speed).
     Raises:
         LaunchError: an array does not fit its Tile, a size is missing, or the kernel has no in_specs.
@@ -56,7 +58,7 @@ class Problem:
     """
 
     def __init__(self, kernel: Kernel, args: Sequence[Any] | Mapping[str, int], params: Mapping[str, Any] | None = None,
-                 *, seed: int = 0):
+                 *, seed: int = 0, runtime: Runtime | None = None):
         if not isinstance(kernel, Kernel):
             raise TypeError(f"cannot tune {kernel!r}; expected a kernel with template parameters")
         if not kernel.in_specs:
@@ -78,8 +80,8 @@ class Problem:
             if len(self._inputs) != count:
                 raise LaunchError(f"{kernel.name} takes {count} input arrays, got {len(self._inputs)}; outputs are "
                                   "allocated")
-            self.runtime = runtime_for(self._inputs)
-            for i, array in enumerate(self._inputs):
+            self.runtime = runtime or runtime_for(self._inputs)
+            for i, array in enumerate(self._inputs if runtime is None else ()):
                 self.runtime.check(array, f"{kernel.name}: array {i}")
             self.sizes = kernel.sizes_of(self.runtime.arrays, self._inputs)
             self.shapes = tuple(tuple(array.shape) for array in self._inputs)
@@ -135,7 +137,7 @@ class Problem:
         return self.kernel.variant(**self.sizes, **self._values(config))
 
     def launch(self, config: Mapping[str, Any], *, empty: bool = False) -> Launch:
-        """How a configuration is launched, on NumPy arrays of the simulator's.
+        """How a configuration is launched, on NumPy arrays of the simulator's; its outputs are all zero.
 
         Args:
             empty: the inputs' values do not matter: random ones are not made.
@@ -143,13 +145,18 @@ class Problem:
             LaunchError, ValueError, ...: what the kernel's own Python refuses, and tensor maps that cannot be.
         """
         inputs = self._blank() if empty and self._inputs is None else self.inputs
-        variant, plan, args = self.kernel.bind(*inputs, **self._values(config))
+        kernel = copy.copy(self.kernel)                 # traced texts and trees of a sweep are not kept with the kernel
+        kernel._cache = {}
+        variant, plan, args = kernel.bind(*inputs, out=self._outputs(), **self._values(config))
         first, written = len(inputs), len(self.kernel.out_specs)
         return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))
 
     def _blank(self) -> tuple[np.ndarray, ...]:
         return tuple(np.zeros(shape, numpy_dtype(spec.dtype.name))          # zeros take no memory until written
                      for shape, spec in zip(self.shapes, self.kernel.in_specs, strict=True))
+
+    def _outputs(self) -> list[np.ndarray]:
+        return [np.zeros(self._shape(spec), numpy_dtype(spec.dtype.name)) for spec in self.kernel.out_specs]
 
     def _values(self, config: Mapping[str, Any]) -> dict[str, Any]:
         return {**self.params, **config}

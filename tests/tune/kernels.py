@@ -29,6 +29,13 @@ def body(x, y, *, PER=1, FAULT="none", UNUSED=0):
     if FAULT == "loop":
         with ptx.loop("forever"):
             ptx.inst.st.volatile.global_.f32(ptx.addr(target), value)
+    if FAULT == "many":                                 # values that all live at once
+        many = [reg.scalar(f32) for _ in range(48)]
+        for one in many:
+            ptx.inst.ld.volatile.global_.f32(one, ptx.addr(source))
+        for one in reversed(many):
+            ptx.inst.st.volatile.global_.f32(ptx.addr(target), one)
+        ptx.inst.st.global_.f32(ptx.addr(target + at), value)
     if FAULT == "address":
         ptx.inst.st.global_.f32(ptx.addr(target, 1 << 24), value)
     if FAULT == "ptxas":

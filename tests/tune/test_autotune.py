@@ -47,6 +47,21 @@ def test_after_tuning_a_call_takes_the_best_for_its_shapes():
     assert tuned().best(X) == study.best.config, "another process would find it too"
 
 
+@pytest.mark.parametrize("package", ["torch", "jax"])
+def test_calls_that_torch_and_jax_record_take_it_too(package: str):
+    pytest.importorskip(package)
+    kernel = tuned()
+    study = kernel.tune(X)
+    if package == "torch":
+        import torch
+        y = kernel(torch.from_numpy(X).requires_grad_()).detach().numpy()
+    else:
+        import jax
+        y = np.asarray(jax.jit(lambda x: kernel(x))(X))
+    np.testing.assert_array_equal(y, 2 * X)
+    assert kernel.last_variant.params["PER"] == study.best.config["PER"]
+
+
 def test_parameters_of_the_call_win():
     kernel = tuned()
     kernel.tune(X)

@@ -239,3 +239,17 @@ def test_a_subscriber_that_breaks_is_told_of_and_the_sweep_goes_on():
     with pytest.warns(RuntimeWarning, match="a subscriber of the study failed: KeyError"):
         study.run()
     assert study.best is not None
+
+
+def test_what_spills_is_refused_unless_it_may():
+    few = {"options": ("--maxrregcount=24",)}
+    refused = tune(double(), Space(FAULT=["many"]), X, **few).trials[0]
+    assert (refused.state, refused.fault) == ("refused", "spills") and "bytes of registers spilled" in refused.reason
+    assert tune(double(), Space(FAULT=["many"]), X, spills=True, **few).trials[0].state == "modelled"
+    assert tune(double(), Space(FAULT=["many"]), X).trials[0].state == "modelled", "options are part of the problem"
+
+
+def test_a_sweep_leaves_nothing_with_the_kernel():
+    kernel = double()
+    tune(kernel, Space(PER=[1, 2]), X, reference=twice)
+    assert not kernel._cache
