@@ -78,6 +78,7 @@ def test_a_file_that_is_no_table_is_refused_before_anything_runs(kernel: str, ca
     assert status == 1 and "expected a name that ends in .csv or .json" in told
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_done_and_the_next_run_goes_on(kernel: str):
     command = [sys.executable, "-m", "pyptx", "tune", kernel, "-p", "N=512", "--space", "PER=1,2,4,8",
                "FAULT=none,loop", "--limit", "3", "--workers", "1"]

@@ -1,6 +1,7 @@
 """Trials for other programs: rows, CSV, and the T4 form of the auto-tuning community (results and metadata).
 
-Source: "T4: a results format for auto-tuning", schema version 1.0.0 of github.com/odgaard/TuningSchema.
+Source: the results and metadata schemas T4 1.0.0 of github.com/odgaard/TuningSchema; what they do not name stands under
+"pyptx".
 """
 
 from __future__ import annotations
@@ -60,29 +61,34 @@ def csv_text(study: Study) -> str:
 
 
 def t4_text(study: Study) -> str:
-    """The T4 document: `results`, and `metadata` that says what was tuned where."""
+    """The T4 document: `results` of what is done, and `metadata` that says what was tuned where."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
     results = []
     for trial in study.trials:
-        times = {"compilation_time": trial.compile_seconds, "validation_time": trial.check_seconds,
-                 "runtimes": list(trial.measurement.get("seconds", ())) or
-                 ([trial.seconds] if trial.seconds is not None else [])}
-        invalid = _INVALIDITY.get(trial.state, "correct")
-        if invalid == "constraints" and trial.fault in _COMPILE:
-            invalid = "compile"
-        if trial.fault == "hang":
-            invalid = "timeout"
+        if not trial.done:
+            continue
         known = trial.seconds is not None
-        measurements = [{"name": "time", "value": trial.seconds, "unit": "seconds"}] if known else []
+        times = {"compilation_time": trial.compile_seconds, "validation": trial.check_seconds,
+                 "runtimes": list(trial.measurement.get("seconds", ())) or ([trial.seconds] if known else [])}
+        invalid = _INVALIDITY.get(trial.state, "correct")
+        if trial.state == "refused" and trial.fault in _COMPILE:
+            invalid = "compile"
+        elif trial.fault == "hang":
+            invalid = "timeout"
         results.append({
-            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
-            "configuration": {name: plain(value) for name, value in trial.config.items()},
-            "objectives": ["time"], "times": times, "invalidity": invalid, "correctness": int(trial.usable),
-            "measurements": measurements, "pyptx": {"state": trial.state, "kind": trial.kind, "reason": trial.reason,
-                                                    "interval": trial.interval, "cubin": trial.cubin_hash}})
-    metadata = {"pyptx": version(), "kernel": study.kernel.name, "problem": str(study.problem),
-                "sizes": study.problem.sizes, "host": platform.machine(), **study.place,
-                "space": {name: [plain(v) for v in values] for name, values in study.space.parameters.items()},
-                "restrictions": [r.reason for r in study.space.restrictions]}
+            "timestamp": now, "configuration": {name: plain(value) for name, value in trial.config.items()},
+            "objectives": ["time"], "times": {name: value for name, value in times.items() if value is not None},
+            "invalidity": invalid, "correctness": int(invalid == "correct"),
+            "measurements": [{"name": "time", "value": trial.seconds, "unit": "seconds"}] if known else [],
+            "pyptx": {"state": trial.state, "kind": trial.kind, "reason": trial.reason, "interval": trial.interval,
+                      "cubin": trial.cubin_hash}})
+    place, space = dict(study.place), study.space
+    about = {"kernel": study.kernel.name, "problem": str(study.problem), "sizes": study.problem.sizes, **place,
+             "space": {name: [plain(value) for value in values] for name, values in space.parameters.items()},
+             "restrictions": [restriction.reason for restriction in space.restrictions]}
+    metadata = {"hardware": {"operating_system": platform.platform()},
+                "environment": {"device_query": {"gpu": place["gpu"]}, "requirements": [f"pyptx {version()}"]},
+                "pyptx": about}
     return json.dumps({"schema_version": "1.0.0", "metadata": metadata, "results": results}, indent=1)
 
 

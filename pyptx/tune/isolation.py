@@ -1,6 +1,6 @@
 """A child process that runs trials, so that what a trial does to its process is a result and no crash.
 
-It is started as `python -m pyptx.tune.worker` and needs neither the kernel's Python nor `if __name__ == "__main__"`.
+It runs `pyptx.tune.worker` and needs neither the kernel's Python nor `if __name__ == "__main__"`.
 What it is asked has a time limit; when that passes, or the process dies, it is ended and the next question starts a
 new one.
 """
@@ -26,6 +26,9 @@ import pyptx._loc
 __all__ = ["Child", "ChildError", "Died", "Fault", "Hang", "Stopped", "children"]
 
 _START_S = 60.0
+# The same pyptx as here, of the checkout or where the interpreter finds it by itself; nothing of the working folder.
+_MAIN = ("import sys; folder = sys.argv.pop(1); folder.endswith('-packages') or sys.path.insert(0, folder); "
+         "from pyptx.tune.worker import main; main()")
 _POLL_S = 0.1
 
 
@@ -66,12 +69,10 @@ class Child:
 
     Args:
         environment: added to the child's, such as CUDA_VISIBLE_DEVICES.
-        command: what is started, with the number of a socket behind it.
     """
 
-    def __init__(self, environment: dict[str, str] | None = None, *, command: tuple[str, ...] | None = None):
+    def __init__(self, environment: dict[str, str] | None = None):
         self.environment = dict(environment or {})
-        self.command = command or (sys.executable, "-m", "pyptx.tune.worker")
         self.setup: list[tuple] = []
         self.started, self._told = 0, False
         self._process: subprocess.Popen | None = None
@@ -144,12 +145,11 @@ class Child:
     def _start(self) -> None:
         self.end()
         ours, theirs = socket.socketpair()
-        parent = str(Path(pyptx._loc.PACKAGE_DIR).parent)
-        path = os.pathsep.join(filter(None, [parent, os.environ.get("PYTHONPATH")]))
         try:
             self._process = subprocess.Popen(
-                [*self.command, str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path, **self.environment}, start_new_session=True)
+                [sys.executable, "-P", "-c", _MAIN, str(Path(pyptx._loc.PACKAGE_DIR).parent), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env={**os.environ, **self.environment},
+                start_new_session=True)             # Ctrl-C is the parent's
         finally:
             theirs.close()
         self._link = Connection(ours.detach())

@@ -1,4 +1,4 @@
-"""The child process: `python -m pyptx.tune.worker FD` answers questions until its parent is gone.
+"""The child process of `isolation`: it answers questions through a socket until its parent is gone.
 
 A question is a name and its arguments, an answer (True, value) or (False, {fault, message, ...}). Both go, pickled,
 through a socket that only the parent has; nothing of it is kept.
@@ -137,7 +137,3 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     worker = Worker()
     serve(Connection(int(sys.argv[1])), lambda name: getattr(worker, name))
-
-
-if __name__ == "__main__":
-    main()

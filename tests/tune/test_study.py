@@ -163,7 +163,9 @@ def test_exports_hold_every_trial(tmp_path: Path):
     t4 = json.loads(study.to_json())
     assert [row["invalidity"] for row in t4["results"]] == ["correct", "correctness"]
     assert t4["results"][0]["configuration"] == {"FAULT": "none"}
-    assert t4["metadata"]["kind"] == "modelled"
+    assert t4["metadata"]["pyptx"]["kind"] == "modelled" and t4["schema_version"] == "1.0.0"
+    for row in t4["results"]:                           # as the schema has it
+        assert all(isinstance(v, float | list) for v in row["times"].values()) and isinstance(row["correctness"], int)
 
 
 def test_its_text_says_modelled_and_why_others_were_left_out():
