@@ -114,8 +114,13 @@ static int is_after(const Watch *w, const Agent *a, const Record *r, u32 code) {
     u32 wi = r->row % w->warps, kind = w->kind_of[r->row / w->warps], k = kind - ROW_TC;
     if (wi == a->p->index && kind == a->kind) return 1;                  // its own
     if (kind < ROW_TC) return 1;
-    const u32 *known = (const u32 *)&a->tensor[k * w->warps + wi];
-    for (u32 mask = code < LANES ? 1u << code : r->mask; mask; mask &= mask - 1) if (known[__builtin_ctz(mask)] < r->time) return 0;
+    const u32 *known = (const u32 *)&a->tensor[k * w->warps + wi], *done = (const u32 *)&a->p->done[kind];
+    for (u32 mask = code < LANES ? 1u << code : r->mask; mask; mask &= mask - 1) {
+        u32 i = (u32)__builtin_ctz(mask);
+        if (known[i] >= r->time) continue;
+        if (kind != ROW_TC && wi == a->p->index && (a->lane == i || a->lane == ANY_LANE) && done[i] >= r->time) continue; // tcgen05.wait::ld, ::st
+        return 0;
+    }
     return 1;
 }
 
