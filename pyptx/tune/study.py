@@ -164,6 +164,12 @@ class Study(Book):
             raise ValueError(f"{trial.label} is {trial.state}{f': {trial.reason}' if trial.reason else ''}; "
                              "only a configuration with a time can be used")
         results.choose(self.key, trial)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """A kernel with `@autotune` remembers what it found in the store; there is news."""
+        if (forget := getattr(self.kernel, "forget", None)) is not None:
+            forget()
 
     def counts(self) -> dict[str, int]:
         """How many trials are in each state that occurs."""
@@ -260,6 +266,7 @@ class Study(Book):
                     if not trial.done:
                         trial.state = "queued"
                 self._set_state(ended)
+            self._look_again()
             self._ended.set()
 
     # for itself -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from tune.kernels import double, twice
 
 from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME, SweepWidget
 from pyptx.store import Store
-from pyptx.tune import Space, Study, restrict, results, sweep
+from pyptx.tune import Space, Study, autotune, restrict, results, sweep
 from pyptx.views.studies import Sweep
 from pyptx.views.sweep import SweepView
 
@@ -150,3 +150,14 @@ def test_a_stopped_sweep_goes_on_where_it_was(own_store):
     assert second.data["progress"]["done"] == 6 and seen[-1]["state"] == "stopped"
     first.close()
     second.close()
+
+
+def test_a_kernel_with_autotune_takes_the_chosen_point_at_its_next_call():
+    kernel = autotune(PER=[1, 2, 4], reference=twice)(double())
+    kernel(X)
+    assert kernel.best(X) is None, "its defaults: nothing is stored"
+    shown = sweep(kernel, {"PER": [1, 2, 4]}, X, reference=twice)
+    assert kernel.best(X) == shown.best.config
+    slow = max((trial for trial in shown.study.trials if trial.usable), key=lambda trial: trial.seconds)
+    shown.use(slow.config)
+    assert kernel.best(X) == slow.config

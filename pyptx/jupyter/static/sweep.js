@@ -216,7 +216,7 @@ class SweepView {
     const { sweep, kept } = this, { text, unit, less } = METRICS[kept.metric], { best, worst } = sweep.scale(kept.metric);
     const holds = sweep.points.kind.includes("modelled") ? (sweep.points.kind.includes("measured") ? "○ modelled, ● measured" : "○ modelled: nothing was timed on a GPU") : sweep.points.kind.includes("measured") ? "● measured" : "";
     this.legend.replaceChildren(...(best === null ? [] : [h("span", {}, `${text(best, sweep.unit)} ${unit(sweep.unit)}`), h("span.pyptx-ramp", { role: "img", "aria-label": less ? "from the least to the most" : "from the most to the least" }),
-      h("span", {}, `${text(worst, sweep.unit)} ${unit(sweep.unit)}`)]), h("span.pyptx-soft", {}, holds), h("span.pyptx-soft", {}, "★ best"), sweep.data.choice >= 0 ? h("span.pyptx-soft", {}, "✓ in use") : "");
+      h("span", {}, `${text(worst, sweep.unit)} ${unit(sweep.unit)}`)]), h("span.pyptx-soft", {}, holds), sweep.data.best >= 0 ? h("span.pyptx-soft", {}, "★ best") : "", sweep.data.choice >= 0 ? h("span.pyptx-soft", {}, "✓ in use") : "");
   }
 
   // points ------------------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ class SweepView {
 /** Title, where times come from, and the best point. */
 function heading(sweep) {
   const { data } = sweep, best = data.best;
-  const modelled = sweep.points.kind.includes("modelled");
+  const modelled = data.device.startsWith("model of") || sweep.points.kind.includes("modelled");
   const fact = (label, ...value) => h("div.pyptx-fact", {}, h("dt", {}, label), h("dd", {}, ...value));
   return [h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h(`span.pyptx-badge${modelled ? ".pyptx-dashed" : ""}`, {}, data.device)),
     h("dl.pyptx-facts", {},

@@ -356,6 +356,7 @@ line.rf-slope.rf-other { stroke: var(--px-soft); }
   --px-wrong-ink: light-dark(#7a1a06, #ffb9a6);
 }
 .pyptx-sweep.pyptx-fill { overflow: auto; }
+.pyptx-sweep.pyptx-fill > * { flex: none; }
 .pyptx-sweep .pyptx-soft { color: var(--px-soft); font-size: 12px; margin: 2px 0; }
 .pyptx-sweep .pyptx-header .pyptx-facts { margin-top: 4px; }
 .pyptx-sweep .pyptx-dashed { border-style: dashed; border-color: var(--px-soft); }
