@@ -142,9 +142,9 @@ class _Model:
         whole, rest = divmod(self.per_sm, self.resident)
         memory = self._memory()
         first = self._run(self.resident, memory)
-        cycles = first.cycles + self.constants.start_cycles
+        cycles = self._turn(first)
         if rest:
-            alone = self._run(1, memory).cycles + self.constants.start_cycles
+            alone = self._turn(self._run(1, memory))
             share = (rest - 1) / max(1, self.resident - 1)
             last = alone + share * (cycles - alone)
         total = whole * cycles + (last if rest else 0.0)
@@ -159,7 +159,8 @@ class _Model:
         servers = dict(terms)
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
         bound, words = self._bound(servers, seconds, first)
-        return Prediction(seconds, terms, bound, words, self.fits, self.work.ctas / (self.fits.blocks * self.sms),
+        terms = {name: float(value) for name, value in terms.items()}
+        return Prediction(float(seconds), terms, bound, words, self.fits, self.work.ctas / (self.fits.blocks * self.sms),
                           self.gpu.name)
 
     def _bound(self, servers: dict[str, float], seconds: float, run: Run) -> tuple[str, str]:
@@ -178,6 +179,11 @@ class _Model:
         teams = [(copy * self.cluster + team.rank, team.rank, operations) for copy in range(copies)
                  for team, operations in zip(self.teams, self.operations, strict=True)]
         return replay(teams, memory, self.constants)
+
+    def _turn(self, run: Run) -> float:
+        """Cycles from one round of CTAs to the next: the last writes of one leave while the next one starts."""
+        start = self.constants.start_cycles
+        return max(run.cycles, run.drained - start) + start
 
     def _load(self) -> _Load:
         cycles: dict[str, float] = {}
@@ -215,7 +221,7 @@ class _Model:
         sample = self.work.sample
         asked = sum(32 * sample.cluster.global_sectors[k] for k, worth in enumerate(self.worths)
                     if worth.space in ("global", "generic") and not worth.writes)
-        unique = sum(footprint.bytes for footprint in sample.footprints if not footprint.writes)
+        unique = sum(footprint.sectors for footprint in sample.footprints if not footprint.writes)
         copied = sum(sample.cluster.tma_bytes[k] for k, worth in enumerate(self.worths) if not worth.writes)
         if not asked or copied:
             return 1.0

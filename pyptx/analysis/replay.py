@@ -48,11 +48,13 @@ class Run:
 
     Attributes:
         cycles: until the last team is done.
+        drained: until the last write has left, too.
         busy: unit -> cycles it worked.
         lost: what teams waited for -> cycles, summed over teams that compute.
     """
 
     cycles: float = 0.0
+    drained: float = 0.0
     busy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_UNITS, 0.0))
     lost: dict[str, float] = field(default_factory=dict)
 
@@ -148,8 +150,10 @@ class _Replay:
                 self._advance(self.teams[number])
             if not self._unblock():
                 break
-        end = max(team.now for team in self.teams) + max(team.extra for team in self.teams)
-        self.result.cycles = max(end, *(max(free.values()) for free in self.free))
+        extra = max(team.extra for team in self.teams)
+        end = max(team.now for team in self.teams) + extra
+        self.result.cycles = end
+        self.result.drained = max(end, *(max(free.values()) + extra for free in self.free))
         return self.result
 
     # one team -------------------------------------------------------------------------------------------------------
@@ -229,7 +233,7 @@ class _Replay:
         elif kind == Kind.STORE_BULK:
             done = self._occupy(team.rank, "shared", op.shared, end)
             self._write(team.rank, op.bytes, done)
-            team.pending = max(team.pending, done + self.constants.copy_cycles)
+            team.pending = max(team.pending, done)          # read; whether it was written, few ask
             if op.read >= 0:
                 scoreboards[op.read] = end + 8, "copies"
         elif kind == Kind.COMMIT:
@@ -281,7 +285,7 @@ class _Replay:
         """Time when it may go on; None: that is not known yet, it is put to sleep."""
         kind = op.kind
         if kind == Kind.WAIT:
-            return self._groups(team, team.groups, op.about, start, "copies", 0.0)
+            return self._groups(team, team.groups, op.about, start, "copies", op.latency)
         if kind == Kind.PRODUCT_WAIT:
             return self._groups(team, team.products, op.about, start, "matrix products", op.latency)
         if kind == Kind.BARRIER:

@@ -61,12 +61,14 @@ class Footprint:
 
     Attributes:
         bytes: of a cluster.
+        sectors: bytes of the 32-byte sectors that they lie in.
         fresh: for each axis of the grid, how many of them its neighbour there does not touch; 0 where there is none.
     """
 
     buffer: str
     writes: bool
     bytes: int
+    sectors: int
     fresh: tuple[int, int, int]
 
 
@@ -147,8 +149,10 @@ def _whole(call: Call, observer: Observer) -> Sample:
     one = Totals(*(column / clusters for column in totals.stack))
     read, written = ({name: _ones(bits) for name, bits in found.items() if bits.any()}
                      for found in (seen.read, seen.written))
-    footprints = tuple(Footprint(name, writes, size // clusters, (size // clusters,) * 3)
-                       for writes, found in ((False, read), (True, written)) for name, size in found.items())
+    footprints = tuple(
+        Footprint(name, writes, size // clusters, _sectors(marks[name]) // clusters, (size // clusters,) * 3)
+        for writes, found, marks in ((False, read, seen.read), (True, written, seen.written))
+        for name, size in found.items())
     how = f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}" \
         if prod(call.plan.cluster) > 1 else f"the whole grid was simulated: {clusters} CTA{'s' * (clusters > 1)}"
     return Sample(observer.program, call.plan, True, True, how, totals, read, written, footprints, one,
@@ -240,7 +244,7 @@ class _Probe:
                     beside = None if self.extent[axis] == 1 else _marks(self.at(_on(axis, 1)), writes)[name]
                     fresh.append(0 if beside is None else _ones(beside, bits))
                 if size or any(fresh):
-                    yield Footprint(name, writes, size, tuple(fresh))
+                    yield Footprint(name, writes, size, _sectors(bits), tuple(fresh))
 
     def _unions(self, footprints: tuple[Footprint, ...], axes: list[dict[int, float]], writes: bool) -> dict[str, int]:
         """Bytes of each buffer that all clusters touch, by how those at the start of the grid share them."""
@@ -279,6 +283,11 @@ def _on(axis: int, position: int) -> tuple[int, int, int]:
 
 def _marks(observed: Observed, writes: bool) -> Mapping[str, np.ndarray]:
     return observed.written if writes else observed.read
+
+
+def _sectors(bits: np.ndarray) -> int:
+    """Bytes of the 32-byte sectors that were touched."""
+    return 32 * int(np.count_nonzero(bits.view(np.uint32)))
 
 
 def _ones(bits: np.ndarray, without: np.ndarray | None = None) -> int:

@@ -22,6 +22,7 @@ from pyptx.analysis.trips import Code, Loop, Path, Step, Team
 from pyptx.analysis.units import product_of, use_of
 from pyptx.sim import Program
 from pyptx.sim.actions import BarrierOp, Const
+from pyptx.sim.asynchronous import AsyncGroup
 
 __all__ = ["Kind", "Operation", "Writer", "shortened"]
 
@@ -205,7 +206,10 @@ class Writer:
             case "LDGDEPBAR" | "UTMACMDFLUSH":
                 return {"kind": Kind.COMMIT}
             case "DEPBAR":
-                return {"kind": Kind.WAIT, "about": _number(operands)}
+                action = self.program.actions[owner] if owner >= 0 else None
+                written = isinstance(action, AsyncGroup) and action.track == "bulk" and action.what != "read"
+                return {"kind": Kind.WAIT, "about": _number(operands),
+                        "latency": self.constants.copy_cycles if written else 0.0}
             case "WARPGROUP" if "DEPBAR" in opcode:
                 return {"kind": Kind.PRODUCT_WAIT, "about": _number(operands), "latency": self.constants.product_cycles}
             case "BAR" if "SYNC" in opcode or "RED" in opcode or "ARV" in opcode:

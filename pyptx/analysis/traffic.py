@@ -37,8 +37,8 @@ def traffic_of(work: Work, gpu: Gpu, resident: int) -> Traffic:
     extent = tuple(g // c for g, c in zip(sample.plan.grid, sample.plan.cluster, strict=True))
     wave = max(1, min(sample.clusters, resident // cluster))
     waves = sample.clusters / wave
-    once = sum(sample.read.values())
-    written = sum(sample.written.values())
+    once = sum(size * _waste(sample.footprints, buffer, False) for buffer, size in sample.read.items())
+    written = sum(size * _waste(sample.footprints, buffer, True) for buffer, size in sample.written.items())
     holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
     reads = [footprint for footprint in sample.footprints if not footprint.writes]
     per_wave = sum(wave_bytes(footprint, extent, wave) for footprint in reads)
@@ -50,11 +50,17 @@ def traffic_of(work: Work, gpu: Gpu, resident: int) -> Traffic:
     return Traffic(once + again, written, again)
 
 
+def _waste(footprints: tuple[Footprint, ...], buffer: str, writes: bool) -> float:
+    """Bytes of sectors over bytes of a buffer that are used."""
+    own = [one for one in footprints if one.buffer == buffer and one.writes == writes and one.bytes]
+    return sum(one.sectors for one in own) / sum(one.bytes for one in own) if own else 1.0
+
+
 def wave_bytes(footprint: Footprint, extent: tuple[int, int, int], clusters: int) -> float:
-    """Bytes of a buffer that so many clusters, numbered in a row, touch together."""
+    """Bytes of the sectors of a buffer that so many clusters, numbered in a row, touch together."""
     if not footprint.bytes:
         return 0.0
-    left, size = clusters, float(footprint.bytes)
+    left, size = clusters, float(footprint.sectors)
     for count, fresh in zip(extent, footprint.fresh, strict=True):
         here = min(left, count)
         size *= 1 + (here - 1) * fresh / footprint.bytes

@@ -23,6 +23,7 @@ from pyptx.analysis.sassflow import sass_flow
 from pyptx.analysis.sassops import group_of
 from pyptx.compiled import Compiled
 from pyptx.sim import Program
+from pyptx.sim.actions import Call
 from pyptx.toolchain import SassLine
 
 __all__ = ["TEAM", "Code", "Loop", "Step", "Team", "code_of", "path_of", "teams_of"]
@@ -101,14 +102,17 @@ class Code:
         owners: the PTX instruction (its number in the program) each comes from, -1 for what ptxas added.
         blocks: (first, end) rows of the basic blocks.
         loops: (first, last) rows, outer ones first.
-        waits: blocks that only ask again.
+        depth: loops that each row is in.
+        aside: blocks that only ask again, and those of the slow way of a division and the like, which numbers as
+            they usually are do not take.
     """
 
     lines: tuple[SassLine, ...]
     owners: tuple[int, ...]
     blocks: tuple[tuple[int, int], ...]
     loops: tuple[tuple[int, int], ...]
-    waits: frozenset[int]
+    depth: tuple[int, ...]
+    aside: frozenset[int]
 
 
 def code_of(compiled: Compiled, program: Program) -> Code:
@@ -122,14 +126,32 @@ def code_of(compiled: Compiled, program: Program) -> Code:
                    for line in lines)
     flow: Flow = sass_flow(lines)
     blocks = tuple(pairwise([*flow.starts, len(lines)]))
-    waits = frozenset(k for k, block in enumerate(blocks) if _asks_again(lines, block))
-    loops = tuple(loop for loop in flow.loops if not any(blocks[k][0] == loop[0] for k in waits))
-    return Code(lines, owners, blocks, loops, waits)
+    asks = {k for k, block in enumerate(blocks) if _asks_again(lines, block)}
+    loops = tuple(loop for loop in flow.loops if not any(blocks[k][0] == loop[0] for k in asks))
+    calls = {owner for owner, action in enumerate(program.actions) if isinstance(action, Call)}
+    aside = frozenset(asks | _slow_ways(lines, owners, blocks, calls))
+    return Code(lines, owners, blocks, loops, flow.depth, aside)
 
 
 def _numbers(program: Program, count: int) -> range:
     """Numbers of the instructions of the entry, which come before those of the functions it calls."""
     return range(min(count, len(program.instructions)))
+
+
+def _slow_ways(lines: Sequence[SassLine], owners: Sequence[int], blocks: Sequence[tuple[int, int]], calls: set[int]
+               ) -> set[int]:
+    """Blocks that call what no PTX instruction calls, and the blocks of what they call, to its return."""
+    row_at = {line.address: row for row, line in enumerate(lines)}
+    found: set[int] = set()
+    for number, (_, end) in enumerate(blocks):
+        call = lines[end - 1]
+        if not call.opcode.startswith("CALL") or owners[end - 1] in calls:
+            continue
+        found.add(number)
+        first = row_at.get(call.target_address or -1, len(lines))
+        last = next((row for row in range(first, len(lines)) if lines[row].opcode.startswith("RET")), first)
+        found |= {k for k, (start, _) in enumerate(blocks) if first <= start <= last}
+    return found
 
 
 def _asks_again(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:
@@ -169,29 +191,28 @@ def path_of(code: Code, counts: np.ndarray) -> Path:
 
 def _block_runs(code: Code, counts: np.ndarray) -> tuple[list[float], list[int]]:
     """How often each block ran, and how many copies of its lines it holds."""
-    left = dict(enumerate(map(float, counts)))
-    seen: set[int] = set()
+    kinds = [_kinds(code, block) for block in code.blocks]
+    left = {kind: float(counts[kind[0]]) for own in kinds for kind in own}
+    blocks_of = Counter(kind for own in kinds for kind in own)
     runs: list[float] = []
     unrolled: list[int] = []
-    for number, (first, end) in enumerate(code.blocks):
-        kinds = Counter((code.owners[row], _word(code.lines[row])) for row in range(first, end)
-                        if code.owners[row] >= 0)
-        fresh = {kind: k for kind, k in kinds.items() if kind[0] not in seen}
-        times = 1
-        if number in code.waits:
-            runs.append(0.0)
-        elif fresh:
-            times = _copies_of_all(fresh, counts)
-            sure = [counts[owner] / times for owner, word in fresh if group_of(word) in _NEVER_MERGED]
-            runs.append(float(median(sure or [counts[owner] / times for owner, _ in fresh])))
-        elif kinds:
-            times = _copies_of_all(kinds, counts)
-            runs.append(max(0.0, float(median(left[owner] for owner, _ in kinds)) / times))
-        else:
-            runs.append(-1.0)
-        for owner in {owner for owner, _ in kinds}:
-            left[owner] -= runs[-1] * times
-        seen |= {owner for owner, _ in kinds} if runs[-1] > 0 else set()
+    for number, own in enumerate(kinds):
+        open_ = {kind: k for kind, k in own.items() if left[kind] > 0.5}
+        times, ran = 1, 0.0
+        if not own:
+            ran = -1.0
+        elif open_ and number not in code.aside:
+            times = _copies_of_all(open_, left)
+            sure = [kind for kind in open_ if group_of(kind[1]) in _NEVER_MERGED] or list(open_)
+            ran = float(median(left[kind] for kind in sure)) / times
+            if times > 1 and any(blocks_of[kind] > 1 for kind in sure):
+                ran = float(int(ran + 1e-6))            # the rest of an unrolled loop is in another block
+            if not code.depth[code.blocks[number][0]]:
+                ran = min(ran, 1.0)
+        for kind, k in own.items():
+            blocks_of[kind] -= 1
+            left[kind] -= max(0.0, ran) * k
+        runs.append(ran)
         unrolled.append(times)
     known = 1.0
     for number in range(len(runs)):                     # blocks of what ptxas added alone
@@ -199,16 +220,20 @@ def _block_runs(code: Code, counts: np.ndarray) -> tuple[list[float], list[int]]
     return runs, unrolled
 
 
+def _kinds(code: Code, block: tuple[int, int]) -> Counter[tuple[int, str]]:
+    """Machine instructions of a block by the PTX instruction they are of and their opcode."""
+    return Counter((code.owners[row], _word(code.lines[row])) for row in range(*block) if code.owners[row] >= 0)
+
+
 def _word(line: SassLine) -> str:
     return line.opcode.partition(".")[0]
 
 
-def _copies_of_all(kinds: Mapping[tuple[int, str], int], counts: np.ndarray) -> int:
+def _copies_of_all(kinds: Mapping[tuple[int, str], int], left: Mapping[tuple[int, str], float]) -> int:
     """By how much a block was unrolled: the copies that every line has, 1 where a line stands there once."""
-    sure = [k for (owner, word), k in kinds.items() if group_of(word) in _NEVER_MERGED and counts[owner]]
-    times = min(sure) if sure else min((k for k in kinds.values()), default=1)
-    most = max((counts[owner] for owner, _ in kinds), default=0)
-    return times if times > 1 and most >= times else 1
+    sure = [k for (_, word), k in kinds.items() if group_of(word) in _NEVER_MERGED]
+    times = min(sure or kinds.values())
+    return times if times > 1 and max(left[kind] for kind in kinds) >= times else 1
 
 
 def _copies(code: Code, unrolled: Sequence[int]) -> list[float]:

@@ -18,7 +18,7 @@ def op(kind=Kind.PLAIN, stall=1, wait=(), write=-1, read=-1, **rest) -> Operatio
 
 
 def cycles(*teams: list[Operation], memory: Memory = MEMORY) -> float:
-    return replay([(0, 0, team) for team in teams], memory, CONSTANTS).cycles
+    return replay([(0, 0, team) for team in teams], memory, CONSTANTS).drained
 
 
 def test_a_warp_alone_takes_its_stall_counts():
