@@ -160,8 +160,8 @@ class _Model:
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
         bound, words = self._bound(servers, seconds, first)
         terms = {name: float(value) for name, value in terms.items()}
-        return Prediction(float(seconds), terms, bound, words, self.fits, self.work.ctas / (self.fits.blocks * self.sms),
-                          self.gpu.name)
+        waves = self.work.ctas / (self.fits.blocks * self.sms)
+        return Prediction(float(seconds), terms, bound, words, self.fits, waves, self.gpu.name)
 
     def _bound(self, servers: dict[str, float], seconds: float, run: Run) -> tuple[str, str]:
         """Which server binds, and the same in words with what is waited for most."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_a_chain_of_multiply_adds_takes_four_cycles_each(code):
     chain = [line for line in code if line.opcode.startswith("FFMA")]
     assert len(chain) == 18
     gaps = [sum(max(1, line.control.stall) for line in code[code.index(first):code.index(second)])
-            for first, second in zip(chain, chain[1:], strict=False)]
+            for first, second in pairwise(chain)]
     assert min(gaps) == 4 and sorted(gaps)[len(gaps) // 2] == 4
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,7 @@ def test_a_stage_more_is_faster_where_copies_are_waited_for():
 def test_more_stages_are_never_slower(N, K):
     """As long as as many blocks fit."""
     found = [gemm(2048, 2048, 1024, BM=128, BN=N, BK=K, STAGES=stages) for stages in (2, 3, 4, 5)]
-    for fewer, more in zip(found, found[1:], strict=False):
+    for fewer, more in pairwise(found):
         assert more.seconds <= fewer.seconds * 1.001 or more.occupancy.blocks < fewer.occupancy.blocks
 
 

@@ -99,7 +99,7 @@ SUMS = kernel(sums, arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile(32,
 
 @pytest.mark.parametrize("turns", [16, 1000, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4, 63, 64))])
 def test_a_loop_that_was_unrolled_runs_fewer_times(turns):
-    program, code, teams, paths = ways_of(call_of(SUMS, np.zeros(32 * turns, np.float32), TURNS=turns))
+    _, code, _, paths = ways_of(call_of(SUMS, np.zeros(32 * turns, np.float32), TURNS=turns))
     found = executed(code, paths[0])
     assert found["LDG"] == pytest.approx(turns, rel=0.05) and found["STG"] == 1
     assert sum(found.values()) < 12 * turns + 60
