@@ -12,7 +12,7 @@ from tune.kernels import double, twice
 
 from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME, SweepWidget
 from pyptx.store import Store
-from pyptx.tune import Space, Study, autotune, restrict, results, sweep
+from pyptx.tune import Space, Study, autotune, restrict, results, sweep, sweeping
 from pyptx.views.studies import Sweep
 from pyptx.views.sweep import SweepView
 
@@ -161,3 +161,11 @@ def test_a_kernel_with_autotune_takes_the_chosen_point_at_its_next_call():
     slow = max((trial for trial in shown.study.trials if trial.usable), key=lambda trial: trial.seconds)
     shown.use(slow.config)
     assert kernel.best(X) == slow.config
+
+
+def test_a_notebook_without_anywidget_gets_the_line_of_progress_and_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(sweeping, "in_notebook", lambda: True)
+    monkeypatch.setattr(sweeping.importlib.util, "find_spec", lambda name: None)
+    with pytest.warns(UserWarning, match="pip install anywidget"):
+        shown = sweep(double(), Space(PER=[1]), X)
+    assert type(shown) is Sweep and "finished, 1 of 1" in capsys.readouterr().err
