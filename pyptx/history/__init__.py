@@ -22,7 +22,8 @@ from pyptx.history import _places, _refs
 from pyptx.history._version import Version, VersionError, Versions, load
 from pyptx.store import default_store, get_blob, put_blob, used_bytes
 
-__all__ = ["Version", "VersionError", "Versions", "keep", "name", "refs", "restore", "version", "versions"]
+__all__ = ["Version", "VersionError", "Versions", "keep", "name", "refs", "restore", "version", "version_of",
+           "versions"]
 
 _BLOBS = ("source", "files", "places", "ptx", "cubin", "cell")
 
@@ -56,6 +57,19 @@ def version(ref: str | Version, *, kernel: str | None = None) -> Version:
         VersionError: no version is called so, or several are; the message lists what there is.
     """
     return default_store().read(lambda connection: _load(connection, _refs.find(connection, _text(ref), kernel)))
+
+
+def version_of(compiled: Compiled) -> Version | None:
+    """The newest version of the kernel traced from the same functions, whatever its sizes; None where there is none."""
+    source = "\n".join(_places.functions(compiled.places))
+
+    def ask(connection: sqlite3.Connection) -> Version | None:
+        connection.row_factory = sqlite3.Row
+        rows = connection.execute("SELECT * FROM versions WHERE kernel = ? ORDER BY number DESC", (compiled.name,))
+        found = (row for row in rows.fetchall() if get_blob(connection, row["source"]) == source.encode())
+        row = next(found, None)
+        return _load(connection, row) if row else None
+    return default_store().read(ask) if source else None
 
 
 def name(ref: str | Version, label: str) -> Version:

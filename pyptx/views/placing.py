@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pyptx import history
 from pyptx.analysis.calls import Call, call_of
 from pyptx.analysis.gpus import Gpu, gpu
 from pyptx.analysis.model import predict
@@ -82,14 +83,16 @@ def _known(name: str) -> Gpu | None:
 
 def place(call: Call, *, device: str | Gpu | None = None, level: str = "dram", name: str = "",
           note: str | None = None) -> Roofline:
-    """The same of a call that is bound already; `name` and `note` instead of the kernel's name and its sizes."""
+    """The same of a call that is bound already; `name` and `note` instead of the kernel's name and its sizes. A kernel
+    that the history keeps is called by its version, so that later ones can be told from it."""
     on = device_of(call, device)
     chart = Roofline(on, level=level)                   # a level that does not exist is refused before the work
     compiled = call.variant.compile(call.options, arch=_target(call, on))
     work = work_of(call)
     prediction = predict(compiled, call.plan, work, on)
+    kept = history.version_of(compiled)
     point = point_of(name or call.name, work, prediction, note=_sizes(call.variant.params) if note is None else note,
-                     view="code")
+                     view="code", version=kept.ref if kept else "")
     view = call.variant.view(compiled, block=call.plan.block, dynamic_bytes=call.plan.smem_bytes)
     return Roofline(chart.gpu, (point,), level, point.name, {"code": view})
 

@@ -12,6 +12,7 @@ import pytest
 from tune.fake_gpu import FakeGpu
 from tune.kernels import double, twice
 
+from pyptx import history
 from pyptx.analysis.gpus import gpu
 from pyptx.runtime.cuda import Cuda
 from pyptx.store import Store
@@ -83,3 +84,13 @@ def test_a_call_is_timed_in_this_process():
     timing = time_call(double(), [X], {"PER": 2}, backend=Cuda(FakeGpu(X.size, seconds=4e-6)), runs=5)
     assert timing.seconds.value == pytest.approx(4e-6)
     assert timing.how == "median of 5 runs with a cold L2, in graphs"
+
+
+def test_a_kernel_that_is_kept_is_called_by_its_version(tmp_path, monkeypatch):
+    store, kernel = Store(tmp_path / "history.sqlite"), double()
+    monkeypatch.setattr(history, "default_store", lambda: store)
+    assert kernel.roofline(X).points[0].title == "double"
+    history.keep(kernel.compile(N=64))
+    view = kernel.roofline(X, PER=2)
+    assert view.points[0].title == "double@1", "whatever its sizes"
+    assert (view + kernel.roofline(X)).points[1].version == "double@1"
