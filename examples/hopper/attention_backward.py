@@ -26,19 +26,20 @@ than with atomics for dQ. Techniques, and where they are described:
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
-from attention import attention_of
-from attention import reference as forward_reference
 from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_K, Ring, meet, wide
 from score_rows import round_pair
 
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx.cli.kernels import load_module
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
+FORWARD = load_module(str(Path(__file__).with_name("attention.py")))    # other folders have an attention.py too
 CONSUMERS, ROWS = 2, 64         # warpgroups that multiply, and the rows that each has
 BM = CONSUMERS * ROWS           # rows of a CTA
 THREADS = 128 * (1 + CONSUMERS)
@@ -321,7 +322,7 @@ delta_of, attention_backward, attention_backward_keys = kernels_of(bf16)
 
 def gradients_of(dtype: PtxType):
     """A function from q, k, v and d_o to o, d_q, d_k and d_v, arrays of one package."""
-    forward, (delta_kernel, of_q, of_k) = attention_of(dtype, with_sums=True), kernels_of(dtype)
+    forward, (delta_kernel, of_q, of_k) = FORWARD.attention_of(dtype, with_sums=True), kernels_of(dtype)
 
     def gradients(q, k, v, d_o, **params):
         SP = -(-q.shape[2] // BM) * BM
@@ -333,7 +334,7 @@ def gradients_of(dtype: PtxType):
 
 def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_o: np.ndarray, causal: bool = False) -> list[np.ndarray]:
     """o, d_q, d_k and d_v in NumPy, in f32."""
-    o = forward_reference(q, k, v, causal)
+    o = FORWARD.reference(q, k, v, causal)
     q, k, v, d_o = (x.astype(np.float32) for x in (q, k, v, d_o))
     scale = np.float32(1 / math.sqrt(q.shape[3]))
     scores = q @ k.swapaxes(2, 3) * scale

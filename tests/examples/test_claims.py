@@ -28,6 +28,7 @@ COSTS = [
     ("hopper/attention_backward", "attention_backward", BACK, 168, 1, {"HGMMA": 20, "MUFU": 32, "UTMALDG": 8}),
     ("hopper/attention_backward", "attention_backward_keys", BACK, 168, 1, {"HGMMA": 24, "MUFU": 32, "UTMALDG": 10}),
     ("blackwell/gemm", "gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 5, "UTMASTG": 4}),
+    ("blackwell/attention", "attention", HEADS, 200, 1, {"UTCHMMA": 24, "LDTM": 6, "STTM": 5, "MUFU": 64}),
     ("blackwell/pair_gemm", "pair_gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 3, "UTMASTG": 4}),
 ]
 

@@ -26,6 +26,8 @@ WAITS = [
     ("hopper/attention", "            ptx.wgmma.wait_group(1) ", HEADS, {"BN": 64}),
     ("hopper/attention", "v_filled.at(stage).wait(phase)", HEADS, {"BN": 64}),
     ("blackwell/gemm", "read.at(which).wait(turn ^ 1)", [(700, 64), (64, 64)], {"BN": 64, "CTAS": 1}),
+    ("blackwell/attention", "weighed[tile].wait(block & 1)", HEADS, {}),
+    ("blackwell/attention", "added.at(tile).wait((block & 1) ^ 1) ", HEADS, {}),
     ("blackwell/pair_gemm", "read.at(which).wait(turn ^ 1)", [(1400, 64), (64, 128)], {"BN": 128, "CTAS": 2}),
 ]
 

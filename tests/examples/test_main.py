@@ -6,7 +6,8 @@ import pytest
 
 EVERY = ["softmax", "layer_norm", "cross_entropy", "swiglu", "vector_add", "reduce_sum", "transpose", "ampere/gemm",
          "ampere/attention", "hopper/gemm", "hopper/persistent_gemm", "hopper/fp8_gemm", "hopper/grouped_gemm",
-         "hopper/attention", "hopper/attention_backward", "blackwell/gemm", "blackwell/pair_gemm"]
+         "hopper/attention", "hopper/attention_backward", "blackwell/gemm", "blackwell/pair_gemm",
+         "blackwell/attention"]
 
 KERNELS = {"swiglu": 2}                         # of a file with more than one
 

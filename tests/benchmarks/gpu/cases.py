@@ -192,7 +192,8 @@ def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **op
     q, k, v = (arrays.normal(B, H, S, D) for _ in range(3))
     sdpa = arrays.torch.nn.functional.scaled_dot_product_attention
     kernels = {f"pyptx, {name}": example(path).attention_of(bf16)
-               for name, path in (("Hopper", "hopper/attention"), ("Ampere", "ampere/attention"))}
+               for name, path in (("Hopper", "hopper/attention"), ("Ampere", "ampere/attention"),
+                                  ("Blackwell", "blackwell/attention"))}
     candidates = {name: lambda kernel=kernel: kernel(q, k, v, CAUSAL=causal, **known(kernel, options))
                   for name, kernel in kernels.items()}
     return Problem({**candidates, "torch SDPA": lambda: sdpa(q, k, v, is_causal=causal)}, kernels,
@@ -204,7 +205,7 @@ def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: b
     torch, module = arrays.torch, example("hopper/attention_backward")
     q, k, v, d_o = (arrays.normal(B, H, S, D) for _ in range(4))
     SP = math.ceil(S / 128) * 128
-    forward, (delta_of, of_queries, of_keys) = module.attention_of(bf16, with_sums=True), module.kernels_of(bf16)
+    forward, (delta_of, of_queries, of_keys) = module.FORWARD.attention_of(bf16, with_sums=True), module.kernels_of(bf16)
     o, sums = forward(q, k, v, SP=SP, CAUSAL=causal)
     given = [x.detach().requires_grad_() for x in (q, k, v)]
     result = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
