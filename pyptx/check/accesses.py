@@ -24,6 +24,8 @@ _ENDS = {"cp.async": "cp.async.commit_group and cp.async.wait_group with a count
          "mbarrier": "a wait for the mbarrier that the copy completes, with the right parity"}
 _BARRIER = ("bar.sync between the two (bar.warp.sync within a warp), or an mbarrier on which the first thread arrives "
             "and for which the second one waits")
+_CLUSTER = ("barrier.cluster.arrive and barrier.cluster.wait (not .relaxed) by all threads of the cluster between the "
+            "two")
 _SCOPES = ("atomics or accesses with .release and .acquire of a scope that holds both threads, or a fence on both "
            "sides of a flag; threads of one CTA: bar.sync")
 
@@ -52,8 +54,9 @@ def _race(seen: Sighting) -> Explained:
     first, second = _name(before, "before"), _name(after, "after")
     roles = before.how, f"{after.how}, in no order with it"
     if before.kind == after.kind == "thread":
+        fix = _SCOPES if seen.space == "global" else _CLUSTER if before.rank != after.rank else _BARRIER
         return Explained("data-race", f"{_up(first)} {_DID[before.how]} {{where}}, and {second} {after.how} it; "
-                         "nothing orders the two.", _SCOPES if seen.space == "global" else _BARRIER, roles)
+                         "nothing orders the two.", fix, roles)
     if before.kind != "thread" and after.how == "reads":
         return Explained("missing-wait", f"{_up(first)} {_DID[before.how]} {{where}}, and {second} {after.how} it, but "
                          "nobody has waited for the former: what is read may be old.",

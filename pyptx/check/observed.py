@@ -21,8 +21,7 @@ __all__ = ["observed"]
 
 MOST_PLACES = 6                 # of one finding
 MOST_WAITS = 8                  # that are tried whether they are too weak
-_CAUSES = frozenset(("data-race", "missing-wait", "stage-reuse"))
-_CONSEQUENCES = frozenset(("unawaited-operation", "uninitialised-memory"))
+_CONSEQUENCES = frozenset(("unawaited-operation", "uninitialised-memory", "peer-exited"))
 
 
 @dataclass
@@ -48,6 +47,8 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
             explained = explain(seen)
             key = _key(seen, places)
             pair = pairs.setdefault(key, _Pair(seen, explained))
+            if _as_written(seen) and not _as_written(pair.seen):
+                pair.seen, pair.explained = seen, explained
             pair.schedules[schedule] = None
             pair.count += seen.count
     pairs = _without_consequences(pairs)
@@ -59,14 +60,15 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
 
 
 def _key(seen: Sighting, places: Places) -> tuple:
-    """What is the same thing again: the rule and the lines, in whichever order they ran."""
-    return (explain(seen).rule, *sorted({places.line(side.instruction) for side in _sides(seen)}))
+    """What is the same thing again: the lines, in whichever order they ran."""
+    return (seen.rule, *sorted({places.line(side.instruction) for side in _sides(seen)}))
 
 
 def _without_consequences(pairs: dict[tuple, _Pair]) -> dict[tuple, _Pair]:
     """Less what follows from something else that was found at the same line."""
-    lines = {line for rule, *rest in pairs for line in rest if rule in _CAUSES}
-    return {key: pair for key, pair in pairs.items() if key[0] not in _CONSEQUENCES or not lines & set(key[1:])}
+    lines = {line for rule, *rest in pairs for line in rest if rule == "race"}
+    return {key: pair for key, pair in pairs.items()
+            if pair.explained.rule not in _CONSEQUENCES or not lines & set(key[1:])}
 
 
 def _weak(program: Program, pair: _Pair, places: Places, again: Callable[[Program], Iterable[Sighting]]) -> list[int]:
@@ -89,6 +91,11 @@ def _of_registers(program: Program, places: Places) -> list[Finding]:
     return list(found.values())
 
 
+def _as_written(seen: Sighting) -> bool:
+    """Whether the accesses ran in the order in which they are written: that tells best what is missing."""
+    return seen.before is None or seen.before.instruction <= seen.after.instruction
+
+
 def _sides(seen: Sighting) -> tuple[Side, ...]:
     return (seen.after,) if seen.before is None else (seen.before, seen.after)
 
@@ -96,7 +103,8 @@ def _sides(seen: Sighting) -> tuple[Side, ...]:
 def _causes(pairs: dict[tuple, _Pair]) -> list[list[_Pair]]:
     """Pairs of one rule that share a line have one cause; the pair seen most often first."""
     groups: list[tuple[str, set, list[_Pair]]] = []
-    for (rule, *lines), pair in pairs.items():
+    for (_, *lines), pair in pairs.items():
+        rule = pair.explained.rule
         touching = [g for g in groups if g[0] == rule and g[1] & set(lines)]
         merged = (rule, set(lines).union(*(g[1] for g in touching)), [p for g in touching for p in g[2]] + [pair])
         groups = [g for g in groups if g not in touching] + [merged]
@@ -116,8 +124,14 @@ def _finding(program: Program, group: list[_Pair], places: Places, weak: list[Lo
         for side, role in zip(_sides(pair.seen), roles, strict=True):
             at.setdefault((places.line(side.instruction), role), places.of(side.instruction, role))
     schedules = {name: None for pair in group for name in pair.schedules}
-    return Finding(text.rule, "error", message, text.fix,
+    return Finding(text.rule, _severity(text.rule, program), message, text.fix,
                    (*tuple(at.values())[:MOST_PLACES], *weak), tensor, index, tuple(schedules))
+
+
+def _severity(rule: str, program: Program) -> str:
+    """A kernel without any tcgen05.fence is like those of compilers, which wait for an mbarrier and leave it there."""
+    fences = any("tcgen05.fence::after_thread_sync" in node.mnemonic for node in program.instructions)
+    return "note" if rule == "missing-tcgen05-fence" and not fences else "error"
 
 
 def _who(side: Side | None, seen: Sighting) -> str:

@@ -128,7 +128,6 @@ static void watch_copy(Ctx *x, const Async *c, u32 lane, u64 from, const u8 *hos
     watch_on_barrier(x, &a, c->at, c->barrier);
     if (from) watch_global(x, &a, from, reads); else watch_shared(x, &a, x->cta, (u64)(host_from - x->cta->smem), reads);
     a = watch_async(x, lane, ROW_MBARRIER, reduces ? SEEN_ATOMIC : SEEN_WRITE);
-    if (reduces) a.flags |= SEEN_STRONG;
     watch_on_barrier(x, &a, c->at, c->barrier);
     watch_shared(x, &a, at, (u64)(to - at->smem), bytes);
     watch_signal(x, c->at, c->barrier, lane, ROW_MBARRIER);
@@ -162,7 +161,6 @@ static void f_bulk(Ctx *x, const Op *o, u32 m) {
             Agent s = watch_async(x, i, ROW_BULK_READ, SEEN_READ);
             watch_shared(x, &s, x->cta, (u64)(host_from - x->cta->smem), bytes);
             s = watch_async(x, i, ROW_BULK, reduces ? SEEN_ATOMIC : SEEN_WRITE);
-            if (reduces) s.flags |= SEEN_STRONG;
             watch_global(x, &s, to, bytes);
         }
         if (way == B_STORE) {

@@ -3,7 +3,8 @@
 // A cell stands for 16 bytes: who wrote them last and who has read them since. Where parts differ it is split into four
 // cells of 4 bytes, and these into bytes: `write` is SPLIT then and `reads` the number of the four. An access is a value:
 // record << 6 | lane (SEVERAL: more than one of the record's lanes). Several readers are a list of nodes, TOP | number;
-// readers that come before a newer one leave it, for who comes after the newer one comes after them.
+// readers that come before a newer one leave it, for who comes after the newer one comes after them. Atomics are among
+// the readers, as they are in no conflict with each other; they stay until a newer atomic or a write.
 #include "watch.h"
 
 enum { SPLIT = 0xffffffffu, TOP = 0x80000000u, MOST_RECORDS = 1 << 25, MOST_NODES = 1 << 27, MOST_READERS = 40, MOST_GLOBAL = 4 };
@@ -53,6 +54,8 @@ static u32 new_node(Watch *w, u32 value, u32 next) {
     }
     w->nodes[w->nnodes].value = value;
     w->nodes[w->nnodes].next = next;
+    w->nodes[w->nnodes].atomic = w->records[value >> 6].how == SEEN_ATOMIC
+        || (next & TOP ? w->nodes[next & ~TOP].atomic : w->records[next >> 6].how == SEEN_ATOMIC);
     return TOP | w->nnodes++;
 }
 
@@ -108,19 +111,13 @@ static int is_fenced(const Watch *w, const Agent *a, const Record *r, u32 code) 
     return 1;
 }
 
-// tcgen05: what is known has to be known before the last fence::after_thread_sync, too.
+// tcgen05: that products and copies are done has to be known before the last fence::after_thread_sync, too. Loads and
+// stores that were waited for are not held to it: compilers do not fence those.
 static int is_after(const Watch *w, const Agent *a, const Record *r, u32 code) {
-    if (!a->tensor || r->cluster != a->c->id || r->row >= w->barrier_row) return 1;
-    u32 wi = r->row % w->warps, kind = w->kind_of[r->row / w->warps], k = kind - ROW_TC;
-    if (wi == a->p->index && kind == a->kind) return 1;                  // its own
-    if (kind < ROW_TC) return 1;
-    const u32 *known = (const u32 *)&a->tensor[k * w->warps + wi], *done = (const u32 *)&a->p->done[kind];
-    for (u32 mask = code < LANES ? 1u << code : r->mask; mask; mask &= mask - 1) {
-        u32 i = (u32)__builtin_ctz(mask);
-        if (known[i] >= r->time) continue;
-        if (kind != ROW_TC && wi == a->p->index && (a->lane == i || a->lane == ANY_LANE) && done[i] >= r->time) continue; // tcgen05.wait::ld, ::st
-        return 0;
-    }
+    if (!a->tensor || r->cluster != a->c->id || r->row >= w->barrier_row || w->kind_of[r->row / w->warps] != ROW_TC) return 1;
+    if (a->kind == ROW_TC && r->row == a->row) return 1;                 // of one thread, in order
+    const u32 *known = (const u32 *)&a->tensor[r->row % w->warps];
+    for (u32 mask = code < LANES ? 1u << code : r->mask; mask; mask &= mask - 1) if (known[__builtin_ctz(mask)] < r->time) return 0;
     return 1;
 }
 
@@ -161,7 +158,8 @@ static u32 add_reader(Watch *w, u32 set, Agent *a, u32 most) {
     for (u32 k = set;;) {
         u32 v = k & TOP ? w->nodes[k & ~TOP].value : k;
         if (v >> 6 == value >> 6) { if (v != value) value = (value & ~63u) | SEVERAL; }
-        else if (!comes_before(w, a, &w->records[v >> 6], v & 63) && n < most) keep[n++] = v;
+        else if (n < most && ((w->records[v >> 6].how == SEEN_ATOMIC && a->how != SEEN_ATOMIC)
+                              || !comes_before(w, a, &w->records[v >> 6], v & 63))) keep[n++] = v;
         if (!(k & TOP)) break;
         k = w->nodes[k & ~TOP].next;
     }
@@ -171,26 +169,34 @@ static u32 add_reader(Watch *w, u32 set, Agent *a, u32 most) {
     return result;
 }
 
+// Are there atomics among those who accessed a cell since it was written?
+static inline int has_atomics(const Watch *w, u32 set) {
+    return set & TOP ? w->nodes[set & ~TOP].atomic : set && w->records[set >> 6].how == SEEN_ATOMIC;
+}
+
+static void follows_all(Ctx *x, Agent *a, u32 set, const Shadow *s, u64 offset, u32 bytes) {
+    Watch *w = x->watch;
+    a->good_reads = set;
+    for (;;) {
+        u32 v = set & TOP ? w->nodes[set & ~TOP].value : set;
+        if (a->how != SEEN_READ || w->records[v >> 6].how == SEEN_ATOMIC) follows(x, a, v, s, offset, bytes);
+        if (!(set & TOP)) return;
+        set = w->nodes[set & ~TOP].next;
+    }
+}
+
 static void whole(Ctx *x, Agent *a, Cell *c, const Shadow *s, u64 offset, u32 bytes) {
     Watch *w = x->watch;
+    int atomics = has_atomics(w, c->reads);
     if (c->write != a->good) {
-        if (!c->write) {
-            if (a->how != SEEN_WRITE && s->space != IN_GLOBAL) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
-        } else if (a->how != SEEN_ATOMIC || w->records[c->write >> 6].how != SEEN_ATOMIC) follows(x, a, c->write, s, offset, bytes);
+        if (c->write) follows(x, a, c->write, s, offset, bytes);
+        else if (a->how != SEEN_WRITE && !atomics && s->space != IN_GLOBAL) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
         a->good = c->write;
     }
-    if (a->how == SEEN_READ) {
+    if (c->reads && c->reads != a->good_reads && (a->how != SEEN_READ || atomics)) follows_all(x, a, c->reads, s, offset, bytes);
+    if (a->how != SEEN_WRITE) {
         if (c->reads != a->value) c->reads = add_reader(w, c->reads, a, s->space == IN_GLOBAL ? MOST_GLOBAL : MOST_READERS);
         return;
-    }
-    if (c->reads && c->reads != a->good_reads) {
-        a->good_reads = c->reads;
-        for (u32 k = c->reads;;) {
-            u32 v = k & TOP ? w->nodes[k & ~TOP].value : k;
-            follows(x, a, v, s, offset, bytes);
-            if (!(k & TOP)) break;
-            k = w->nodes[k & ~TOP].next;
-        }
     }
     c->write = a->value;
     c->reads = 0;
@@ -218,7 +224,7 @@ static void visit(Ctx *x, Agent *a, Cell *c, u32 size, u32 lo, u32 hi, const Sha
         c->reads = kids;
     }
     inside(x, a, c->reads, size, lo, hi, s, offset);
-    if (a->how == SEEN_READ || lo || hi != size) return;
+    if (a->how != SEEN_WRITE || lo || hi != size) return;
     free_kids(x->watch, c->reads);                                       // all of it was written: alike again
     c->write = a->value;
     c->reads = 0;

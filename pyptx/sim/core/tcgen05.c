@@ -242,10 +242,9 @@ static int columns_hold(Ctx *x, const Mma5 *q, const Shape5 *s, const Async *a, 
 
 // Operands in shared memory, and tensor memory by halves of the 32 lanes of a warp.
 static void watch_product(Ctx *x, const Mma5 *q, const Shape5 *s, const Async *m, u32 lane, u32 keep, const u32 *masks, Cta **ctas) {
-    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = reads;
+    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = watch_async(x, lane, ROW_TC, SEEN_WRITE);
     u32 n = s->n / s->ctas, shift = (u32)(m->p[P_ZERO] >> 56 & 63), base = tmem_lane((u32)m->p[P_D]);
     Tile t;
-    writes.how = SEEN_WRITE;
     for (u32 c = 0; c < s->ctas; c++) {
         if (!(q->flags & M_A_TMEM) && tcgen05_tile(x, lane, m->p[P_A], s->mn_a, s->p.a == E_TF32, &t))
             watch_tile(x, &reads, ctas[c], &t, s->smem_a, 0, s->rows, s->stored);

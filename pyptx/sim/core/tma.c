@@ -60,7 +60,6 @@ static void land_store(Ctx *x, Async *a) {
 static void watch_box(Ctx *x, u32 lane, Cta *at, u32 barrier, const Cta *cta, u64 offset, const TensorCopy *c, const TensorMap *m, const Geometry *g) {
     int load = c->direction == TC_LOAD;
     Agent global = watch_async(x, lane, load ? ROW_MBARRIER : ROW_BULK, load ? SEEN_READ : c->direction == TC_REDUCE ? SEEN_ATOMIC : SEEN_WRITE);
-    if (c->direction == TC_REDUCE) global.flags |= SEEN_STRONG;
     if (load) watch_on_barrier(x, &global, at, barrier);
     if (!load || cta == x->cta || at == x->cta) tensor_watch(x, m, c, g, &global);
     watch_map(x, &global, c->map);

@@ -284,9 +284,8 @@ static void land_cp(Ctx *x, Async *a) {
             }
 }
 static void watch_cp(Ctx *x, u32 shape, u32 lane, u32 address, const Tile *t, Cta **ctas, u32 count) {
-    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = reads;
+    Agent reads = watch_async(x, lane, ROW_TC, SEEN_READ), writes = watch_async(x, lane, ROW_TC, SEEN_WRITE);
     u32 seen = 0;
-    writes.how = SEEN_WRITE;
     for (u32 k = 0; k < count; k++, seen = 0)
         for (u32 row = 0; row < cp_shapes[shape].rows; row++) {
             for (u32 c = 0; c < cp_shapes[shape].chunks; c++) {

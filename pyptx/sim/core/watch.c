@@ -246,7 +246,7 @@ Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how) {
     Watch *w = x->watch;
     a.kind = kind;
     a.how = how;
-    a.flags = kind == ROW_CP ? 0 : SEEN_ASYNC;
+    a.flags = (kind == ROW_CP ? 0 : SEEN_ASYNC) | (how == SEEN_ATOMIC ? SEEN_STRONG : 0);
     u32 mask = lane < LANES ? 1u << lane : ALL, first = lane < LANES ? lane : 0, code = lane < LANES ? lane : SEVERAL;
     if (lane >= LANES && a.p->own) {                                     // what all of them know
         V32 *v = w->scratch;
@@ -264,7 +264,10 @@ Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how) {
     r.time = ((const u32 *)&a.p->groups[kind])[first] + (kind < ROW_TC);
     for (u32 k = mask; k; k &= k - 1) ((u32 *)&a.p->newest[kind])[__builtin_ctz(k)] = r.time;
     a.p->newest_pc[kind] = x->pc;
-    if (kind >= ROW_TC) a.tensor = a.p->after[lane < LANES && a.p->after[lane] ? lane : LANES];
+    if (kind >= ROW_TC) {
+        a.tensor = a.p->after[lane < LANES && a.p->after[lane] ? lane : LANES];
+        if (!a.tensor) a.tensor = w->nothing;
+    }
     a.value = new_record(w, &r) << 6 | code;
     return a;
 }
@@ -356,6 +359,8 @@ static void release(Ctx *x, Watched *p, u32 lane, u64 key, u32 scope, int from_f
     if (from_fence && !v) return;
     V32 *to = know(x, &sync_at(x, key_of(key, c, scope == SCOPE_CTA ? p->cta : 0))->clock);
     if (v) join(to, v, total(x->watch)); else give(x, p, 1u << lane, to);
+    if (v && v == p->fence[LANES])
+        for (u32 k = 0; k < ROW_KINDS; k++) if (x->watch->kinds >> k & 1) raise(&to[row_of(x->watch, k, p)], p->fence_own[k], 1u << lane);
     if (scope == SCOPE_CTA) return;
     Sync *all = sync_at(x, key);                                         // which clusters released here
     for (u32 k = 0; k < all->nclusters; k++) if (all->clusters[k] == c->id) return;
@@ -367,26 +372,48 @@ static void release(Ctx *x, Watched *p, u32 lane, u64 key, u32 scope, int from_f
 static void learn_from(Ctx *x, WatchCluster *c, const Foreign *f, u32 n) {
     for (u32 k = 0; k < n; k++) if (f[k].cluster != c->id) learn(x, c, f[k].cluster, f[k].rows);
 }
+static void learn_of(Ctx *x, WatchCluster *c, u64 key, u32 cluster) {
+    WatchCluster other = {.id = cluster};
+    Sync *s = sync_among(x, key_of(key, &other, 0));
+    if (!s || !s->clock) return;
+    learn(x, c, cluster, s->clock);
+    for (u32 i = 0; i < x->resident; i++) {                              // and what that one knows
+        WatchCluster *theirs = x->ctas[i]->cluster->watch;
+        if (theirs && theirs->id == cluster) { learn_from(x, c, theirs->foreign, theirs->nforeign); break; }
+    }
+    for (u32 d = 0; d < x->watch->ndone; d++)
+        if (x->watch->done[d].cluster == cluster) learn_from(x, c, x->watch->done[d].foreign, x->watch->done[d].nforeign);
+}
+
+static void learn_later(Watched *p, u32 lane, u64 key, u32 cluster) {
+    for (u32 k = 0; k < p->nlater; k++) if (p->later[k].key == key && p->later[k].cluster == cluster && p->later[k].lane == lane) return;
+    if (p->nlater == p->later_room) {
+        u32 room = p->later_room ? 2 * p->later_room : 16;
+        void *more = realloc(p->later, room * sizeof *p->later);
+        if (!more) abort();
+        p->later = more;
+        p->later_room = room;
+    }
+    p->later[p->nlater].key = key; p->later[p->nlater].cluster = cluster; p->later[p->nlater++].lane = lane;
+}
+
 // `later`: what is taken counts after the next memory fence only.
 static void acquire(Ctx *x, Watched *p, u32 lane, u64 key, int later) {
     WatchCluster *c = cluster_of(p->cta);
     if (!x->watch->nsync) return;
     Sync *narrow = sync_among(x, key_of(key, c, p->cta)), *all = sync_among(x, key);
     if (!(narrow && narrow->clock) && !all) return;
-    V32 *to = later ? know(x, &p->read[lane]) : own_clock(x, p, lane);
-    if (narrow && narrow->clock) join(to, narrow->clock, total(x->watch));
+    V32 *to = 0;
+    if (narrow && narrow->clock) join(to = later ? know(x, &p->read[lane]) : own_clock(x, p, lane), narrow->clock, total(x->watch));
     for (u32 k = 0; all && k < all->nclusters; k++) {
-        WatchCluster other = {.id = all->clusters[k]};
-        Sync *s = sync_among(x, key_of(key, &other, 0));
-        if (!s || !s->clock) continue;
-        if (other.id == c->id) { join(to, s->clock, total(x->watch)); continue; }
-        learn(x, c, other.id, s->clock);
-        for (u32 i = 0; i < x->resident; i++) {                          // and what that one knows
-            WatchCluster *theirs = x->ctas[i]->cluster->watch;
-            if (theirs && theirs->id == other.id) { learn_from(x, c, theirs->foreign, theirs->nforeign); break; }
+        u32 id = all->clusters[k];
+        if (id != c->id && later) learn_later(p, lane, key, id);
+        else if (id != c->id) learn_of(x, c, key, id);
+        else {
+            Sync *s = sync_among(x, key_of(key, c, 0));
+            if (!to) to = later ? know(x, &p->read[lane]) : own_clock(x, p, lane);
+            if (s && s->clock) join(to, s->clock, total(x->watch));
         }
-        for (u32 d = 0; d < x->watch->ndone; d++)
-            if (x->watch->done[d].cluster == other.id) learn_from(x, c, x->watch->done[d].foreign, x->watch->done[d].nforeign);
     }
 }
 
@@ -403,7 +430,16 @@ void watch_fence(Ctx *x, const Op *o, u32 m) {
             if (everybody) { free_clock(w, p->fence[i]); p->fence[i] = 0; }
             else give(x, p, 1u << i, know(x, &p->fence[at]));
         }
-        if (everybody) give(x, p, m, know(x, &p->fence[LANES]));
+        if (everybody) {
+            join(know(x, &p->fence[LANES]), p->common, total(w));
+            raise(&p->fence_own[ROW_THREAD], (V32)p->time, m);
+            for (u32 k = ROW_CP; k < ROW_KINDS; k++) raise(&p->fence_own[k], p->done[k], m);
+        }
+        for (u32 k = 0; k < p->nlater;) {
+            if (!(m >> p->later[k].lane & 1)) { k++; continue; }
+            learn_of(x, cluster_of(x->cta), p->later[k].key, p->later[k].cluster);
+            p->later[k] = p->later[--p->nlater];
+        }
         break;
     }
     case FENCE_PROXY:
@@ -432,9 +468,9 @@ void watch_fence(Ctx *x, const Op *o, u32 m) {
         for (u32 k = m; k; k &= k - 1) {
             u32 i = (u32)__builtin_ctz(k);
             V32 *to = know(x, &p->after[(m & live(p)) == live(p) && !p->own ? LANES : i]);
-            join(to, clock_of(p, i) + w->slot[ROW_TC] * w->warps, 3 * w->warps);
+            join(to, clock_of(p, i) + w->slot[ROW_TC] * w->warps, w->warps);
             if (to == p->after[LANES]) {
-                for (u32 l = 0; l < LANES; l++) if (p->after[l]) join(p->after[l], to, 3 * w->warps);
+                for (u32 l = 0; l < LANES; l++) if (p->after[l]) join(p->after[l], to, w->warps);
                 break;
             }
         }
@@ -478,7 +514,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
         s = &a.c->shared[x->cta->rank];
         shift = (u64)(x->cta->smem - t->host);
     }
-    a.how = how;
+    a.how = how == SEEN_WRITE && order ? SEEN_ATOMIC : how;
     a.flags = how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
     a.row = row_of(w, ROW_THREAD, a.p);
     u32 record = thread_record(x, &a, m);
@@ -549,9 +585,10 @@ int watch_open(Ctx *x, const u32 *info) {
     w->proxy_rows = bulk || wgmma || tc ? w->warps * (1 + (w->kinds >> ROW_CP & 1)) : 0;
     Record none = {0};
     w->scratch = (V32 *)aligned(sizeof(V32) * total(w));
+    w->nothing = (V32 *)aligned(sizeof(V32) * total(w));
     new_record(w, &none);                                                // value 0 is nobody
     w->global = calloc(x->nsegments + 1, sizeof *w->global);
-    if (!w->global || !w->records || !w->scratch) return 0;
+    if (!w->global || !w->records || !w->scratch || !w->nothing) return 0;
     for (u64 k = 0; k < x->nsegments; k++) {
         Segment *s = &x->segments[k];
         w->global[k] = (Shadow){s->read_only ? 0 : calloc(s->bytes / 16 + 2, sizeof(Cell)), s->bytes, s->host, IN_GLOBAL, (u32)k};
@@ -577,6 +614,7 @@ void watch_close(Ctx *x) {
         free(w->done[k].foreign);
     }
     release_aligned(w->scratch);
+    release_aligned(w->nothing);
     free(w->done); free(w->spare); free(w->records); free(w->kids); free(w->nodes);
     free(w);
     x->watch = 0;
@@ -671,6 +709,7 @@ void watch_stop(Ctx *x, Cluster *cluster) {
         for (u32 i = 0; i < LANES; i++) free_clock(w, p->lane[i]);
         for (u32 i = 0; i <= LANES; i++) { free_clock(w, p->after[i]); free_clock(w, p->fence[i]); free_clock(w, p->read[i]); }
         free(p->record);
+        free(p->later);
     }
     release_aligned(c->warp);
     for (u32 k = 0; k < cluster->size; k++) {

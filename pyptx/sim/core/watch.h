@@ -40,8 +40,10 @@ typedef struct {
     V32 *common, *lane[LANES];  // what all lanes know; what those of `own` do
     V32 *after[LANES + 1];      // rows of tcgen05 that were known at the last tcgen05.fence::after_thread_sync: of lanes, of all
     V32 *fence[LANES + 1];      // the clock at the last memory fence: of lanes, of all
+    V32 fence_own[ROW_KINDS];   // what lanes did themselves before it, with the last one
     V32 *read[LANES + 1];       // what relaxed reads have seen, for the next memory fence
     u32 own, time, index;
+    struct { u64 key; u32 cluster, lane; } *later; u32 nlater, later_room;    // of other clusters, the same
     u32 newest_pc[ROW_KINDS];
     u32 *record;                // the newest of each operation
     Cta *cta;
@@ -90,14 +92,14 @@ typedef struct Watch {
     u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, warps, barrier_row;    // of a clock; 0 proxy_rows: nothing asynchronous
     Record *records; u32 nrecords, records_room;
     Cell (*kids)[4]; u32 nkids, kids_room, free_kid;
-    struct { u32 value, next; } *nodes; u32 nnodes, nodes_room;
+    struct { u32 value, next, atomic; } *nodes; u32 nnodes, nodes_room;
     struct { u32 set, value, result; } memo[1 << 14];
     Found found[256]; u32 nfound;
     Shadow *global;
     struct Sync *sync[1 << 12];
     V32 **spare; u32 nspare, spare_room;
     Ended *done; u32 ndone;     // what clusters that ended knew of others
-    V32 *scratch;
+    V32 *scratch, *nothing;
     struct { Agent a; Record before; u32 code, bytes; const Shadow *s; u64 offset; u8 was[16]; } doubt[256]; u32 ndoubts;
     u32 full, nsync;
 } Watch;

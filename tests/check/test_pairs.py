@@ -1,0 +1,26 @@
+"""Small kernels with one mistake: each is found by its rule and at its lines; right, nothing is found in them."""
+
+from __future__ import annotations
+
+import pytest
+from check.pairs import CASES, KERNELS
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_a_right_kernel_has_no_findings(kernel):
+    report = kernel.check(random=2)
+    assert not report.findings, report.text()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_mistake_is_found_by_its_rule_at_its_lines(case):
+    report = case.kernel.check(case.lines, random=2)
+    rules = {finding.rule for finding in report.findings}
+    assert case.rules <= rules <= case.rules | case.perhaps, report.text()
+    at = [place.ptx for finding in report.findings for place in finding.places]
+    for word in case.words:
+        assert any(ptx.split(" ", ptx[0] == "@")[-1].startswith(word) for ptx in at), (word, report.text())
+
+
+def test_there_are_enough_of_them():
+    assert len(CASES) >= 150

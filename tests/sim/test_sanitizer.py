@@ -1,0 +1,37 @@
+"""The sanitizer over kernels of compilers: nothing is wrong with them, and it leaves their results as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sim.compiled.case import cases, close
+from sim.test_compiled_kernels import CORPUS, KERNELS
+
+from pyptx import parser, sim
+
+# One lane of each warpgroup gives a stage back, after its own warp is done with it: the other warps may not be.
+RACY = {("nvcc/hopper_gemm.sm_90a.ptx", "wgmma_specialized")}
+FEW = [row for k, row in enumerate(KERNELS) if k % 6 == 0]
+
+
+def _seen(file: str, entry: str, name: str, schedule: str) -> set[str]:
+    case = cases()[name]()
+    program = sim.load(parser.parse((CORPUS / "ptx" / file).read_text()), entry)
+    scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program.names.params) - len(case.args))]
+    wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
+    result = sim.launch(program, case.grid, case.block, (*case.args, *scratch), cluster=case.cluster,
+                        smem_bytes=case.smem_bytes, schedule=schedule, engine="core", sanitize=True)
+    assert not [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
+    return {found.rule for found in result.seen} - {"fence-after"}              # compilers leave that fence out
+
+
+@pytest.mark.parametrize("file, entry, name", FEW, ids=lambda value: value)
+def test_nothing_is_seen_in_kernels_of_compilers(file, entry, name):
+    assert _seen(file, entry, name, "eager") == ({"race"} if (file, entry) in RACY else set())
+
+
+@pytest.mark.slow
+def test_nothing_is_seen_in_any_kernel_of_compilers_in_any_schedule():
+    found = {(file, entry) for file, entry, name in KERNELS for schedule in ("eager", "late")
+             if _seen(file, entry, name, schedule)}
+    assert found == RACY
