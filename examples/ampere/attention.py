@@ -235,8 +235,8 @@ def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> N
     """Raise ValueError for sizes that the tiling does not take."""
     if D not in (64, 128):
         raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
-    if BN not in (32, 64, 128):
-        raise ValueError(f"attention: BN={BN}; expected one of (32, 64, 128)")
+    if BN not in (32, 64, 128) or BN * D > 64 * 128:    # a thread has scores, results and queries in registers
+        raise ValueError(f"attention: BN={BN}; expected 32 or 64, or 128 where D is 64")
     if causal and (S != T or BM % BN):
         raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T}), and blocks that divide "
                          f"{BM} (BN={BN})")

@@ -65,7 +65,7 @@ def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(
             try:
                 used, _, fits = cost(kernel, **sizes | {parameter: value})
             except ValueError as refusal:
-                assert name in str(refusal)
+                assert name.removesuffix("_keys") in str(refusal)
                 continue
             taken += 1
             assert used.spill_stores == used.spill_loads == 0, (parameter, value)

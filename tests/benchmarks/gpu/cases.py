@@ -205,7 +205,8 @@ def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: b
     torch, module = arrays.torch, example("hopper/attention_backward")
     q, k, v, d_o = (arrays.normal(B, H, S, D) for _ in range(4))
     SP = math.ceil(S / 128) * 128
-    forward, (delta_of, of_queries, of_keys) = module.FORWARD.attention_of(bf16, with_sums=True), module.kernels_of(bf16)
+    forward = module.FORWARD.attention_of(bf16, with_sums=True)
+    delta_of, of_queries, of_keys = module.kernels_of(bf16)
     o, sums = forward(q, k, v, SP=SP, CAUSAL=causal)
     given = [x.detach().requires_grad_() for x in (q, k, v)]
     result = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
