@@ -6,17 +6,20 @@ import importlib.util
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyptx.kernel import Kernel
 from pyptx.tune.space import Space
 from pyptx.tune.study import Study
 
+if TYPE_CHECKING:
+    from pyptx.views.studies import Sweep
+
 __all__ = ["in_notebook", "sweep"]
 
 
 def sweep(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any, *, start: bool = True,
-          **options: Any) -> Any:
+          **options: Any) -> Sweep:
     """Try the configurations of a space, and show what becomes of each while it happens.
 
     In a notebook the cell ends at once and the sweep goes on behind it; the widget pauses, stops and resumes it, opens
@@ -26,7 +29,7 @@ def sweep(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any,
         kernel, space, args, options: as of `Study`.
         start: False: wait for the widget's button, or for `resume()`.
     Returns:
-        A `pyptx.jupyter.sweep.SweepWidget` in a notebook, else a `pyptx.views.studies.Sweep`; both have `study`,
+        A `pyptx.views.studies.Sweep`, in a notebook its widget, `pyptx.jupyter.sweep.SweepWidget`; it has `study`,
         `best`, `choice`, `use()`, `view()`, `pause()`, `resume()`, `stop()`, `wait()`.
     Raises:
         what `Study` raises.

@@ -39,7 +39,7 @@ def swept(lab):
     lab.write("sweep.ipynb", KERNEL, SWEEP, "print('choice', tiles.choice)")
     lab.open("sweep.ipynb")
     lab.run_all()
-    lab.wait(f"return {WIDGET}[0]?.querySelector('.pyptx-run').innerText.includes('finished: 6 of 6')", limit_s=120)
+    lab.wait(f"return {WIDGET}[0]?.querySelector('.pyptx-run').innerText.includes('finished: 6 of 6')", limit_s=240)
     lab.js("document.querySelector('.pyptx-sweep').scrollIntoView()")
     return lab
 
@@ -119,7 +119,7 @@ def test_the_panel_starts_a_sweep_and_runs_a_check(lab):
     lab.shot("24-panel-starts")
     lab.js("document.querySelector('[data-key^=check]').click()")
     lab.wait("return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
-             "cell.innerText.includes('double.check') && cell.querySelector('.jp-OutputArea-output'))", limit_s=90)
+             "cell.innerText.includes('double.check') && cell.querySelector('.jp-OutputArea-output'))", limit_s=180)
     lab.js("document.querySelector('[data-key^=sweep]').click()")
     lab.wait("return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
              "cell.innerText.includes('pyptx.sweep') && cell.innerText.includes('PER=[1, 2, 4]'))")
