@@ -1,6 +1,6 @@
 """Speed of the simulator beside NumPy:  python tests/benchmarks/sim_speed.py [rounds]
 
-Two kernels of the examples over real arrays: rms_norm 512 x 1024 f32 and a tiled sgemm 256^3 f32. Each round runs every
+Kernels of the examples over real arrays: rms_norm and softmax of 512 x 1024 f32, sgemm 256^3 f32. Each round runs every
 candidate once, in a new random order, so that drift hits all alike; times are medians over the rounds, and a ratio is
 the median of the ratios within a round, with its 95 % interval. Printed apart are
 
@@ -31,6 +31,7 @@ from pyptx import sim  # noqa: E402
 from pyptx.sim.core.actions import encode  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))                           # what they share: rows, vectors
 WARM_UP = 5                         # rounds that are not counted
 
 
@@ -123,15 +124,38 @@ def rms_norm_into(x: np.ndarray, weight: np.ndarray) -> Callable[[], None]:
     return run
 
 
+def softmax_into(x: np.ndarray) -> Callable[[], None]:
+    """Softmax of rows, every step into an array that exists."""
+    y, most = np.empty_like(x), np.empty((x.shape[0], 1), x.dtype)
+
+    def run() -> None:
+        np.max(x, axis=1, keepdims=True, out=most)
+        np.subtract(x, most, out=y)
+        np.exp(y, out=y)
+        np.sum(y, axis=1, keepdims=True, out=most)
+        np.divide(y, most, out=y)
+    run.result = y
+    return run
+
+
+def softmax_fresh(x: np.ndarray) -> np.ndarray:
+    y = np.exp(x - x.max(axis=1, keepdims=True))
+    return y / y.sum(axis=1, keepdims=True)
+
+
 def main(rounds: int) -> None:
     rng = np.random.default_rng(0)
-    rms, sgemm = example("rms_norm"), example("sgemm")
+    rms, sgemm, softmax = example("rms_norm"), example("sgemm"), example("softmax")
     x, weight = rng.standard_normal((512, 1024)).astype(np.float32), rng.standard_normal(1024).astype(np.float32)
     a, b = (rng.standard_normal((256, 256)).astype(np.float32) for _ in range(2))
     normalized, product = rms_norm_into(x, weight), np.empty((256, 256), np.float32)
     normalized()
     np.testing.assert_allclose(normalized.result, rms.reference(x, weight), rtol=1e-5)
     report("rms_norm", rms.rms_norm, rms.rms_norm.module(M=512, N=1024), rms.reference, normalized, (x, weight), rounds)
+    exponentials = softmax_into(x)
+    exponentials()
+    np.testing.assert_allclose(softmax.softmax(x), exponentials.result, rtol=1e-5)
+    report("softmax", softmax.softmax, softmax.softmax.module(M=512, N=1024), softmax_fresh, exponentials, (x,), rounds)
     report("sgemm", sgemm.sgemm, sgemm.sgemm.module(M=256, N=256, K=256), np.matmul,
            lambda: np.matmul(a, b, out=product), (a, b), rounds)
 
