@@ -20,6 +20,7 @@ from pyptx.sim.host import Heap
 from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.progress import Progress
 from pyptx.sim.watch import Sighting
 
 __all__ = ["Result", "launch"]
@@ -43,6 +44,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
            schedule: str = "eager", prompt: Collection[int] = (), sanitize: bool = False,
            found: list[Sighting] | None = None) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
+
+    A launch of more than two seconds says in a terminal and in a notebook how far it is; Ctrl-C stops it at once.
 
     Args:
         grid, block, cluster: sizes in CTAs, threads, CTAs; int or up to three.
@@ -80,12 +83,15 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
     found = [] if found is None and sanitize else found
     if found is not None and chosen != "core":
         raise LaunchError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
-    started = time.perf_counter()
-    if chosen == "core":
-        counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
-                            found=found)
-    else:
-        counters = reference.run(program, plan, block_of_params, segments)
+    started, progress = time.perf_counter(), Progress(program.entry.name)
+    try:
+        if chosen == "core":
+            counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
+                                found=found, progress=progress)
+        else:
+            counters = reference.run(program, plan, block_of_params, segments, progress)
+    finally:
+        progress.end()
     np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
     return Result(counters, time.perf_counter() - started, chosen, tuple(found or ()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
@@ -107,12 +108,14 @@ class Seen:
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int,
-        seen: Seen | None = None, found: list[Sighting] | None = None) -> Counters:
+        seen: Seen | None = None, found: list[Sighting] | None = None,
+        progress: Callable[[int, int], None] | None = None) -> Counters:
     """Run the whole grid; the counters.
 
     Args:
         seen: run its clusters only, and fill it; `threads` is 1. Issues by instruction are in there alone.
         found: the sanitizer runs and puts there what it finds.
+        progress: called now and then with the clusters that were started and all there are.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
         LaunchError: several threads for a program whose CTAs may depend on each other.
@@ -125,6 +128,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
                           "order several threads would not keep; pass threads=1")
     job = _Job(program, code, plan, params, segments, seen, found)
     parts = [_Part(job) for _ in range(min(threads, plan.clusters))]
+    parts[0].progress = progress
     if len(parts) == 1:
         parts[0].run()
     else:
@@ -188,6 +192,7 @@ class _Part:
 
     def __init__(self, job: _Job):
         self.failed: tuple[int, SimulationError] | None = None
+        self.progress: Callable[[int, int], None] | None = None
         self.job, self.program, self.plan = job, job.program, job.plan
         self.counters = c = Counters.zeros(len(job.program.instructions))
         own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
@@ -210,6 +215,8 @@ class _Part:
             while (status := library.core_run(context, budget)) in (RUNNING, HOST):
                 if self.job.stop.is_set():
                     return
+                if self.progress is not None:
+                    self.progress(int(self.job.arrays["next_cta"][0]), self.plan.clusters)
                 now = time.perf_counter()
                 budget = _budget(budget, now - started)
                 started = now

@@ -4,6 +4,7 @@ quantum is over (core/schedule.c).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from pyptx.sim import deadlocks, faults
@@ -31,8 +32,9 @@ __all__ = ["run"]
 OVER, ENDED, STUCK, HOST = "over", "ended", "stuck", "host"
 
 
-def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) -> Counters:
-    """Run the whole grid; the counters.
+def run(program: Program, plan: Plan, params: bytes, segments: list[Segment],
+        progress: Callable[[int, int], None] | None = None) -> Counters:
+    """Run the whole grid; the counters. `progress` is called with the clusters that were started and all there are.
 
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
@@ -42,6 +44,8 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment]) ->
     resident: list[Cta] = []
     current = 0
     while True:
+        if progress is not None:
+            progress(state.next_cluster, plan.clusters)
         if current >= len(resident):
             fresh = _admit(state) if len(resident) + plan.cluster_size <= plan.resident else None
             if fresh is not None:
