@@ -34,7 +34,8 @@ class Gpu:
     """One GPU.
 
     Attributes:
-        name, target: "H200 SXM", "sm_90a".
+        name: "H200 SXM".
+        target: "sm_90a".
         sms: streaming multiprocessors.
         clock_hz: the clock behind the published peaks of the CUDA cores; L2 and shared memory run with it here too.
         tensor_clock_hz: the clock behind the published tensor peaks (f64 has the other one).

@@ -6,7 +6,7 @@ from pyptx.views.linked import MIME, LinkedView, linked
 
 __all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile"]
 
-_LATE = {"Diff": "differ", "Point": "roofline", "Roofline": "roofline", "diff": "differ", "fragments": "fragmentview",
+_LATE = {"Diff": "differ", "Point": "roofparts", "Roofline": "roofline", "diff": "differ", "fragments": "fragmentview",
          "shared_tile": "banks"}
 
 

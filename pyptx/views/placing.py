@@ -19,7 +19,8 @@ from pyptx.program import Entry
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import BACKEND
 from pyptx.tune.timing import time_call
-from pyptx.views.roofline import Point, Roofline
+from pyptx.views.roofline import Roofline
+from pyptx.views.roofparts import Point
 
 __all__ = ["device_of", "levels_of", "of_study", "place", "point_of", "roofline"]
 
@@ -83,8 +84,8 @@ def _known(name: str) -> Gpu | None:
 
 def place(call: Call, *, device: str | Gpu | None = None, level: str = "dram", name: str = "",
           note: str | None = None) -> Roofline:
-    """The same of a call that is bound already; `name` and `note` instead of the kernel's name and its sizes. A kernel
-    that the history keeps is called by its version, so that later ones can be told from it."""
+    """The same of a call that is bound already, called otherwise than by the kernel's name and its sizes. A kernel that
+    the history keeps is called by its version, so that later ones can be told from it."""
     on = device_of(call, device)
     chart = Roofline(on, level=level)                   # a level that does not exist is refused before the work
     compiled = call.variant.compile(call.options, arch=_target(call, on))

@@ -40,7 +40,7 @@ from pyptx.views.roofparts import (
     slopes_of,
 )
 
-__all__ = ["VERSION", "Ceiling", "Placed", "Point", "Roof", "Roofline", "Slope"]
+__all__ = ["VERSION", "Roofline"]
 
 VERSION = 1
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pyptx.analysis.gpus import gpu
-from pyptx.views.roofline import Point, Roofline
+from pyptx.views.roofline import Roofline
+from pyptx.views.roofparts import Point
 
 __all__ = ["four", "sgemm", "sweep"]
 

@@ -17,7 +17,8 @@ from pyptx.errors import ShapeError
 from pyptx.views import MIME
 from pyptx.views._rooflayout import CHARACTER, FONT, picture
 from pyptx.views._roofnumbers import number, percent, power, quantity, ticks
-from pyptx.views.roofline import Point, Roofline
+from pyptx.views.roofline import Roofline
+from pyptx.views.roofparts import Point
 
 H200 = gpu("h200")
 

@@ -335,7 +335,7 @@ line.rf-slope.rf-other { stroke: var(--px-soft); }
 .pyptx-roof-table td { text-align: left; padding: 2px 14px 2px 0; white-space: nowrap; vertical-align: top; background-color: transparent; }
 .pyptx-roof-table td:last-child { white-space: normal; min-width: 180px; }
 .pyptx-roof-table .pyptx-num { text-align: right; font-variant-numeric: tabular-nums; }
-.pyptx-roof-table .pyptx-share { min-width: 74px; padding-left: 6px; background-position: left center; }
+.pyptx-roof-table .pyptx-share { min-width: 74px; padding-left: 6px; background-position: left 0 top 5px; }
 .pyptx-roof-table tr.pyptx-roof-on td { background-color: var(--px-raised); }
 .pyptx-roof-open { font: inherit; padding: 0; color: var(--px-focus); background: none; border: 0; text-decoration: underline; cursor: pointer; }
 .pyptx-roof-dot { --m: #4477aa; display: inline-block; width: 9px; height: 9px; border: 2px solid var(--m); border-radius: 50%; }
