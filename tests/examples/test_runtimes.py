@@ -33,20 +33,29 @@ def test_softmax_through_jax(example):
     np.testing.assert_allclose(jax.jit(lambda x: softmax.softmax(x * 1) + 1)(x), wanted + 1, rtol=1e-5)
 
 
-def test_the_hopper_product_through_torch(example):
-    gemm = example("hopper/gemm").gemm_of(bf16, f32)
+PRODUCTS = pytest.mark.parametrize("path, name, tiling", [
+    ("hopper/gemm", "gemm", {"BN": 64}), ("hopper/persistent_gemm", "persistent_gemm", {"BN": 128, "CTAS": 2})])
+
+
+@PRODUCTS
+def test_the_hopper_products_through_torch(example, path: str, name: str, tiling):
+    gemm = getattr(example(path), f"{name}_of")(bf16, f32)
     a, b = (torch.from_numpy(array).to(torch.bfloat16) for array in (A, B))
     wanted = a.float() @ b.float()
-    torch.testing.assert_close(gemm(a, b, BN=64), wanted, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(compiled(lambda a, b: gemm(a, b, BN=64) * 2)(a, b), wanted * 2, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(gemm(a, b, **tiling), wanted, rtol=1e-4, atol=1e-4)
+    torch._dynamo.reset()                               # else it takes the tiling of the test before for a variable
+    twice = compiled(lambda a, b: gemm(a, b, **tiling) * 2)(a, b)
+    torch.testing.assert_close(twice, wanted * 2, rtol=1e-4, atol=1e-4)
 
 
-def test_the_hopper_product_through_jax(example):
-    gemm = example("hopper/gemm").gemm_of(bf16, f32)
+@PRODUCTS
+def test_the_hopper_products_through_jax(example, path: str, name: str, tiling):
+    gemm = getattr(example(path), f"{name}_of")(bf16, f32)
     a, b = (jax.numpy.asarray(array, jax.numpy.bfloat16) for array in (A, B))
     wanted = np.asarray(a, np.float32) @ np.asarray(b, np.float32)
-    np.testing.assert_allclose(gemm(a, b, BN=64), wanted, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(jax.jit(lambda a, b: gemm(a, b, BN=64) * 2)(a, b), wanted * 2, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(gemm(a, b, **tiling), wanted, rtol=1e-4, atol=1e-4)
+    twice = jax.jit(lambda a, b: gemm(a, b, **tiling) * 2)(a, b)
+    np.testing.assert_allclose(twice, wanted * 2, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("how", [lambda function: function, compiled], ids=["eager", "compiled"])
