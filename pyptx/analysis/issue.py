@@ -4,7 +4,8 @@ Every machine instruction says how many cycles must pass before the warp may iss
 what the code costs where it never waits for memory, for a barrier or for other warps. A lower bound, then, and what
 scheduling is about: ptxas hides latencies it knows behind other instructions of the warp.
 
-Left out: waiting for scoreboards (loads, MUFU, tensor cores), other warps on the same scheduler, instruction fetch.
+Left out: waiting for scoreboards (loads, MUFU, tensor cores), other warps on the same scheduler, instruction fetch;
+`replay` has the first two, for launches of which it is known what every warp executes.
 """
 
 from __future__ import annotations

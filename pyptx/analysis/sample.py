@@ -1,7 +1,8 @@
 """A launch simulated as far as it takes to know what all of it does: the whole grid, or a few clusters of it.
 
-Along an axis of the grid, five positions show how work changes: the first two, the middle, the last two. Between them
-it is taken to change evenly, which is exact where it does not change at all, and where it grows by the same amount
+Along an axis of the grid, five positions show how work changes: the first two, the middle, the last two (not the
+middle where one cluster copies much). Where it changes at one place, as when some CTAs have a tile more than others,
+that place is searched for; otherwise it is taken to change evenly, which is exact where it grows by the same amount
 from one to the next. Axes are taken to be independent of each other; clusters in the middle of the grid show whether
 that holds.
 """
@@ -26,6 +27,7 @@ from pyptx.sim.asynchronous import TryCancel
 __all__ = ["Footprint", "Sample", "Totals", "sample_of"]
 
 WHOLE = 1_000_000               # warp-instructions up to which all of a grid is simulated: tens of milliseconds
+DEAR = 1 << 24                  # bytes copied by one cluster from which on fewer positions are looked at
 _NAMES = ("executed", "lanes", "global_requests", "global_sectors", "shared_conflicts", "tma_bytes", "tensor_flops")
 _BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
@@ -167,6 +169,7 @@ class _Probe:
         self.call, self.observer = call, observer
         plan = observer.plan
         self.extent = tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))
+        self.dear = int(first.counters.tma_bytes.sum()) > DEAR
         self.runs: dict[tuple[int, int, int], Observed] = {(0, 0, 0): first}
         self.stacks: dict[tuple[int, int, int], np.ndarray] = {}
         self.sizes: dict[tuple[tuple[int, int, int], bool, str], int] = {}
@@ -186,8 +189,7 @@ class _Probe:
 
     def axis(self, axis: int) -> dict[int, float]:
         """Position -> how many positions of the axis it stands for."""
-        size = self.extent[axis]
-        nodes = sorted({0, min(1, size - 1), size // 2, max(0, size - 2), size - 1})
+        nodes = self._nodes(axis)
         weights: dict[int, float] = dict.fromkeys(nodes, 0.0)
         for here, there in pairwise(nodes):
             steps = there - here
@@ -197,9 +199,29 @@ class _Probe:
         merged: dict[int, float] = {}
         for node, weight in weights.items():
             twin = next((other for other in merged
-                         if np.array_equal(self.stack(_on(axis, other)), self.stack(_on(axis, node)))), node)
+                         if self._alike(axis, other, node)), node)
             merged[twin] = merged.get(twin, 0) + weight
         return merged
+
+    def _nodes(self, axis: int) -> list[int]:
+        """Positions between which work is the same, or changes evenly: where it changes at one place, that is found."""
+        size = self.extent[axis]
+        nodes = {0, min(1, size - 1), max(0, size - 2), size - 1}
+        if not self.dear:
+            nodes.add(size // 2)
+        open_ = list(pairwise(sorted(nodes)))
+        while open_:
+            low, high = open_.pop()
+            if high - low < 2 or self._alike(axis, low, high):
+                continue
+            between = (low + high) // 2
+            nodes.add(between)
+            if self._alike(axis, low, between) or self._alike(axis, between, high):
+                open_ += [(low, between), (between, high)]
+        return sorted(nodes)
+
+    def _alike(self, axis: int, one: int, other: int) -> bool:
+        return np.array_equal(self.stack(_on(axis, one)), self.stack(_on(axis, other)))
 
     def sample(self) -> Sample:
         axes = [self.axis(axis) for axis in range(3)]
@@ -209,7 +231,7 @@ class _Probe:
         middle = tuple(size // 2 for size in self.extent)
         aside = tuple(int(size * 0.618) for size in self.extent)
         uniform = all(np.allclose(self.stack(place), self._predicted(place, axes), rtol=1e-3)
-                      for place in {middle, aside})
+                      for place in ({middle} if self.dear else {middle, aside}))
         seen = self.at(middle)
         footprints = tuple(self._footprints())
         read, written = (self._unions(footprints, axes, writes) for writes in (False, True))

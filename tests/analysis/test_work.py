@@ -13,7 +13,7 @@ from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.work import count
 from pyptx.cli.kernels import load_kernel
 from pyptx.errors import LaunchError
-from pyptx.types import f32, u32
+from pyptx.types import f32, pred, u32, u64
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 BF16 = ml_dtypes.bfloat16
@@ -144,3 +144,27 @@ def test_an_entry_is_counted_with_its_grid():
 def test_too_few_arrays_are_refused():
     with pytest.raises(LaunchError, match="takes 1 input arrays"):
         count(COPIES)
+
+
+def test_work_that_changes_somewhere_along_the_grid_is_exact(monkeypatch):
+    """Persistent blocks: 32 tiles over 12 blocks, so that the first eight have one more."""
+    def tiles(x, y):
+        """A block doubles tiles of 32, its number and every twelfth from there on."""
+        at, to = ptx.global_ptrs(x, y)
+        tile, value = reg.from_(ptx.special.ctaid.x(), u32), reg.scalar(f32)
+        thread = reg.from_(ptx.special.tid.x(), u32)
+        more = reg.scalar(pred)
+        with ptx.loop("NEXT", pred=more):
+            source, target = reg.scalar(u64), reg.scalar(u64)
+            ptx.inst.mad.wide.u32(source, tile * 32 + thread, 4, at)
+            ptx.inst.mad.wide.u32(target, tile * 32 + thread, 4, to)
+            ptx.inst.ld.global_.f32(value, ptx.addr(source))
+            ptx.inst.add.f32(value, value, value)
+            ptx.inst.st.global_.f32(ptx.addr(target), value)
+            ptx.inst.add.u32(tile, tile, 12)
+            ptx.inst.setp.lt.u32(more, tile, 32)
+    made = kernel(tiles, arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], grid=12, block=32)
+    monkeypatch.setattr("pyptx.analysis.sample.WHOLE", 0)
+    work = count(made, np.zeros(1024, np.float32))
+    assert not work.exact and work.flops["core.f32"] == 1024 and work.bytes["l2"] == 8192
+    assert work.bytes["dram_read"] == work.bytes["dram_write"] == 4096
