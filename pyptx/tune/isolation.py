@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -132,6 +133,7 @@ class Child:
                     self._process.kill()
                 self._process.wait()
                 self._link.close()
+                self._said.close()
                 self._process = self._link = None
 
     def __enter__(self) -> Child:
@@ -140,16 +142,26 @@ class Child:
     def __exit__(self, *_exception: object) -> None:
         self.end()
 
+    def _news(self) -> str:
+        """What it wrote to its standard error since somebody looked."""
+        size = os.fstat(self._said.fileno()).st_size
+        if size == self._read:
+            return ""
+        text = os.pread(self._said.fileno(), size - self._read, self._read)
+        self._read = size
+        return text.decode(errors="replace")
+
     # the process ------------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
         self.end()
         ours, theirs = socket.socketpair()
+        self._said, self._read = tempfile.TemporaryFile(), 0        # no terminal: it would draw over a bar of ours
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _MAIN, str(Path(pyptx._loc.PACKAGE_DIR).parent), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env={**os.environ, **self.environment},
-                start_new_session=True)             # Ctrl-C is the parent's
+                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=self._said,
+                env={**os.environ, **self.environment}, start_new_session=True)     # Ctrl-C is the parent's
         finally:
             theirs.close()
         self._link = Connection(ours.detach())
@@ -171,13 +183,27 @@ class Child:
             good, answer = self._link.recv()
         except (EOFError, OSError):
             status = self._process.wait()
+            last = self._news().strip().rpartition("\n")[2]
             self.end()
             if self._stopping.is_set():
                 raise Stopped("the sweep was stopped") from None
-            raise Died(f"its process was ended by {_signal(status)}") from None
+            raise Died(f"its process was ended by {_signal(status)}" + (f": {last}" if last else "")) from None
+        if news := self._news():
+            _pass_on(news)
         if good:
             return answer
         raise Fault(**answer)
+
+
+_passed_on: set[str] = set()
+
+
+def _pass_on(text: str) -> None:
+    """Show what children wrote, warnings mostly, each line once: there are several of them."""
+    for line in text.splitlines():
+        if line.strip() and line not in _passed_on:
+            _passed_on.add(line)
+            print(line, file=sys.stderr)
 
 
 _idle: list[Child] = []

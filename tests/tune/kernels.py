@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.types import f32, u32, u64
 
@@ -45,6 +45,26 @@ def body(x, y, *, PER=1, FAULT="none", UNUSED=0):
 def double(**options) -> Kernel:
     return kernel(body, name="double", arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
                   grid=lambda N, PER: -(-N // (PER * THREADS)), block=THREADS, **options)
+
+
+def rows(a, b, *, BM=64):
+    """Copies BM rows of a to shared memory by TMA; writes a number to b."""
+    tile = smem.alloc(f32, (BM, 32), align=128)
+    done = smem.mbarrier(1)
+    arrived = ptx.mbarrier.array(reg.from_(done.name, u32), 0, 1)[0]
+    (to,) = ptx.global_ptrs(b)
+    with ptx.if_(reg.from_(ptx.special.tid.x(), u32) == 0):
+        arrived.init(1)
+        ptx.fence.mbarrier_init()
+        arrived.arrive_expect_tx(BM * 128)
+        ptx.cp.async_bulk.tensor_2d(dst=reg.from_(tile.name, u32), src=a.tma_desc(), coord=(0, 0), mbar=arrived)
+        arrived.wait(0)
+        ptx.inst.st.global_.f32(ptx.addr(to), 1.0)
+
+
+def tiled() -> Kernel:
+    return kernel(rows, arch="sm_90a", in_specs=[Tile("M", "K", f32, Layout.TMA_128B, tma_box=("BM", 32))],
+                  out_specs=[Tile(1, f32)], grid=1, block=32)
 
 
 def twice(x: np.ndarray) -> np.ndarray:

@@ -47,6 +47,7 @@ def test_after_tuning_a_call_takes_the_best_for_its_shapes():
     assert tuned().best(X) == study.best.config, "another process would find it too"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["torch", "jax"])
 def test_calls_that_torch_and_jax_record_take_it_too(package: str):
     pytest.importorskip(package)

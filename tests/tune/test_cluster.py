@@ -34,7 +34,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_workers_of_a_cluster_share_a_sweep_and_faults_stay_with_their_trial(client):
     space = Space(PER=[1, 2], FAULT=["none", "wrong", "address", "loop"])
-    study = Study(double(), space, X, reference=twice, limit_s=1, cluster=client)
+    study = Study(double(), space, X, reference=twice, limit_s=4, cluster=client)
     asked: dict[str, int] = {}
     run = study._run
 

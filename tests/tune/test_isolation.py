@@ -73,6 +73,18 @@ def test_a_process_that_dies_says_how(child):
         child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
 
 
+def test_what_a_child_writes_is_shown_once_and_said_of_one_that_dies(child, capfd):
+    for _ in range(2):
+        child.ask("arrays", [X], None, Tolerance(), limit_s=60)
+        os.write(child._said.fileno(), b"a warning of a child\n")
+        child.ask("hello", limit_s=60)
+    assert capfd.readouterr().err.count("a warning of a child") == 1
+    os.write(child._said.fileno(), b"Fatal: out of memory\n")
+    threading.Timer(0.2, os.kill, (child.pid, signal.SIGKILL)).start()
+    with pytest.raises(Died, match="SIGKILL.*: Fatal: out of memory"):
+        child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
+
+
 def test_a_child_does_not_outlive_its_parent(tmp_path: Path):
     script = tmp_path / "parent.py"
     script.write_text("""

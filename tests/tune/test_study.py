@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tune.kernels import double, twice
+from tune.kernels import double, tiled, twice
 
 from pyptx.store import Store
 from pyptx.tune import Space, SpaceError, Study, restrict, results, tune
@@ -28,13 +28,13 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def test_every_fault_is_told_with_its_reason_and_the_rest_finishes():
     space = Space(FAULT=["none", "loop", "address", "wrong", "ptxas", "shared", "python"], PER=[1])
-    study = tune(double(), space, X, reference=twice, limit_s=2)
+    study = tune(double(), space, X, reference=twice, limit_s=4)
     found = {trial.config["FAULT"]: trial for trial in study.trials}
     assert {name: (trial.state, trial.fault) for name, trial in found.items()} == {
         "none": ("modelled", None), "loop": ("failed", "hang"), "address": ("failed", "bounds"),
         "wrong": ("wrong", "wrong"), "ptxas": ("refused", "ptxas"), "shared": ("refused", "shared memory"),
         "python": ("refused", "python")}
-    assert found["loop"].reason == "on the simulator: it did not end in 2 s"
+    assert found["loop"].reason == "on the simulator: it did not end in 4 s"
     assert "outside every buffer" in found["address"].reason
     assert found["address"].reason.startswith("kernels.py:")
     assert found["wrong"].reason == "255 of 256 values are wrong; the first is [1]: 3, expected 2"
@@ -255,3 +255,10 @@ def test_a_sweep_leaves_nothing_with_the_kernel():
     kernel = double()
     tune(kernel, Space(PER=[1, 2]), X, reference=twice)
     assert not kernel._cache
+
+
+def test_a_tensor_map_that_cannot_be_is_a_reason():
+    study = tune(tiled(), Space(BM=[64, 512]), {"M": 1024, "K": 32})
+    assert study.trials[0].state == "modelled"
+    assert (study.trials[1].state, study.trials[1].fault) == ("refused", "launch")
+    assert "box" in study.trials[1].reason and "512" in study.trials[1].reason
