@@ -94,3 +94,13 @@ def test_a_kernel_that_is_kept_is_called_by_its_version(tmp_path, monkeypatch):
     view = kernel.roofline(X, PER=2)
     assert view.points[0].title == "double@1", "whatever its sizes"
     assert (view + kernel.roofline(X)).points[1].version == "double@1"
+
+
+@pytest.mark.gpu
+def test_a_tensor_on_a_gpu_is_timed_there():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(1 << 20, dtype=torch.float32, device="cuda")
+    measured, modelled = double().roofline(x).points
+    assert measured.kind == "measured" and modelled.kind == "modelled"
+    assert measured.bytes["dram"] == 8 * x.numel()
+    assert .1 < measured.seconds / modelled.seconds < 10
