@@ -118,12 +118,14 @@ def levels_of(counted: Mapping[str, int]) -> dict[str, int]:
     return {level: moved for level, moved in levels.items() if moved}
 
 
-def of_study(study: Any, *, device: str | Gpu | None = None, level: str = "dram") -> Roofline:
+def of_study(study: Any, *, device: str | Gpu | None = None, level: str | None = None) -> Roofline:
     """The trials of a `pyptx.tune.Study` that have a time, on the roofline of the GPU it is for.
 
     A point's `view` is "point 12" for the trial of that number, as `pyptx.views.studies` counts them; a duplicate of
     another trial is no point.
 
+    Args:
+        level: default: "dram", or "l2" where all trials move the same bytes of DRAM, as tilings of one product do.
     Raises:
         ShapeError: the GPU that was measured is not in the table; `device` names one whose roofs will do.
     """
@@ -137,6 +139,9 @@ def of_study(study: Any, *, device: str | Gpu | None = None, level: str = "dram"
         points.append(Point(study.kernel.name, dict(told("flops")), levels_of(told("bytes")), trial.seconds, trial.kind,
                             low=low, high=high, waves=told("waves"), ctas=told("ctas"), bound=told("words") or "",
                             note=trial.label, view=f"point {number}"))
+    if level is None:
+        moved = {point.bytes.get("dram") for point in points}
+        level = "l2" if len(points) > 1 and len(moved) == 1 and all("l2" in point.bytes for point in points) else "dram"
     return Roofline(gpu(device or study.place.get("gpu") or study.target), tuple(points), level,
                     f"{study.kernel.name}, {len(points)} configurations")
 

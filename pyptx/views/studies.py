@@ -172,7 +172,7 @@ class Sweep:
         one, other = (trial.compiled() for trial in trials)
         return diff(one, other, titles=tuple(trial.label for trial in trials), **self._launched(trials[0]))
 
-    def roofline(self, level: str = "dram") -> Roofline:
+    def roofline(self, level: str | None = None) -> Roofline:
         """All points that have a time, under the roofs of the GPU they are for; see `pyptx.views.placing.of_study`."""
         return of_study(self.study, level=level)
 
