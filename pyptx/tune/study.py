@@ -100,7 +100,7 @@ class Study(Book):
         self.by_key: dict[str, Trial] = {}
         self._subscribers: list[Callable[[Event], None]] = []
         self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
-        self._finished, self._thread = 0, None
+        self._finished, self._thread, self._telling = 0, None, threading.local()
         self._ended = threading.Event()                 # not Thread.join, which Ctrl-C may take for the thread's end
         self._ended.set()
         self._run = self._runner()
@@ -240,10 +240,10 @@ class Study(Book):
         return self.start()
 
     def stop(self) -> None:
-        """End the run now; trials in work are begun again by the next one. Waits for its threads."""
+        """End the run now; trials in work are begun again by the next one. Waits for it, except in a subscriber."""
         self._control.stop()
         self._run.interrupt()
-        if self._thread is not threading.current_thread():
+        if not getattr(self._telling, "now", False):    # a subscriber is called by a thread of the run
             self._ended.wait()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
@@ -283,11 +283,14 @@ class Study(Book):
 
     def _tell(self, kind: str, trial: Trial | None = None) -> None:
         for callback in list(self._subscribers):
+            outer, self._telling.now = getattr(self._telling, "now", False), True
             try:
                 callback(Event(kind, self, trial))
             except Exception as error:                  # a display that breaks does not end the sweep
                 warnings.warn(f"a subscriber of the study failed: {type(error).__name__}: {error}", RuntimeWarning,
                               stacklevel=2)
+            finally:
+                self._telling.now = outer
 
     # what it was given ------------------------------------------------------------------------------------------------
 

@@ -262,3 +262,10 @@ def test_a_tensor_map_that_cannot_be_is_a_reason():
     assert study.trials[0].state == "modelled"
     assert (study.trials[1].state, study.trials[1].fault) == ("refused", "launch")
     assert "box" in study.trials[1].reason and "512" in study.trials[1].reason
+
+
+def test_a_subscriber_may_stop_the_sweep():
+    study = Study(double(), Space(PER=[1, 2, 4]), X, reference=twice, workers=1)
+    study.subscribe(lambda event: study.stop() if event.trial and event.trial.done else None)
+    study.run()
+    assert study.state == "stopped" and study.progress.done == 1
