@@ -46,4 +46,4 @@ def trap(o: Operands) -> Action | None:
 
 @decodes("nanosleep", "brkpt", "pmevent", "griddepcontrol")
 def wait(o: Operands) -> Action | None:
-    return Nop()
+    return Nop()                    # griddepcontrol: grids run one after the other, so those before have ended
