@@ -13,83 +13,13 @@ Yield hints decide which warp goes next among those that could; here the one who
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from pyptx.analysis.constants import Constants
+from pyptx.analysis.replaystate import UNITS, Memory, Phases, Run, Team
 from pyptx.analysis.steps import Kind, Operation
 
 __all__ = ["Memory", "Run", "replay"]
-
-_UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The memory system as one SM has it: bytes a clock and cycles.
-
-    Attributes:
-        port: bytes a clock from and to L2.         dram: share of DRAM's rate.
-        from_dram: share of what is read that DRAM delivers; to_dram the same of what is written.
-        load_cycles: from a load to its result; copy_cycles: from a bulk copy to its mbarrier.
-    """
-
-    port: float
-    dram: float
-    from_dram: float
-    to_dram: float
-    load_cycles: float
-    copy_cycles: float
-
-
-@dataclass
-class Run:
-    """What came out.
-
-    Attributes:
-        cycles: until the last team is done.
-        drained: until the last write has left, too.
-        busy: unit -> cycles it worked.
-        lost: what teams waited for -> cycles, summed over teams that compute.
-    """
-
-    cycles: float = 0.0
-    drained: float = 0.0
-    busy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_UNITS, 0.0))
-    lost: dict[str, float] = field(default_factory=dict)
-
-
-class _Team:
-    """Where a team is."""
-
-    __slots__ = ("about", "at", "computes", "copies", "ends", "extra", "groups", "marks", "now", "number", "operations",
-                 "pending", "products", "rank", "scoreboards", "uses", "waits")
-
-    def __init__(self, number: int, rank: int, operations: Sequence[Operation]):
-        self.number, self.rank, self.operations = number, rank, operations
-        self.at, self.now, self.extra = 0, 0.0, 0.0
-        self.scoreboards: list[tuple[float, str]] = [(0.0, "")] * 6
-        self.pending = 0.0                      # when the copies and stores not yet in a group are done
-        self.groups: list[float] = []           # when each group of them is
-        self.products: list[float] = []         # when each group of matrix products is
-        self.ends = 0.0                         # of the newest product of tcgen05
-        self.waits: dict[int, int] = {}         # ring -> phases waited for
-        self.uses: dict[object, int] = {}       # barrier -> times
-        self.marks: dict[int, float] = {}
-        self.computes = False                   # on the unit that the kernel is about, so that its waits matter
-
-
-class _Phases:
-    """Phases of one ring of one CTA."""
-
-    __slots__ = ("done", "expects", "given", "parts", "sleepers")
-
-    def __init__(self):
-        self.parts: dict[int, int] = {}         # team -> completions it gives to a phase
-        self.given: dict[int, int] = {}         # team -> completions so far
-        self.done: list[float] = []             # when each phase is over, as far as is known
-        self.expects = 1
-        self.sleepers: list[tuple[_Team, int]] = []
 
 
 def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants) -> Run:
@@ -106,21 +36,21 @@ class _Replay:
     def __init__(self, teams, memory: Memory, constants: Constants):
         self.memory, self.constants, self.result = memory, constants, Run()
         self.sms = 1 + max(sm for _, sm, _ in teams)
-        self.free = [dict.fromkeys(_UNITS, 0.0) for _ in range(self.sms)]
-        self.teams = [_Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
+        self.free = [dict.fromkeys(UNITS, 0.0) for _ in range(self.sms)]
+        self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [cta for cta, _, _ in teams]
-        self.rings: dict[tuple[int, int], _Phases] = {}
+        self.rings: dict[tuple[int, int], Phases] = {}
         self.barriers: dict[tuple, dict[int, tuple[float, bool]]] = {}     # team -> when it came, whether it sleeps
         self.members: dict[tuple, set[int]] = {}
         for team in self.teams:
             self._prepare(team)
         uses = [{op.unit for op in team.operations} for team in self.teams]
         about = next((units for units in ({"tensor"}, {"fma", "fp64", "mufu"}) if any(map(units.intersection, uses))),
-                     set(_UNITS))
+                     set(UNITS))
         for team, units in zip(self.teams, uses, strict=True):
             team.computes = bool(about & units)
 
-    def _prepare(self, team: _Team) -> None:
+    def _prepare(self, team: Team) -> None:
         """Count what the team gives to each ring and which barriers it comes to."""
         waits: dict[int, int] = {}
         cta = self.cta[team.number]
@@ -128,12 +58,12 @@ class _Replay:
             if op.kind == Kind.BARRIER:
                 self.members.setdefault((cta, op.about[0]), set()).add(team.number)
             elif op.about is not None and op.kind in _GIVES:
-                phases = self.rings.setdefault((cta, op.about.number), _Phases())
+                phases = self.rings.setdefault((cta, op.about.number), Phases())
                 phases.given[team.number] = phases.given.get(team.number, 0) + 1
             elif op.about is not None and op.kind == Kind.RING_WAIT:
                 waits[op.about.number] = waits.get(op.about.number, 0) + 1
         for ring, count in waits.items():
-            phases = self.rings.setdefault((cta, ring), _Phases())
+            phases = self.rings.setdefault((cta, ring), Phases())
             phases.expects = max(phases.expects, count)
 
     def run(self) -> Run:
@@ -158,7 +88,7 @@ class _Replay:
 
     # one team -------------------------------------------------------------------------------------------------------
 
-    def _advance(self, team: _Team) -> None:
+    def _advance(self, team: Team) -> None:
         """Go on until the clock is ahead of another team's, the team has to wait for others, or it is done."""
         ready, operations, free, busy = self.ready, team.operations, self.free[team.rank], self.result.busy
         scoreboards = team.scoreboards
@@ -208,7 +138,7 @@ class _Replay:
             team.at += 1
         self._finish(team)
 
-    def _special(self, team: _Team, op: Operation, start: float, end: float) -> None:
+    def _special(self, team: Team, op: Operation, start: float, end: float) -> None:
         kind, scoreboards = op.kind, team.scoreboards
         if kind == Kind.LOAD:
             done = self._read(team.rank, op.bytes, end, self.memory.load_cycles)
@@ -275,13 +205,13 @@ class _Replay:
         self._occupy(rank, "l2", size / self.memory.port, start)
         self._occupy(rank, "dram", size * self.memory.to_dram / self.memory.dram, start)
 
-    def _lose(self, team: _Team, why: str, cycles: float) -> None:
+    def _lose(self, team: Team, why: str, cycles: float) -> None:
         if team.computes and why:
             self.result.lost[why] = self.result.lost.get(why, 0.0) + cycles
 
     # waits ----------------------------------------------------------------------------------------------------------
 
-    def _wait(self, team: _Team, op: Operation, start: float) -> float | None:
+    def _wait(self, team: Team, op: Operation, start: float) -> float | None:
         """Time when it may go on; None: that is not known yet, it is put to sleep."""
         kind = op.kind
         if kind == Kind.WAIT:
@@ -308,7 +238,7 @@ class _Replay:
             self._lose(team, _words(ring), over - start)
         return max(start, over)
 
-    def _groups(self, team: _Team, groups: list[float], left: int, start: float, why: str, latency: float) -> float:
+    def _groups(self, team: Team, groups: list[float], left: int, start: float, why: str, latency: float) -> float:
         """Wait until at most `left` groups are under way."""
         if len(groups) <= left:
             return start
@@ -317,7 +247,7 @@ class _Replay:
             self._lose(team, why, done - start)
         return max(start, done)
 
-    def _barrier(self, team: _Team, op: Operation, start: float) -> float | None:
+    def _barrier(self, team: Team, op: Operation, start: float) -> float | None:
         name, count, only_arrives = op.about
         cta = self.cta[team.number]
         members = self.members[cta, name]
@@ -342,7 +272,7 @@ class _Replay:
                 heappush(self.ready, (other.now, other.number))
         return start if only_arrives else latest + self.constants.barrier_cycles
 
-    def _give(self, team: _Team, op: Operation, time: float) -> None:
+    def _give(self, team: Team, op: Operation, time: float) -> None:
         """A completion for the ring: who sleeps for a phase that is now known wakes."""
         if op.about is None:
             return
@@ -357,7 +287,7 @@ class _Replay:
         times[phase][0] = max(times[phase][0], time)
         self._settle(key, phases)
 
-    def _settle(self, key: tuple[int, int], phases: _Phases) -> None:
+    def _settle(self, key: tuple[int, int], phases: Phases) -> None:
         """Phases for which everybody has given, or can give no more."""
         times = self.times.get(key, [])
         while len(phases.done) < len(times):
@@ -373,7 +303,7 @@ class _Replay:
             for team, _ in awake:
                 heappush(self.ready, (team.now, team.number))
 
-    def _finish(self, team: _Team) -> None:
+    def _finish(self, team: Team) -> None:
         """It gives no more to anybody."""
         team.now = max(team.now, team.pending, team.ends)
         for key, phases in self.rings.items():
@@ -399,7 +329,7 @@ class _Replay:
         heappush(self.ready, (self.teams[number].now, number))
         return True
 
-    def _mark(self, team: _Team, op: Operation) -> None:
+    def _mark(self, team: Team, op: Operation) -> None:
         """Turns of a shortened loop: what those in the second half lasted stands for those left out."""
         if op.kind == Kind.TURN:
             loop, _ = op.about

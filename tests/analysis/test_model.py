@@ -90,7 +90,7 @@ def test_a_stage_more_is_faster_where_copies_are_waited_for():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("N, K", [(128, 64), (64, 64), (192, 64)])
+@pytest.mark.parametrize("N, K", [(128, 64), (64, 64)])
 def test_more_stages_are_never_slower(N, K):
     """As long as as many blocks fit."""
     found = [gemm(2048, 2048, 1024, BM=128, BN=N, BK=K, STAGES=stages) for stages in (2, 3, 4, 5)]
