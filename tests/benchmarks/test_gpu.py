@@ -29,7 +29,7 @@ ALL = {(case.name, str(case.dry)): case for case in cases.all_cases()}
 
 
 @pytest.mark.parametrize("case", [
-    pytest.param(case, id=f"{case.name} {case.dry}", marks=() if "matrix" in case.name else pytest.mark.slow)
+    pytest.param(case, id=f"{case.name} {case.dry}", marks=() if "grouped" in case.name else pytest.mark.slow)
     for case in ALL.values()])
 def test_every_candidate_is_right_on_the_simulator(case):
     rows = run.measure(case, cases.Arrays(torch, torch.device("cpu"), dry=True), None, {}, 9, None)

@@ -22,7 +22,7 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
     return [random.standard_normal((batch, heads, length, d)).astype(NUMPY[dtype]) for length in (queries, keys, keys)]
 
 
-@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes, options, dtype", [
     ((1, 1, 64, 64, 128), {}, bf16),
     ((2, 2, 100, 300, 64), {"STAGES": 3}, f16),

@@ -23,7 +23,7 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
             for length in (queries, keys, keys, queries)]
 
 
-@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes, options, dtype", [
     ((1, 1, 128, 128, 128), {}, bf16),
     ((1, 2, 100, 300, 64), {"STAGES": 3}, f16),

@@ -43,7 +43,7 @@ def cost(kernel, **params):
 
 
 def marks(path: str):
-    return pytest.mark.slow if "attention" in path else ()              # ptxas takes seconds for them
+    return pytest.mark.slow if "/" in path else ()      # ptxas takes seconds for them
 
 
 @pytest.mark.parametrize("path, name, sizes, registers, ctas, mix",

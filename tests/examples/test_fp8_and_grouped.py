@@ -10,7 +10,7 @@ from pyptx import use
 from pyptx.types import bf16, f16, f32
 
 NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
-schedules = pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+schedules = pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 
 
 @schedules

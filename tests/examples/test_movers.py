@@ -58,7 +58,7 @@ def test_transpose_meets_no_bank_twice_and_moves_whole_sectors(example, dtype):
     assert counters.global_sectors.sum() == 2 * x.nbytes / 32
 
 
-@types
+@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_move_sixteen_bytes_at_a_time(example, dtype):
     compiled = [example("vector_add").vector_add_of(dtype).compile(N=1 << 20),
                 example("reduce_sum").reduce_sum_of(dtype).compile(N=1 << 20, CTAS=264),

@@ -17,7 +17,7 @@ def blackwell(example):
     return example("blackwell/pair_gemm")
 
 
-@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes, tiling, dtype, out", [
     ((256, 256, 64), {}, bf16, bf16),
     ((600, 264, 136), {"CTAS": 2}, bf16, bf16),

@@ -18,7 +18,7 @@ def hopper(example):
     return example("hopper/persistent_gemm")
 
 
-@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes, tiling, dtype, out", [
     ((128, 256, 64), {}, bf16, bf16),
     ((600, 264, 136), {"CTAS": 2}, bf16, bf16),
