@@ -18,7 +18,7 @@ static int rows_at(Ctx *x, const Op *o, u32 m, u8 **rows, int writes) {
     Access t;
     if (!resolve(x, o, m, &t, writes)) return 0;
     account(x, o, m, &t);
-    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, writes ? SEEN_WRITE : SEEN_READ);
+    if (UNLIKELY(x->watch != 0)) watch_access(x, o, m, &t, writes ? SEEN_WRITE : SEEN_READ | SEEN_TOGETHER);
     for (u32 k = m; k; k &= k - 1) {
         u32 i = (u32)__builtin_ctz(k);
         rows[i] = t.space == MIXED ? lane_host(x, o, &t, i, writes) : t.host + t.addr[i] + i * t.stride;

@@ -54,6 +54,7 @@ static u32 new_node(Watch *w, u32 value, u32 next) {
     }
     w->nodes[w->nnodes].value = value;
     w->nodes[w->nnodes].next = next;
+    w->nodes[w->nnodes].size = 1 + (next & TOP ? w->nodes[next & ~TOP].size : 1);
     w->nodes[w->nnodes].atomic = w->records[value >> 6].how == SEEN_ATOMIC
         || (next & TOP ? w->nodes[next & ~TOP].atomic : w->records[next >> 6].how == SEEN_ATOMIC);
     return TOP | w->nnodes++;
@@ -121,12 +122,20 @@ static int is_after(const Watch *w, const Agent *a, const Record *r, u32 code) {
     return 1;
 }
 
+// An access of an ordinary instruction after one that all lanes of its warp know of, as they have found out before.
+static inline int is_sure(const Agent *a, u32 value) { return a->p->sure[value >> 6 & 255] == value >> 6 && !(a->flags & SEEN_ASYNC) && !a->tensor; }
+
 static void follows(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offset, u32 bytes) {
     Watch *w = x->watch;
     const Record *r = &w->records[value >> 6];
     u32 code = value & 63;
     if ((value >> 6) == (a->value >> 6)) return;                         // the same instruction
     if (r->flags & a->flags & SEEN_STRONG) return;
+    if (is_sure(a, value)) return;
+    if (r->cluster == a->c->id && !(a->flags & SEEN_ASYNC) && !a->tensor && !(bits32((S32)(a->p->common[r->row] < r->time)) & r->mask)) {
+        a->p->sure[value >> 6 & 255] = value >> 6;
+        return;
+    }
     if (!comes_before(w, a, r, code)) {
         if (r->how == SEEN_WRITE && a->how == SEEN_WRITE && a->kind == ROW_THREAD && s->host && w->ndoubts < sizeof w->doubt / sizeof *w->doubt) {
             u32 k = w->ndoubts++;                                        // it may write what is there already
@@ -153,6 +162,7 @@ void settle_doubts(Ctx *x) {
 static u32 add_reader(Watch *w, u32 set, Agent *a, u32 most) {
     u32 value = a->value, keep[MOST_READERS], n = 0, result, h = (set * 0x9E3779B1u ^ value * 0x85EBCA6Bu) >> 18;
     if (!set) return value;
+    if (most == MOST_GLOBAL && set & TOP && w->nodes[set & ~TOP].size >= MOST_GLOBAL) return set;       // enough to tell
     if (set == value || set == ((value & ~63u) | SEVERAL)) return set;
     if (w->memo[h].set == set && w->memo[h].value == value) return w->memo[h].result;
     for (u32 k = set;;) {
@@ -187,15 +197,20 @@ static void follows_all(Ctx *x, Agent *a, u32 set, const Shadow *s, u64 offset, 
 
 static void whole(Ctx *x, Agent *a, Cell *c, const Shadow *s, u64 offset, u32 bytes) {
     Watch *w = x->watch;
+    if (LIKELY(a->how == SEEN_READ && c->write >> 6 == a->sure && c->reads == a->set && a->with == a->value)) { c->reads = a->added; return; }
     int atomics = has_atomics(w, c->reads);
     if (c->write != a->good) {
-        if (c->write) follows(x, a, c->write, s, offset, bytes);
+        if (c->write) { if (!is_sure(a, c->write)) follows(x, a, c->write, s, offset, bytes); }
         else if (a->how != SEEN_WRITE && !atomics && s->space != IN_GLOBAL) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
         a->good = c->write;
     }
     if (c->reads && c->reads != a->good_reads && (a->how != SEEN_READ || atomics)) follows_all(x, a, c->reads, s, offset, bytes);
     if (a->how != SEEN_WRITE) {
-        if (c->reads != a->value) c->reads = add_reader(w, c->reads, a, s->space == IN_GLOBAL ? MOST_GLOBAL : MOST_READERS);
+        if (c->reads == a->value) return;
+        u32 set = c->reads;
+        c->reads = add_reader(w, set, a, s->space == IN_GLOBAL ? MOST_GLOBAL : MOST_READERS);
+        a->sure = c->write && !atomics && a->how == SEEN_READ && is_sure(a, c->write) ? c->write >> 6 : NONE;
+        a->set = set; a->added = c->reads; a->with = a->value;
         return;
     }
     c->write = a->value;

@@ -210,7 +210,7 @@ void watch_waited(Ctx *x, Cta *at, u32 barrier, u32 lanes) {
 static Agent agent_of(Ctx *x, u32 lane) {
     Watched *p = watched(x);
     return (Agent){.c = cluster_of(x->cta), .p = p, .clock = clock_of(p, lane < LANES ? lane : 0), .lane = lane, .pc = x->pc,
-                   .good = NONE, .good_reads = NONE};
+                   .good = NONE, .good_reads = NONE, .sure = NONE};
 }
 static Record record_of(Ctx *x, const Agent *a, u32 m) {
     return (Record){.time = a->p->time, .pc = x->pc, .mask = m, .cluster = a->c->id, .row = (u16)a->row, .how = (u8)a->how,
@@ -502,9 +502,11 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     if (t->space == LOCAL || t->space == PARAM || t->space == CONST || w->full) return;
     if (UNLIKELY(w->ndoubts)) settle_doubts(x);
     u32 info = w->info[o->instr], order = info & 15, scope = info >> 4 & 15, kind = t->space == MIXED ? SCATTERED : t->pattern->kind;
+    u32 together = how & SEEN_TOGETHER;
     Agent a = agent_of(x, 0);
     Shadow *s = 0;
     u64 shift = 0;
+    how &= ~(u32)SEEN_TOGETHER;
     if (t->space == GLOBAL) {
         u32 k = x->pattern[x->pc].segment;
         if (x->segments[k].read_only) return;
@@ -518,9 +520,13 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     a.flags = how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
     a.row = row_of(w, ROW_THREAD, a.p);
     u32 record = thread_record(x, &a, m);
-    if (s && !a.p->own && !order && how == SEEN_READ && kind >= UNIFORM && kind <= TWICE) {
+    if (s && !a.p->own && !order && how == SEEN_READ && (together || (kind >= UNIFORM && kind <= TWICE))) {
         a.lane = NO_LANE;
         a.value = record << 6 | SEVERAL;
+        if (together) {
+            for (u32 k = m; k; k &= k - 1) shadow_touch(x, &a, s, t->addr[__builtin_ctz(k)] - shift, t->bytes);
+            return;
+        }
         for (u32 i = 0; i < (kind == UNIFORM ? 1 : kind == HALVES ? 32 : 16); i += kind == HALVES ? 16 : 1)
             shadow_touch(x, &a, s, t->addr[i] - shift, t->bytes);
         return;

@@ -13,7 +13,7 @@
 #include "async.h"
 
 enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD, ROW_TC_ST, ROW_KINDS, ROW_MBARRIER = ROW_KINDS };
-enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC };                             // how memory is accessed
+enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4 };          // how memory is accessed; by all lanes as one
 enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_TMA = 4 };                  // by the async proxy; ordered among themselves; a copy
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py.
@@ -46,6 +46,7 @@ typedef struct {
     struct { u64 key; u32 cluster, lane; } *later; u32 nlater, later_room;    // of other clusters, the same
     u32 newest_pc[ROW_KINDS];
     u32 *record;                // the newest of each operation
+    u32 sure[256];              // records of which all lanes of the warp know; by their numbers
     Cta *cta;
     u32 peers;                  // CTAs of the cluster whose shared memory it accessed
     u32 peer_time[CLUSTER_CTAS], peer_pc[CLUSTER_CTAS], peer_mask[CLUSTER_CTAS];
@@ -84,6 +85,7 @@ typedef struct {
     u32 lane;                   // whose own accesses come before: 0 to 31, ANY_LANE: each of the warp, NO_LANE: none
     u32 value, how, flags, row, kind, pc;
     u32 good, good_reads;       // accesses that were found to come before
+    u32 sure, set, added, with; // a record that is known as a whole; the last set, what it became with which value
 } Agent;
 enum { ANY_LANE = 32, NO_LANE = 33, SEVERAL = 32 };
 
@@ -92,7 +94,7 @@ typedef struct Watch {
     u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, warps, barrier_row;    // of a clock; 0 proxy_rows: nothing asynchronous
     Record *records; u32 nrecords, records_room;
     Cell (*kids)[4]; u32 nkids, kids_room, free_kid;
-    struct { u32 value, next, atomic; } *nodes; u32 nnodes, nodes_room;
+    struct { u32 value, next, atomic, size; } *nodes; u32 nnodes, nodes_room;
     struct { u32 set, value, result; } memo[1 << 14];
     Found found[256]; u32 nfound;
     Shadow *global;

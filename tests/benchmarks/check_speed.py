@@ -1,0 +1,70 @@
+"""What the sanitizer costs:  python tests/benchmarks/check_speed.py [rounds]
+
+Examples in each schedule, simulated plainly and watched (sim.launch(..., sanitize=True)), in turn in each round; the
+ratio is the median of the ratios within a round with its 95 % interval. `check` is a whole `kernel.check` with its six
+runs, in plain runs in the eager schedule. All of it on one thread.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sim_speed import interleaved, ratio_text
+
+from pyptx import sim
+from pyptx.cli.kernels import load_kernel
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BF16, F32 = ml_dtypes.bfloat16, np.float32
+KERNELS = {
+    "hopper/gemm.py": [(256, 1024), (1024, 512), BF16],
+    "hopper/attention.py": [(1, 1, 512, 64), (1, 1, 1024, 64), (1, 1, 1024, 64), BF16],
+    "ampere/gemm.py": [(256, 512), (512, 256), BF16],
+    "blackwell/gemm.py": [(256, 256), (256, 512), BF16],
+    "sgemm.py": [(256, 256), (256, 256), F32],
+    "rms_norm.py": [(256, 1024), (1024,), F32],
+}
+
+
+def report(name: str, rounds: int) -> None:
+    *shapes, kind = KERNELS[name]
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal(shape).astype(kind) for shape in shapes]
+    kernel = load_kernel(str(EXAMPLES / name))
+    variant, plan, args = kernel.bind(*arrays)
+    program = sim.load(variant.module)
+
+    def run(schedule: str, sanitize: bool) -> Callable[[], float]:
+        def once() -> float:
+            return sim.launch(program, plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
+                              schedule=schedule, sanitize=sanitize).seconds
+        return once
+    candidates = {f"{schedule} {watched}": run(schedule, watched == "watched")
+                  for schedule in ("eager", "late", "random") for watched in ("plain", "watched")}
+    times = interleaved(candidates, rounds)
+    print(name)
+    for schedule in ("eager", "late", "random"):
+        plain, watched = (times[f"{schedule} {which} inside"] for which in ("plain", "watched"))
+        print(f"  {schedule:6} plain {1e3 * np.median(plain):8.2f} ms   watched {1e3 * np.median(watched):8.2f} ms   "
+              f"ratio {ratio_text(watched, plain)}")
+    started = time.perf_counter()
+    kernel.check(*arrays)
+    seconds = time.perf_counter() - started
+    print(f"  check  {1e3 * seconds:.1f} ms, {seconds / np.median(times['eager plain inside']):.1f} plain runs")
+
+
+def main(rounds: int) -> None:
+    for name in KERNELS:
+        report(name, rounds)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
