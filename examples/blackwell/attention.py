@@ -14,6 +14,8 @@ of a ninth warp copies, one of a tenth starts the products. Techniques, and wher
 - The softmax is taken block by block (Dao et al., "FlashAttention"). Results so far are scaled, in tensor memory, only
   where a warp has a row with a new largest score.
 - exp as 2 to the power of scaled differences; masks only in blocks that need one; the longest rows of blocks first.
+
+Cost with D = 128: 143 registers a thread, 160 KiB of shared memory, all of tensor memory: one CTA on an SM.
 """
 
 from __future__ import annotations

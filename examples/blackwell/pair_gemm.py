@@ -14,6 +14,8 @@ together. Techniques, and where they are described:
 - tcgen05.commit says to both CTAs that a stage is free, and that a tile is done (.multicast::cluster); the writers of
   both say to the leader that they have read it (mbarrier.arrive at a shared::cluster address).
 - Two sets of sums in tensor memory: while one tile is written out the next one is multiplied.
+
+Cost: 87 registers a thread, 225 KiB of shared memory, all of tensor memory: one CTA on an SM.
 """
 
 from __future__ import annotations

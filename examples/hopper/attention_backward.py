@@ -21,6 +21,8 @@ than with atomics for dQ. Techniques, and where they are described:
 - Weights and their gradients stay in registers: an accumulator is, rounded, the A operand of the next product (Shah et
   al., "FlashAttention-3"; PTX ISA, "Register Fragments for wgmma.mma_async").
 - While one consumer takes exponentials, the other one's products run; the weights are taken while dO V^T still runs.
+
+Cost with D = 128: 168 registers a thread at launch, then 24 and 240; 130 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ described:
   other one's product runs.
 - Both operands are read along K, as wgmma reads 8-bit numbers; B is N x K, as the weights of a linear layer are.
 - The scales of a tile's rows come with its stage, by TMA; that of B is read a step ahead.
+
+Cost: 168 registers a thread at launch, then 40 and 232; 198 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations

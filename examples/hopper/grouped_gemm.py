@@ -13,6 +13,8 @@ described:
 - The last tile of a group may hang over into the next one's rows: what is read too much is not written. Boxes of 16
   rows leave by TMA where all their rows are the group's, else row by row.
 - Groups of equal length: see `uniform`.
+
+Cost: 168 registers a thread at launch, then 40 and 232; 225 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations

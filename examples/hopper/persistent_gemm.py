@@ -16,6 +16,9 @@ where described:
 - Tiles are taken in groups of GROUP rows of tiles, downwards in a group: what runs at a time shares rows of A and
   columns of B in L2 (Tillet et al., "Triton"; their matrix product calls it grouped ordering).
 - On the way to shared memory two registers become one pair of 16-bit numbers, and a stmatrix writes 16 columns.
+
+Cost: 168 registers a thread at launch, then 40 of a producer's and 232 of a consumer's; 225 KiB of shared memory: one
+CTA on an SM.
 """
 
 from __future__ import annotations
