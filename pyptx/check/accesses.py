@@ -52,7 +52,8 @@ def _name(side: Side, who: str) -> str:
 def _race(seen: Sighting) -> Explained:
     before, after = seen.before, seen.after
     first, second = _name(before, "before"), _name(after, "after")
-    roles = before.how, f"{after.how}, in no order with it"
+    same = before.instruction == after.instruction
+    roles = before.how, f"{after.how}{' as well' if same else ''}, in no order with it"
     if before.kind == after.kind == "thread":
         fix = _SCOPES if seen.space == "global" else _CLUSTER if before.rank != after.rank else _BARRIER
         return Explained("data-race", f"{_up(first)} {_DID[before.how]} {{where}}, and {second} {after.how} it; "
