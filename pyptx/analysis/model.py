@@ -27,19 +27,21 @@ from pyptx.analysis.gpus import Gpu, gpu
 from pyptx.analysis.occupancy import Occupancy, occupancy
 from pyptx.analysis.pipework import worths_of
 from pyptx.analysis.prediction import Prediction
-from pyptx.analysis.replay import Memory, Run, replay
+from pyptx.analysis.replay import replay
+from pyptx.analysis.replaystate import Memory, Run, Span
 from pyptx.analysis.rings import Ring, rings_of
 from pyptx.analysis.steps import Kind, Operation, Writer, shortened
 from pyptx.analysis.traffic import Traffic, traffic_of
 from pyptx.analysis.trips import Loop, Path, Team, code_of, path_of, teams_of
 from pyptx.analysis.work import Work, work_of
 from pyptx.compiled import Compiled
+from pyptx.errors import LaunchError
 from pyptx.isa import targets
 from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.runtime import LaunchPlan
 
-__all__ = ["Prediction", "estimate", "estimate_call", "predict"]
+__all__ = ["Prediction", "Replayed", "estimate", "estimate_call", "predict", "replayed"]
 
 NORM = 6.0
 OPERATIONS = 24_000             # that are replayed for one SM
@@ -72,6 +74,27 @@ def estimate_call(call: Call, device: str | Gpu | None = None) -> Prediction:
     return predict(compiled, call.plan, work_of(call), device or compiled.target)
 
 
+def replayed(call: Call, device: str | Gpu | None = None) -> Replayed:
+    """What the first CTA of an SM does there, alone, as the replay has it.
+
+    Raises:
+        LaunchError: it does not fit on an SM.
+    """
+    compiled, work = call.compiled(), work_of(call)
+    on = gpu(device or compiled.target)
+    used = compiled.resources[call.plan.entry.name]
+    fits = occupancy(on.target, threads=prod(call.plan.block), registers=used.registers,
+                     shared_bytes=used.shared_bytes, dynamic_shared_bytes=call.plan.smem_bytes)
+    if not fits.blocks:
+        raise LaunchError(f"{call.plan.entry.name}: {fits.why}")
+    model = _Model(compiled, call.plan, work, on, fits)
+    spans: list[Span] = []
+    run = model.run_copies(1, spans)
+    teams = [f"CTA {team.rank}, " * (model.cluster > 1) + f"warps {4 * team.number}-{4 * team.number + 3}"
+             for team in model.teams]
+    return Replayed(call.plan.entry.name, on, run, tuple(teams), tuple(spans))
+
+
 def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gpu | None = None) -> Prediction:
     """Time of a launch.
 
@@ -92,6 +115,17 @@ def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gp
     else:
         found = _Model(compiled, launch, work, on, fits).prediction()
     return replace(found, flops=work.flops, bytes=work.bytes, ctas=work.ctas)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One CTA (or cluster) alone on its SM: the names of its teams of warps, and what they and the units did when."""
+
+    name: str
+    gpu: Gpu
+    run: Run
+    teams: tuple[str, ...]
+    spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +209,14 @@ class _Model:
             words += f", waits for {why}"
         return (largest if share >= BUSY else "latency"), words
 
-    def _run(self, copies: int, memory: Memory) -> Run:
+    def run_copies(self, copies: int, log: list[Span]) -> Run:
+        """So many CTAs on one SM, and what they do there."""
+        return self._run(copies, self._memory(), log)
+
+    def _run(self, copies: int, memory: Memory, log: list[Span] | None = None) -> Run:
         teams = [(copy * self.cluster + team.rank, team.rank, operations) for copy in range(copies)
                  for team, operations in zip(self.teams, self.operations, strict=True)]
-        return replay(teams, memory, self.constants)
+        return replay(teams, memory, self.constants, log)
 
     def _turn(self, run: Run) -> float:
         """Cycles from one round of CTAs to the next: the last writes of one leave while the next one starts."""

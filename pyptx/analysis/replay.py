@@ -16,29 +16,32 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from pyptx.analysis.constants import Constants
-from pyptx.analysis.replaystate import UNITS, Memory, Phases, Run, Team
+from pyptx.analysis.replaystate import UNITS, Memory, Phases, Run, Span, Team
 from pyptx.analysis.steps import Kind, Operation
 
 __all__ = ["Memory", "Run", "replay"]
 
 
-def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants) -> Run:
+def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants,
+           log: list[Span] | None = None) -> Run:
     """Run teams on their SMs.
 
     Args:
         teams: (CTA, SM, operations) of each; CTAs of a cluster are on different SMs, copies of it on the same ones.
         memory: as one SM has it.
+        log: what happened is appended to it.
     """
-    return _Replay(teams, memory, constants).run()
+    return _Replay(teams, memory, constants, log).run()
 
 
 class _Replay:
-    def __init__(self, teams, memory: Memory, constants: Constants):
-        self.memory, self.constants, self.result = memory, constants, Run()
+    def __init__(self, teams, memory: Memory, constants: Constants, log: list[Span] | None):
+        self.memory, self.constants, self.result, self.log = memory, constants, Run(), log
         self.sms = 1 + max(sm for _, sm, _ in teams)
         self.free = [dict.fromkeys(UNITS, 0.0) for _ in range(self.sms)]
         self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [cta for cta, _, _ in teams]
+        self.asleep: dict[int, float] = {}                      # team -> since when
         self.rings: dict[tuple[int, int], Phases] = {}
         self.barriers: dict[tuple, dict[int, tuple[float, bool]]] = {}     # team -> when it came, whether it sleeps
         self.members: dict[tuple, set[int]] = {}
@@ -103,7 +106,7 @@ class _Replay:
             for k in op.mask:
                 there, why = scoreboards[k]
                 if there > now:
-                    self._lose(team, why, there - now)
+                    self._lose(team, why, now, there)
                     now = there
             if ready and now > ready[0][0]:                     # others have their turn before
                 team.now = now
@@ -121,6 +124,8 @@ class _Replay:
             end = start
             if op.unit:
                 begin = max(start, free[op.unit])
+                if self.log is not None:
+                    self.log.append(Span(-1 - team.rank, op.unit, begin, begin + op.cycles))
                 free[op.unit] = begin + op.cycles
                 busy[op.unit] += op.cycles
                 end = begin + op.cycles
@@ -189,6 +194,9 @@ class _Replay:
         if not cycles:
             return start
         free = self.free[rank]
+        if self.log is not None:
+            begin = max(start, free[unit])
+            self.log.append(Span(-1 - rank, unit, begin, begin + cycles))
         free[unit] = max(start, free[unit]) + cycles
         self.result.busy[unit] += cycles
         return free[unit]
@@ -205,9 +213,11 @@ class _Replay:
         self._occupy(rank, "l2", size / self.memory.port, start)
         self._occupy(rank, "dram", size * self.memory.to_dram / self.memory.dram, start)
 
-    def _lose(self, team: Team, why: str, cycles: float) -> None:
+    def _lose(self, team: Team, why: str, start: float, end: float) -> None:
         if team.computes and why:
-            self.result.lost[why] = self.result.lost.get(why, 0.0) + cycles
+            self.result.lost[why] = self.result.lost.get(why, 0.0) + end - start
+        if self.log is not None:
+            self.log.append(Span(team.number, why or "fixed latencies", start, end))
 
     # waits ----------------------------------------------------------------------------------------------------------
 
@@ -229,13 +239,17 @@ class _Replay:
         phase = asked - (ring.stages if ring.starts_free else 0)
         if phase >= len(phases.done) and phases.parts:
             phases.sleepers.append((team, phase))
+            self.asleep.setdefault(team.number, start)
             return None
         team.waits[ring.number] = asked + 1
         if phase < 0 or not phases.parts:
             return start
+        slept = self.asleep.pop(team.number, start)
+        if self.log is not None and slept < start:
+            self.log.append(Span(team.number, _words(ring), slept, start))
         over = phases.done[phase]
         if over > start:
-            self._lose(team, _words(ring), over - start)
+            self._lose(team, _words(ring), start, over)
         return max(start, over)
 
     def _groups(self, team: Team, groups: list[float], left: int, start: float, why: str, latency: float) -> float:
@@ -244,7 +258,7 @@ class _Replay:
             return start
         done = max(groups[:len(groups) - left]) + latency
         if done > start:
-            self._lose(team, why, done - start)
+            self._lose(team, why, start, done)
         return max(start, done)
 
     def _barrier(self, team: Team, op: Operation, start: float) -> float | None:
@@ -266,7 +280,7 @@ class _Replay:
         for number, (time, sleeps) in come.items():
             other = self.teams[number]
             if other is not team and sleeps:
-                self._lose(other, "the others at a barrier", latest - time)
+                self._lose(other, "the others at a barrier", time, latest)
                 other.now = latest + self.constants.barrier_cycles
                 other.at += 1
                 heappush(self.ready, (other.now, other.number))
@@ -305,6 +319,8 @@ class _Replay:
 
     def _finish(self, team: Team) -> None:
         """It gives no more to anybody."""
+        if self.log is not None:
+            self.log.append(Span(team.number, "", team.now, team.now))
         team.now = max(team.now, team.pending, team.ends)
         for key, phases in self.rings.items():
             if team.number in phases.parts:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pyptx.analysis.steps import Operation
 
-__all__ = ["UNITS", "Memory", "Phases", "Run", "Team"]
+__all__ = ["UNITS", "Memory", "Phases", "Run", "Span", "Team"]
 
 UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
 
@@ -28,6 +29,15 @@ class Memory:
     to_dram: float
     load_cycles: float
     copy_cycles: float
+
+
+class Span(NamedTuple):
+    """A wait of a team, or (`who` is -1 - SM) a unit of an SM at work; cycles. `what` is "" where a team ends."""
+
+    who: int
+    what: str
+    start: float
+    end: float
 
 
 @dataclass

@@ -4,10 +4,11 @@ from importlib import import_module
 
 from pyptx.views.linked import MIME, LinkedView, linked
 
-__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile"]
+__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile",
+           "timeline"]
 
 _LATE = {"Diff": "differ", "Point": "roofparts", "Roofline": "roofline", "diff": "differ", "fragments": "fragmentview",
-         "shared_tile": "banks"}
+         "shared_tile": "banks", "timeline": "timelines"}
 
 
 def __getattr__(name: str):
