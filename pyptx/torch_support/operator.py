@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any
 
 import torch
@@ -34,7 +35,9 @@ def call(kernel: int, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[
         raise LaunchError("out= cannot be used under torch.compile or autograd; use what the call returns")
     text = ""
     for name, value in params.items():
-        text += f"{name}={value!r}\n"
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = index(value)                        # torch.compile makes numbers that change symbols; a kernel is
+        text += f"{name}={value!r}\n"                   # made for each, as always
     outputs = torch.ops.pyptx.launch(kernel, text, list(inputs))
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 

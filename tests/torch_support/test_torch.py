@@ -122,6 +122,12 @@ def test_arrays_of_two_packages_do_not_mix():
         product(torch.zeros(2, 2), torch.zeros(2, 2).numpy())
 
 
+def test_a_number_that_changes_between_compiled_calls_is_a_parameter_still():
+    compiled = torch.compile(lambda x, factor: scale(x, factor=factor), fullgraph=True, backend="aot_eager")
+    for factor in (2, 3, 4):
+        assert torch.equal(compiled(X, factor), factor * X)
+
+
 def test_parameters_under_compile_are_literals():
     with pytest.raises(Exception, match="numbers, strings"):
         torch.compile(lambda x: scale(x, factor=[1.0]), fullgraph=True, backend="eager")(X)
