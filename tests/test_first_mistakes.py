@@ -121,9 +121,9 @@ ROWS, WEIGHTS = np.zeros((4, 8), np.float32), np.zeros(8, np.float32)
 @pytest.mark.parametrize(("arrays", "message"), [
     ((ROWS[0], WEIGHTS), r"pair: x: array of shape \(8,\) has rank 1"),
     ((ROWS.astype(np.float64), WEIGHTS), "pair: x has dtype float64, but .* takes f32"),
-    ((ROWS, np.zeros(9, np.float32)), "pair: conflicting sizes for 'N': 8 and 9"),
+    ((ROWS, np.zeros(9, np.float32)), "pair: conflicting sizes for 'N': 8 in x, 9 in w"),
     ((ROWS[:, ::2], np.zeros(4, np.float32)), "pair: x is not contiguous"),
-    ((ROWS, WEIGHTS.tolist()), "pair: w is a list, no array; pass one of numpy, torch"),
+    ((ROWS, WEIGHTS.tolist()), "pair: w is a list, no array; pass one of NumPy, torch or JAX"),
 ])
 def test_wrong_arrays_are_refused_before_anything_runs(arrays, message):
     with pytest.raises(LaunchError, match=message):
@@ -136,7 +136,7 @@ def test_too_few_arrays_are_refused():
 
 
 def test_wrong_outputs_are_refused():
-    with pytest.raises(LaunchError, match="conflicting sizes for 'M': 4 and 3"):
+    with pytest.raises(LaunchError, match=r"pair: y has shape \(3, 8\), the result has \(4, 8\)"):
         pair(ROWS, WEIGHTS, out=np.zeros((3, 8), np.float32))
     with pytest.raises(LaunchError, match="y has dtype int8"):
         pair(ROWS, WEIGHTS, out=np.zeros((4, 8), np.int8))
