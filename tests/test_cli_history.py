@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,13 @@ def test_versions_are_listed(capsys):
     assert [line.split()[0] for line in out.splitlines()] == ["version", "k@1", "k@2"]
     assert "factor=2.0" in out
     assert run(capsys, "k")[1] == out
+
+
+def test_the_list_as_json(capsys):
+    run(capsys, "--name", "k@2", "fast")
+    first, second = json.loads(run(capsys, "--json")[1])
+    assert (first["ref"], first["params"], first["labels"]) == ("k@1", {"factor": 2.0}, [])
+    assert (second["ref"], second["labels"], second["target"]) == ("k@2", ["fast"], "sm_90a")
 
 
 def test_a_version_is_labelled_and_shown(capsys):

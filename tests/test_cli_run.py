@@ -111,3 +111,30 @@ def test_the_completion_script_is_one_that_bash_reads(capsys):
     script = capsys.readouterr().out
     assert "roofline" in script and "--expect" in script
     assert subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True).stderr == ""
+
+
+@pytest.mark.parametrize("command", ["demo", "lab", "doctor", "ptx", "sass", "view", "diff", "run", "check", "tune",
+                                     "roofline", "transpile", "history", "cache", "completion"])
+def test_help_has_command_lines_to_start_from(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    assert f"  pyptx {command}" in capsys.readouterr().out.replace('"$(pyptx', "  pyptx").replace("| pyptx", "  pyptx")
+
+
+def test_machine_code_views_and_differences_as_json(folder, capsys):
+    words = ["double.py:double", "-p", "N=64"]
+    assert cli.main(["sass", *words, "--json"]) == 0
+    columns = json.loads(capsys.readouterr().out)
+    assert "EXIT" in columns["opcode"] and len(columns["control"]) == len(columns["opcode"])
+    assert cli.main(["view", *words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "double"
+    assert cli.main(["diff", *words, "-b", "N=128", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "diff"
+
+
+def test_cache_and_history_as_json(capsys):
+    assert cli.main(["cache", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["bytes"] <= facts["limit"]
+    assert cli.main(["history", "--json"]) == 0
+    assert isinstance(json.loads(capsys.readouterr().out), list)

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from pyptx.cache import get_global_cache
+from pyptx.cli.kernels import about
 
 __all__ = ["add", "run", "size"]
 
 
 def add(subparsers) -> None:
     summary = "show, clear or verify the cache of assembled kernels"
-    command = subparsers.add_parser(
-        "cache", help=summary, description=summary.capitalize() + ". PYPTX_CACHE_DIR names another folder, "
-        "PYPTX_CACHE_BYTES its limit: a number of bytes, or such as 500M and 2G.")
+    command = subparsers.add_parser("cache", **about(
+        summary, "pyptx cache", "pyptx cache clear", "PYPTX_CACHE_BYTES=500M pyptx cache info --json",
+        more="PYPTX_CACHE_DIR names another folder, PYPTX_CACHE_BYTES its limit: a number of bytes, or such as 500M "
+             "and 2G."))
     command.add_argument("action", nargs="?", choices=("info", "clear", "verify"), default="info", help="default: "
                          "%(default)s; verify reads every entry and deletes what is damaged, which is then made anew")
+    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     cache = get_global_cache()
     used = cache.disk_bytes()
+    facts = {"folder": str(cache.cache_dir), "limit": cache.max_bytes}
     if arguments.action == "clear":
         cache.clear(disk=True)
-        print(f"removed {size(used - cache.disk_bytes())} from {cache.cache_dir}")
+        facts |= {"bytes": cache.disk_bytes(), "removed": used - cache.disk_bytes()}
     elif arguments.action == "verify":
         good, bad = cache.verify()
+        facts |= {"bytes": cache.disk_bytes(), "whole": good, "damaged": [path.name for path in bad]}
+    else:
+        facts |= {"bytes": used}
+    if arguments.json:
+        print(json.dumps(facts, indent=1))
+    elif arguments.action == "clear":
+        print(f"removed {size(facts['removed'])} from {cache.cache_dir}")
+    elif arguments.action == "verify":
         print(f"{cache.cache_dir}: {good} whole, {len(bad)} damaged files removed" + ":" * bool(bad))
         for path in bad:
             print(f"  {path.name}")

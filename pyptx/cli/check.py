@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyptx.cli.kernels import (
     CommandError,
+    about,
     add_kernel_arguments,
     add_launch_arguments,
     explained,
@@ -26,9 +27,12 @@ FOUND, NOT_CHECKED = 1, 2
 
 def add(subparsers) -> None:
     summary = "run a kernel in several schedules and find races, missing waits, faults and deadlocks"
-    command = subparsers.add_parser(
-        "check", help=summary, description=summary.capitalize() + ". No GPU is needed.",
-        epilog="Exit status: 0 nothing found (or only notes), 1 findings, 2 the kernel could not be checked.")
+    command = subparsers.add_parser("check", **about(
+        summary, "pyptx check examples/softmax.py:softmax -p M=8 N=1000",
+        "pyptx check gemm.py:gemm --args a.npy b.npy --json",
+        "pyptx check kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 --sarif found.sarif",
+        more="No GPU is needed. Exit status: 0 nothing found (or only notes), 1 findings, 2 the kernel could not be "
+             "checked."))
     add_kernel_arguments(command)
     add_launch_arguments(command)
     command.add_argument("--schedules", metavar="LIST", default="eager,late", help="of eager, late, random; default: "

@@ -7,7 +7,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from pyptx.cli.kernels import CommandError
+from pyptx.cli.kernels import CommandError, about
 from pyptx.cli.lab import install_hint, notebook_folder
 from pyptx.cli.notebooks import execute
 
@@ -28,10 +28,11 @@ ROWS = {                                                # of the table: what the
 
 def add(subparsers) -> None:
     summary = "execute the first notebook and keep its linked views"
-    command = subparsers.add_parser(
-        "demo", help=summary, description="Execute the first notebook for real: write two kernels, assemble and "
-        "disassemble them, run them on the CPU simulator, compare with NumPy. Prints what they cost and writes the "
-        "executed notebook and a standalone page for each kernel that links its Python, PTX and SASS.")
+    command = subparsers.add_parser("demo", **about(
+        summary, "pyptx demo", "pyptx demo -o first",
+        more="It is executed for real: two kernels are written, assembled and disassembled, run on the CPU simulator "
+             "and compared with NumPy. Prints what they cost and writes the executed notebook and a standalone page "
+             "for each kernel that links its Python, PTX and SASS."))
     command.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("pyptx-demo"),
                          help="where to write; default: %(default)s")
     command.set_defaults(run=run)

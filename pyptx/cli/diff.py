@@ -46,6 +46,7 @@ def add(subparsers) -> None:
     command.add_argument("--context", metavar="N", type=int, default=3, help="identical lines shown around a change")
     command.add_argument("-o", "--output", metavar="FILE", type=Path,
                          help="write a standalone page (.html) or the data (.json); without it, text is printed")
+    command.add_argument("--json", action="store_true", help="print the data as JSON")
     command.set_defaults(run=run)
 
 
@@ -75,7 +76,9 @@ def _run(arguments: argparse.Namespace) -> int:
               " ".join([right.compiled.name, *arguments.parameters_b, *arguments.options_b]))
     blocks = {side.block for side in (left, right) if side.block}
     found = diff(left, right, level=arguments.level, titles=titles, block=blocks.pop() if len(blocks) == 1 else None)
-    if output is None:
+    if arguments.json and output is None:
+        print(json.dumps(found.to_json()))
+    elif output is None:
         print(found.text(context=arguments.context))
     else:
         output.write_text(found.page() if output.suffix == ".html" else json.dumps(found.to_json()), encoding="utf-8")

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from dataclasses import asdict
 
+from pyptx.cli.kernels import about
 from pyptx.cli.machine import abilities, findings
 
 __all__ = ["add", "run"]
@@ -17,9 +18,10 @@ _WIDTH = 110
 
 def add(subparsers) -> None:
     summary = "say what was found of tools, GPUs and frameworks, what works, and what would make the rest work"
-    command = subparsers.add_parser(
-        "doctor", help=summary, description=summary.capitalize() + ". Exit status 1 when something is missing that "
-        "kernels need to be assembled or to run fast; a missing GPU or framework is none of it.")
+    command = subparsers.add_parser("doctor", **about(
+        summary, "pyptx doctor", "pyptx doctor --json",
+        more="Exit status 1 when something is missing that kernels need to be assembled or to run fast; a missing GPU "
+             "or framework is none of it."))
     command.add_argument("--json", action="store_true", help="print all of it as JSON")
     command.set_defaults(run=run)
 

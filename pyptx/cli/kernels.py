@@ -11,7 +11,9 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from types import ModuleType
+from typing import Any
 
 from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
@@ -19,12 +21,19 @@ from pyptx.kernel import Kernel
 from pyptx.program import Entry, load
 from pyptx.views.cubins import load_cubin
 
-__all__ = ["CommandError", "add_kernel_arguments", "add_launch_arguments", "explained", "load_kernel", "open_cubin",
-           "parameters"]
+__all__ = ["CommandError", "about", "add_kernel_arguments", "add_launch_arguments", "explained", "load_kernel",
+           "open_cubin", "parameters"]
 
 
 class CommandError(PtxError):
     """A command line that cannot be carried out; the message says why."""
+
+
+def about(summary: str, *examples: str, more: str = "") -> dict[str, Any]:
+    """What `add_parser` is told of a subcommand: one line, a description, and command lines to start from."""
+    text = f"{summary[0].upper()}{summary[1:]}. {more}".strip()
+    return {"help": summary, "description": fill(text, 80), "epilog": "\n  ".join(("examples:", *examples)),
+            "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 def add_kernel_arguments(command: argparse.ArgumentParser) -> None:

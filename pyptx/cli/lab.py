@@ -12,16 +12,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pyptx
-from pyptx.cli.kernels import CommandError
+from pyptx.cli.kernels import CommandError, about
 
 __all__ = ["add", "copy_notebooks", "install_hint", "notebook_folder", "package_environment", "run"]
 
 
 def add(subparsers) -> None:
     summary = "open JupyterLab on the notebooks"
-    command = subparsers.add_parser(
-        "lab", help=summary, description="Copy the notebooks to a folder of your own and open JupyterLab there. "
-        "Files that are there already are left as they are. Further arguments go to JupyterLab, as --port 9000.")
+    command = subparsers.add_parser("lab", **about(
+        summary, "pyptx lab", "pyptx lab my-kernels --port 9000 --no-browser",
+        more="Copies them to a folder of your own and opens JupyterLab there. Files that are there already are left as "
+             "they are. Further arguments go to JupyterLab."))
     command.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path("pyptx-notebooks"),
                          help="default: %(default)s")
     command.set_defaults(run=run, passes_arguments_on=True)

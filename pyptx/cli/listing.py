@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
-from pyptx.cli.kernels import add_kernel_arguments, explained, load_kernel, open_cubin, parameters
+from pyptx.cli.kernels import about, add_kernel_arguments, explained, load_kernel, open_cubin, parameters
+from pyptx.toolchain.sass import to_columns
 
 __all__ = ["add", "print_ptx", "print_sass"]
 
 
 def add(subparsers) -> None:
-    for name, run, summary in (("ptx", print_ptx, "print the PTX text of a kernel"),
-                               ("sass", print_sass, "assemble a kernel and print its machine code")):
-        command = subparsers.add_parser(name, help=summary, description=summary.capitalize() + ".")
+    for name, run, summary, examples in (
+            ("ptx", print_ptx, "print the PTX text of a kernel",
+             ("pyptx ptx examples/rms_norm.py:rms_norm -p M=512 N=1024",
+              "pyptx ptx kernel.py:add -p N=1000 -o add.ptx")),
+            ("sass", print_sass, "assemble a kernel and print its machine code",
+             ("pyptx sass examples/rms_norm.py:rms_norm -p M=512 N=1024 --control",
+              "pyptx sass kernel.ptx:entry --arch sm_100a", "pyptx sass kernel.cubin --json"))):
+        command = subparsers.add_parser(name, **about(summary, *examples))
         add_kernel_arguments(command)
         command.add_argument("-o", "--output", metavar="FILE", type=Path, help="write to this file instead")
         if name == "sass":
             command.add_argument("--control", action="store_true",
                                  help="show live registers, stalls, barriers and the PTX line of every instruction")
+            command.add_argument("--json", action="store_true", help="print it as columns of JSON")
         command.set_defaults(run=run)
 
 
@@ -32,11 +40,12 @@ def print_ptx(arguments: argparse.Namespace) -> int:
 
 
 def print_sass(arguments: argparse.Namespace) -> int:
-    if cubin := open_cubin(arguments):
-        return deliver(cubin.listing(control=arguments.control), arguments.output)
-    kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    with explained(kernel):
-        text = kernel.compile(arch=arguments.arch, **values).listing(control=arguments.control)
+    compiled = open_cubin(arguments)
+    if compiled is None:
+        kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
+        with explained(kernel):
+            compiled = kernel.compile(arch=arguments.arch, **values)
+    text = json.dumps(to_columns(compiled.sass)) if arguments.json else compiled.listing(control=arguments.control)
     return deliver(text, arguments.output)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyptx.cli.kernels import (
     CommandError,
+    about,
     add_kernel_arguments,
     add_launch_arguments,
     explained,
@@ -24,15 +25,11 @@ WRONG = 1
 
 def add(subparsers) -> None:
     summary = "run a kernel once, on the simulator or a GPU, and show what came out"
-    command = subparsers.add_parser(
-        "run", help=summary, description="Run a kernel once, on the simulator or a GPU, and show what came out.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="""examples:
-  pyptx run examples/softmax.py:softmax -p M=64 N=1000
-  pyptx run kernel.py:gemm --args a.npy b.npy --expect c.npy --rtol 1e-3
-  pyptx run kernel.ptx:entry --grid 64 --block 32 --args x.npy f32[64] 1000 --save out.npz
-
-Exit status: 0, 1 when --expect does not hold or the kernel cannot be run.""")
+    command = subparsers.add_parser("run", **about(
+        summary, "pyptx run examples/softmax.py:softmax -p M=64 N=1000",
+        "pyptx run kernel.py:gemm --args a.npy b.npy --expect c.npy --rtol 1e-3",
+        "pyptx run kernel.ptx:entry --grid 64 --block 32 --args x.npy f32[64] 1000 --save out.npz",
+        more="Exit status: 0, 1 when --expect does not hold or the kernel cannot be run."))
     add_kernel_arguments(command)
     add_launch_arguments(command)
     command.add_argument("--backend", choices=("sim", "cuda"), default="sim", help="default: the simulator")
