@@ -12,6 +12,7 @@ from pyptx.isa import targets
 PUBLISHED = [
     ("T4", "core", "f32", 8.1), ("A100 SXM 80GB", "core", "f32", 19.5), ("L4", "core", "f32", 30.3),
     ("RTX 4090", "core", "f32", 82.6), ("H100 PCIe", "core", "f32", 51), ("H200 SXM", "core", "f32", 67),
+    ("L40S", "core", "f32", 91.6), ("L40S", "mma", "bf16", 362),
     ("B200 SXM", "core", "f32", 75), ("RTX 5090", "core", "f32", 104.8), ("RTX PRO 6000", "core", "f32", 126),
     ("T4", "core", "f64", .254), ("A100 SXM 40GB", "core", "f64", 9.7), ("H100 SXM", "core", "f64", 33.5),
     ("A100 SXM 80GB", "mma", "f64", 19.5), ("H100 PCIe", "mma", "f64", 51), ("H200 SXM", "mma", "f64", 67),
