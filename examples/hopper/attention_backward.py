@@ -92,8 +92,10 @@ def body(kept, streamed, sums, delta, gradients, BN: int, STAGES: int, CAUSAL: b
         ptx.fence.mbarrier_init()
     meet()
 
+    gives = D > 64                                      # registers; narrower heads do with what a thread starts with
     with ptx.if_(tid < 128):
-        ptx.setmaxnreg_dec(24)
+        if gives:
+            ptx.setmaxnreg_dec(24)
         with ptx.if_(tid == 0):
             tiles_there[0].arrive_expect_tx(2 * min(BM, length) * D * 2)
             for i, tensor in enumerate(kept):
@@ -112,7 +114,8 @@ def body(kept, streamed, sums, delta, gradients, BN: int, STAGES: int, CAUSAL: b
                         ptx.cp.async_bulk.tensor_3d(dst=to + (2 * block_bytes + i * 512), src=tensor.tma_desc(),
                                                     coord=(at, head, batch), mbar=ready)
     with ptx.else_():
-        ptx.setmaxnreg_inc(240)
+        if gives:
+            ptx.setmaxnreg_inc(240)
         consumer, thread = (tid >> 7) - 1, tid & 127
         lane, warp = thread & 31, thread >> 5
         own = tile_start + consumer * (ROWS * LINE)     # this consumer's rows of the first box of the first tile

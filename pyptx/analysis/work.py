@@ -32,7 +32,9 @@ __all__ = ["Work", "count", "work_of"]
 
 @dataclass(frozen=True)
 class Work:
-    """Attributes:
+    """What a launch does, exactly.
+
+    Attributes:
         flops: "wgmma.bf16", "mma.f16", "tcgen05.f8", "core.f32", "core.f16", "core.f64", "core.mufu", "core.s32" ->
             operations of the launch, a multiply-add being two. The words are those of `gpus.Gpu.flops_per_s`.
         bytes: "dram_read", "dram_write" (compulsory), "l2" (all that SMs ask of L2: sectors of 32 bytes, bulk and

@@ -67,7 +67,8 @@ def execute(tmp_path, monkeypatch):
     def run(*sources: str, allow_errors: bool = False):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
         manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
-        NotebookClient(notebook, km=manager, timeout=120, allow_errors=allow_errors).execute()
+        elsewhere = {"metadata": {"path": str(tmp_path)}}       # the tree of the checkout must not be what it imports
+        NotebookClient(notebook, km=manager, timeout=120, allow_errors=allow_errors, resources=elsewhere).execute()
         return notebook
     return run
 
