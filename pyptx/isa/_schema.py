@@ -7,33 +7,27 @@
 Cells of a form, all but the syntax by keyword:
 
     <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"; a gate
-                      that is wider
-                      than the form's own needs starts with "=": ".b32@=sm_20,ptx_23"
+                      that is wider than the form's own needs starts with "=": ".b32@=sm_20,ptx_23"
     <word>="..."      what an optional literal word needs: ftz="sm_90 ptx_78", L2_cache_hint="sm_80 ptx_74"
     <operand>="..."   what the operand is (below); a gate on an optional operand: "u32@sm_90,ptx_78"
     needs             targets and version of the form: "sm_90 ptx_78", "100f* 110f* 90a"; alternatives with "|"
-    effect            "pure", "load", "store", "atomic", "sync", "async", "control", "warp" ..., with a state space
-                      behind a colon
+    effect            "pure", "load", "store", "atomic", "sync", "async", "control", "warp" ..., with a state
+                      space behind a colon
     means             what it computes, in the vocabulary of `isa.means`; empty when the simulator has a handler
     work              "1 flop", "2*m*n*k flop"
     rw                names of written operands where the first is not the (only) one: "d m", "" for none
     regs              {operand: rule} where `_types.default_rule` does not hold; a rule may be {rule: "types it is
-                      for"} or one of
-                      the profiles in `_types`; "*" and a bare profile are for all operands
+                      for"} or one of the profiles in `_types`; "*" and a bare profile are for all operands
     sink              names of written operands that may be "_"
     some              names of slots of which at least one is there
     when              {"atype != btype": needs}: extra needs of a combination
 
 What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand
-there),
-"-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 4/8/16", "in *16" (a multiple). "imm in
-0..3" is
-never a register. "!pred" may be negated. Kinds that are no value: "label", "symbol" (its address), "function",
-"special".
-Default type: the slot `<name>type`, for a written operand `dtype`, then `type`, then the last type word of the
-mnemonic; `p` and
-`q` are predicates. A source may be a number unless it is packed, in a vector or the base of an address.
-Lines are read when the op is first used; a wrong one raises TableError.
+there), "-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 4/8/16", "in *16" (a multiple).
+"imm in 0..3" is never a register. "!pred" may be negated. Kinds that are no value: "label", "symbol" (its address),
+"function", "special". Default type: the slot `<name>type`, for a written operand `dtype`, then `type`, then the last
+type word of the mnemonic; `p` and `q` are predicates. A source may be a number unless it is packed, in a vector or the
+base of an address. Lines are read when the op is first used; a wrong one raises TableError.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 Grammar: `target = expression`, several separated by "; ", all right sides read before any left side is written. An
 expression is an operand name, an integer, a call, `!x` on predicates, or `-x ~x + - * / & | ^` with parentheses;
-`{slot}`
-is replaced by the choice of that slot (`None` when an optional slot is absent: `prmt_None`). `meaning(form, choices)`
-does it.
+`{slot}` is replaced by the choice of that slot (`None` when an optional slot is absent: `prmt_None`).
+`meaning(form, choices)` does it.
 
 Values have the type of their operand. A result has the type of the operand it is assigned to; sources of a narrower
 float type are widened exactly first, and the result of a wider float computation is rounded to the type of the target.
@@ -14,8 +13,8 @@ Modifiers of the mnemonic are not written here. They act on every form that has 
     .rn .rz .rm .rp     rounding of the one result; absent is .rn (and ptxas may then contract a * b + c)
     .rni .rzi .rmi .rpi rounding to an integral value
     .rna .rs            to nearest, ties away; stochastic with the bits given
-    .ftz                subnormal sources and results become zeros of the same sign (f32, f16; f64 only where it says
-                        so)
+    .ftz                subnormal sources and results become zeros of the same sign (f32, f16; f64 only where it
+                        says so)
     .sat                integers: clamp to the range of the type; floats: clamp to [0, 1] and NaN to +0
     .relu               negative results, -0 included, become +0, NaN the canonical NaN
     .satfinite          results beyond the range become the largest finite value, NaN the format's NaN or largest value
