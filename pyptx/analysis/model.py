@@ -82,9 +82,7 @@ def replayed(call: Call, device: str | Gpu | None = None) -> Replayed:
     """
     compiled, work = call.compiled(), work_of(call)
     on = gpu(device or compiled.target)
-    used = compiled.resources[call.plan.entry.name]
-    fits = occupancy(on.target, threads=prod(call.plan.block), registers=used.registers,
-                     shared_bytes=used.shared_bytes, dynamic_shared_bytes=call.plan.smem_bytes)
+    fits = _fitting(compiled, call.plan, on)
     if not fits.blocks:
         raise LaunchError(f"{call.plan.entry.name}: {fits.why}")
     model = _Model(compiled, call.plan, work, on, fits)
@@ -107,14 +105,19 @@ def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gp
         ShapeError: there is no such GPU in the table.
     """
     on = gpu(device or compiled.target)
-    used = compiled.resources[launch.entry.name]
-    fits = occupancy(on.target, threads=prod(launch.block), registers=used.registers, shared_bytes=used.shared_bytes,
-                     dynamic_shared_bytes=launch.smem_bytes)
+    fits = _fitting(compiled, launch, on)
     if not fits.blocks:
         found = Prediction(float("inf"), {}, "resources", fits.why, fits, float("inf"), on.name)
     else:
         found = _Model(compiled, launch, work, on, fits).prediction()
     return replace(found, flops=work.flops, bytes=work.bytes, ctas=work.ctas)
+
+
+def _fitting(compiled: Compiled, launch: LaunchPlan, on: Gpu) -> Occupancy:
+    """How many CTAs of the launch an SM holds."""
+    used = compiled.resources[launch.entry.name]
+    return occupancy(on.target, threads=prod(launch.block), registers=used.registers, shared_bytes=used.shared_bytes,
+                     dynamic_shared_bytes=launch.smem_bytes)
 
 
 @dataclass(frozen=True, slots=True)
