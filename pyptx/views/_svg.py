@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["FILLS", "Cell", "grid", "label"]
+__all__ = ["FILLS", "Cell", "Picture", "grid", "label"]
 
 # Pastel fills under dark text; Paul Tol's "light" scheme, told apart with any colour vision.
 FILLS = ("#77aadd", "#ffaabb", "#eedd88", "#bbcc33", "#ee8866", "#99ddff", "#44bb99", "#dddddd")
@@ -25,6 +26,20 @@ class Cell(NamedTuple):
     text: str
     title: str = ""
     marked: bool = False
+
+
+class Picture(ABC):
+    """A value that notebooks show as its SVG, and terminals as its text."""
+
+    @abstractmethod
+    def svg(self) -> str:
+        """The whole picture."""
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": str(self), "image/svg+xml": self.svg()}
 
 
 def label(x: float, y: float, text: str, anchor: str = "start", size: int = 11) -> str:

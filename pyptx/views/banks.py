@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyptx import types
 from pyptx.errors import ShapeError
 from pyptx.sim.reference.access import extra_wavefronts
 from pyptx.smem import apply_swizzle
-from pyptx.views._svg import FILLS, Cell, grid, label
+from pyptx.views._svg import FILLS, Cell, Picture, grid, label
 
 __all__ = ["Access", "SharedTile", "shared_tile"]
 
@@ -45,7 +44,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class SharedTile:
+class SharedTile(Picture):
     """A row-major tile of shared memory, its start aligned to 1024 bytes; `accessed` is drawn with it."""
 
     rows: int
@@ -144,12 +143,6 @@ class SharedTile:
     def _left(self) -> str:
         left = -(-self.rows * self.row_bytes // LINE) - _LINES
         return f"and {left} more lines" if left > 0 else ""
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "image/svg+xml": self.svg()}
 
 
 def shared_tile(shape: tuple[int, int], dtype: str | types.PtxType, *, swizzle: str | None = None) -> SharedTile:

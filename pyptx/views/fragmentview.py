@@ -17,7 +17,7 @@ from pyptx.errors import ShapeError
 from pyptx.sim import fragments as layouts
 from pyptx.sim.decode.mma import formats, product_of, shape_of
 from pyptx.sim.fragments import BITS, Fragment
-from pyptx.views._svg import FILLS, Cell, grid, label
+from pyptx.views._svg import FILLS, Cell, Picture, grid, label
 
 __all__ = ["FragmentView", "Matrix", "fragments"]
 
@@ -57,7 +57,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class FragmentView:
+class FragmentView(Picture):
     """The operands of one matrix instruction that lie in registers; `marked` is the lane to stand out, or None."""
 
     instruction: str
@@ -107,12 +107,6 @@ class FragmentView:
             yield Cell(c, r, across, down, FILLS[register % len(FILLS)], text,
                        f"row {_span(r, down)}, column {_span(c, across)}: lane {lane}, register {register}",
                        lane == self.marked)
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "image/svg+xml": self.svg()}
 
 
 def fragments(instruction: str, *, lane: int | None = None, target: str = "sm_90a") -> FragmentView:

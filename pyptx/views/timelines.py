@@ -15,7 +15,7 @@ from typing import Any
 from pyptx.analysis.calls import call_of
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model import replayed
-from pyptx.views._svg import FILLS, Cell, grid, label
+from pyptx.views._svg import FILLS, Cell, Picture, grid, label
 
 __all__ = ["Bar", "Lane", "Timeline", "timeline"]
 
@@ -46,7 +46,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(Picture):
     """Lanes over the cycles from `start` to `end`."""
 
     name: str
@@ -119,12 +119,6 @@ class Timeline:
                 yield Cell((bar.start - self.start) * scale, row + 0.1, max(0.4, (bar.end - bar.start) * scale), 0.8,
                            fills[bar.what] if lane.team else "#4477aa", "",
                            f"{lane.name} {about}, cycles {bar.start:.0f} to {bar.end:.0f}")
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "image/svg+xml": self.svg()}
 
 
 def timeline(kernel: Any, *args: Any, device: str | Gpu | None = None, **params: Any) -> Timeline:
