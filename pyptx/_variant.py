@@ -98,7 +98,7 @@ class Variant:
         source lines that `.loc` names where PTX was loaded that a compiler wrote."""
         counters = self.last_run.counters if self.last_run else None
         return import_module("pyptx.views").linked(
-            import_module("pyptx.views.locs").with_sources(compiled), counters=counters, block=block,
+            import_module("pyptx.views.code.locs").with_sources(compiled), counters=counters, block=block,
             dynamic_shared_bytes=max(dynamic_bytes, self.dynamic_bytes))
 
     def program(self, runtime: Runtime) -> Any:
@@ -136,8 +136,8 @@ class Variant:
 
 
 def roofline(kernel: Any, args: Sequence[Any], **options: Any) -> Any:
-    """A call of a Kernel or a launch of an Entry on the roofline of a GPU; options as of pyptx.views.placing."""
-    return import_module("pyptx.views.placing").roofline(kernel, *args, **options)
+    """A call of a Kernel or a launch of an Entry on the roofline of a GPU; options: pyptx.views.rooflines.placing."""
+    return import_module("pyptx.views.rooflines.placing").roofline(kernel, *args, **options)
 
 
 def device_arrays(runtime: Runtime, args: Iterable[Any], name: str) -> list[Any]:

@@ -151,7 +151,7 @@ class Compiled:
                 "instructions": sum(line.entry == entry for line in self.sass)}
 
     def view(self, **options: Any) -> Any:
-        """The linked Python | PTX | SASS view (`pyptx.views.linked`)."""
+        """The linked Python | PTX | SASS view (`pyptx.views.code.linked`)."""
         return import_module("pyptx.views").linked(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:

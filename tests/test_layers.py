@@ -56,7 +56,7 @@ EDGES = {
     "jupyter_client": {"pyptx.cli.notebooks"},
     "jupyter_core": {"pyptx.cli.machine"},
     "jupyter_server": {"pyptx.jupyter.server"},
-    "matplotlib": {"pyptx.views.roofplot"},
+    "matplotlib": {"pyptx.views.rooflines.plot"},
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},
     "nbclient": {"pyptx.cli.notebooks"},
     "nbformat": {"pyptx.cli.notebooks"},

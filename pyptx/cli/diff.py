@@ -12,8 +12,8 @@ from pathlib import Path
 from pyptx import history
 from pyptx.cli.kernels import CommandError, explained, load_kernel, parameters
 from pyptx.errors import PtxError
-from pyptx.views.differ import LEVELS, diff
-from pyptx.views.operands import Operand, operand_of
+from pyptx.views.diffs.diff import LEVELS, diff
+from pyptx.views.diffs.operands import Operand, operand_of
 
 __all__ = ["add", "run"]
 

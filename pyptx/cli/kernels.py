@@ -19,7 +19,7 @@ from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
 from pyptx.kernel import Kernel
 from pyptx.program import Entry, load
-from pyptx.views.cubins import load_cubin
+from pyptx.views.code.cubins import load_cubin
 
 __all__ = ["CommandError", "about", "add_kernel_arguments", "add_launch_arguments", "explained", "load_kernel",
            "open_cubin", "parameters"]

@@ -112,7 +112,7 @@ class Version:
                         warnings=tuple(_warning(row, places) for row in about["warnings"]))
 
     def view(self, **options: Any) -> Any:
-        """The linked view of it; options as of `pyptx.views.linked`."""
+        """The linked view of it; options as of `pyptx.views.code.linked`."""
         return self.compiled().view(**{"title": self.ref, "block": self.block, "counters": self.counters or None,
                                        "dynamic_shared_bytes": self.dynamic_shared_bytes, **options})
 

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from pyptx import history
 from pyptx.history import Version, VersionError
 from pyptx.jupyter.running import Shown
-from pyptx.views.differ import Diff, diff
+from pyptx.views.diffs.diff import Diff, diff
 
 __all__ = ["Earlier", "compare", "earlier"]
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from pyptx._loc import PACKAGE_DIR, Place
 from pyptx.errors import CompileError, Diagnostic, PtxError
-from pyptx.views.sources import display_names
+from pyptx.views.code.sources import display_names
 
 __all__ = ["CellSyntaxError", "excerpt", "explain", "remarks", "render", "rendered", "user_traceback",
            "warn"]

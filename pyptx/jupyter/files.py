@@ -8,8 +8,8 @@ from pyptx.errors import CompileError, PtxError
 from pyptx.program import load
 from pyptx.toolchain.process import workspace
 from pyptx.views import LinkedView, linked
-from pyptx.views.cubins import load_cubin
-from pyptx.views.locs import with_sources
+from pyptx.views.code.cubins import load_cubin
+from pyptx.views.code.locs import with_sources
 
 __all__ = ["FileError", "view_of"]
 

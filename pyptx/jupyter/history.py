@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from pyptx import history
 from pyptx.history import VersionError
-from pyptx.views.differ import diff
+from pyptx.views.diffs.diff import diff
 
 __all__ = ["HistoryMagics"]
 

@@ -14,7 +14,7 @@ from pyptx.history import Version, VersionError
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.comparing import Earlier, compare
 from pyptx.jupyter.running import Shown
-from pyptx.views.counters import by_ptx_line
+from pyptx.views.code.counters import by_ptx_line
 
 __all__ = ["Keeper", "notebook_name"]
 

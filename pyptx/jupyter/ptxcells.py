@@ -21,7 +21,7 @@ from pyptx.jupyter.running import Shown
 from pyptx.parser import parse
 from pyptx.program import Entry, Program
 from pyptx.validate import check_ptx
-from pyptx.views.locs import with_sources
+from pyptx.views.code.locs import with_sources
 
 __all__ = ["CellProgram", "ptx_cell"]
 

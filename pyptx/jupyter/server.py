@@ -26,7 +26,7 @@ from pyptx.errors import PtxError
 from pyptx.jupyter import panel
 from pyptx.jupyter.files import view_of
 from pyptx.validate import check_ptx
-from pyptx.views.differ import diff
+from pyptx.views.diffs.diff import diff
 
 __all__ = ["MOST_TEXT"]
 

@@ -1,4 +1,4 @@
-"""The sweep as a widget: the view of `pyptx.views.sweep`, live, with buttons. Nothing here blocks the kernel."""
+"""The sweep as a widget: the view of `pyptx.views.sweeps.sweep`, live, with buttons. Nothing here blocks the kernel."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from IPython.display import display, update_display
 
 from pyptx.errors import PtxError
 from pyptx.views._page import STATIC, STYLES, bundle
-from pyptx.views.studies import Sweep
-from pyptx.views.sweep import SweepView
+from pyptx.views.sweeps.studies import Sweep
+from pyptx.views.sweeps.sweep import SweepView
 
 __all__ = ["LIVE_MIME", "Follower", "SweepWidget"]
 

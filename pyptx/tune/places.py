@@ -59,6 +59,6 @@ def _common(options: Sequence[str]) -> Mapping[str, str]:
 def model_version() -> str:
     """Eight hexadecimal digits of the model's sources: times of another version are not its own."""
     summed = hashlib.sha256()
-    for path in sorted(Path(pyptx.analysis.__file__).parent.glob("*.py")):
+    for path in sorted(Path(pyptx.analysis.__file__).parent.rglob("*.py")):
         summed.update(path.read_bytes())
     return summed.hexdigest()[:8]

@@ -351,8 +351,8 @@ class Study(Book):
         return import_module("pandas").DataFrame(exports.rows(self))
 
     def roofline(self, **options: Any) -> Any:
-        """All trials that have a time, under the roofs of their GPU; options as of `pyptx.views.placing.of_study`."""
-        return import_module("pyptx.views.placing").of_study(self, **options)
+        """All trials that have a time, under their GPU's roofs; options: `pyptx.views.rooflines.placing.of_study`."""
+        return import_module("pyptx.views.rooflines.placing").of_study(self, **options)
 
     def __repr__(self) -> str:
         return tables.text(self)

@@ -13,7 +13,7 @@ from pyptx.tune.space import Space
 from pyptx.tune.study import Study
 
 if TYPE_CHECKING:
-    from pyptx.views.studies import Sweep
+    from pyptx.views.sweeps.studies import Sweep
 
 __all__ = ["in_notebook", "sweep"]
 
@@ -29,8 +29,8 @@ def sweep(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any,
         kernel, space, args, options: as of `Study`.
         start: False: wait for the widget's button, or for `resume()`.
     Returns:
-        A `pyptx.views.studies.Sweep`, in a notebook its widget, `pyptx.jupyter.sweep.SweepWidget`; it has `study`,
-        `best`, `choice`, `use()`, `view()`, `pause()`, `resume()`, `stop()`, `wait()`.
+        A `pyptx.views.sweeps.studies.Sweep`, in a notebook its widget, `pyptx.jupyter.sweep.SweepWidget`; it has
+        `study`, `best`, `choice`, `use()`, `view()`, `pause()`, `resume()`, `stop()`, `wait()`.
     Raises:
         what `Study` raises.
     """
@@ -44,7 +44,7 @@ def sweep(kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any,
                 study.start()
             return widget
         warnings.warn("the live view of a sweep needs anywidget: pip install anywidget", stacklevel=2)
-    from pyptx.views.studies import Sweep
+    from pyptx.views.sweeps.studies import Sweep
 
     shown = Sweep(study)
     if start:

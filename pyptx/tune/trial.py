@@ -29,8 +29,8 @@ class Trial:
         fault: of a failed trial: "hang", "fault", "killed", "error", "spilled" ... a word for tables.
         seconds: duration of the kernel; `kind` says where it is from: "modelled" or "measured".
         interval: of a measured time, its 95 % confidence interval; of a modelled one, what the model says of its error.
-        prediction: what the model said (`pyptx.analysis.model.Prediction`), also where it was measured; after a resume
-            a mapping of its terms.
+        prediction: what the model said (`pyptx.analysis.model.prediction.Prediction`), also where it was
+            measured; after a resume a mapping of its terms.
         resources: registers, spills, static shared memory of the entry.
         shared_bytes: of a block, static and dynamic.
         occupancy: warps on an SM over warps there is room for, 0..1.

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from pyptx import sim
-from pyptx.analysis.calls import Call
-from pyptx.analysis.model import predict
-from pyptx.analysis.work import work_of
+from pyptx.analysis.model.estimate import predict
+from pyptx.analysis.work.calls import Call
+from pyptx.analysis.work.count import work_of
 from pyptx.errors import DeviceError, LaunchError, PtxError, SimulationError
 from pyptx.parser import parse
 from pyptx.program import load

@@ -2,13 +2,13 @@
 
 from importlib import import_module
 
-from pyptx.views.linked import MIME, LinkedView, linked
+from pyptx.views.code.linked import MIME, LinkedView, linked
 
 __all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile",
            "timeline"]
 
-_LATE = {"Diff": "differ", "Point": "roofparts", "Roofline": "roofline", "diff": "differ", "fragments": "fragmentview",
-         "shared_tile": "banks", "timeline": "timelines"}
+_LATE = {"Diff": "diffs.diff", "Point": "rooflines.parts", "Roofline": "rooflines.roofline", "diff": "diffs.diff",
+         "fragments": "pictures.fragments", "shared_tile": "pictures.banks", "timeline": "pictures.timeline"}
 
 
 def __getattr__(name: str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyptx.analysis.flow import Ending, flow_of
-from pyptx.analysis.sassops import GROUPS, _rows, group_of, meaning_of
+from pyptx.analysis.sass.ops import GROUPS, _rows, group_of, meaning_of
 
 
 def test_straight_code_is_one_block():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx.analysis.issue import executions, issue_cycles
+from pyptx.analysis.sass.issue import executions, issue_cycles
 
 
 def test_every_instruction_takes_a_cycle_at_least():

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
-from pyptx.analysis import constants
-from pyptx.analysis.calls import call_of
 from pyptx.analysis.gpus import GPUS, gpu
-from pyptx.analysis.model import estimate, predict
-from pyptx.analysis.sample import Footprint
-from pyptx.analysis.traffic import wave_bytes
-from pyptx.analysis.units import product_of
-from pyptx.analysis.work import work_of
+from pyptx.analysis.model import constants
+from pyptx.analysis.model.estimate import estimate, predict
+from pyptx.analysis.model.traffic import wave_bytes
+from pyptx.analysis.model.units import product_of
+from pyptx.analysis.work.calls import call_of
+from pyptx.analysis.work.count import work_of
+from pyptx.analysis.work.sample import Footprint
 from pyptx.cli.kernels import load_kernel
 from pyptx.types import f32, u32
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyptx.analysis.constants import Constants
-from pyptx.analysis.replay import Memory, replay
-from pyptx.analysis.rings import Ring
-from pyptx.analysis.steps import Kind, Operation
+from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.replay import Memory, replay
+from pyptx.analysis.model.rings import Ring
+from pyptx.analysis.model.steps import Kind, Operation
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
 MEMORY = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500)

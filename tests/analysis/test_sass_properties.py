@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sass import rename
 
-from pyptx.analysis.sassdiff import compare_sass
-from pyptx.analysis.sassregs import READ, shape
+from pyptx.analysis.diff.sass import compare_sass
+from pyptx.analysis.sass.registers import READ, shape
 from pyptx.toolchain import SassLine, assemble, disassemble
 
 TESTS = Path(__file__).parents[1]

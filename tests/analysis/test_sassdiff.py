@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sass import rename, sass
 
-from pyptx.analysis.align import align, common
-from pyptx.analysis.rows import CLASSES
-from pyptx.analysis.sassdiff import compare_sass
+from pyptx.analysis.diff.align import align, common
+from pyptx.analysis.diff.rows import CLASSES
+from pyptx.analysis.diff.sass import compare_sass
 from pyptx.toolchain import Control
 
 LOOP = """
@@ -270,7 +270,7 @@ def test_tables_too_large_for_memory_are_halved(monkeypatch):
     choose = random.Random(1)
     a, b = ([choose.randrange(5) for _ in range(200)] for _ in range(2))
     whole = len(list(common(a, b)))
-    monkeypatch.setattr("pyptx.analysis.align.CELLS", 500)
+    monkeypatch.setattr("pyptx.analysis.diff.align.CELLS", 500)
     assert len(list(common(a, b))) == whole
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyptx.analysis.sassregs import READ, READ_WRITE, WRITE, shape
+from pyptx.analysis.sass.registers import READ, READ_WRITE, WRITE, shape
 from pyptx.toolchain import assemble, disassemble, find
 
 TESTS = Path(__file__).parents[1]

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from support.sass import sass
 
-from pyptx.analysis.sassdiff import compare_sass
-from pyptx.analysis.spelling import generation, name_constants, spell
+from pyptx.analysis.diff.sass import compare_sass
+from pyptx.analysis.diff.spelling import generation, name_constants, spell
 from pyptx.toolchain import SassLine, assemble, disassemble
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.analysis.calls import call_of
-from pyptx.analysis.trips import Loop, code_of, path_of, teams_of
-from pyptx.analysis.work import work_of
+from pyptx.analysis.model.trips import Loop, code_of, path_of, teams_of
+from pyptx.analysis.work.calls import call_of
+from pyptx.analysis.work.count import work_of
 from pyptx.cli.kernels import load_kernel
 from pyptx.types import f32, u32
 

@@ -10,7 +10,7 @@ import pytest
 
 import pyptx
 from pyptx import Tile, kernel, ptx, reg, smem
-from pyptx.analysis.work import count
+from pyptx.analysis.work.count import count
 from pyptx.cli.kernels import load_kernel
 from pyptx.errors import LaunchError
 from pyptx.types import f32, pred, u32, u64
@@ -72,7 +72,7 @@ def test_layer_norm_is_eight_operations_a_number_and_reads_its_weights_once(M):
 
 def test_a_sample_gives_what_the_whole_grid_gives(monkeypatch):
     """Rows that the last block has only in part, and a matrix product with a rest on both sides."""
-    from pyptx.analysis import sample
+    from pyptx.analysis.work import sample
     x = np.zeros((1003, 200), np.float32)
     a, b = np.zeros((700, 200), BF16), np.zeros((200, 1096), BF16)
     calls = ((example("softmax.py:softmax"), (x,), {}),
@@ -164,7 +164,7 @@ def test_work_that_changes_somewhere_along_the_grid_is_exact(monkeypatch):
             ptx.inst.add.u32(tile, tile, 12)
             ptx.inst.setp.lt.u32(more, tile, 32)
     made = kernel(tiles, arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], grid=12, block=32)
-    monkeypatch.setattr("pyptx.analysis.sample.WHOLE", 0)
+    monkeypatch.setattr("pyptx.analysis.work.sample.WHOLE", 0)
     work = count(made, np.zeros(1024, np.float32))
     assert not work.exact and work.flops["core.f32"] == 1024 and work.bytes["l2"] == 8192
     assert work.bytes["dram_read"] == work.bytes["dram_write"] == 4096

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.analysis.calls import numpy_dtype_of
-from pyptx.analysis.model import estimate
+from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.work.calls import numpy_dtype_of
 from pyptx.cli.kernels import load_kernel
 from pyptx.errors import PtxError
 

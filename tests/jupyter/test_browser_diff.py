@@ -9,7 +9,7 @@ from selenium.webdriver import Keys
 from support.painting import painted
 from views.handmade import large, saxpy
 
-from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.analysis.diff.rows import Compared, Row, hunks_of
 from pyptx.views import Diff, linked
 
 pytestmark = pytest.mark.browser

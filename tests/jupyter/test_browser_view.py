@@ -8,9 +8,9 @@ import pytest
 from selenium.webdriver import Keys
 from views.handmade import large, saxpy
 
-from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.analysis.diff.rows import Compared, Row, hunks_of
 from pyptx.views import Diff, LinkedView, linked
-from pyptx.views.panes import Note
+from pyptx.views.code.panes import Note
 
 pytestmark = pytest.mark.browser
 

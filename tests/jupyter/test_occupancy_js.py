@@ -12,7 +12,7 @@ import pytest
 from pyptx.analysis import occupancy
 from pyptx.isa import targets
 from pyptx.views._page import STATIC
-from pyptx.views.entries import limits_of
+from pyptx.views.code.entries import limits_of
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ import pytest
 from views.rooflines import four, sgemm, sweep
 
 from pyptx.views._page import STATIC
-from pyptx.views._rooflayout import picture
-from pyptx.views._roofnumbers import number, power, quantity, ticks
+from pyptx.views.rooflines.layout import picture
+from pyptx.views.rooflines.numbers import number, power, quantity, ticks
 
 MODULES = {name: (STATIC / f"{name}.js").as_uri() for name in ("rooflayout", "roofnumbers")}
 

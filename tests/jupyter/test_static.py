@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from support.cells import GOOD
 from views.handmade import saxpy
 
-from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.analysis.diff.rows import Compared, Row, hunks_of
 from pyptx.views import MIME, Diff, linked
 
 

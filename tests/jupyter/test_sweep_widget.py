@@ -13,8 +13,8 @@ from tune.kernels import double, twice
 from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME, SweepWidget
 from pyptx.store import Store
 from pyptx.tune import Space, Study, autotune, restrict, results, sweep, sweeping
-from pyptx.views.studies import Sweep
-from pyptx.views.sweep import SweepView
+from pyptx.views.sweeps.studies import Sweep
+from pyptx.views.sweeps.sweep import SweepView
 
 X = np.arange(256, dtype=np.float32)
 LIMIT_S = 60

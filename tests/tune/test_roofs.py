@@ -7,7 +7,7 @@ import pytest
 from tune.fake_gpu import FakeGpu
 
 from pyptx.analysis.gpus import gpu
-from pyptx.analysis.work import count
+from pyptx.analysis.work.count import count
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.runtime.cuda import Cuda
 from pyptx.tune import roofs

@@ -13,8 +13,8 @@ from pyptx._loc import PACKAGE_DIR, Place, boundary, user_place
 from pyptx.analysis.flow import Flow
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
-from pyptx.views.panes import PtxPane, PythonPane, SassPane
-from pyptx.views.sources import Section
+from pyptx.views.code.panes import PtxPane, PythonPane, SassPane
+from pyptx.views.code.sources import Section
 
 SOURCE = '''\
 def address(base, index):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pyptx.analysis.gpus import gpu
-from pyptx.views.roofline import Roofline
-from pyptx.views.roofparts import Point
+from pyptx.views.rooflines.parts import Point
+from pyptx.views.rooflines.roofline import Roofline
 
 __all__ = ["four", "sgemm", "sweep"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from pyptx.views.sweep import Hole, Parameter, Point, Progress, SweepView
+from pyptx.views.sweeps.sweep import Hole, Parameter, Point, Progress, SweepView
 
 PARAMETERS = (Parameter("BM", (64, 128, 256)), Parameter("BN", (64, 128, 192, 256)), Parameter("BK", (64, 128)),
               Parameter("STAGES", (2, 3, 4)))

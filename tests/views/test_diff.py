@@ -14,9 +14,9 @@ from support.processes import python
 from views.test_forms import Elements
 
 import pyptx
-from pyptx.analysis.textdiff import compare_text
+from pyptx.analysis.diff.text import compare_text
 from pyptx.views import Diff, diff
-from pyptx.views.differ import compiled_of
+from pyptx.views.diffs.diff import compiled_of
 
 KERNEL = '''
 from pyptx import Tile, kernel, ptx, reg

@@ -13,7 +13,7 @@ from pyptx.compiled import compile_module
 from pyptx.emitter import emit
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
-from pyptx.views.flows import ptx_flow
+from pyptx.views.code.flows import ptx_flow
 
 LOOPS = """\
 .version 8.0

@@ -14,7 +14,7 @@ from views.handmade import PTX, Lines, large, saxpy
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
 from pyptx.views._page import STATIC, bundle
-from pyptx.views.panes import Note
+from pyptx.views.code.panes import Note
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
 from pyptx._loc import name_files
-from pyptx.analysis.rows import Compared, Row, hunks_of
+from pyptx.analysis.diff.rows import Compared, Row, hunks_of
 from pyptx.views import MIME, Diff, LinkedView, linked
-from pyptx.views.sources import display_names, python_rows
+from pyptx.views.code.sources import display_names, python_rows
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyptx
-from pyptx.views.locs import source_places, with_sources
+from pyptx.views.code.locs import source_places, with_sources
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 

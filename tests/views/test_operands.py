@@ -11,8 +11,8 @@ from pyptx.errors import ToolError
 from pyptx.toolchain import assemble
 from pyptx.toolchain.process import run_tool
 from pyptx.views import diff
-from pyptx.views.cubins import NO_PTX, load_cubin
-from pyptx.views.operands import operand_of
+from pyptx.views.code.cubins import NO_PTX, load_cubin
+from pyptx.views.diffs.operands import operand_of
 
 PTX = """.version 8.0
 .target sm_90a

@@ -18,8 +18,8 @@ from pyptx.runtime.cuda import Cuda
 from pyptx.store import Store
 from pyptx.tune import results, tune
 from pyptx.tune.timing import time_call
-from pyptx.views import placing
-from pyptx.views.placing import of_study
+from pyptx.views.rooflines import placing
+from pyptx.views.rooflines.placing import of_study
 
 X = np.arange(1024, dtype=np.float32)
 

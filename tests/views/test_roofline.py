@@ -15,10 +15,10 @@ from views.test_forms import Elements
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.errors import ShapeError
 from pyptx.views import MIME
-from pyptx.views._rooflayout import CHARACTER, FONT, picture
-from pyptx.views._roofnumbers import number, percent, power, quantity, ticks
-from pyptx.views.roofline import Roofline
-from pyptx.views.roofparts import Point
+from pyptx.views.rooflines.layout import CHARACTER, FONT, picture
+from pyptx.views.rooflines.numbers import number, percent, power, quantity, ticks
+from pyptx.views.rooflines.parts import Point
+from pyptx.views.rooflines.roofline import Roofline
 
 H200 = gpu("h200")
 

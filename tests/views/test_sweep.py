@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import pytest
 from views.sweeps import PARAMETERS, sweep
 
-from pyptx.views._sweeptext import duration, time_text
-from pyptx.views.sweep import MIME, Parameter, Point, SweepView
+from pyptx.views.sweeps.sweep import MIME, Parameter, Point, SweepView
+from pyptx.views.sweeps.text import duration, time_text
 
 
 @pytest.mark.parametrize("view", [sweep(done=0, state="new"), sweep(done=0.6, state="running"), sweep(kind="measured")],

@@ -1,4 +1,4 @@
-// Where the lines, points and labels of a roofline stand, so that labels do not overlap; as pyptx.views._rooflayout. Pure.
+// Where the lines, points and labels of a roofline stand, so that labels do not overlap; as pyptx.views.rooflines.layout. Pure.
 
 import { axis } from "./roofnumbers.js";
 

@@ -1,4 +1,4 @@
-// Numbers with SI prefixes, and logarithmic axes; as pyptx.views._roofnumbers. Pure.
+// Numbers with SI prefixes, and logarithmic axes; as pyptx.views.rooflines.numbers. Pure.
 
 const LARGE = ["", "k", "M", "G", "T", "P", "E", "Z"], SMALL = ["", "m", "µ", "n", "p"];
 const { ceil, floor, log10 } = Math;

@@ -1,0 +1,169 @@
+"""The values of a function's machine registers: what is written together and read together is one web.
+
+A register holds one value after another; each such life, with every write and read that belongs to it, is a web
+("live range"). Two functions that do the same with other registers have the same webs under other names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyptx.analysis.sass.registers import READ, READ_WRITE, WRITE, Shape
+
+__all__ = ["Webs", "find_webs"]
+
+_ENDS = re.compile(r"(BRA|BRXU?|EXIT|RET|CALL|JMPU?|JMXU?|KILL|BSYNC|BREAK|BPT)\b")
+_NEVER_GOES_ON = ("EXIT", "RET", "BRA", "JMP", "BRX", "BRXU", "JMX", "JMXU", "KILL", "CALL")
+
+
+@dataclass(frozen=True, slots=True)
+class Webs:
+    """Attributes:
+        of: for each instruction the web of each of its registers, as `Shape.registers` has them.
+        block: for each instruction the number of its basic block.
+        unset: webs that some path reaches with nothing written.
+    """
+
+    of: list[tuple[int, ...]]
+    block: list[int]
+    unset: frozenset[int] = frozenset()
+
+
+def find_webs(words: Sequence[str], predicates: Sequence[str], shapes: Sequence[Shape],
+              targets: Sequence[int]) -> Webs:
+    """Webs of one function.
+
+    Args:
+        words, predicates: opcode without modifiers and guard of each instruction.
+        shapes: of each instruction.
+        targets: index of the instruction that a branch goes to, -1 where it goes nowhere or elsewhere.
+    """
+    starts, block = _blocks(words, targets)
+    follows = _successors(words, predicates, shapes, targets, starts, block)
+    bits: dict[str, int] = {}
+    for one in shapes:
+        for name in one.registers:
+            bits.setdefault(name, 1 << len(bits))
+    every = tuple(bits)
+    calls = {row for row, word in enumerate(words) if word == "CALL" and targets[row] < 0}   # may touch anything
+    live = _live_in(shapes, starts, follows, bits, calls)
+
+    parent: list[int] = []
+
+    def fresh() -> int:
+        parent.append(len(parent))
+        return len(parent) - 1
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
+        return node
+
+    entering = [{name: fresh() for name in every if mask & bits[name]} if mask else {} for mask in live]
+    nodes: list[tuple[int, ...]] = []
+    for number, start in enumerate(starts):
+        now = dict(entering[number])
+        end = starts[number + 1] if number + 1 < len(starts) else len(shapes)
+        for row in range(start, end):
+            one = shapes[row]
+            written: dict[str, int] = {}
+            mine = []
+            for name, role in zip(one.registers, one.roles, strict=True):
+                if role == WRITE:
+                    node = written.get(name)
+                    if node is None:
+                        node = written[name] = fresh()
+                else:
+                    node = now.get(name)
+                    if node is None:
+                        node = now[name] = fresh()
+                mine.append(node)
+            now.update(written)
+            nodes.append(tuple(mine))
+        for other in follows[number]:
+            for name, node in entering[other].items():
+                if name in now:
+                    parent[root(now[name])] = root(node)
+    unset = frozenset(map(root, entering[0].values())) if entering else frozenset()
+    return Webs([tuple(map(root, mine)) for mine in nodes], block, unset)
+
+
+def _blocks(words: Sequence[str], targets: Sequence[int]) -> tuple[list[int], list[int]]:
+    """First instruction of each basic block, and the block of each instruction."""
+    begins = {0} if words else set()
+    for row, word in enumerate(words):
+        if targets[row] >= 0:
+            begins.add(targets[row])
+        if _ENDS.match(word) and row + 1 < len(words):
+            begins.add(row + 1)
+    block, number = [], -1
+    for row in range(len(words)):
+        number += row in begins
+        block.append(number)
+    return sorted(begins), block
+
+
+def _successors(words, predicates, shapes, targets, starts: list[int], block: list[int]) -> list[set[int]]:
+    after_calls = {block[row + 1] for row, word in enumerate(words) if word == "CALL" and row + 1 < len(words)}
+    joins: dict[str, set[int]] = {}                     # convergence barrier -> blocks that its BSSY names
+    for row, word in enumerate(words):
+        if word == "BSSY" and targets[row] >= 0:
+            joins.setdefault(shapes[row].registers[0], set()).add(block[targets[row]])
+    follows: list[set[int]] = []
+    for number in range(len(starts)):
+        last = (starts[number + 1] if number + 1 < len(starts) else len(words)) - 1
+        word, found = words[last], set()
+        if targets[last] >= 0 and word != "BSSY":
+            found.add(block[targets[last]])
+        elif word in ("BRX", "BRXU", "JMX", "JMXU"):
+            found.update(range(len(starts)))            # it may go anywhere
+        elif word == "RET":
+            found |= after_calls
+        elif word == "BSYNC" and shapes[last].registers:
+            found |= joins.get(shapes[last].registers[0], set())
+        goes_on = word not in _NEVER_GOES_ON or predicates[last] or (word == "CALL" and targets[last] < 0)
+        # a conditional branch may hold its condition as an operand, "BRA P0, ...": a predicate among its registers
+        asks = word in ("BRA", "BRXU", "BRX") and any(n.lstrip("U")[0] == "P" for n in shapes[last].registers)
+        if (goes_on or asks) and number + 1 < len(starts):
+            found.add(number + 1)
+        follows.append(found)
+    return follows
+
+
+def _live_in(shapes: Sequence[Shape], starts: list[int], follows: list[set[int]], bits: dict[str, int],
+             calls: set[int]) -> list[int]:
+    """Registers whose value a block may read before it writes them, or hand on, as bits."""
+    needs, kills = [], []
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else len(shapes)
+        need = kill = 0
+        for row in range(start, end):
+            writes = 0
+            for name, role in zip(shapes[row].registers, shapes[row].roles, strict=True):
+                if role == WRITE:
+                    writes |= bits[name]
+                elif role in (READ, READ_WRITE):
+                    need |= bits[name] & ~kill
+            if row in calls:
+                need |= ((1 << len(bits)) - 1) & ~kill
+            kill |= writes
+        needs.append(need)
+        kills.append(kill)
+    live, before = list(needs), [set() for _ in starts]
+    for number, others in enumerate(follows):
+        for other in others:
+            before[other].add(number)
+    work = set(range(len(starts)))
+    while work:
+        number = max(work)
+        work.discard(number)
+        out = 0
+        for other in follows[number]:
+            out |= live[other]
+        mask = needs[number] | out & ~kills[number]
+        if mask != live[number]:
+            live[number] = mask
+            work |= before[number]
+    return live

@@ -1,0 +1,1 @@
+"""How long a launch will take, predicted from its machine code and its work: a model, never a measurement."""

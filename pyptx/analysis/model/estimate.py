@@ -1,0 +1,307 @@
+"""How long a launch will take: a model, never a measurement.
+
+    prediction = estimate(gemm, a, b, BM=128)           # assemble, count, predict
+    prediction = predict(compiled, plan, work, "H200")  # the last of the three steps
+
+1. Occupancy: CTAs of an SM, from registers, shared memory and threads of the assembled code.
+2. The way of every team of warps through the machine code, with trip counts at the real sizes (trips).
+3. The CTAs of one SM, run instruction by instruction with the stall counts and scoreboards of the code, and with
+   servers for the units, matrix products, copies and memory (replay). Long loops are cut short; their steady state
+   goes on.
+4. Traffic to DRAM by the footprints of waves in the order of the grid (traffic).
+5. Waves: the SM with the most CTAs, in rounds of as many as it holds. Clusters need SMs of one GPC.
+6. What the SM's replay does not show: servers that are all nearly busy get in each other's way. So the time is at least
+   the p-norm of what each server needs alone. Where servers are all a model has, p is about 3; here the replay has them
+   wait for each other already, and p = 6 only rounds the corner where several are equally busy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, prod
+from typing import Any
+
+from pyptx.analysis.gpus import Gpu, gpu
+from pyptx.analysis.model.constants import Constants, constants_of
+from pyptx.analysis.model.prediction import Prediction
+from pyptx.analysis.model.replay import replay
+from pyptx.analysis.model.replaystate import Memory, Run, Span
+from pyptx.analysis.model.rings import Ring, rings_of
+from pyptx.analysis.model.steps import Kind, Operation, Writer, shortened
+from pyptx.analysis.model.traffic import Traffic, traffic_of
+from pyptx.analysis.model.trips import Loop, Path, Team, code_of, path_of, teams_of
+from pyptx.analysis.occupancy import Occupancy, occupancy
+from pyptx.analysis.work.calls import Call, call_of
+from pyptx.analysis.work.count import Work, work_of
+from pyptx.analysis.work.pipework import worths_of
+from pyptx.compiled import Compiled
+from pyptx.errors import LaunchError
+from pyptx.isa import targets
+from pyptx.kernel import Kernel
+from pyptx.program import Entry
+from pyptx.runtime import LaunchPlan
+
+__all__ = ["Prediction", "Replayed", "estimate", "estimate_call", "predict", "replayed"]
+
+NORM = 6.0
+OPERATIONS = 24_000             # that are replayed for one SM
+GPCS = 8
+_TERMS = {"issue": "issue", "fma": "fma", "alu": "alu", "mufu": "mufu", "fp64": "fp64", "shared": "shared",
+          "tensor": "tensor", "tma": "tma", "tmem": "tmem", "l2": "l2", "dram": "dram"}
+_NAMES = {"issue": "issue slots", "fma": "FMA pipe", "alu": "ALU pipe", "mufu": "special functions", "fp64": "f64 pipe",
+          "shared": "shared memory", "tensor": "tensor pipe", "tma": "copy engine", "tmem": "tensor memory", "l2": "L2",
+          "dram": "DRAM", "latency": "latency", "launch": "launch"}
+BUSY = 0.5                      # a server that is less busy does not bind
+
+
+def estimate(kernel: Kernel | Entry, *args: Any, device: str | Gpu | None = None, **params: Any) -> Prediction:
+    """Assemble a call, count its work, and predict its time.
+
+    Args:
+        kernel, args, params: as for `call_of`.
+        device: a GPU of the table; default: the usual one of the kernel's target.
+    Raises:
+        CompileError: it cannot be assembled.
+        LaunchError, TypeError: it could not be called like that.
+        SimulationError: it traps, or cannot be simulated.
+    """
+    return estimate_call(call_of(kernel, *args, **params), device)
+
+
+def estimate_call(call: Call, device: str | Gpu | None = None) -> Prediction:
+    """The same of a call that is bound already."""
+    compiled = call.compiled()
+    return predict(compiled, call.plan, work_of(call), device or compiled.target)
+
+
+def replayed(call: Call, device: str | Gpu | None = None) -> Replayed:
+    """What the first CTA of an SM does there, alone, as the replay has it.
+
+    Raises:
+        LaunchError: it does not fit on an SM.
+    """
+    compiled, work = call.compiled(), work_of(call)
+    on = gpu(device or compiled.target)
+    fits = _fitting(compiled, call.plan, on)
+    if not fits.blocks:
+        raise LaunchError(f"{call.plan.entry.name}: {fits.why}")
+    model = _Model(compiled, call.plan, work, on, fits)
+    spans: list[Span] = []
+    run = model.run_copies(1, spans)
+    teams = [f"CTA {team.rank}, " * (model.cluster > 1) + f"warps {4 * team.number}-{4 * team.number + 3}"
+             for team in model.teams]
+    return Replayed(call.plan.entry.name, on, run, tuple(teams), tuple(spans))
+
+
+def predict(compiled: Compiled, launch: LaunchPlan, work: Work, device: str | Gpu | None = None) -> Prediction:
+    """Time of a launch.
+
+    Args:
+        compiled: its machine code.
+        launch: its geometry.
+        work: what it does, counted at these sizes.
+        device: a GPU of the table; default: the usual one of the target.
+    Raises:
+        ShapeError: there is no such GPU in the table.
+    """
+    on = gpu(device or compiled.target)
+    fits = _fitting(compiled, launch, on)
+    if not fits.blocks:
+        found = Prediction(float("inf"), {}, "resources", fits.why, fits, float("inf"), on.name)
+    else:
+        found = _Model(compiled, launch, work, on, fits).prediction()
+    return replace(found, flops=work.flops, bytes=work.bytes, ctas=work.ctas)
+
+
+def _fitting(compiled: Compiled, launch: LaunchPlan, on: Gpu) -> Occupancy:
+    """How many CTAs of the launch an SM holds."""
+    used = compiled.resources[launch.entry.name]
+    return occupancy(on.target, threads=prod(launch.block), registers=used.registers, shared_bytes=used.shared_bytes,
+                     dynamic_shared_bytes=launch.smem_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One CTA (or cluster) alone on its SM: the names of its teams of warps, and what they and the units did when."""
+
+    name: str
+    gpu: Gpu
+    run: Run
+    teams: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What one cluster asks of the units of the SMs it is on: cycles, and bytes of memory read and written."""
+
+    cycles: dict[str, float]
+    read: float
+    written: float
+
+
+class _Model:
+    """One prediction."""
+
+    def __init__(self, compiled: Compiled, launch: LaunchPlan, work: Work, on: Gpu, fits: Occupancy):
+        self.launch, self.work, self.gpu, self.fits = launch, work, on, fits
+        self.constants: Constants = constants_of(on.name, on.target)
+        self.cluster = prod(launch.cluster)
+        sample = work.sample
+        self.sms = _usable(on, self.cluster)
+        self.per_sm = ceil(work.ctas / self.sms)                        # CTAs of the SM that has most
+        self.resident = min(fits.blocks, self.per_sm)
+        self.code = code_of(compiled, sample.program)
+        self.worths = worths_of(sample.program)
+        self.rings: dict[int, Ring] = rings_of(sample.program.actions, sample.barriers, sample.free)
+        self.teams = teams_of(sample.issues, sample.named, self.cluster)
+        paths: dict[bytes, Path] = {}
+        for team in self.teams:
+            key = team.counts.tobytes()
+            if key not in paths:
+                paths[key] = path_of(self.code, team.counts)
+        self.paths = [paths[team.counts.tobytes()] for team in self.teams]
+        self.missing = self._missing()
+        stages = max((ring.stages for ring in self.rings.values()), default=1)
+        skips = shortened(self.paths, OPERATIONS // self.resident, 2 * stages + 6)
+        self.writer = Writer(on, self.constants, self.code, sample.program, self.worths, sample.cluster, self.rings,
+                             skips, self.missing)
+        self.load = self._load()
+        self.traffic: Traffic = traffic_of(work, on, fits.blocks * self.sms)
+        self.operations: list[list[Operation]] = []
+        written: dict[tuple, list[Operation]] = {}
+        for team, path in zip(self.teams, self.paths, strict=True):
+            if team.key not in written:
+                written[team.key] = self.writer.write(path, team)
+            self.operations.append(written[team.key])
+
+    def prediction(self) -> Prediction:
+        whole, rest = divmod(self.per_sm, self.resident)
+        memory = self._memory()
+        first = self._run(self.resident, memory)
+        cycles = self._turn(first)
+        if rest:
+            alone = self._turn(self._run(1, memory))
+            share = (rest - 1) / max(1, self.resident - 1)
+            last = alone + share * (cycles - alone)
+        total = whole * cycles + (last if rest else 0.0)
+        busy = {unit: self.per_sm / self.cluster * self.load.cycles.get(unit, 0.0) for unit in _TERMS}
+        clock = self._clock(busy["tensor"] / total if total else 0.0)
+        terms = {_TERMS[unit]: value / clock for unit, value in busy.items() if value}
+        terms["l2"] = max((self.load.read + self.load.written) * self.work.sample.clusters / self.gpu.l2_bytes_per_s,
+                          terms.get("l2", 0.0))
+        terms["dram"] = (self.traffic.read + self.traffic.written) / self._dram_rate()
+        together = sum(value ** NORM for value in terms.values()) ** (1 / NORM)
+        seconds = max(total / clock, together) + self.gpu.launch_seconds
+        servers = dict(terms)
+        terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
+        bound, words = self._bound(servers, seconds, first)
+        terms = {name: float(value) for name, value in terms.items()}
+        waves = self.work.ctas / (self.fits.blocks * self.sms)
+        return Prediction(float(seconds), terms, bound, words, self.fits, waves, self.gpu.name)
+
+    def _bound(self, servers: dict[str, float], seconds: float, run: Run) -> tuple[str, str]:
+        """Which server binds, and the same in words with what is waited for most."""
+        largest = max(servers, key=lambda name: servers[name])
+        share = servers[largest] / seconds
+        why = max(run.lost, key=lambda name: run.lost[name], default="")
+        words = f"{_NAMES[largest]} {share:.0%}".replace("%", " %")
+        if self.gpu.launch_seconds > seconds / 2:
+            return "launch", f"launch {self.gpu.launch_seconds / seconds:.0%}, {words}".replace("%,", " %,")
+        if why and run.lost[why] > 0.05 * run.cycles:
+            words += f", waits for {why}"
+        return (largest if share >= BUSY else "latency"), words
+
+    def run_copies(self, copies: int, log: list[Span]) -> Run:
+        """So many CTAs on one SM, and what they do there."""
+        return self._run(copies, self._memory(), log)
+
+    def _run(self, copies: int, memory: Memory, log: list[Span] | None = None) -> Run:
+        teams = [(copy * self.cluster + team.rank, team.rank, operations) for copy in range(copies)
+                 for team, operations in zip(self.teams, self.operations, strict=True)]
+        return replay(teams, memory, self.constants, log)
+
+    def _turn(self, run: Run) -> float:
+        """Cycles from one round of CTAs to the next: the last writes of one leave while the next one starts."""
+        start = self.constants.start_cycles
+        return max(run.cycles, run.drained - start) + start
+
+    def _load(self) -> _Load:
+        cycles: dict[str, float] = {}
+        moved = [0.0, 0.0]
+
+        def add(path: Path, team: Team, times: float) -> None:
+            for part in path:
+                if isinstance(part, Loop):
+                    add(part.body, team, times * part.trips)
+                    continue
+                op, runs = self.writer.one(part, team), times * part.weight
+                cycles["issue"] = cycles.get("issue", 0.0) + runs * op.issue
+                if op.unit:
+                    cycles[op.unit] = cycles.get(op.unit, 0.0) + runs * op.cycles
+                if op.shared:
+                    cycles["shared"] = cycles.get("shared", 0.0) + runs * op.shared
+                if op.bytes:
+                    moved[op.kind in _STORES] += runs * op.bytes
+        known: dict[tuple, tuple[dict[str, float], list[float]]] = {}
+        total: dict[str, float] = {}
+        read = written = 0.0
+        for team, path in zip(self.teams, self.paths, strict=True):
+            key = team.key
+            if key not in known:
+                cycles, moved = {}, [0.0, 0.0]
+                add(path, team, 1.0)
+                known[key] = cycles, moved
+            for unit, value in known[key][0].items():
+                total[unit] = total.get(unit, 0.0) + value
+            read, written = read + known[key][1][0], written + known[key][1][1]
+        return _Load(total, read, written)
+
+    def _missing(self) -> float:
+        """Share of global reads that go on to L2: all but those of bytes that the CTA read before, if L1 holds them."""
+        sample = self.work.sample
+        asked = sum(32 * sample.cluster.global_sectors[k] for k, worth in enumerate(self.worths)
+                    if worth.space in ("global", "generic") and not worth.writes)
+        unique = sum(footprint.sectors for footprint in sample.footprints if not footprint.writes)
+        copied = sum(sample.cluster.tma_bytes[k] for k, worth in enumerate(self.worths) if not worth.writes)
+        if not asked or copied:
+            return 1.0
+        room = self.gpu.limits.smem_per_sm + 28 * 1024 - self.fits.shared_bytes_per_block * self.resident
+        held = min(1.0, room * self.cluster / max(1, unique * self.resident))
+        return min(1.0, max(unique / asked, 1 - held * (1 - unique / asked)))
+
+    def _memory(self) -> Memory:
+        """The memory system as one SM has it while the others ask as well."""
+        on, clock = self.gpu, self.gpu.clock_hz
+        active = min(self.sms, self.work.ctas)
+        clusters = self.work.sample.clusters
+        from_dram = min(1.0, self.traffic.read / max(1.0, self.load.read * clusters))
+        to_dram = min(1.0, self.traffic.written / max(1.0, self.load.written * clusters))
+        near = on.latency_cycles.get("l2", 260)
+        l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
+        dram = on.latency_cycles.get("dram", 600)
+        return Memory(min(self.constants.port_bytes, on.l2_bytes_per_clock / active),
+                      self._dram_rate() / clock / active, from_dram, to_dram, l2 + from_dram * (dram - l2),
+                      (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles)
+
+    def _dram_rate(self) -> float:
+        return self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
+
+    def _clock(self, tensor: float) -> float:
+        """Clock in Hz when tensor cores are busy for this share of the time: they slow it down (power)."""
+        low = self.gpu.tensor_clock_hz * self.constants.sustained
+        return self.gpu.clock_hz + min(1.0, tensor) * (low - self.gpu.clock_hz)
+
+
+_STORES = frozenset((Kind.STORE, Kind.STORE_BULK))
+
+
+def _usable(on: Gpu, cluster: int) -> int:
+    """SMs that clusters of this size can fill: a cluster lies within a GPC.
+
+    Source: 132 SMs in GPCs of 16 and 18 hold 128 SMs' worth of clusters of four (H100).
+    """
+    if cluster <= 2 or targets.parse(on.target).number < 90:
+        return on.sms // cluster * cluster or on.sms
+    each = on.sms // GPCS // cluster * cluster
+    return max(cluster, each * GPCS)

@@ -1,0 +1,96 @@
+"""The linked view for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyptx.views.code.outline import (
+    Line,
+    callers_text,
+    control_text,
+    facts,
+    live_text,
+    loop_mark,
+    loops_text,
+    mix_text,
+    outline,
+    share_text,
+)
+
+__all__ = ["text"]
+
+
+def text(view, limit: int | None = None, colour: bool = False) -> str:
+    """Summary, then each Python line with its PTX below it and the SASS of each PTX line below that."""
+    lines = list(_lines(view, _Code.of(view, colour)))
+    if limit is not None and len(lines) > limit:
+        lines[limit:] = [f"... {len(lines) - limit} more lines; .text() shows all, .page() is the live view"]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The code of each row, in the colours of a terminal when they are wanted."""
+
+    python: Sequence[str]
+    ptx: Sequence[str]
+    sass: Sequence[str]
+
+    @classmethod
+    def of(cls, view, colour: bool) -> _Code:
+        python, ptx = view.python.text, [line.strip() for line in view.ptx.text]
+        if not colour:
+            return cls(python, ptx, view.sass.text)
+        from pyptx.views.code.colours import coloured  # on use: Pygments takes time to load
+
+        return cls(coloured("python", python), coloured("ptx", ptx), coloured("sass", view.sass.text))
+
+
+def _lines(view, code: _Code) -> Iterator[str]:
+    yield f"{view.title} for {view.target}, PTX {view.ptx_version}"
+    for entry in view.entries:
+        yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
+        yield f"  {mix_text(entry)}"
+    if loops := loops_text(view):
+        yield f"  {loops}"
+    for note in view.notes:
+        yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
+    for line in outline(view):
+        yield from _python(view, line, code)
+        for row, sass_rows in line.ptx:
+            if row >= 0:
+                callers = callers_text(view, row)
+                text = f"{code.ptx[row]}{callers and f'    ({callers})'}"
+                yield f"        PTX {row + 1:>4} {loop_mark(view.ptx, row)} {text}".rstrip()
+            yield from (_sass(view.sass, sass, code.sass[sass]) for sass in sass_rows)
+
+
+def _fact(fact: tuple[str, str, str]) -> str:
+    label, value, note = fact
+    return f"{label} {value}" + (f" ({note})" if note else "")
+
+
+def _python(view, line: Line, code: _Code) -> Iterator[str]:
+    python = view.python
+    if line.section is not None:
+        section = python.sections[line.section]
+        yield ""
+        yield f"{section.file}, {section.role} {section.function}"
+    match line.python:
+        case -1:
+            yield ""
+            yield "PTX without a Python line"
+        case -2:
+            yield ""
+            yield "Added by ptxas"
+        case row:
+            count = f"  [{share_text(view, row)}]" if python.ptx[row] else ""
+            yield f"{python.line[row]:>5} | {code.python[row]}{count}".rstrip()
+
+
+def _sass(sass, row: int, code: str) -> str:
+    target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
+    control = f"{control_text(sass, row)}  {live_text(sass, row)}"
+    room = " " * max(1, 45 - len(sass.text[row]))
+    return f"            {sass.address[row]:04x} {loop_mark(sass, row)} {code}{room}{control}{target}"

@@ -1,0 +1,1 @@
+"""Two kernels compared: as data, text and HTML."""

@@ -1,0 +1,1 @@
+"""Kernels placed on the roofs of a GPU: as data, text, SVG, HTML and for matplotlib."""

@@ -1,0 +1,1 @@
+"""A sweep over a space of parameters: as data, text and HTML."""
