@@ -3,44 +3,58 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-from pyptx._specialize import Signature
+from pyptx._declaration import Declaration, Grid
 from pyptx.errors import LaunchError
-from pyptx.ir.nodes import Param
 from pyptx.runtime import Dim3, Runtime, dim3
 from pyptx.runtime.arrays import Arrays
 from pyptx.specs import Tile, unify_envs
 
-__all__ = ["Binding", "Grid"]
+__all__ = ["Binding", "Bound"]
 
-Grid = Callable[..., int | Sequence[int]] | int | Sequence[int] | None
+
+class Bound(NamedTuple):
+    """What one call comes to.
+
+    Attributes:
+        values: sizes and parameters, which decide about the variant.
+        outputs: arrays for the results.
+        args: of the entry, in its order, without the tensor maps at the end.
+    """
+
+    values: dict[str, Any]
+    grid: Dim3
+    cluster: Dim3
+    outputs: list[Any]
+    args: list[Any]
 
 
 class Binding:
-    """Of one kernel. Every error names the kernel and the array or parameter.
+    """Of one kernel. Every error names the kernel and the array or parameter."""
 
-    Args:
-        name: of the kernel.
-        raw: parameters of the entry that are no arrays, by name.
-        in_place: outputs may be inputs.
-    """
+    def __init__(self, declared: Declaration):
+        self._declared = declared
+        self.name, self.in_specs, self.out_specs = declared.name, declared.in_specs, declared.out_specs
+        self.tensors, self.template, self.symbolic_dims = declared.tensors, declared.template, declared.symbolic_dims
+        self.raw = {param.name: param for param in declared.params}
 
-    def __init__(self, name: str, signature: Signature, in_specs: tuple[Tile, ...], out_specs: tuple[Tile, ...],
-                 raw: Mapping[str, Param], grid: Grid, cluster: Grid, in_place: bool):
-        self.name, self.in_specs, self.out_specs, self.raw = name, in_specs, out_specs, raw
-        self.tensors, self.template = signature.tensors, signature.template
-        self.declared_grid, self.in_place = grid, in_place
-        self.declared_cluster = cluster if callable(cluster) else dim3(cluster, "cluster")
+    def bind(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Bound:
+        """Everything that a call on these arrays gives, checked.
 
-    @cached_property
-    def symbolic_dims(self) -> tuple[str, ...]:
-        """Names of sizes in the Tiles, in order."""
-        return tuple(dict.fromkeys(d for s in (*self.in_specs, *self.out_specs) for d in s.symbolic_dims))
+        Raises:
+            LaunchError, TypeError: an array or a parameter does not fit.
+        """
+        sizes, template, raw = self.split(params)
+        env = self.unified(self.sizes_of(runtime.arrays, inputs), sizes)
+        outputs = self.outputs(runtime, env, out, inputs)
+        args = [*inputs, *outputs, *self.raw_values(raw, env, template)]
+        return Bound({**params, **env}, self.grid(env, template), self.cluster(env, template), outputs, args)
 
     @cached_property
     def launch_data(self) -> frozenset[str]:
@@ -51,6 +65,11 @@ class Binding:
     def known(self) -> frozenset[str]:
         """Names of all parameters that a call may give."""
         return frozenset((*self.symbolic_dims, *self.template, *self.raw))
+
+    def own(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The parameters that are the kernel's, and the others, which go to a backend."""
+        return ({name: value for name, value in params.items() if name in self.known},
+                {name: value for name, value in params.items() if name not in self.known})
 
     # parameters -------------------------------------------------------------------------------------------------------
 
@@ -101,12 +120,29 @@ class Binding:
 
     # arrays -----------------------------------------------------------------------------------------------------------
 
-    def count(self, arrays: Sequence[Any]) -> None:
-        """Refuse too few inputs."""
+    def inputs(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The arrays of a call that are inputs; those beyond them are ignored with a warning at the caller's caller.
+
+        Raises:
+            NotImplementedError: the kernel has no `in_specs`.
+            LaunchError: too few.
+        """
+        if not self.in_specs:
+            raise NotImplementedError(f"{self.name} has no in_specs, so a call cannot tell its sizes; launch it with "
+                                      f"{self.name}.launch(grid, block, *args)")
         wanted = len(self.in_specs)
         if len(arrays) < wanted:
             raise LaunchError(f"{self.name}() takes {wanted} input arrays ({', '.join(self.tensors[:wanted])}), "
                               f"got {len(arrays)}")
+        if len(arrays) > wanted:
+            warnings.warn(f"{self.name}() takes {wanted} input arrays; {len(arrays) - wanted} more are ignored. Pass "
+                          "outputs as out=", stacklevel=3)
+        return arrays[:wanted]
+
+    def check_arrays(self, runtime: Runtime, arrays: Sequence[Any]) -> None:
+        """Refuse what the backend cannot address."""
+        for name, array in zip(self.tensors, arrays, strict=False):
+            runtime.check(array, f"{self.name}: {name}")
 
     def sizes_of(self, arrays: Arrays, inputs: Sequence[Any]) -> dict[str, int]:
         """Sizes of the symbolic dimensions, read off input arrays, whose types and shapes are checked on the way.
@@ -174,7 +210,7 @@ class Binding:
                 raise LaunchError(f"{self.name}: {name} has shape {tuple(array.shape)}, the result has {shape}")
             if not runtime.arrays.writeable(array):
                 raise LaunchError(f"{self.name}: {name} may only be read; pass an array that may be written as out=")
-        if not self.in_place:
+        if not self._declared.in_place:
             self._apart(runtime.arrays, [*inputs, *given], len(inputs))
         return given
 
@@ -195,11 +231,11 @@ class Binding:
 
     def grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         """The grid for these sizes and template values."""
-        return self._resolved(self.declared_grid, "grid", env, template)
+        return self._resolved(self._declared.grid, "grid", env, template)
 
     def cluster(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         """The cluster for these sizes and template values."""
-        return self._resolved(self.declared_cluster, "cluster", env, template)
+        return self._resolved(self._declared.cluster, "cluster", env, template)
 
     def _resolved(self, value: Grid, what: str, env: Mapping[str, int], template: Mapping[str, Any]) -> Dim3:
         """A callable gets the sizes and template values it names; sizes by position when it names others."""

@@ -16,7 +16,7 @@ from pyptx._variant import Variant
 from pyptx.runtime import LaunchPlan, Runtime, chosen
 from pyptx.runtime.arrays import Elements, StandIn, arrays_of_type
 
-__all__ = ["Bound", "Calls"]
+__all__ = ["Calls", "Repeat"]
 
 _KEPT = 4096                            # calls; beyond, all are forgotten
 
@@ -31,7 +31,7 @@ class Calls:
     def __init__(self, kernel: Any):
         self._kernel, self._launch_data, self._outside = kernel, kernel.binding.launch_data, kernel.outside
         self._count = len(kernel.in_specs)
-        self.found: dict[Hashable, Bound] = {}
+        self.found: dict[Hashable, Repeat] = {}
 
     def key(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Hashable | None:
         """What decides how a call is launched; None where it is decided anew each time."""
@@ -77,13 +77,13 @@ class Calls:
             self.found.clear()
         results = [(tuple(array.shape), spec.dtype.name) for array, spec in zip(outputs, kernel.out_specs, strict=True)]
         named = [(place, name) for place, name in enumerate(binding.raw) if name in raw]
-        self.found[key] = Bound(kernel, variant, runtime.arrays, launch, results, values, named)
+        self.found[key] = Repeat(kernel, variant, runtime.arrays, launch, results, values, named)
 
     def __len__(self) -> int:
         return len(self.found)
 
 
-class Bound:
+class Repeat:
     """How calls of one kind are launched: outputs are made, addresses and values written, nothing else."""
 
     __slots__ = ("_arrays", "_fixed", "_kernel", "_launch", "_named", "_results", "_variant")

@@ -5,25 +5,21 @@ from __future__ import annotations
 import functools
 import re
 import sys
-import threading
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pyptx._binding import Binding, Grid
 from pyptx._calls import Calls
+from pyptx._declaration import Declaration, Grid
 from pyptx._geometry import byte_count
-from pyptx._outside import Outside, hashable
-from pyptx._specialize import KernelOptions, Signature, parse_params, specialize
+from pyptx._traced import Traced
 from pyptx._variant import Variant, device_arrays, roofline
-from pyptx.compiled import Compiled
 from pyptx.errors import LaunchError
-from pyptx.ir.nodes import FunctionDirective, Module, Param
+from pyptx.ir.nodes import FunctionDirective
 from pyptx.ir.types import LinkingDirective
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.adopted import adopted
-from pyptx.runtime.arrays import Arrays, register
+from pyptx.runtime.arrays import register
 from pyptx.runtime.device import detect_arch
 from pyptx.runtime.maps import maps_of
 from pyptx.specs import Tile
@@ -34,7 +30,7 @@ from pyptx.unit import Unit
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
 
-class Kernel:
+class Kernel(Traced):
     """A Python function that writes a PTX kernel.
 
     Positional parameters of the function stand for arrays, keyword-only ones are template parameters. Each combination
@@ -48,150 +44,31 @@ class Kernel:
                  reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
                  name: str | None = None, linking: str | None = "visible", unit: Unit | None = None,
                  in_place: bool = False):
-        functools.update_wrapper(self, fn)
-        self._fn = fn
-        self._signature = Signature.of(fn)
-        self._arch = detect_arch() if arch == "auto" else arch
-        self._version = tuple(version) if version is not None else None
-        self._in_specs, self._out_specs = tuple(in_specs or ()), tuple(out_specs or ())
-        self._block = dim3(block, "block")
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
         if not directives and reqntid is not None:
             directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
-        extern = "global_smem" if extern_smem is True else extern_smem or None
-        self._entry_name = name
-        self._options = KernelOptions(tuple(p if isinstance(p, str) else tuple(p) for p in raw_params or ()), extern,
-                                      directives, smem, LinkingDirective.from_ptx(linking) if linking else None, unit)
-        raw = {p.name: p for p in parse_params(self._options.raw_params)}
-        self.binding = Binding(self.name, self._signature, self._in_specs, self._out_specs, raw, grid, cluster,
-                               in_place)
-        self.outside = Outside(fn)
+        super().__init__(Declaration(
+            function=fn, name=name or re.sub(r"\W", "_", fn.__name__, flags=re.ASCII),
+            arch=detect_arch() if arch == "auto" else arch, version=None if version is None else tuple(version),
+            in_specs=tuple(in_specs or ()), out_specs=tuple(out_specs or ()), grid=grid, block=dim3(block, "block"),
+            cluster=cluster if callable(cluster) else dim3(cluster, "cluster"), smem_bytes=smem,
+            raw_params=tuple(p if isinstance(p, str) else tuple(p) for p in raw_params or ()),
+            extern_smem="global_smem" if extern_smem is True else extern_smem or None, directives=directives,
+            linking=LinkingDirective.from_ptx(linking) if linking else None, unit=unit, in_place=in_place))
         self.calls = Calls(self)
-        self._cache: dict[tuple, Variant] = {}
-        self._lock = threading.RLock()
-        self._number = register(self)
         self.last_variant: Variant | None = None
-        specs, tensors = len(self._in_specs) + len(self._out_specs), len(self._signature.tensors)
-        if specs > tensors:
-            raise TypeError(f"kernel {self.name}: {specs} specs for {tensors} positional parameters")
-        if unit is not None:
-            unit.add_kernel(self)
-
-    # what it is -----------------------------------------------------------------------------------------------------
+        self._number = register(self)
 
     @property
-    def name(self) -> str:
-        """Of the entry: the function's, with what PTX takes in a name (a lambda is `_lambda_`), unless told."""
-        return self._entry_name or re.sub(r"\W", "_", self._fn.__name__, flags=re.ASCII)
-
-    @property
-    def in_specs(self) -> tuple[Tile, ...]:
-        return self._in_specs
-
-    @property
-    def out_specs(self) -> tuple[Tile, ...]:
-        return self._out_specs
-
-    @property
-    def grid(self) -> Grid:
-        return self.binding.declared_grid
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        return self._block
-
-    @property
-    def cluster(self) -> Grid:
-        return self.binding.declared_cluster
-
-    @property
-    def smem(self) -> int:
-        """Dynamic shared memory requested at launch, in bytes."""
-        return self._options.smem_bytes
-
-    @property
-    def in_place(self) -> bool:
-        """Whether an output may be an input."""
-        return self.binding.in_place
-
-    @property
-    def arch(self) -> str:
-        return self._arch
-
-    @property
-    def template_params(self) -> dict[str, Any]:
-        """Keyword-only parameters and their defaults; None where there is no default."""
-        return dict(self._signature.template)
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        """Parameters of the entry, in ABI order, for the default template values."""
-        return self.variant().entry.params
+    def _fn(self) -> Callable:
+        return self.declared.function
 
     @property
     def last_run(self) -> LaunchResult | None:
         """What the newest call or launch gave; None before the first."""
         return self.last_variant.last_run if self.last_variant else None
 
-    def __repr__(self) -> str:
-        return f"<pyptx kernel {self.name}, {self.arch}>"
-
-    # text and machine code --------------------------------------------------------------------------------------------
-
-    def ptx(self, **params: Any) -> str:
-        """The PTX text for these parameter values. It is returned even when the table refuses something in it."""
-        return self.variant(**params).emitted.text
-
-    def module(self, **params: Any) -> Module:
-        """The tree for these parameter values; equal values give the same object."""
-        return self._trace(**params)
-
-    def _trace(self, **params: Any) -> Module:
-        return self.variant(**params).module
-
-    def variant(self, *, arch: str | None = None, version: tuple[int, int] | None = None, **params: Any) -> Variant:
-        """What is compiled and launched for these parameter values: module, text and places, traced once."""
-        sizes, template, _ = self.binding.split(params)
-        arch, version = arch or self._arch, tuple(version) if version is not None else self._version
-        values = tuple(sorted((n, hashable(v)) for n, v in template.items()))
-        key = (arch, version, values, tuple(sorted(sizes.items())), self.outside.key())
-        if key in self._cache:
-            return self._cache[key]
-        with self._lock:                                    # threads that meet here get one variant, compiled once
-            if key not in self._cache:
-                self._cache[key] = specialize(self._fn, self.name, self._signature, (*self._in_specs, *self._out_specs),
-                                          self._options, arch=arch, version=version, env=sizes, template=template)
-        return self._cache[key]
-
-    def compile(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
-                lineinfo: bool = False, **params: Any) -> Compiled:
-        """Validate and assemble.
-
-        Args:
-            arch, version: instead of the decorator's.
-            options: of ptxas, such as "-O1" or "--maxrregcount=128".
-            lineinfo: write `.loc` directives too, for ncu and cuda-gdb.
-            params: template parameters and symbolic sizes.
-        Raises:
-            CompileError: the table or the assembler refused something; all of it, each at its Python line.
-            MissingToolError: no assembler is installed.
-        """
-        return self.variant(arch=arch, version=version, **params).compile(options, lineinfo=lineinfo)
-
-    def sass(self, **params: Any) -> str:
-        """The machine code as text, one instruction a line with its address."""
-        return self.compile(**params).listing()
-
-    def view(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
-             lineinfo: bool = False, **params: Any) -> Any:
-        """The linked Python | PTX | SASS view; arguments as for compile.
-
-        The counters of the newest launch of the same variant stand beside the lines.
-        """
-        variant = self.variant(arch=arch, version=version, **params)
-        return variant.view(variant.compile(options, lineinfo=lineinfo), block=self._block, dynamic_bytes=self.smem)
-
-    # running ----------------------------------------------------------------------------------------------------------
+    # calls ------------------------------------------------------------------------------------------------------------
 
     def __call__(self, *arrays: Any, out: Any = None, **params: Any) -> Any:
         """Launch on arrays: inputs by position; outputs are allocated, or given as `out=`.
@@ -205,35 +82,22 @@ class Kernel:
         if _torch_compiles():
             return self._recorded_by_torch(arrays, out, params)
         key = self.calls.key(arrays, out, params)
-        bound = self.calls.found.get(key)
-        outputs = bound.run(arrays, out, params) if bound is not None else None
+        known = self.calls.found.get(key)
+        outputs = known.run(arrays, out, params) if known is not None else None
         if outputs is None:
-            return self._called(self._inputs(arrays), out, params, key)
+            return self._called(self.binding.inputs(arrays), out, params, key)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    def _inputs(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The arrays that are inputs."""
-        if not self._in_specs:
-            raise NotImplementedError(f"{self.name} has no in_specs, so a call cannot tell its sizes; launch it with "
-                                      f"{self.name}.launch(grid, block, *args)")
-        self.binding.count(arrays)
-        count = len(self._in_specs)
-        if len(arrays) > count:
-            warnings.warn(f"{self.name}() takes {count} input arrays; {len(arrays) - count} more are ignored. Pass "
-                          "outputs as out=", stacklevel=3)
-        return arrays[:count]
 
     def _recorded_by_torch(self, arrays: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
         from pyptx.torch_support.operator import call
 
-        return call(self._number, self._inputs(arrays), out, params)
+        return call(self._number, self.binding.inputs(arrays), out, params)
 
     def _called(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any], key: Hashable | None) -> Any:
         """A call of a kind that was not seen before: everything is looked at."""
         inputs = adopted(inputs)
         runtime = runtime_for(inputs)
-        for name, array in zip(self._signature.tensors, inputs, strict=False):
-            runtime.check(array, f"{self.name}: {name}")
+        self.binding.check_arrays(runtime, inputs)
         record = runtime.arrays.recorder(inputs)
         if record is not None:
             return record(self._number, inputs, out, params)
@@ -247,13 +111,88 @@ class Kernel:
         Args:
             key: of the call, under which later ones find how it is launched; None: they do not.
         """
-        values, grid, cluster, outputs, args = self._bound(runtime, inputs, adopted(out), params)
-        variant, _ = self._launch(values, runtime, grid, self._block, args, cluster=cluster, smem_bytes=self.smem,
-                                  outputs=outputs, settings=options())
+        call = self.binding.bind(runtime, inputs, adopted(out), params)
+        variant, _ = self._launch(call.values, runtime, call.grid, self.block, call.args, cluster=call.cluster,
+                                  smem_bytes=self.smem, outputs=call.outputs, settings=options())
         if key is not None:
-            self.calls.keep(key, variant, runtime, variant.plan(grid, self._block, cluster, self.smem), inputs, outputs,
-                            params)
-        return outputs
+            plan = variant.plan(call.grid, self.block, call.cluster, self.smem)
+            self.calls.keep(key, variant, runtime, plan, inputs, call.outputs, params)
+        return call.outputs
+
+    # launches ---------------------------------------------------------------------------------------------------------
+
+    def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
+               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
+               backend: str | None = None, **params: Any) -> LaunchResult:
+        """Launch with an explicit grid; args in parameter order.
+
+        Args:
+            args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
+                range checked), bytes (aggregates), TensorMaps; left out, tensor maps are made as the Tiles describe.
+            smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
+            params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
+        """
+        (own, others), args = self.binding.own(params), adopted(args)
+        if stream is not None:
+            others["stream"] = stream
+        runtime = runtime_for(args, backend)
+        outputs = device_arrays(runtime, args, self.name)
+        return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
+                            cluster=self._cluster_of(cluster, own), outputs=outputs,
+                            smem_bytes=max(byte_count(smem_bytes, self.name), self.smem),
+                            settings={**options(), **others})[1]
+
+    def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
+                **arguments: Any) -> tuple[Variant, LaunchResult]:
+        variant = self.last_variant = self.variant(**params)
+        with runtime.backend.staged(args) as staged:
+            return variant, variant.launch(runtime, grid, block, self._with_maps(variant, staged), **arguments)
+
+    def _with_maps(self, variant: Variant, args: Sequence[Any]) -> list[Any]:
+        """All arguments: the tensor maps are made, unless they were given too."""
+        missing = variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params)
+        return [*args, *self.maps(variant, args)] if missing else list(args)
+
+    def maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
+        """The tensor maps that follow the other arguments, as the Tiles describe them."""
+        tensors = dict(zip(self.declared.tensors, zip(self.declared.specs, args, strict=False), strict=False))
+        return maps_of(variant.tma_tensors, tensors, variant.params, self.name)
+
+    def _cluster_of(self, told: Any, params: Mapping[str, Any]) -> Dim3:
+        """The cluster that a launch was told, or else the kernel's own for these parameters."""
+        if told is None:
+            return self.binding.cluster(*self.binding.split(params)[:2])
+        return dim3(told, "cluster")
+
+    # looking at them --------------------------------------------------------------------------------------------------
+
+    def bind(self, *arrays: Any, out: Any = None, **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
+        """What a call on the simulator would launch: what is compiled, its geometry, and all its arguments.
+
+        Args:
+            arrays, out, params: as for a call. Without `out`, new arrays stand for the outputs.
+        Raises:
+            LaunchError, TypeError: it cannot be called like that.
+        """
+        if not self.in_specs or len(arrays) != len(self.in_specs):
+            names = ", ".join(self.declared.tensors[:len(self.in_specs)]) or "it has no in_specs"
+            raise LaunchError(f"{self.name} takes {len(self.in_specs)} input arrays ({names}), got {len(arrays)}; "
+                              "pass outputs as out=, or all arguments with a grid and a block")
+        arrays = adopted(arrays)
+        runtime = runtime_for(arrays, "sim")
+        self.binding.check_arrays(runtime, arrays)
+        call = self.binding.bind(runtime, arrays, adopted(out), params)
+        variant = self.variant(**call.values)
+        plan = variant.plan(call.grid, self.block, call.cluster, self.smem)
+        return variant, plan, self._with_maps(variant, call.args)
+
+    def bind_launch(self, grid: Any, block: Any, args: Sequence[Any], *, cluster: Any = None, smem_bytes: int = 0,
+                    **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
+        """The same of a launch with an explicit grid; None for `block` or `cluster` is the kernel's own."""
+        variant = self.variant(**params)
+        plan = variant.plan(dim3(grid, "grid"), self.block if block is None else dim3(block, "block"),
+                            self._cluster_of(cluster, params), max(byte_count(smem_bytes, self.name), self.smem))
+        return variant, plan, self._with_maps(variant, adopted(args))
 
     def check(self, *arrays: Any, out: Any = None, schedules: Sequence[str] = ("eager", "late"), random: int = 4,
               seed: int = 0, **params: Any) -> Any:
@@ -268,17 +207,16 @@ class Kernel:
         Raises:
             CompileError, LaunchError: it cannot be called like that. What it does wrong is in the report.
         """
-        if not self._in_specs:
+        if not self.in_specs:
             raise LaunchError(f"{self.name} has no in_specs, so a call cannot tell its sizes; check it with "
                               f"pyptx.load({self.name}.ptx())[{self.name!r}].check(grid, block, *args)")
-        if len(arrays) != len(self._in_specs):
-            raise LaunchError(f"{self.name}.check() takes {len(self._in_specs)} input arrays, got {len(arrays)}; pass "
+        if len(arrays) != len(self.in_specs):
+            raise LaunchError(f"{self.name}.check() takes {len(self.in_specs)} input arrays, got {len(arrays)}; pass "
                               "outputs as out=")
-        known = self.binding.known
-        settings = {**options(), **{k: v for k, v in params.items() if k not in known}}
-        variant, plan, args = self.bind(*arrays, out=out, **{k: v for k, v in params.items() if k in known})
+        own, others = self.binding.own(params)
+        variant, plan, args = self.bind(*arrays, out=out, **own)
         return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
-                             schedules=schedules, random=random, seed=seed, settings=settings)
+                             schedules=schedules, random=random, seed=seed, settings={**options(), **others})
 
     def roofline(self, *args: Any, device: Any = None, level: str = "dram", **options: Any) -> Any:
         """Where a call lies under the roofs of a GPU: its work and bytes counted as it executes, its time modelled.
@@ -299,108 +237,8 @@ class Kernel:
         """
         return roofline(self, args, device=device, level=level, **options)
 
-    def bind(self, *arrays: Any, out: Any = None, **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
-        """What a call on the simulator would launch: what is compiled, its geometry, and all its arguments.
-
-        Args:
-            arrays, out, params: as for a call. Without `out`, new arrays stand for the outputs.
-        Raises:
-            LaunchError, TypeError: it cannot be called like that.
-        """
-        if not self._in_specs or len(arrays) != len(self._in_specs):
-            names = ", ".join(self._signature.tensors[:len(self._in_specs)]) or "it has no in_specs"
-            raise LaunchError(f"{self.name} takes {len(self._in_specs)} input arrays ({names}), got {len(arrays)}; "
-                              "pass outputs as out=, or all arguments with a grid and a block")
-        arrays = adopted(arrays)
-        runtime = runtime_for(arrays, "sim")
-        for name, array in zip(self._signature.tensors, arrays, strict=False):
-            runtime.check(array, f"{self.name}: {name}")
-        values, grid, cluster, _, args = self._bound(runtime, arrays, adopted(out), params)
-        variant = self.variant(**values)
-        if variant.tma_tensors:
-            args = [*args, *self.maps(variant, args)]
-        return variant, variant.plan(grid, self._block, cluster, self.smem), args
-
-    def bind_launch(self, grid: Any, block: Any, args: Sequence[Any], *, cluster: Any = None, smem_bytes: int = 0,
-                    **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
-        """The same of a launch with an explicit grid; None for `block` or `cluster` is the kernel's own."""
-        variant, args = self.variant(**params), adopted(args)
-        if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
-            args = [*args, *self.maps(variant, args)]
-        plan = variant.plan(dim3(grid, "grid"), self._block if block is None else dim3(block, "block"),
-                            self._cluster_of(cluster, params), max(byte_count(smem_bytes, self.name), self.smem))
-        return variant, plan, list(args)
-
-    def _cluster_of(self, told: Any, params: Mapping[str, Any]) -> Dim3:
-        """The cluster that a launch was told, or else the kernel's own for these parameters."""
-        if told is None:
-            return self.binding.cluster(*self.binding.split(params)[:2])
-        return dim3(told, "cluster")
-
-    def launch(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
-               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, stream: Any = None,
-               backend: str | None = None, **params: Any) -> LaunchResult:
-        """Launch with an explicit grid; args in parameter order.
-
-        Args:
-            args: arrays (pointers; NumPy arrays are written in place), numbers (converted to the parameter's type and
-                range checked), bytes (aggregates), TensorMaps; left out, tensor maps are made as the Tiles describe.
-            smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
-            params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
-        """
-        known, args = self.binding.known, adopted(args)
-        own = {k: v for k, v in params.items() if k in known}
-        others = {k: v for k, v in params.items() if k not in known}
-        if stream is not None:
-            others["stream"] = stream
-        runtime = runtime_for(args, backend)
-        outputs = device_arrays(runtime, args, self.name)
-        return self._launch(own, runtime, dim3(grid, "grid"), dim3(block, "block"), args,
-                            cluster=self._cluster_of(cluster, own), outputs=outputs,
-                            smem_bytes=max(byte_count(smem_bytes, self.name), self.smem),
-                            settings={**options(), **others})[1]
-
-    def _launch(self, params: Mapping[str, Any], runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any],
-                **arguments: Any) -> tuple[Variant, LaunchResult]:
-        variant = self.last_variant = self.variant(**params)
-        with runtime.backend.staged(args) as staged:
-            if variant.tma_tensors and len(args) + len(variant.tma_tensors) == len(variant.entry.params):
-                staged = [*staged, *self.maps(variant, staged)]
-            return variant, variant.launch(runtime, grid, block, staged, **arguments)
-
-    def maps(self, variant: Variant, args: Sequence[Any]) -> list[TensorMap]:
-        """The tensor maps that follow the other arguments, as the Tiles describe them."""
-        tensors = dict(zip(self._signature.tensors, zip((*self._in_specs, *self._out_specs), args, strict=False),
-                           strict=False))
-        return maps_of(variant.tma_tensors, tensors, variant.params, self.name)
-
-    # binding ----------------------------------------------------------------------------------------------------------
-
-    @property
-    def symbolic_dims(self) -> tuple[str, ...]:
-        """Names of sizes in the Tiles, in order."""
-        return self.binding.symbolic_dims
-
-    def sizes_of(self, arrays: Arrays, inputs: Sequence[Any]) -> dict[str, int]:
-        """Sizes of the symbolic dimensions, read off input arrays, whose types and shapes are checked on the way.
-
-        Raises:
-            LaunchError: an array does not fit its Tile, or one name has two sizes.
-        """
-        return self.binding.sizes_of(arrays, inputs)
-
     def _resolve_grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         return self.binding.grid(env, template)
-
-    def _bound(self, runtime: Runtime, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]
-               ) -> tuple[dict[str, Any], Dim3, Dim3, list[Any], list[Any]]:
-        """Of a call: all parameter values, grid, cluster, outputs, and the arguments without tensor maps."""
-        binding = self.binding
-        sizes, template, raw = binding.split(params)
-        env = binding.unified(binding.sizes_of(runtime.arrays, inputs), sizes)
-        outputs = binding.outputs(runtime, env, out, inputs)
-        args = [*inputs, *outputs, *binding.raw_values(raw, env, template)]
-        return {**params, **env}, binding.grid(env, template), binding.cluster(env, template), outputs, args
 
 
 def _torch_compiles() -> bool:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from pyptx import parser
 from pyptx._loc import Place, user_place
 from pyptx._operand import operand
-from pyptx._specialize import parse_params
+from pyptx._params import parse_params
 from pyptx._trace import run, trace_scope
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
@@ -44,7 +44,7 @@ __all__ = ["Unit"]
 Params = Iterable[tuple[str, str] | str]
 
 
-class Traced(Protocol):
+class KernelPart(Protocol):
     """What a unit needs of a kernel."""
 
     name: str
@@ -85,7 +85,7 @@ class Unit:
                  address_size: int = 64):
         self.arch, self.version = arch, tuple(version) if version is not None else targets.default_version(arch)
         self.options, self.address_size = tuple(options), address_size
-        self._items: list[Directive | _Func | Traced] = []
+        self._items: list[Directive | _Func | KernelPart] = []
         self._written: dict[str, tuple[Directive, ...]] = {}            # what a kernel's trace gave, by its name
 
     def __repr__(self) -> str:
@@ -166,7 +166,7 @@ class Unit:
                 directives.append(self._node(item))
         return self._module(self.version, self.arch, directives)
 
-    def add_kernel(self, kernel: Traced) -> None:
+    def add_kernel(self, kernel: KernelPart) -> None:
         """Note a kernel as the next part; `kernel(unit=...)` does."""
         self._items.append(kernel)
 

@@ -39,10 +39,10 @@ def version() -> str:
 def of_kernel(kernel: Kernel) -> str:
     """32 hexadecimal digits; the version of pyptx, which writes the PTX, is among what decides."""
     sizes = [of_function(value) if callable(value) else repr(value) for value in (kernel.grid, kernel.cluster)]
-    options = kernel._options
-    return digest([version(), kernel.name, kernel.arch, kernel._version, of_function(kernel.__wrapped__),
-                   [repr(spec) for spec in (*kernel.in_specs, *kernel.out_specs)], sizes, kernel.block, kernel.smem,
-                   options.raw_params, options.extern_smem, repr(options.directives), repr(options.linking)])
+    told = kernel.declared
+    return digest([version(), told.name, told.arch, told.version, of_function(told.function),
+                   [repr(spec) for spec in told.specs], sizes, told.block, told.smem_bytes, told.raw_params,
+                   told.extern_smem, repr(told.directives), repr(told.linking)])
 
 
 def of_function(function: Callable[..., Any]) -> str:

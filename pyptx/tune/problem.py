@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,7 +82,7 @@ class Problem:
             self.runtime = runtime or runtime_for(self._inputs)
             for i, array in enumerate(self._inputs if runtime is None else ()):
                 self.runtime.check(array, f"{kernel.name}: array {i}")
-            self.sizes = kernel.sizes_of(self.runtime.arrays, self._inputs)
+            self.sizes = kernel.binding.sizes_of(self.runtime.arrays, self._inputs)
             self.shapes = tuple(tuple(array.shape) for array in self._inputs)
             self.dtypes = tuple(self.runtime.arrays.dtype_name(array) for array in self._inputs)
 
@@ -145,8 +144,7 @@ class Problem:
             LaunchError, ValueError, ...: what the kernel's own Python refuses, and tensor maps that cannot be.
         """
         inputs = self._blank() if empty and self._inputs is None else self.inputs
-        kernel = copy.copy(self.kernel)                 # traced texts and trees of a sweep are not kept with the kernel
-        kernel._cache = {}
+        kernel = self.kernel.forgetful()                # traced texts and trees of a sweep are not kept with the kernel
         variant, plan, args = kernel.bind(*inputs, out=self._outputs(), **self._values(config))
         first, written = len(inputs), len(self.kernel.out_specs)
         return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))

@@ -36,7 +36,7 @@ class Clean:
         return _example(self.source) if isinstance(self.source, str) else self.source
 
     def text(self) -> str:
-        return self.kernel.ptx(**self.kernel.sizes_of(runtime_for((), "sim").arrays, self.inputs()))
+        return self.kernel.ptx(**self.kernel.binding.sizes_of(runtime_for((), "sim").arrays, self.inputs()))
 
     def check(self, text: str | None = None, **options: Any) -> Report:
         """Check the kernel itself, or a text in its place."""

@@ -256,7 +256,7 @@ def test_old_maps_make_room_when_the_gpu_has_come_to_rest(monkeypatch):
 
 def test_a_map_goes_by_value_where_the_kernel_takes_it_so():
     k = kernel(arch="sm_90a", raw_params=[("b8.align64.array128", "map"), ("u32", "n")])(lambda: smem.alloc(f32, (4,)))
-    by_value = kernel(arch="sm_90a", name="by_value", raw_params=k._options.raw_params)(lambda: ptx.ret())
+    by_value = kernel(arch="sm_90a", name="by_value", raw_params=k.declared.raw_params)(lambda: ptx.ret())
     cuda, x = backend(), np.zeros((8, 32), np.float32)
     launch(cuda, by_value, TensorMap(x, (8, 32)), 7, variant=by_value.variant())
     value, n = fake(cuda).launches[0].values
