@@ -143,9 +143,21 @@ def _peer(seen: Sighting) -> Explained:
                      ("uses the memory of a peer",))
 
 
+def _limit(seen: Sighting) -> Explained:
+    return Explained("unwatched", f"Accesses are watched up to about warp-instruction {seen.offset:,} of the run and "
+                     "not after it: the sanitizer remembers as much as it may.",
+                     "check the kernel with smaller arrays, fewer CTAs or fewer iterations",
+                     ("is the first access that is not watched",))
+
+
+def _more(seen: Sighting) -> Explained:
+    return Explained("unwatched", f"{seen.count:,} more accesses are wrong at pairs of lines that are not listed: 256 "
+                     "pairs are.", "repair what is listed, then check again", ("is the first of those listed",))
+
+
 _EXPLAIN = {"race": _race, "proxy": _proxy, "init-fence": _init, "fence-after": _after,
             "uninitialised": _uninitialised, "unawaited": _unawaited, "unawaited-barrier": _unawaited_barrier,
-            "peer": _peer}
+            "peer": _peer, "limit": _limit, "more": _more}
 
 
 def explain_registers(use: RegisterUse) -> Explained:

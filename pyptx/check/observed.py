@@ -61,6 +61,8 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
 
 def _key(seen: Sighting, places: Places) -> tuple:
     """What is the same thing again: the lines, in whichever order they ran."""
+    if seen.rule in ("limit", "more"):
+        return (seen.rule,)
     return (seen.rule, *sorted({places.line(side.instruction) for side in _sides(seen)}))
 
 
@@ -130,6 +132,8 @@ def _finding(program: Program, group: list[_Pair], places: Places, weak: list[Lo
 
 def _severity(rule: str, program: Program) -> str:
     """A kernel without any tcgen05.fence is like those of compilers, which wait for an mbarrier and leave it there."""
+    if rule == "unwatched":
+        return "note"
     fences = any("tcgen05.fence::after_thread_sync" in node.mnemonic for node in program.instructions)
     return "note" if rule == "missing-tcgen05-fence" and not fences else "error"
 

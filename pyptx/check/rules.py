@@ -18,6 +18,7 @@ RULES = {
     "uninitialised-memory": "Shared or tensor memory is read that nobody has written.",
     "unawaited-operation": "An asynchronous operation is not waited for before the kernel ends.",
     "peer-exited": "The shared memory of another CTA is used, which may have ended.",
+    "unwatched": "Part of what a run did is not watched or not listed: there is too much of it.",
     "deadlock": "Threads wait for what never comes.",
     "endless": "The kernel ran past max_steps.",
     "out-of-bounds": "An access lies outside of every array, or of its state space.",

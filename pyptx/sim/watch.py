@@ -17,7 +17,7 @@ from pyptx.sim.program import Program
 __all__ = ["KINDS", "Sighting", "Side", "sightings", "words"]
 
 RULES = ("race", "proxy", "init-fence", "fence-after", "uninitialised", "unawaited",
-         "unawaited-barrier", "peer")
+         "unawaited-barrier", "peer", "limit", "more")
 KINDS = ("thread", "cp.async", "bulk-read", "bulk", "wgmma", "tcgen05", "tcgen05.ld", "tcgen05.st", "mbarrier")
 HOW = ("reads", "writes", "updates")
 _SPACES = ("shared", "global", "tensor")
@@ -25,7 +25,7 @@ _ORDERS = {"volatile": 1, "relaxed": 1, "mmio": 1, "acquire": 2, "release": 3, "
 _SCOPES = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 _NONE = 0xFFFFFFFF
 _FENCE_MEMORY, _FENCE_PROXY, _FENCE_INIT, _FENCE_AFTER, _FENCE_MAP, _FENCE_RELAXED = range(1, 7)
-WORDS = 15                                          # of one finding, see core_found in watch.c
+WORDS = 14                                          # of one finding, see core_found in core/watch.c
 
 
 def words(program: Program) -> np.ndarray:
@@ -109,7 +109,7 @@ def sightings(rows: Sequence[Sequence[int]], warps: int, segments: Sequence[Segm
 
 
 def _one(row: Sequence[int], warps: int, segments: Sequence[Segment]) -> Sighting:
-    rule, first, second, how1, how2, kind1, kind2, thread1, thread2, space, place, count, cta, offset, _ = row
+    rule, first, second, how1, how2, kind1, kind2, thread1, thread2, space, place, count, cta, offset = row
 
     def side(instruction: int, thread: int, how: int, kind: int) -> Side:
         warp = thread // 32

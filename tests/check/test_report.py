@@ -25,7 +25,7 @@ def run(capsys, *arguments: object) -> tuple[int, str, str]:
 
 
 def test_every_fault_of_the_core_has_a_rule():
-    assert set(CORE_FAULTS) - {"", "memory", "space", "jump", "function"} <= _FAULTS.keys()
+    assert set(CORE_FAULTS) - {"", "memory", "space", "jump", "function", "watch"} <= _FAULTS.keys()
     assert set(_FAULTS.values()) <= RULES.keys()
 
 

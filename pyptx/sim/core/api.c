@@ -43,7 +43,7 @@ typedef struct {
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
     u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
-    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes;
     u64 grid[3], block[3], cluster[3];
 } Launch;
 
@@ -89,7 +89,7 @@ Ctx *core_open(const Launch *l) {
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
     x->base[1] = x->consts;
-    if (l->watch && !watch_open(x, l->watch)) { core_close(x); return 0; }
+    if (l->watch && !watch_open(x, l->watch, l->watch_bytes)) { core_close(x); return 0; }
     for (u32 k = 0; l->watch && k < x->nops; k++)                        // fences have something to do
         if (l->ops[k].fn == f_nop && l->watch[l->ops[k].instr] >> 8 & 15) l->ops[k].fn = watch_fence;
     if (!open_chains(x)) { core_close(x); return 0; }

@@ -37,12 +37,15 @@ __all__ = ["LINKS", "Seen", "encoded", "run"]
 
 SLICE = 100_000                 # warp-instructions before the first look at signals
 SLICE_SECONDS = 0.1             # about, between two looks
+WATCH_BYTES = 1 << 30           # of each of the sanitizer's tables
 LINKS = 16                      # mbarriers of an instruction that an observed run keeps
 RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
            "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor",
-           "uniform", "tmem", "warpgroup")
+           "uniform", "tmem", "warpgroup", "watch")
+_NO_MEMORY = "out of memory for the sanitizer, which keeps half a byte or more for each byte of the arrays"
+_SMALLER = "check the kernel with smaller arrays or fewer CTAs"
 _STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
@@ -50,7 +53,7 @@ _POINTERS = """ops pool segments param zeros consts place_sregs
     shared_addresses warp_issues marks links named watch""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr""".split()
+    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr watch_bytes""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -180,7 +183,7 @@ class _Job:
             "yields": plan.yields, "tensor_hw": TENSOR_CORES.index(plan.tensor_cores),
             "ninstr": len(program.instructions),
             "schedule": SCHEDULES.index(plan.schedule), "seed": plan.seed, "nshared": len(code.shared_addresses),
-            "maxnreg": program.maxnreg}
+            "maxnreg": program.maxnreg, "watch_bytes": WATCH_BYTES}
 
 
 class _Part:
@@ -209,6 +212,8 @@ class _Part:
         library = core()
         context = library.core_open(ctypes.byref(self.launch))
         if not context:
+            if self.job.found is not None:
+                raise SimulationError(_NO_MEMORY, hint=_SMALLER)
             raise SimulationError("out of memory for the simulated registers")
         try:
             budget, started = SLICE, time.perf_counter()
@@ -273,6 +278,8 @@ class _Part:
         if status == FAULT:
             if _FAULTS[kind] == "memory":
                 return cta, SimulationError("out of memory for the simulated CTAs")
+            if _FAULTS[kind] == "watch":
+                return cta, SimulationError(_NO_MEMORY, hint=_SMALLER)
             return cta, faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
         ctas, waiting = self._waiting(library, context)
         if status == DEADLOCK:

@@ -141,6 +141,7 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
             if (x->status != RUNNING) return OVER;
         }
         Warp *w = &c->warps[next];
+        if (UNLIKELY(x->watch != 0)) watch_turn(x);
         u32 n = w->live ? run_warp(x, w, turn) : 0;
         used += n;
         x->steps += n;

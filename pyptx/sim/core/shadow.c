@@ -7,58 +7,7 @@
 // the readers, as they are in no conflict with each other; they stay until a newer atomic or a write.
 #include "watch.h"
 
-enum { SPLIT = 0xffffffffu, TOP = 0x80000000u, MOST_RECORDS = 1 << 25, MOST_NODES = 1 << 27, MOST_READERS = 40, MOST_GLOBAL = 4 };
-
-u32 new_record(Watch *w, const Record *r) {
-    if (w->nrecords == w->records_room) {
-        u32 room = w->records_room ? 2 * w->records_room : 1 << 14;
-        Record *more = room > MOST_RECORDS ? 0 : realloc(w->records, room * sizeof *more);
-        if (!more) { w->full = 1; return w->nrecords - 1; }
-        w->records = more;
-        w->records_room = room;
-    }
-    w->records[w->nrecords] = *r;
-    return w->nrecords++;
-}
-
-static u32 new_kids(Watch *w, Cell all) {
-    u32 k = w->free_kid;
-    if (k) w->free_kid = w->kids[k][0].reads;
-    else {
-        if (w->nkids == w->kids_room) {
-            u32 room = w->kids_room ? 2 * w->kids_room : 1 << 12;
-            Cell (*more)[4] = realloc(w->kids, room * sizeof *more);
-            if (!more) { w->full = 1; return 0; }
-            w->kids = more;
-            w->kids_room = room;
-            if (!w->nkids) w->nkids = 1;                                 // 0 is none
-        }
-        k = w->nkids++;
-    }
-    for (u32 i = 0; i < 4; i++) w->kids[k][i] = all;
-    return k;
-}
-static void free_kids(Watch *w, u32 k) {
-    for (u32 i = 0; i < 4; i++) if (w->kids[k][i].write == SPLIT) free_kids(w, w->kids[k][i].reads);
-    w->kids[k][0].reads = w->free_kid;
-    w->free_kid = k;
-}
-
-static u32 new_node(Watch *w, u32 value, u32 next) {
-    if (w->nnodes == w->nodes_room) {
-        u32 room = w->nodes_room ? 2 * w->nodes_room : 1 << 14;
-        void *more = room > MOST_NODES ? 0 : realloc(w->nodes, room * sizeof *w->nodes);
-        if (!more) { w->full = 1; return value; }
-        w->nodes = more;
-        w->nodes_room = room;
-    }
-    w->nodes[w->nnodes].value = value;
-    w->nodes[w->nnodes].next = next;
-    w->nodes[w->nnodes].size = 1 + (next & TOP ? w->nodes[next & ~TOP].size : 1);
-    w->nodes[w->nnodes].atomic = w->records[value >> 6].how == SEEN_ATOMIC
-        || (next & TOP ? w->nodes[next & ~TOP].atomic : w->records[next >> 6].how == SEEN_ATOMIC);
-    return TOP | w->nnodes++;
-}
+enum { MOST_READERS = 40, MOST_GLOBAL = 4 };
 
 static const V32 *foreign_rows(const WatchCluster *c, u32 cluster) {
     for (u32 k = 0; k < c->nforeign; k++) if (c->foreign[k].cluster == cluster) return c->foreign[k].rows;
@@ -159,7 +108,8 @@ void settle_doubts(Ctx *x) {
 }
 
 // The readers of `set` and `a`.
-static u32 add_reader(Watch *w, u32 set, Agent *a, u32 most) {
+static u32 add_reader(Ctx *x, u32 set, Agent *a, u32 most) {
+    Watch *w = x->watch;
     u32 value = a->value, keep[MOST_READERS], n = 0, result, h = (set * 0x9E3779B1u ^ value * 0x85EBCA6Bu) >> 18;
     if (!set) return value;
     if (most == MOST_GLOBAL && set & TOP && w->nodes[set & ~TOP].size >= MOST_GLOBAL) return set;       // enough to tell
@@ -174,7 +124,7 @@ static u32 add_reader(Watch *w, u32 set, Agent *a, u32 most) {
         k = w->nodes[k & ~TOP].next;
     }
     result = value;
-    for (u32 k = 0; k < n; k++) result = new_node(w, keep[k], result);
+    for (u32 k = 0; k < n; k++) result = new_node(x, keep[k], result);
     w->memo[h].set = set; w->memo[h].value = a->value; w->memo[h].result = result;
     return result;
 }
@@ -208,7 +158,7 @@ static void whole(Ctx *x, Agent *a, Cell *c, const Shadow *s, u64 offset, u32 by
     if (a->how != SEEN_WRITE) {
         if (c->reads == a->value) return;
         u32 set = c->reads;
-        c->reads = add_reader(w, set, a, s->space == IN_GLOBAL ? MOST_GLOBAL : MOST_READERS);
+        c->reads = add_reader(x, set, a, s->space == IN_GLOBAL ? MOST_GLOBAL : MOST_READERS);
         a->sure = c->write && !atomics && a->how == SEEN_READ && is_sure(a, c->write) ? c->write >> 6 : NONE;
         a->set = set; a->added = c->reads; a->with = a->value;
         return;
@@ -233,7 +183,7 @@ static void inside(Ctx *x, Agent *a, u32 kids, u32 size, u32 lo, u32 hi, const S
 static void visit(Ctx *x, Agent *a, Cell *c, u32 size, u32 lo, u32 hi, const Shadow *s, u64 offset) {
     if (LIKELY(c->write != SPLIT)) {
         if (LIKELY(!lo && hi == size)) { whole(x, a, c, s, offset, size); return; }
-        u32 kids = new_kids(x->watch, *c);
+        u32 kids = new_kids(x, *c);
         if (!kids) return;
         c->write = SPLIT;
         c->reads = kids;
@@ -276,7 +226,7 @@ void watch_found(Ctx *x, u32 rule, const Agent *a, const Record *before, u32 cod
         Found *f = &w->found[k];
         if (f->rule == rule && f->pc[0] == pc && f->pc[1] == a->pc && f->how[0] == how && f->how[1] == a->how) { f->count++; return; }
     }
-    if (w->nfound == sizeof w->found / sizeof *w->found) return;
+    if (w->nfound == sizeof w->found / sizeof *w->found) { w->unlisted++; return; }
     u32 lane = a->lane < LANES ? a->lane : a->value & 63;
     w->found[w->nfound++] = (Found){.rule = rule, .pc = {pc, a->pc}, .how = {how, a->how}, .kind = {kind, a->kind},
         .thread = {thread, a->p->index * LANES + (lane < LANES ? lane : 0)}, .space = s ? s->space : IN_SHARED, .place = s ? s->id : 0,

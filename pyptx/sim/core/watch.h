@@ -16,9 +16,9 @@ enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD
 enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4 };          // how memory is accessed; by all lanes as one
 enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_TMA = 4 };                  // by the async proxy; ordered among themselves; a copy
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
-// What is reported; the order is known to sim/watch.py.
+// What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,
-       FOUND_UNAWAITED_BARRIER, FOUND_PEER };
+       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE };
 
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };
@@ -26,6 +26,7 @@ enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP, FENCE_RELAXED };
 
 typedef struct { u32 write, reads; } Cell;                               // see shadow.c
+enum { SPLIT = 0xffffffffu, TOP = 0x80000000u };
 typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id; } Shadow;
 // Accesses of one instruction by one warp at one time.
 typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 by; } Record;
@@ -73,7 +74,7 @@ typedef struct WatchCluster {
     Barriers *barriers;
     Shadow shared[CLUSTER_CTAS], tensor[CLUSTER_CTAS];
     Foreign *foreign;
-    u32 nforeign;
+    u32 nforeign, foreign_room;
     u32 ended;                  // CTAs that have
 } WatchCluster;
 
@@ -100,13 +101,16 @@ typedef struct Watch {
     Shadow *global;
     struct Sync *sync[1 << 12];
     V32 **spare; u32 nspare, spare_room;
-    Ended *done; u32 ndone;     // what clusters that ended knew of others
-    V32 *scratch, *nothing;
-    struct { Agent a; Record before; u32 code, bytes; const Shadow *s; u64 offset; u8 was[16]; } doubt[256]; u32 ndoubts;
-    u32 full, nsync;
+    Ended *done; u32 ndone, done_room;     // what clusters that ended knew of others
+    V32 *scratch, *nothing, *last;                                       // last: when there is no memory for another one
+    struct { Agent a; Record before; u32 code, bytes; const Shadow *s; u64 offset; u8 was[16]; } doubt[1024]; u32 ndoubts;
+    u32 full, full_pc, unlisted, nsync;
+    u64 full_steps, most_bytes, clock_bytes;                             // most_bytes: of each table, see watch_memory.c
+    u32 often, collect_records, collect_nodes;
+    Barriers nobody;            // stands for an mbarrier that there is no memory for
 } Watch;
 
-int watch_open(Ctx *x, const u32 *info);
+int watch_open(Ctx *x, const u32 *info, u64 most_bytes);
 void watch_close(Ctx *x);
 void watch_start(Ctx *x, Cluster *cluster);
 void watch_end(Ctx *x, Cta *cta);
@@ -138,10 +142,23 @@ void watch_phase(Ctx *x, Cta *at, u32 barrier);                          // it i
 void watch_waited(Ctx *x, Cta *at, u32 barrier, u32 lanes);
 void watch_fence(Ctx *x, const Op *o, u32 m);
 
+// watch_memory.c
+void watch_no_memory(Ctx *x);
+void watch_full(Ctx *x);
+void watch_limits(Watch *w, u64 most_bytes, u64 cells);                   // of each table; cells of global memory
+int watch_room(void *list, u32 *room, u32 used, u32 first, u64 size);
+u32 new_record(Ctx *x, const Record *r);
+u32 new_kids(Ctx *x, Cell all);
+void free_kids(Watch *w, u32 k);
+u32 new_node(Ctx *x, u32 value, u32 next);
+void watch_collect(Ctx *x);
+static inline void watch_turn(Ctx *x) {                                  // before each turn of a warp
+    if (UNLIKELY(x->watch->nrecords >= x->watch->collect_records || x->watch->nnodes >= x->watch->collect_nodes)) watch_collect(x);
+}
+
 // shadow.c
 void shadow_touch(Ctx *x, Agent *a, Shadow *s, u64 offset, u64 bytes);
 void shadow_forget(Watch *w, Shadow *s, u64 offset, u64 bytes);
-u32 new_record(Watch *w, const Record *r);
 void watch_found(Ctx *x, u32 rule, const Agent *a, const Record *before, u32 code, const Shadow *s, u64 offset);
 void settle_doubts(Ctx *x);
 int comes_before(const Watch *w, const Agent *a, const Record *r, u32 code);
