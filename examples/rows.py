@@ -12,7 +12,8 @@ from pyptx import ptx, reg, smem
 from pyptx.reg import Reg
 from pyptx.types import PtxType, f32, u32
 
-__all__ = ["LOG2_E", "THREADS", "Row", "blocks", "exponential", "online", "over_row", "place", "threads_of_row"]
+__all__ = ["LOG2_E", "THREADS", "Row", "blocks", "exponential", "in_place", "online", "over_row", "place",
+           "threads_of_row"]
 
 THREADS = 256                   # of a block
 LONG_ROW = 2048                 # numbers from which on a row has all threads of a block
@@ -140,3 +141,22 @@ def online(numbers: Row) -> tuple[Reg, Reg]:
     ptx.inst.mul.f32(total, total, exponential(own, largest))
     over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, numbers.at, numbers.width)
     return largest, total
+
+
+def in_place(numbers: Row) -> Reg:
+    """Turn each value of a row that stays in registers into exp(value - largest); their sum over the row, f32."""
+    largest, total = reg.scalar(f32, LEAST), reg.scalar(f32, 0.0)
+
+    def compare(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
+        for value in values:
+            ptx.inst.max.f32(largest, largest, value, pred=guard)
+    numbers.each(compare)
+    over_row(largest, ptx.warp.reduce_max, ptx.inst.max.f32, numbers.at, numbers.width)
+
+    def raise_(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
+        for value in values:
+            ptx.inst.mov.f32(value, exponential(value, largest))
+            ptx.inst.add.f32(total, total, value, pred=guard)
+    numbers.each(raise_)
+    over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, numbers.at, numbers.width)
+    return total

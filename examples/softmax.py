@@ -7,8 +7,9 @@ Techniques, and where they are described:
 
 - Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
   Global Memory"); arithmetic in f32 whatever the type.
-- The largest value and the sum in one pass, so that rows too long for the registers are read twice and not three times
-  (Milakov and Gimelshein, "Online normalizer calculation for softmax").
+- A row that fits in registers is read once, and each of its values is raised once. Of longer rows the largest value and
+  the sum are found in one pass, so that they are read twice and not three times (Milakov and Gimelshein, "Online
+  normalizer calculation for softmax").
 - exp as 2 to the power of scaled differences, by ex2 (PTX ISA, "ex2").
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rows import THREADS, Row, blocks, exponential, online, place
+from rows import THREADS, Row, blocks, exponential, in_place, online, place
 from vectors import moved, store
 
 from pyptx import Tile, kernel, ptx, reg
@@ -37,12 +38,16 @@ def rows(x, y, *, KEPT=8):
     numbers = Row(x_row, x.dtype, N, at, width, KEPT)
     to = numbers.first_of(y_row, y.dtype)
 
-    largest, total = online(numbers)
+    largest = None
+    if numbers.kept is not None:
+        total = in_place(numbers)
+    else:
+        largest, total = online(numbers)
     factor = reg.scalar(f32)
     ptx.inst.rcp.rn.f32(factor, total)
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
-        results = [exponential(value, largest) for value in values]
+        results = values if largest is None else [exponential(value, largest) for value in values]
         for result in results:
             ptx.inst.mul.f32(result, result, factor)
         store(beside(to), results, y.dtype, guard)

@@ -71,6 +71,12 @@ static inline S32 order(V32 u) { return (S32)(u ^ (V32)((S32)u >> 31 & 0x7ffffff
 static inline void extremum(Ctx *x, const Op *o, u32 m, int maximum) {
     V32 a = ROW(V32, x, o->a), b = ROW(V32, x, o->b), sign = 0;
     u32 mod = o->mod;
+    F32 u = (F32)a, v = (F32)b;
+    S32 strange = (u != u) | (v != v);
+    if (LIKELY(mod == 0 && !__builtin_reduce_or(strange))) {            // only zeros differ where neither is greater
+        put32(x, o->d, maximum ? (V32)(u > v ? u : v) & (V32)(v > u ? v : u) : (V32)(u < v ? u : v) | (V32)(v < u ? v : u), m);
+        return;
+    }
     if (mod & M_FTZ) { a = (V32)flush((F32)a); b = (V32)flush((F32)b); }
     if (mod & M_XORSIGN) sign = (a ^ b) & 0x80000000;
     S32 na = (F32)a != (F32)a, nb = (F32)b != (F32)b;
@@ -130,36 +136,60 @@ static void f_class_f32(Ctx *x, const Op *o, u32 m) {
     F32 r; float in[LANES], out[LANES]; memcpy(in, &a, sizeof in); \
     for (int i = 0; i < LANES; i++) { double v = in[i]; out[i] = (float)(EXPR); } \
     memcpy(&r, out, sizeof r); put32(x, o->d, (V32)finish(r, o->mod), m); }
-// approx_ex2 for all lanes, the same additions and multiplications, eight lanes at once.
+// approx_ex2 for all lanes, the same additions and multiplications, eight lanes at once; what is left of v without its
+// nearest whole number is exact in f32.
 typedef double D8 __attribute__((ext_vector_type(8)));
 typedef i64 I8 __attribute__((ext_vector_type(8)));
+typedef i32 W8 __attribute__((ext_vector_type(8)));
 typedef float F8 __attribute__((ext_vector_type(8)));
-static void f_ex2_f32(Ctx *x, const Op *o, u32 m) {
-    F32 a = ROW(F32, x, o->a), r;
-    if (o->mod & M_FTZ) a = flush(a);
-    static const double k[12] = {1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0,
-                                 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0}, whole = 6755399441055744.0;
-    D8 v[LANES / 8], n[LANES / 8], t[LANES / 8], p[LANES / 8];
+static inline void ex2_rest(F32 v, F32 n, D8 *p) {                      // 2^(v - n)
+    F32 rest = v - n;
+    D8 t[LANES / 8];
     for (int part = 0; part < LANES / 8; part++) {
         F8 in;
-        memcpy(&in, (char *)&a + 32 * part, sizeof in);
-        v[part] = __builtin_convertvector(in, D8);
-        D8 w = v[part] > 1000.0 ? (D8){} + 1000.0 : v[part];             // beyond f32 in any case
-        w = w < -1000.0 ? (D8){} - 1000.0 : w;
-        w = w == w ? w : (D8){};
-        n[part] = __builtin_elementwise_floor(w + 0.5);
-        t[part] = (w - n[part]) * 0.6931471805599453;
-        p[part] = (D8){} + 1.0 / 479001600.0;
+        memcpy(&in, (char *)&rest + 32 * part, sizeof in);
+        t[part] = __builtin_convertvector(in, D8);
+        p[part] = (D8){} + EX2[0];
     }
-    for (int i = 0; i < 12; i++)                                        // all parts side by side: each waits for itself
-        for (int part = 0; part < LANES / 8; part++) p[part] = p[part] * t[part] + k[i];
+    for (int i = 1; i < 11; i++)                                        // all parts side by side: each waits for itself
+        for (int part = 0; part < LANES / 8; part++) p[part] = p[part] * t[part] + EX2[i];
+}
+static inline F32 narrow(const D8 *p) {
+    F32 r;
     for (int part = 0; part < LANES / 8; part++) {
-        I8 power = ((I8)(n[part] + whole) - (i64)of_f64(whole) + 1023) << 52;
-        D8 y = p[part] * (D8)power;
-        F8 out = __builtin_convertvector(v[part] == v[part] ? y : v[part], F8);
+        F8 out = __builtin_convertvector(p[part], F8);
         memcpy((char *)&r + 32 * part, &out, sizeof out);
     }
-    put32(x, o->d, (V32)finish(r, o->mod), m);
+    return r;
+}
+static __attribute__((noinline)) F32 slow_ex2_f32(F32 v) {              // results may be subnormal, infinite or no number
+    F32 w = v > 1000.0f ? (F32)1000.0f : v;                             // beyond f32 in any case
+    w = w < -1000.0f ? (F32)-1000.0f : w;
+    w = w == w ? w : (F32)0.0f;
+    F32 n = __builtin_elementwise_rint(w);
+    S32 whole = __builtin_convertvector(n, S32);
+    D8 p[LANES / 8];
+    ex2_rest(w, n, p);
+    for (int part = 0; part < LANES / 8; part++) {
+        W8 power;
+        memcpy(&power, (char *)&whole + 32 * part, sizeof power);
+        p[part] *= (D8)((__builtin_convertvector(power, I8) + 1023) << 52);
+    }
+    F32 r = narrow(p);
+    return v == v ? r : v;
+}
+static void f_ex2_f32(Ctx *x, const Op *o, u32 m) {
+    F32 a = ROW(F32, x, o->a);
+    if (o->mod & M_FTZ) a = flush(a);
+    S32 plain = (F32)((V32)a & 0x7fffffff) <= 125.0f;
+    if (LIKELY(o->mod <= M_FTZ && __builtin_reduce_and(plain))) {       // normal numbers: the exponent is added
+        F32 n = __builtin_elementwise_rint(a);
+        D8 p[LANES / 8];
+        ex2_rest(a, n, p);
+        put32(x, o->d, (V32)narrow(p) + ((V32)__builtin_convertvector(n, S32) << 23), m);
+        return;
+    }
+    put32(x, o->d, (V32)finish(slow_ex2_f32(a), o->mod), m);
 }
 APPROX(lg2_f32, approx_lg2(v))
 APPROX(sin_f32, approx_sincos(v, 0))
