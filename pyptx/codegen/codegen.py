@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyptx.codegen.directives import FileWriter
-from pyptx.codegen.prove import TranspileError, proven
+from pyptx.codegen.plain import plain
+from pyptx.codegen.sugar import apply_sugar
 from pyptx.ir.nodes import Function, Module
 from pyptx.parser import parse
 
-__all__ = ["ir_to_python", "only_entry", "plain", "ptx_to_python"]
+__all__ = ["ir_to_python", "only_entry", "ptx_to_python"]
 
 
 def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str | None = None,
@@ -37,28 +37,7 @@ def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str 
 
 def ir_to_python(module: Module, *, sugar: bool = False, kernel_name: str | None = None) -> str:
     """Python source that traces to the same program as a tree; see ptx_to_python."""
-    if sugar:
-        from pyptx.codegen.sugar import apply_sugar
-        return apply_sugar(module, kernel_name=kernel_name)
-    return plain(module, kernel_name=kernel_name)
-
-
-def plain(module: Module, *, kernel_name: str | None = None) -> str:
-    """One call an instruction, and the exact names; proven.
-
-    Raises:
-        TranspileError: it does not trace back.
-    """
-    first = next((f.name for f in module.entries), None)
-
-    def name(function: Function) -> str:
-        return kernel_name if kernel_name and function.name == first and function.is_entry else function.name
-
-    text = FileWriter(module, function_name=name).text()
-    found = proven(text, module)
-    if found:
-        raise TranspileError("the Python that was written traces to another program: " + "; ".join(found[:3]))
-    return text
+    return (apply_sugar if sugar else plain)(module, kernel_name=kernel_name)
 
 
 def only_entry(module: Module, name: str) -> Module:

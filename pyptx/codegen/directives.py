@@ -10,16 +10,13 @@ from pyptx.codegen.body import BodyWriter, node_text, variable_arguments
 from pyptx.codegen.layout import Lines, identifier, literal
 from pyptx.codegen.scopes import Names
 from pyptx.ir.nodes import (
-    BlankLine,
-    Comment,
-    DwarfLine,
+    SILENT,
     FieldOperand,
     File,
     Function,
     FunctionDirective,
     ImmediateOperand,
     LabelOperand,
-    Loc,
     Module,
     Operand,
     Param,
@@ -32,7 +29,6 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
 __all__ = ["FileWriter", "parameter"]
 
-_SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)
 _IMPORTED = frozenset({"kernel", "reg", "smem", "ptx", "unit", "Unit"})
 _EXTERN_ALIGNMENT = 128                                                 # of `extern_smem=`
 
@@ -72,7 +68,7 @@ class FileWriter:
                 case VarDecl():
                     if self.unit:
                         self._variable(lines, node)
-                case _ if isinstance(node, _SILENT) and not (self.debug and isinstance(node, (File, Section))):
+                case _ if isinstance(node, SILENT) and not (self.debug and isinstance(node, (File, Section))):
                     pass
                 case _:
                     lines.add(f"unit.raw({literal(node_text(node))})")
@@ -180,7 +176,7 @@ _TYPES = frozenset(t.value for t in ScalarType)
 def needs_unit(module: Module) -> bool:
     """Whether the file says more than one `@kernel` can."""
     functions = [d for d in module.directives if isinstance(d, Function)]
-    said = (VarDecl, Function, *_SILENT)
+    said = (VarDecl, Function, *SILENT)
     return (len(functions) != 1 or not functions[0].is_entry or functions[0].declaration
             or bool(functions[0].attributes) or len(module.target.targets) > 1 or module.address_size.size != 64
             or not all(isinstance(d, said) for d in module.directives)

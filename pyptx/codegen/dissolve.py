@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from pyptx.codegen.same import without_comments
+from pyptx.codegen.meaning import without_comments
 from pyptx.ir.nodes import (
     AddressOperand,
     Block,

@@ -46,8 +46,35 @@ class Lines:
                 line += part
         self.out.append(line.rstrip())
 
+    def assign(self, variable: str, text: str) -> None:
+        """`variable = text`, wrapped where the text is a call that is too long."""
+        line = f"{variable} = {text}"
+        if len(line) + 4 * self.depth <= WIDTH or not text.endswith(")") or "(" not in text:
+            self.add(line)
+            return
+        head, _, rest = text.partition("(")
+        self.call(f"{variable} = {head}(", _arguments(rest[:-1]))
+
     def text(self) -> str:
         return "\n".join(self.out) + "\n"
+
+
+def _arguments(text: str) -> list[str]:
+    """Arguments between commas outside of brackets and strings."""
+    out, depth, start, quote = [], 0, 0, ""
+    for i, c in enumerate(text):
+        if quote:
+            quote = "" if c == quote and text[i - 1] != "\\" else quote
+        elif c in "\"'":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == "," and not depth:
+            out.append(text[start:i].strip())
+            start = i + 1
+    return [*out, text[start:].strip()]
 
 
 _PART = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"']|,(?! ))*(?:, )?""")

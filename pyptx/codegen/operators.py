@@ -6,7 +6,7 @@ import re
 import struct
 from typing import NamedTuple
 
-from pyptx.codegen.same import mnemonic
+from pyptx.codegen.meaning import mnemonic
 from pyptx.ir.nodes import ImmediateOperand, Instruction, LabelOperand, Operand, RegisterOperand
 
 __all__ = ["ATOM", "COMPARES", "Term", "number", "operator"]

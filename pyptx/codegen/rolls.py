@@ -20,7 +20,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 
-__all__ = ["Roll", "base_of", "numbered", "rolled"]
+__all__ = ["Roll", "base_of", "numbered", "numbers_of", "rolled"]
 
 LONGEST = 48                                            # instructions in a group
 SAVED = 6                                               # lines a loop must save
@@ -91,6 +91,21 @@ def numbered(node: Instruction, registers: Callable[[str], object],
 
     guard = node.predicate and (node.predicate.negated, name(node.predicate.register))
     return (node.opcode, node.modifiers, guard, *map(shape, node.operands)), numbers
+
+
+def numbers_of(node: Instruction, registers: Callable[[str], bool]) -> list[tuple[str | None, int]]:
+    """The numbers of an instruction with the register base each is of, None for those of literals and offsets."""
+    bases: list[tuple[int, str]] = []
+    numbers: list[int] = []
+
+    def seen(name: str) -> bool:
+        if not registers(name):
+            return False
+        bases.append((len(numbers), base_of(name)))
+        return True
+    numbers = numbered(node, seen, numbers)[1]
+    found = dict(bases)
+    return [(found.get(k), n) for k, n in enumerate(numbers)]
 
 
 def rolled(items: Sequence[Item], registers: Callable[[str], object], take: Callable[[str], bool]) -> list[Item]:

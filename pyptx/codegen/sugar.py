@@ -12,19 +12,20 @@ from dataclasses import dataclass, field, replace
 
 from pyptx import validate
 from pyptx.codegen.body import BodyWriter
-from pyptx.codegen.codegen import plain
 from pyptx.codegen.demangle import plain_name
 from pyptx.codegen.directives import FileWriter
 from pyptx.codegen.dissolve import dissolved, pretty_labels
 from pyptx.codegen.flow import If, Item, Loop, Region, references, structured, without_idle_jumps
-from pyptx.codegen.fluent import Fluent, NotFluent
+from pyptx.codegen.fluent import Fluent
 from pyptx.codegen.helpers import helped
 from pyptx.codegen.idioms import Range, ranges, waits
 from pyptx.codegen.layout import Lines
+from pyptx.codegen.plain import plain
 from pyptx.codegen.prove import traced
 from pyptx.codegen.rolls import rolled
 from pyptx.codegen.same import differences
 from pyptx.codegen.scopes import Names
+from pyptx.codegen.variables import NotFluent
 from pyptx.errors import PtxError
 from pyptx.ir.nodes import Function, Instruction, Module, RegDecl
 

@@ -37,7 +37,7 @@ __all__ = ["AddressOperand", "AddressSize", "Alias", "Attribute", "BlankLine", "
            "FormattingInfo", "Function", "FunctionDirective", "ImmediateOperand", "Instruction", "IntrinsicScope",
            "Label", "LabelOperand", "Layout", "Loc", "Module", "NegatedOperand", "NegativeOperand", "Operand", "Param",
            "ParenthesizedOperand", "PipeOperand", "PragmaDirective", "Predicate", "RawLine", "RegDecl",
-           "RegisterOperand", "Section", "SectionData", "Statement", "SubscriptOperand", "Target", "VarDecl",
+           "RegisterOperand", "SILENT", "Section", "SectionData", "Statement", "SubscriptOperand", "Target", "VarDecl",
            "VectorOperand", "Version"]
 
 
@@ -370,6 +370,8 @@ class Alias:
 
 Directive = (VarDecl | Function | PragmaDirective | Comment | BlankLine | RawLine | Instruction | Alias | File | Loc
              | Section | DwarfLine)
+
+SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)            # they say nothing about the program
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pyptx.ir.nodes import (
-    BlankLine,
+    SILENT,
     Block,
     CallPrototype,
-    Comment,
     CompoundExpr,
-    DwarfLine,
     FieldOperand,
-    File,
     Function,
     Instruction,
     IntrinsicScope,
-    Loc,
     Module,
     NegatedOperand,
     NegativeOperand,
@@ -27,15 +23,12 @@ from pyptx.ir.nodes import (
     PipeOperand,
     RawLine,
     RegisterOperand,
-    Section,
     Statement,
     VarDecl,
     VectorOperand,
 )
 
 __all__ = ["diff_modules", "normalize_module"]
-
-_SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)       # say nothing about the program
 
 
 def normalize_module(module: Module) -> Module:
@@ -47,7 +40,7 @@ def normalize_module(module: Module) -> Module:
         module, version=replace(module.version, formatting=None), target=replace(module.target, formatting=None),
         address_size=replace(module.address_size, formatting=None),
         directives=tuple(_function(d) if isinstance(d, Function) else _statement(d) for d in module.directives
-                         if not isinstance(d, (*_SILENT, RawLine))))
+                         if not isinstance(d, (*SILENT, RawLine))))
 
 
 def diff_modules(a: Module, b: Module, entry_only: bool = False) -> list[str]:
@@ -99,7 +92,7 @@ def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
     for node in body:
         if isinstance(node, (Block, IntrinsicScope, CompoundExpr)):
             yield from _flat(node.body)
-        elif not isinstance(node, _SILENT):
+        elif not isinstance(node, SILENT):
             yield _statement(node)
 
 

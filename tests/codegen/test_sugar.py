@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pyptx.codegen import fluent, ptx_to_python
+from pyptx.codegen import fluent, instructions, ptx_to_python
 from pyptx.codegen.demangle import demangled, plain_name
 from pyptx.codegen.prove import traced
 from pyptx.codegen.same import differences
@@ -118,7 +118,7 @@ def test_a_mangled_name_is_read(mangled: str, name: str | None, plain: str):
 
 def test_a_wrong_rewrite_is_found_and_taken_back(monkeypatch: pytest.MonkeyPatch):
     """Operators that say something else: the proof finds them, and only they are taken back."""
-    right = fluent.operator
+    right = instructions.operator
 
     def wrong(node, kinds):
         found = right(node, kinds)
@@ -127,7 +127,7 @@ def test_a_wrong_rewrite_is_found_and_taken_back(monkeypatch: pytest.MonkeyPatch
                     "@%p1 ret; st.u32 [%rd1], %r2; st.u32 [%rd1], %r3; st.u32 [%rd1], %r3;")
     expected = ptx_to_python(source, sugar=True)
     assert "tid_x + 7" in expected
-    monkeypatch.setattr(fluent, "operator", wrong)
+    monkeypatch.setattr(instructions, "operator", wrong)
     text = ptx_to_python(source, sugar=True)
     assert "tid_x - 7" not in text and "tid_x + 8" in text and "ptx.inst.add.s32(r2, tid_x, 7)" in text
 
