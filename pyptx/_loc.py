@@ -17,7 +17,8 @@ from os.path import dirname
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Place", "Position", "boundary", "given_name", "name_files", "shown_name", "user_place"]
+__all__ = ["Place", "Position", "boundary", "given_name", "name_files", "raised_at", "shown_name",
+           "user_place"]
 
 PACKAGE_DIR = dirname(__file__)
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
@@ -148,6 +149,16 @@ def user_place() -> Place:
     place = None
     for code, lasti in reversed(trail):
         place = _PLACES.get((id(code), lasti, place)) or _new_place(code, lasti, place)
+    return place
+
+
+def raised_at(error: BaseException) -> Place | None:
+    """The innermost place outside pyptx that an error went through; None when it went through none."""
+    place, traceback = None, error.__traceback__
+    while traceback is not None:
+        if not _is_ours(traceback.tb_frame.f_code.co_filename):
+            place = Place(traceback.tb_frame.f_code, traceback.tb_lasti)
+        traceback = traceback.tb_next
     return place
 
 

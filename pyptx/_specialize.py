@@ -8,7 +8,7 @@ from typing import Any
 
 from pyptx import validate
 from pyptx._declaration import Declaration
-from pyptx._loc import Place
+from pyptx._loc import Place, raised_at
 from pyptx._trace import DYNAMIC_SMEM, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
 from pyptx._variant import Variant
 from pyptx.emitter import emit_lines
@@ -40,7 +40,12 @@ def specialize(kernel: Declaration, *, arch: str, version: tuple[int, int] | Non
     def traced(dynamic: bool) -> TraceContext:
         with trace_scope(ptx_version=default_version, force_dynamic_smem=dynamic, extern_smem_name=kernel.extern_smem,
                          raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)}) as ctx:
-            run(kernel.function, *_tensors(kernel, sizes), **template)
+            try:
+                run(kernel.function, *_tensors(kernel, sizes), **template)
+            except TypeError as error:
+                if missing := _without_sizes(error, kernel, sizes):
+                    raise missing from None
+                raise
         return ctx
 
     dynamic = kernel.smem_bytes > STATIC_SMEM_LIMIT
@@ -65,6 +70,21 @@ def specialize(kernel: Declaration, *, arch: str, version: tuple[int, int] | Non
         module = replace(module, version=Version(*needed))
     return Variant(module, entry, emit_lines(module), ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
                    tuple(ctx.tma_tensors), {**env, **template})
+
+
+def _without_sizes(error: TypeError, kernel: Declaration, sizes: Mapping[str, int]) -> TraceError | None:
+    """What to say of an error that comes from sizes nobody gave: a tensor that has one of them has shape None."""
+    known = list(dict.fromkeys(size for spec in kernel.specs for size in spec.symbolic_dims))
+    missing = [size for size in known if size not in sizes]
+    if not missing or "NoneType" not in str(error):
+        return None
+    which, them = (f"sizes {', '.join(missing[:-1])} and {missing[-1]} are", "them") if missing[1:] else (
+        f"size {missing[0]} is", "it")
+    every = [f"{size}=..." for size in known]
+    return TraceError(f"kernel {kernel.name}: the {which} not given, and a tensor has no shape without {them}",
+                      at=raised_at(error),
+                      hint=f"give {them}, as in {kernel.name}.compile({', '.join(every)}), or -p {' '.join(every)} after "
+                           "%%ptxkernel and on the command line")
 
 
 def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:

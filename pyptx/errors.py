@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -117,7 +118,9 @@ class _Many(PtxError):
         super().__init__(summary, at=first.place if first else None)
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [self.message, *map(str, self.diagnostics)]))
+        said = Counter(map(str, self.diagnostics))              # a line of an unrolled loop says the same each time
+        return "\n".join(filter(None, [self.message, *(f"{text}\n({count} times)" if count > 1 else text
+                                                       for text, count in said.items())]))
 
 
 class CompileError(_Many, ValueError):

@@ -5,7 +5,7 @@ import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.errors import CompileError, LaunchError, TraceError
-from pyptx.types import f32, u32
+from pyptx.types import b16, f32, u32, u64
 
 
 def line_of(function, text):
@@ -149,3 +149,39 @@ def test_a_call_without_specs_points_at_launch():
 
     with pytest.raises(NotImplementedError, match=r"in_specs.*bare\.launch"):
         bare()
+
+
+def test_a_load_of_a_float_type_of_16_bits_is_told_the_type_of_bits():
+    @kernel(arch="sm_80")
+    def k():
+        x, at = reg.scalar(b16), reg.scalar(u64, 0)
+        ptx.inst.ld.global_.bf16(x, ptx.addr(at))
+
+    assert "(did you mean '.b16'?)" in only_diagnostic(k).message
+
+
+def sums(a, b, c):
+    (M, K), N = a.shape, b.shape[1]
+    reg.scalar(f32, M * K * N)
+
+
+@pytest.mark.parametrize("given, says", [
+    ({}, "the sizes M, K and N are not given, and a tensor has no shape without them"),
+    ({"M": 1}, "the sizes K and N are not given"),
+    ({"M": 1, "K": 1}, "the size N is not given, and a tensor has no shape without it")])
+def test_a_size_that_nobody_gave_is_named(given, says):
+    k = kernel(in_specs=(Tile("M", "K", f32), Tile("K", "N", f32)), out_specs=(Tile("M", "N", f32),))(sums)
+    with pytest.raises(TraceError, match=f"kernel sums: {says}") as caught:
+        k.ptx(**given)
+    assert caught.value.place.line == line_of(sums, "a.shape") and caught.value.place.file == __file__
+    assert "sums.compile(M=..., K=..., N=...), or -p M=... K=... N=..." in caught.value.hint
+    assert k.compile(M=1, K=1, N=1).ptx
+
+
+def test_other_errors_of_a_kernel_without_sizes_are_left_alone():
+    @kernel(in_specs=(Tile("N", f32),))
+    def k(x):
+        len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        k.ptx()

@@ -6,6 +6,7 @@ from pyptx._loc import name_files
 from pyptx.jupyter.completion import complete_magics
 from pyptx.jupyter.history import HistoryMagics
 from pyptx.jupyter.magics import PtxMagics
+from pyptx.jupyter.tracebacks import leave_out_our_frames
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
@@ -15,7 +16,7 @@ _loaded: dict[int, list] = {}                           # id of the shell -> wha
 
 
 def load_ipython_extension(shell) -> None:
-    """Register the magics, their completions, and the names of cells in views."""
+    """Register the magics, their completions, the names of cells in views, and how errors of cells are shown."""
     if id(shell) in _loaded:
         return
     shell.register_magics(PtxMagics, HistoryMagics)
@@ -30,7 +31,8 @@ def load_ipython_extension(shell) -> None:
         for kind, name in MAGICS:
             shell.magics_manager.magics[kind].pop(name, None)
 
-    _loaded[id(shell)] = [name_files(cell_name), lambda: shell.Completer.custom_matchers.remove(matcher), forget]
+    _loaded[id(shell)] = [name_files(cell_name), lambda: shell.Completer.custom_matchers.remove(matcher), forget,
+                          leave_out_our_frames(shell)]
 
 
 def unload_ipython_extension(shell) -> None:

@@ -63,13 +63,27 @@ def render(error: PtxError, *, ptx: str = "", about: str = "", colour: bool = Tr
         lines = [f"{title}: {about + ': ' if about else ''}{error.message or what}"]
     else:
         lines = [f"{title}: {error.message}"]
-    for number, finding in enumerate(findings[:MOST]):
+    different = _repeats(findings)
+    for number, (finding, again) in enumerate(different[:MOST]):
         lines.append("")
-        lines += _finding(finding, ptx.split("\n"), paint, f"({number + 1}) " if count > 1 else "",
+        lines += _finding(finding, ptx.split("\n"), paint, f"({number + 1}) " if len(different) > 1 else "",
                           say=isinstance(error, CompileError))
-    if count > MOST:
-        lines += ["", f"and {count - MOST} more findings"]
+        if again:
+            also = [str(other.line) for other in again if other.line is not None]
+            lines.append(f"and {len(again)} more times" + (f", PTX lines {', '.join(also[:MOST])}" if also else "")
+                         + (" ..." if len(also) > MOST else ""))
+    if len(different) > MOST:
+        lines += ["", f"and {sum(1 + len(again) for _, again in different[MOST:])} more findings"]
     return lines
+
+
+def _repeats(findings: Sequence[Diagnostic]) -> list[tuple[Diagnostic, list[Diagnostic]]]:
+    """Findings that say different things, each with those that say the same of the same place: an unrolled loop."""
+    found: dict[tuple, list[Diagnostic]] = {}
+    for finding in findings:
+        where = id(finding) if finding.place is None else (str(finding.place), finding.place.position)
+        found.setdefault((finding.severity, finding.message, where), []).append(finding)
+    return [(first, again) for first, *again in found.values()]
 
 
 def remarks(findings: Sequence[Diagnostic], *, ptx: str = "", about: str = "", colour: bool = True) -> list[str]:
@@ -129,7 +143,8 @@ def user_traceback(traceback: TracebackType | None, skip: Sequence[str] = ()) ->
     here = traceback
     while here is not None:
         file = here.tb_frame.f_code.co_filename
-        if not _ours(file) and file not in skip:
+        made_by_us = here.tb_frame.f_globals.get("__name__", "").startswith("pyptx.")       # a dataclass's __init__
+        if not (made_by_us or _ours(file) or file in skip):
             kept.append(here)
         here = here.tb_next
     result = None

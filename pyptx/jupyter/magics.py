@@ -84,7 +84,9 @@ class PtxMagics(Magics):
             return view
         if view is not None:
             display(view)
-        raise CheckError(report, f"--check {asked.check} found what the report above says")
+        wrong = CheckError(report, f"--check {asked.check} found what the report above says")
+        explain(self.shell, wrong)
+        raise wrong
 
     @no_var_expand
     @output_can_be_silenced

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -71,10 +71,16 @@ def _mnemonic_problem(op: isa.Op, words: tuple[str, ...]) -> Problem:
     wrong = words[bound]
     if wrong in words[:bound]:
         return Problem(f"'{wrong}' stands twice", _nearest(op, words))
-    near = [] if wrong in _types.TYPE_WORDS else get_close_matches(wrong, expected, 1, 0.75)
+    near = _same_bits(wrong, expected) if wrong in _types.TYPE_WORDS else get_close_matches(wrong, expected, 1, 0.75)
     message = f"'{wrong}' cannot follow '{before}'; expected {either_of(expected)}" if expected else \
         f"'{wrong}' cannot follow '{before}'; nothing can"
     return Problem(message + (f" (did you mean '{near[0]}'?)" if near else ""), _nearest(op, words))
+
+
+def _same_bits(wrong: str, expected: Sequence[str]) -> list[str]:
+    """The type of bits that stands for another one of its size: loads and stores of .bf16 are spelled .b16."""
+    bits = f".b{_types.WIDTHS.get(wrong[1:], 0)}"
+    return [bits] if bits != wrong and bits in expected else []
 
 
 def _nearest(op: isa.Op, words: tuple[str, ...]) -> str | None:

@@ -62,3 +62,12 @@ def test_warnings_are_shown_as_errors_are(place):
     many = remarks([Diagnostic("warning", f"number {n}") for n in range(MOST + 2)], colour=False)
     assert many[0] == f"{MOST + 2} warnings"
     assert many[-1] == "and 2 more"
+
+
+def test_what_an_unrolled_loop_repeats_is_said_once(place):
+    same = [Diagnostic("error", "no such form", place=place, line=line) for line in (27, 30, 33)]
+    other = Diagnostic("error", "another", place=place, line=28)
+    text = "\n".join(render(CompileError([*same, other]), colour=False))
+    assert text.count("error: no such form") == 1 and "and 2 more times, PTX lines 30, 33" in text
+    assert text.startswith("CompileError: 4 findings") and "(2) error: another" in text
+    assert str(CompileError([*same, other])).count("no such form") == 1 and "(3 times)" in str(CompileError(same))

@@ -98,7 +98,7 @@ def test_passes_are_those_the_simulator_counts(elements, swizzle):
 
 @pytest.mark.parametrize("make, says", [
     (lambda: views.shared_tile((8, 64), "bf61"), "no type of PTX"),
-    (lambda: views.shared_tile((8, 33), "f32"), "16-byte chunks"),
+    (lambda: views.shared_tile((8, 0), "f32"), "at least one row"),
     (lambda: views.shared_tile((8, 64), "bf16", swizzle="256B"), "256B"),
     (lambda: views.shared_tile((8, 64), "bf16").access([(8, 0)]), "outside the tile"),
     (lambda: views.shared_tile((8, 64), "bf16").access([(0, 1)], bytes=16), "no multiple of 16"),
@@ -106,3 +106,16 @@ def test_passes_are_those_the_simulator_counts(elements, swizzle):
 def test_bad_tiles_and_accesses_are_refused(make, says):
     with pytest.raises(ShapeError, match=says):
         make()
+
+
+def test_padded_rows_are_drawn_where_they_lie():
+    tile = views.shared_tile((32, 34), "bf16").access([(lane, 0) for lane in range(32)])
+    assert tile.accessed.passes == 1
+    lines = str(tile).split("\n")
+    assert lines[3].split() == ["0", "0,0*", "0,8", "0,16", "0,24", "0,32*", "1,6", "1,14", "1,22"]
+    assert tile.offset(1, 0) == 68 and len(lines) == 3 + 17
+
+
+def test_a_swizzle_of_padded_rows_is_refused():
+    with pytest.raises(ShapeError, match=r"rows of 68 bytes, swizzle '128B': it exchanges chunks of 16 bytes"):
+        views.shared_tile((32, 34), "bf16", swizzle="128B")

@@ -127,12 +127,13 @@ class SharedTile(Picture):
                     title=self.title)
 
     def _lines(self) -> Iterator[list[tuple[int, str, bool]]]:
-        """For each line of 128 bytes its chunks: first column, "row,column", whether the access touches it."""
-        places: dict[int, tuple[int, int]] = {}
-        step = max(1, CHUNK * 8 // self.dtype.bits)
-        for row in range(self.rows):
-            for column in range(0, self.columns, step):
-                places[self.offset(row, column) // CHUNK] = (row, column)
+        """For each line of 128 bytes its chunks: column and "row,column" of the first element that starts there, and
+        whether the access touches it."""
+        size, places = self.dtype.bits // 8, {}
+        for chunk in range(-(-min(self.rows * self.row_bytes, _LINES * LINE) // CHUNK)):
+            row, column = divmod(-(-chunk * CHUNK // size), self.columns)
+            if row < self.rows:
+                places[apply_swizzle(chunk * CHUNK, self.swizzle) // CHUNK] = (row, column)
         touched = set()
         if self.accessed:
             touched = {self.offset(*element) // CHUNK for element in self.accessed.elements}
@@ -142,7 +143,7 @@ class SharedTile(Picture):
 
     def _left(self) -> str:
         left = -(-self.rows * self.row_bytes // LINE) - _LINES
-        return f"and {left} more lines" if left > 0 else ""
+        return f"and {left} more line{'s' if left > 1 else ''}" if left > 0 else ""
 
 
 def shared_tile(shape: tuple[int, int], dtype: str | types.PtxType, *, swizzle: str | None = None) -> SharedTile:
@@ -153,7 +154,7 @@ def shared_tile(shape: tuple[int, int], dtype: str | types.PtxType, *, swizzle: 
         swizzle: None, "32B", "64B" or "128B".
 
     Raises:
-        ShapeError: an unknown type or swizzle, or rows that are no whole number of 16-byte chunks.
+        ShapeError: an unknown type or swizzle, or a swizzle of rows that are no whole number of 16-byte chunks.
     """
     if isinstance(dtype, str):
         found = getattr(types, dtype, None)
@@ -161,10 +162,13 @@ def shared_tile(shape: tuple[int, int], dtype: str | types.PtxType, *, swizzle: 
             raise ShapeError(f"dtype {dtype!r} is no type of PTX; for example 'bf16', 'f32', 'u8'")
         dtype = found
     rows, columns = shape
-    if rows < 1 or columns < 1 or dtype.bits % 8 or columns * dtype.bits % (8 * CHUNK):
-        raise ShapeError(f"shape {shape} of {dtype.name}: rows must be whole numbers of 16-byte chunks")
+    if rows < 1 or columns < 1 or dtype.bits % 8:
+        raise ShapeError(f"shape {shape} of {dtype.name}: expected at least one row and column, of whole bytes")
     tile = SharedTile(rows, columns, dtype, swizzle)
     tile.offset(0, 0)                                   # an unknown swizzle is refused here
+    if swizzle not in (None, "NONE") and tile.row_bytes % CHUNK:
+        raise ShapeError(f"rows of {tile.row_bytes} bytes, swizzle {swizzle!r}: it exchanges chunks of {CHUNK} bytes, "
+                         f"so rows must be multiples of {CHUNK} bytes; rows of any length have swizzle=None")
     return tile
 
 
