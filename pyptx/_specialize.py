@@ -83,8 +83,8 @@ def _without_sizes(error: TypeError, kernel: Declaration, sizes: Mapping[str, in
     every = [f"{size}=..." for size in known]
     return TraceError(f"kernel {kernel.name}: the {which} not given, and a tensor has no shape without {them}",
                       at=raised_at(error),
-                      hint=f"give {them}, as in {kernel.name}.compile({', '.join(every)}), or -p {' '.join(every)} after "
-                           "%%ptxkernel and on the command line")
+                      hint=f"give {them}, as in {kernel.name}.compile({', '.join(every)}), or -p {' '.join(every)} "
+                           "after %%ptxkernel and on the command line")
 
 
 def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:
