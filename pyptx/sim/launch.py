@@ -23,7 +23,7 @@ from pyptx.sim.program import Program
 from pyptx.sim.progress import Progress
 from pyptx.sim.watch import Sighting
 
-__all__ = ["Result", "launch"]
+__all__ = ["Result", "launch", "memory_of"]
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
     if tensor_cores not in ("fast", "hw"):
         raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
     plan = replace(plan, tensor_cores=tensor_cores, prompt=frozenset(prompt))
-    names = program.names
-    own = [*(v.buffer for v in names.globals), *([Heap()] if program.allocates else [])]
-    block_of_params, segments = pack(program.entry.name, names.params, args, own)
-    if names.const_bytes:
-        constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
-        segments.append(Segment(CONST_WINDOW, constants, "const"))
+    block_of_params, segments = memory_of(program, args, [v.buffer for v in program.names.globals])
     chosen = _engine(engine)
     if threads is not None and threads < 1:
         raise LaunchError(f"threads is {threads}; pass 1 or more")
@@ -94,6 +89,21 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         progress.end()
     np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
     return Result(counters, time.perf_counter() - started, chosen, tuple(found or ()))
+
+
+def memory_of(program: Program, args: Sequence[object], variables: Sequence[Buffer]) -> tuple[bytes, list[Segment]]:
+    """The parameter block, and all global and constant memory; `variables` are the module's own, in order.
+
+    Raises:
+        LaunchError: an argument is wrong.
+    """
+    names = program.names
+    own = [*variables, *([Heap()] if program.allocates else [])]
+    block, segments = pack(program.entry.name, names.params, args, own)
+    if names.const_bytes:
+        constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
+        segments.append(Segment(CONST_WINDOW, constants, "const"))
+    return block, segments
 
 
 def _engine(name: str) -> str:

@@ -13,12 +13,11 @@ import numpy as np
 
 from pyptx._geometry import dim3
 from pyptx.errors import LaunchError
-from pyptx.sim.args import pack
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
-from pyptx.sim.host import Heap
-from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
+from pyptx.sim.launch import memory_of
+from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
 
@@ -69,12 +68,7 @@ class Observer:
         plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes,
                        max_steps)
         self.program, self.plan = program, replace(plan, tensor_cores=tensor_cores)
-        names = program.names
-        own = [*(v.buffer for v in names.globals), *([Heap()] if program.allocates else [])]
-        self._params, self._segments = pack(program.entry.name, names.params, args, own)
-        if names.const_bytes:
-            constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
-            self._segments.append(Segment(CONST_WINDOW, constants, "const"))
+        self._params, self._segments = memory_of(program, args, [v.buffer for v in program.names.globals])
 
     @property
     def buffers(self) -> dict[str, int]:

@@ -1,6 +1,7 @@
 // What Python calls: names of operations, loading a program, running, looking at the state when something went wrong.
 #include "chain.h"
 #include "watch.h"
+#include "debug.h"
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
                                       atomic_ops, warp_ops, control_ops, tensor_ops, wgmma_ops, matrix_ops, mbarrier_ops, cluster_ops, copy_ops, tma_ops,
@@ -41,7 +42,7 @@ u32 core_sizes(u32 what) {
 typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
-    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch;
+    u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch; Debug *debug;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
     u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes;
     u64 grid[3], block[3], cluster[3];
@@ -92,7 +93,9 @@ Ctx *core_open(const Launch *l) {
     if (l->watch && !watch_open(x, l->watch, l->watch_bytes)) { core_close(x); return 0; }
     for (u32 k = 0; l->watch && k < x->nops; k++)                        // fences have something to do
         if (l->ops[k].fn == f_nop && l->watch[l->ops[k].instr] >> 8 & 15) l->ops[k].fn = watch_fence;
+    x->debug = l->debug;
     if (!open_chains(x)) { core_close(x); return 0; }
+    if (x->debug) debug_chains(x);
     return x;
 }
 
@@ -136,15 +139,15 @@ u32 core_cluster(const Ctx *x, u32 rank, u64 *id) {
 }
 // The group `g` of warp `w` of a CTA of the cluster that runs: state, place, lanes, barrier, and what it waits for (see
 // Group in deadlocks.py). 0: there is none.
-u32 core_group(Ctx *x, u32 rank, u32 w, u32 g, u64 *out) {
-    const Cta *c = x->cta ? x->cta->cluster->cta[rank] : 0;
+u32 group_of(Ctx *x, Cta *c, u32 w, u32 g, u64 *out) {
     if (!c || !c->left || w >= c->nwarps || g >= LANES || c->warps[w].g[g].state == FREE) return 0;
     const Warp *warp = &c->warps[w];
     const Group *group = &warp->g[g];
     const Barrier *b = &c->bar[group->barrier & 15];
     u64 all[13] = {group->state, group->pc, group->mask, group->barrier, b->arrived, b->count ? (b->count + 31) / 32 : c->left,
                    warp->live, 0, 0, 0, warp->live & ~warp->cluster_here, warp->registers, c->registers};
-    if (group->state == WAITING) describe_mbarrier(x, x->cta->cluster->cta[rank], &x->cta->cluster->cta[rank]->warps[w], group, all + 7);
+    if (group->state == WAITING) describe_mbarrier(x, c, &c->warps[w], group, all + 7);
     memcpy(out, all, sizeof all);
     return 1;
 }
+u32 core_group(Ctx *x, u32 rank, u32 w, u32 g, u64 *out) { return group_of(x, x->cta ? x->cta->cluster->cta[rank] : 0, w, g, out); }

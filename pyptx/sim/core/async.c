@@ -1,5 +1,5 @@
 // The asynchronous engine: what was started and has not landed yet. See async.h.
-#include "async.h"
+#include "debug.h"
 
 Async new_async(Ctx *x, Land land, u32 lanes) {
     return (Async){.land = land, .cta = x->cta, .warp = x->warp, .pc = x->pc, .lanes = lanes, .track = TRACK_NONE, .stages = 1};
@@ -17,6 +17,7 @@ static void finish(Ctx *x, Async *a, u32 stages) {
     while (x->status == RUNNING && a->stage < stages) { a->land(x, a); a->stage++; }
     if (x->status == RUNNING && a->stage == a->stages && a->signals) signal_mbarrier(x, a->at, a->barrier, (u32)__builtin_ctz(a->lanes), a->tx, a->arrivals);
     if (x->status != RUNNING) return;                                   // the fault is where it was started
+    if (UNLIKELY(x->debug != 0)) debug_landed(x, a);
     x->cta = cta; x->warp = warp; x->pc = pc;
     memcpy(x->base, keep, sizeof keep);
 }
@@ -56,6 +57,7 @@ static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages) {
 void issue_async(Ctx *x, Async *a) {
     a->signals = a->at != 0;
     x->async_operations[x->ops[x->pc].instr] += (u32)__builtin_popcount(a->lanes);
+    if (UNLIKELY(x->debug != 0)) debug_issued(x, a);
     if (x->schedule == EAGER || x->ops[x->pc].flags & F_PROMPT) {
         if (x->schedule != EAGER) land_earlier(x, a->cta->cluster, a);
         if (x->status == RUNNING) finish(x, a, a->stages);

@@ -54,6 +54,7 @@ struct Async {
     u64 p[20];
     u8 *data;                   // malloc-ed, `data_bytes` of it when it is there at issue
     u64 data_bytes;
+    u64 serial;                 // a debugged launch: which one of all that were started
 };
 
 Async new_async(Ctx *x, Land land, u32 lanes);

@@ -61,6 +61,7 @@ enum { RN = 0, RZ = 1, RM = 2, RP = 3, RNA = 4, RND_MASK = 7,
        M_FTZ = 8, M_SAT = 16, M_RELU = 32, M_NAN = 64, M_XORSIGN = 128, M_ABS = 256, M_SATFINITE = 512, M_OOB = 1024, M_PZO = 2048 };
 
 enum { READY = 0, AT_BARRIER = 1, PARKED = 2, FREE = 3, WAITING = 4 };     // WAITING: asks again, see F_WAIT in async.h
+#define ASKS_AGAIN 0x80000000u                                               // Group.barrier of a group that waited
 
 typedef struct { u32 pc, mask; i32 join; u32 state, barrier; i32 frame; } Group;     // join, frame: -1 is none
 typedef struct { u32 pc, expected, arrived; i32 parent; u32 used; i32 frame; } Join;
@@ -115,6 +116,8 @@ typedef struct Cta {
     u64 used, quantum;
     u32 turn;                   // schedule=random: warps have their turns in this order
     u8 order[LANES];
+    u32 stopped;                // a debugged launch: 1 + the warp in whose turn it stopped, or 0
+    u64 left_of_turn;
     Tmem *tmem;                 // tmem.h; NULL: none allocated so far
 } Cta;
 
@@ -153,7 +156,7 @@ typedef struct {
 
 typedef struct { u64 issues, lanes; } Executed;
 
-enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4, HOST = 5 };
+enum { RUNNING = 0, DONE = 1, FAULT = 2, DEADLOCK = 3, STEPS = 4, HOST = 5, STOPPED = 6 };
 enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT_BARRIER_COUNT, FAULT_MEMBERMASK,
        FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION,
        FAULT_NO_MBARRIER, FAULT_MBARRIER_COUNT, FAULT_MBARRIER_UNDERFLOW, FAULT_TX_RANGE, FAULT_NO_COMPLETE, FAULT_SIZE,
@@ -206,6 +209,7 @@ struct Ctx {
     Cta **ctas;
     Cluster *spare;             // a finished one kept for reuse
     struct Watch *watch;        // the sanitizer, watch.h; NULL: off
+    struct Debug *debug;        // debug.h; NULL: nobody debugs
     u32 fault, fault_lane;
     u64 fault_address, fault_extra;
 };
@@ -263,6 +267,7 @@ double widen(u64 bits, u32 format);
 void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // barrier.c
 void recheck_barriers(Ctx *x, Cta *cta);
 const char *core_op_name(u32 code);                                      // api.c
+u32 group_of(Ctx *x, Cta *c, u32 w, u32 g, u64 *out);
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // interp.c
 void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame);
 void settle_joins(Warp *w);

@@ -16,7 +16,7 @@ from pyptx.sim.memory import shared_offset
 from pyptx.sim.program import Program
 from pyptx.sim.special import CTA_ROWS
 
-__all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags"]
+__all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags", "places"]
 
 NONE = 0xFFFFFFFF
 OP = np.dtype([("fn", "<u8"), *((n, "<u4") for n in ("d", "a", "b", "c", "e", "guard", "flip", "instr")),
@@ -33,6 +33,23 @@ class Flags:
 
     FULL, COUNT, BRANCH, EXIT, SYNC, BARRIER, TRAP, TABLE, GUARDED, CALL, RETURN, HOST, WAIT, PROMPT = (
         1 << k for k in range(14))
+
+
+def places(program: Program) -> tuple[dict[int, int], int, int]:
+    """Where the registers of a program lie in those of a warp, by their index; where temporary predicates begin; the
+    end.
+    """
+    registers = program.names.registers
+    predicates = [r.index for r in registers if r.width == 1]
+    offsets = {index: 4 * k for k, index in enumerate(predicates)}
+    temporary_predicates = end = 4 * len(predicates)
+    end = -(-(end + 4 * TEMPORARY_PREDICATES) // ROW) * ROW
+    for register in registers:
+        width = register.width
+        if width > 1:
+            offsets[register.index] = end
+            end += ROW if width <= 32 else width * (ROW // 32)
+    return offsets, temporary_predicates, end
 
 
 @dataclass(eq=False)
@@ -87,16 +104,7 @@ class Encoder:
         self.guard, self.flip, self.instr, self.fresh = self.true, 0, 0, True
 
     def _place_registers(self) -> None:
-        registers = self.program.names.registers
-        predicates = [r.index for r in registers if r.width == 1]
-        self.offsets = {index: 4 * k for k, index in enumerate(predicates)}
-        self.temporary_predicates = end = 4 * len(predicates)
-        end = -(-(end + 4 * TEMPORARY_PREDICATES) // ROW) * ROW
-        for register in registers:
-            width = register.width
-            if width > 1:
-                self.offsets[register.index] = end
-                end += ROW if width <= 32 else width * (ROW // 32)
+        self.offsets, self.temporary_predicates, end = places(self.program)
         self.temporaries = self.highest = self.top = end
         self.predicates_used = 0
 

@@ -33,24 +33,25 @@ from pyptx.sim.program import Program
 from pyptx.sim.special import value as special_value
 from pyptx.sim.watch import WORDS, Sighting, sightings, words
 
-__all__ = ["LINKS", "Seen", "encoded", "run"]
+__all__ = ["DEADLOCK", "DONE", "FAULT", "HOST", "LINKS", "RUNNING", "STATES", "STEPS", "STOPPED", "Job", "Part", "Seen",
+           "encoded", "run"]
 
 SLICE = 100_000                 # warp-instructions before the first look at signals
 SLICE_SECONDS = 0.1             # about, between two looks
 WATCH_BYTES = 1 << 30           # of each of the sanitizer's tables
 LINKS = 16                      # mbarriers of an instruction that an observed run keeps
-RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST = range(6)
+RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST, STOPPED = range(7)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
            "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor",
            "uniform", "tmem", "warpgroup", "watch")
 _NO_MEMORY = "out of memory for the sanitizer, which keeps half a byte or more for each byte of the arrays"
 _SMALLER = "check the kernel with smaller arrays or fewer CTAs"
-_STATES = ("ready", "barrier", "parked", "free", "waiting")
+STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
     issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
-    shared_addresses warp_issues marks links named watch""".split()
+    shared_addresses warp_issues marks links named watch debug""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
     last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr watch_bytes""".split()
@@ -129,15 +130,15 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
-    job = _Job(program, code, plan, params, segments, seen, found)
-    parts = [_Part(job) for _ in range(min(threads, plan.clusters))]
+    job = Job(program, code, plan, params, segments, seen, found)
+    parts = [Part(job) for _ in range(min(threads, plan.clusters))]
     parts[0].progress = progress
     if len(parts) == 1:
         parts[0].run()
     else:
         with ThreadPoolExecutor(len(parts)) as pool:
             try:
-                list(pool.map(_Part.run, parts))
+                list(pool.map(Part.run, parts))
             except BaseException:
                 job.stop.set()
                 raise
@@ -150,18 +151,19 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     return total
 
 
-class _Job:
-    """What the parts of a launch share."""
+class Job:
+    """What the parts of a launch share; `debug` is what the core reads and writes in a debugged one (core/debug.py)."""
 
     def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment],
-                 seen: Seen | None, found: list[Sighting] | None):
+                 seen: Seen | None = None, found: list[Sighting] | None = None, debug: np.ndarray | None = None):
         self.found = found
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
         ordered = self.ordered = sorted(segments, key=lambda s: s.address)
         places = _places(program, code, plan)
         table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                          np.uint64)
-        self.arrays = {"ops": _operations(code, plan), "pool": code.pool, "segments": table,
+        ops = _operations(code, plan)
+        self.arrays = {"ops": ops if debug is None else ops.copy(), "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
                        "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
                        "next_cta": np.full(1, 0 if seen is None else seen.clusters.start, np.uint64),
@@ -171,6 +173,8 @@ class _Job:
             self.arrays |= seen.pointers(ordered)
         if found is not None:
             self.arrays["watch"] = words(program)
+        if debug is not None:
+            self.arrays["debug"] = debug
         self.scalars = {
             "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
@@ -186,14 +190,14 @@ class _Job:
             "maxnreg": program.maxnreg, "watch_bytes": WATCH_BYTES}
 
 
-class _Part:
+class Part:
     """What one thread runs: CTA after CTA, taken from the count of the job.
 
     CTAs are taken in order, so when one fails all before it have been taken: the others finish those they have and
     take no more, and the failure of the first CTA is the one to report, as with one thread.
     """
 
-    def __init__(self, job: _Job):
+    def __init__(self, job: Job):
         self.failed: tuple[int, SimulationError] | None = None
         self.progress: Callable[[int, int], None] | None = None
         self.job, self.program, self.plan = job, job.program, job.plan
@@ -226,10 +230,10 @@ class _Part:
                 budget = _budget(budget, now - started)
                 started = now
                 if status == HOST:
-                    self._call_host(library, context)
+                    self.call_host(library, context)
                     library.core_resume(context)
             if status != DONE:
-                self.failed = self._error(library, context, status)
+                self.failed = self.error(library, context, status)
                 self.job.arrays["next_cta"][0] = self.plan.ctas
             self._collect(library, context)
         finally:
@@ -243,7 +247,7 @@ class _Part:
             rows.append(list(out))
         self.job.found += sightings(rows, self.plan.warps, self.job.ordered)
 
-    def _call_host(self, library, context) -> None:
+    def call_host(self, library, context) -> None:
         """Run a function of the driver for the lanes that call it."""
         out = (ctypes.c_uint64 * 2)()
         registers = library.core_host_call(context, out)
@@ -268,7 +272,7 @@ class _Part:
             if action.data is not None:
                 row(int(op["d"]), action.data.width)[lane] = result & (1 << action.data.width) - 1
 
-    def _error(self, library, context, status: int) -> tuple[int, SimulationError]:
+    def error(self, library, context, status: int) -> tuple[int, SimulationError]:
         """The CTA that failed, and why."""
         out = (ctypes.c_uint64 * 8)()
         library.core_fault(context, out)
@@ -281,12 +285,12 @@ class _Part:
             if _FAULTS[kind] == "watch":
                 return cta, SimulationError(_NO_MEMORY, hint=_SMALLER)
             return cta, faults.fault(_FAULTS[kind], where, instruction, address, extra, self.job.segments)
-        ctas, waiting = self._waiting(library, context)
+        ctas, waiting = self.waiting(library, context)
         if status == DEADLOCK:
             return cta, deadlocks.deadlock(self.program, self.plan, ctas, waiting)
         return cta, deadlocks.too_long(self.program, self.plan, cta, waiting)
 
-    def _waiting(self, library, context) -> tuple[list[int], list[deadlocks.Group]]:
+    def waiting(self, library, context) -> tuple[list[int], list[deadlocks.Group]]:
         """The CTAs of the cluster that runs, and where their threads are."""
         ctas, groups, out = [], [], (ctypes.c_uint64 * 13)()
         for rank in range(library.core_cluster(context, 0, out)):
@@ -297,7 +301,7 @@ class _Part:
                     if library.core_group(context, rank, w, g, out):
                         state, op, mask, *rest = out
                         groups.append(deadlocks.Group(ctas[-1], w, mask, int(self.job.code.ops[op]["instr"]),
-                                                      _STATES[state], *rest))
+                                                      STATES[state], *rest))
         return ctas, groups
 
 

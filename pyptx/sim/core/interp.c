@@ -2,8 +2,6 @@
 // the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
 #include "chain.h"
 
-#define ASKS_AGAIN 0x80000000u                                               // Group.barrier of a group that waited
-
 static u32 free_group(Warp *w) {
     u32 g = 0;
     while (w->g[g].state != FREE) g++;
@@ -127,7 +125,7 @@ static void count_waits(Ctx *x, Warp *w) {
 }
 
 u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
-    if (w->waiting) {                                                   // they ask again, see F_WAIT
+    if (w->waiting && !x->cta->stopped) {                               // they ask again, see F_WAIT; not in the middle of a turn
         for (u32 k = 0; k < w->top; k++) if (w->g[k].state == WAITING) w->g[k].state = READY, w->g[k].barrier = ASKS_AGAIN;
         w->waiting = 0;
     }

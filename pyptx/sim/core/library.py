@@ -73,6 +73,14 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
     library.core_host_call.restype = ctypes.c_void_p
     library.core_lane_memory.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
     library.core_lane_memory.restype = ctypes.c_void_p
+    for name in ("cta", "warp", "group", "barrier", "async"):
+        look = getattr(library, f"core_debug_{name}")
+        look.restype = ctypes.c_uint32
+        look.argtypes = [ctypes.c_void_p, *[ctypes.c_uint32] * {"cta": 1, "group": 3}.get(name, 2), ctypes.c_void_p]
+    library.core_debug_spot.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    library.core_debug_spot.restype = None
+    library.core_status.argtypes = [ctypes.c_void_p]
+    library.core_status.restype = ctypes.c_uint32
     library.core_found.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
     library.core_found.restype = ctypes.c_uint32
     library.core_resume.argtypes = [ctypes.c_void_p]

@@ -3,6 +3,7 @@
 // Op: a, imm and bits 12-17 of mod the address as for loads; b the count or the bytes (32 bits, NONE: 1), or what a wait
 // asks for (64 bits the state, 32 bits the parity); d the state or the predicate (NONE: not wanted); bits 0-7 of mod:
 #include "watch.h"
+#include "debug.h"
 
 enum { M_DROP = 1, M_EXPECT = 2, M_NO_COMPLETE = 4, M_OWN = 8, M_PARITY = 16, M_NOINC = 32, M_COMPLETE = 64 };
 enum { MOST = 0xfffff };
@@ -32,6 +33,7 @@ static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 comple
         phase ^= 1;
         pending = expected;
         if (UNLIKELY(x->watch != 0)) watch_phase(x, at, barrier);
+        if (UNLIKELY(x->debug != 0)) debug_event(x, EV_PHASE, 0, at->id << 32 | barrier, phase);
     }
     word = MB_WORD(pending, expected, tx, phase);
     memcpy(host, &word, 8);
@@ -116,6 +118,7 @@ static u32 over(Ctx *x, const Op *o, u32 m) {
             if (!is_over(x, at, offset, phase)) continue;
         }
         done |= 1u << i;
+        if (UNLIKELY(x->debug != 0)) debug_waited(x, 1u << i, at->id << 32 | offset, phase);
         if (LIKELY(!x->watch)) continue;
         if (alike && (where != at || place != offset)) { watch_waited(x, where, place, alike); alike = 0; }
         where = at; place = offset; alike |= 1u << i;

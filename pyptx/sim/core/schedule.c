@@ -2,7 +2,7 @@
 // quantum is over, so that CTAs that wait for each other all get their turn. reference/engine.py takes the same
 // decisions in the same order.
 #include "watch.h"
-#include "chain.h"
+#include "debug.h"
 
 char *aligned(size_t bytes) {
     void *p = 0;
@@ -125,8 +125,13 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
     while (c->left) {
         u64 turn = x->warp_quantum;
         u32 next = c->next;
-        x->landed = 0;
-        if (drawn) {
+        if (UNLIKELY(c->stopped)) {                                      // the turn goes on
+            next = c->stopped - 1;
+            turn = c->left_of_turn;
+        } else {
+            x->landed = 0;
+        }
+        if (drawn && !c->stopped) {
             if (!c->turn)
                 for (u32 k = c->nwarps; k-- > 1;) {
                     u32 j = (u32)(draw(cluster) % (k + 1));
@@ -143,6 +148,10 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
         Warp *w = &c->warps[next];
         if (UNLIKELY(x->watch != 0)) watch_turn(x);
         u32 n = w->live ? run_warp(x, w, turn) : 0;
+        if (UNLIKELY(x->debug != 0) && debug_turn(x, c, w, &n, turn)) {
+            c->paused = 1; c->used = used; c->idle = idle; c->quantum = quantum;
+            return OVER;
+        }
         used += n;
         x->steps += n;
         if (x->status != RUNNING) return OVER;
@@ -215,6 +224,7 @@ static int admit(Ctx *x, u32 slot) {
     for (u32 k = 0; k < cluster->size; k++) {
         start_cta(x, cluster->cta[k], cta_of(x, id, k));
         x->ctas[slot + k] = cluster->cta[k];
+        if (UNLIKELY(x->debug != 0)) debug_start(x, cluster->cta[k]);
     }
     if (UNLIKELY(x->watch != 0)) watch_start(x, cluster);
     return 1;
@@ -250,6 +260,7 @@ static void run_grid(Ctx *x, u64 budget) {
         Cluster *cluster = c->cluster;
         if (!c->left) { x->current++; continue; }
         u32 moved = 0, end = run_cta(x, c, x->cta_quantum, &moved);
+        if (UNLIKELY(x->status == STOPPED) && moved) cluster->idle = 0;
         if (x->status != RUNNING) break;
         if (moved) cluster->idle = 0;
         if (end == PAUSED) break;
@@ -269,6 +280,7 @@ static void run_grid(Ctx *x, u64 budget) {
         if (--cluster->live) { x->current++; continue; }
         x->current -= c->rank;
         if (UNLIKELY(x->watch != 0)) watch_stop(x, cluster);
+        if (UNLIKELY(x->debug != 0)) debug_retire(x, cluster);
         if (x->spare) free_cluster(cluster); else x->spare = cluster;
         if (!admit(x, x->current)) {
             if (x->status != RUNNING) { x->resident = 0; break; }

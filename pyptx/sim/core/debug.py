@@ -1,0 +1,368 @@
+"""A launch on the C core that stops between instructions, and what lies in it then (core/debug.h)."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from pyptx.errors import SimulationError
+from pyptx.sim import deadlocks
+from pyptx.sim.core.encode import places
+from pyptx.sim.core.engine import DONE, HOST, RUNNING, STATES, STOPPED, Job, Part, encoded
+from pyptx.sim.core.library import core
+from pyptx.sim.memory import Segment
+from pyptx.sim.plan import Plan
+from pyptx.sim.program import Program
+
+__all__ = ["EVENT", "TRACKS", "Flight", "Happened", "Machine", "Mark", "Reason", "Resident", "Space", "Spot", "Turn"]
+
+EVENTS = 1 << 18                # that are kept, the newest
+TRAIL = 1 << 16                 # newest instructions of the followed warp that are kept
+_SLICE_SECONDS = 0.05           # between two looks at signals
+_NEVER = (1 << 64) - 1
+_FOLLOW = {None: 0, "warp": 1, "others": 2}
+TRACKS = ("cp.async", "bulk", "wgmma", "tcgen05", "tcgen05.ld", "tcgen05.st", "")    # what a wait counts it in
+
+EVENT = np.dtype([("step", "<u8"), ("cta", "<u8"), *((n, "<u4") for n in ("kind", "warp", "instr", "lanes")),
+                  ("a", "<u8"), ("b", "<u8")])
+_BEGUN = np.dtype([("step", "<u8"), ("instr", "<u8")])
+
+
+class Mark:
+    """Bits of an instruction: stop there; not while a warp is followed; keep its executions."""
+
+    STOP, PASS, LOG = 1, 2, 4
+
+
+class Happened(IntEnum):
+    """Kinds of events. `step` counts the warp-instructions begun before; `a` and `b`:
+
+    RUN     a warp has its turn
+    LEFT    it is over; a: bits, 1 can go on, 2 waits at a barrier, 4 for other lanes, 8 otherwise, 16 exited
+    EXECUTED an instruction that is kept
+    ISSUED  an asynchronous operation; a: its number, its track from bit 56 on; b: 0, or bit 63, CTA << 32 | mbarrier
+    LANDED  a: its number; b: 1 when only its source was read so far
+    WAITED  lanes found the phase b of a mbarrier over; a: CTA << 32 | mbarrier
+    PHASE   a mbarrier comes to phase b; a: CTA << 32 | mbarrier
+    STARTED, ENDED  a CTA; a: its cluster, b: its rank
+    """
+
+    RUN, LEFT, EXECUTED, ISSUED, LANDED, WAITED, PHASE, STARTED, ENDED = range(9)
+
+
+class Reason(IntEnum):
+    """Why a launch stopped."""
+
+    NONE, STEP, WARP, OTHER, MARK, CHANGE = range(6)
+
+
+class Space(IntEnum):
+    """Where the bytes of a Spot lie."""
+
+    REGISTERS, SHARED, LOCAL, TENSOR, GLOBAL = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Bytes whose change stops the launch: `offset` in the registers or the local memory of a warp, in the shared or
+    tensor memory of a CTA; in host memory for global memory.
+    """
+
+    space: Space
+    cta: int
+    warp: int
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The instruction that is next, and whose it is."""
+
+    cta: int
+    warp: int
+    instruction: int
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """An asynchronous operation under way.
+
+    Attributes:
+        number: counts all that were started.       track: one of TRACKS; `group` in it.
+        stage: how many of its `stages` are done.   barrier: (CTA, place in its shared memory) of the mbarrier it tells.
+    """
+
+    number: int
+    instruction: int
+    cta: int
+    warp: int
+    lanes: int
+    track: str
+    group: int
+    stage: int
+    stages: int
+    barrier: tuple[int, int] | None
+    bytes: int
+    arrivals: int
+
+
+class _Spot(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_uint64) for n in ("space", "cta", "warp", "offset", "bytes")] + \
+        [(n, ctypes.c_void_p) for n in ("kept", "before", "host")]
+
+
+class _Debug(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_void_p) for n in ("marks", "spots", "events", "trail")] + \
+        [(n, ctypes.c_uint64) for n in ("nspots", "nevents", "events_room", "ntrail", "trail_room", "step", "until",
+                                        "follow", "cta", "warp", "reason", "changed", "goes_on", "turn", "runs",
+                                        "serial")]
+
+
+class Resident:
+    """A CTA that runs, as it is now; valid until the launch goes on.
+
+    Attributes:
+        id: its number in the grid.     cluster, rank: of its cluster.      left: warps that have not exited.
+    """
+
+    def __init__(self, machine: Machine, slot: int, row: Sequence[int]):
+        self._machine, self._slot = machine, slot
+        self.id, self.cluster, self.rank, self.left, self.free_registers, self._shared, self._sregs, self._named, \
+            self._tmem, self._tmem_used = row
+
+    @property
+    def shared(self) -> np.ndarray:
+        """Its shared memory as bytes, from SHARED_START on."""
+        return _bytes_at(self._shared, self._machine.plan.shared_bytes)
+
+    @property
+    def tensor(self) -> np.ndarray | None:
+        """Its tensor memory, 128 lanes of 512 columns of 32 bits; None before the first allocation."""
+        return _bytes_at(self._tmem, 128 * 512 * 4).view(np.uint32).reshape(128, 512) if self._tmem else None
+
+    @property
+    def tensor_columns(self) -> list[tuple[int, int]]:
+        """Allocated columns: first, and behind the last."""
+        found: list[tuple[int, int]] = []
+        for block in (k for k in range(16) if self._tmem_used >> k & 1):
+            if found and found[-1][1] == 32 * block:
+                found[-1] = found[-1][0], 32 * block + 32
+            else:
+                found.append((32 * block, 32 * block + 32))
+        return found
+
+    def special(self, row: int) -> int:
+        """What a special register of the CTA holds, by its place in CTA_ROWS."""
+        return int(_bytes_at(self._sregs + 128 * row, 4).view(np.uint32)[0])
+
+    def warp(self, warp: int) -> tuple[int, int, int]:
+        """Of a warp: live lanes, the address of its registers on the host, that of its local memory."""
+        out = self._machine.look("warp", 7, self._slot, warp)
+        return out[3], out[0], out[2]
+
+    def registers(self, warp: int) -> np.ndarray:
+        """The registers of a warp as bytes; `places` says where each lies."""
+        return _bytes_at(self.warp(warp)[1], self._machine.job.code.reg_bytes)
+
+    def local(self, warp: int) -> np.ndarray:
+        """Local memory of a warp's lanes [lane][byte]."""
+        size = self._machine.job.scalars["local_bytes"]
+        return _bytes_at(self.warp(warp)[2], 32 * size).reshape(32, size)
+
+    def groups(self, warp: int) -> Iterator[deadlocks.Group]:
+        """Lanes of a warp that are together, each with where it is and what it waits for."""
+        for g in range(32):
+            row = self._machine.look("group", 13, self._slot, warp, g)
+            if row is not None:
+                state, op, mask, *rest = row
+                yield deadlocks.Group(self.id, warp, mask, self._machine.instruction_of(op), STATES[state], *rest)
+
+    def barriers(self) -> Iterator[tuple[int, int, int, int]]:
+        """Barriers of the CTA somebody has come to: number, warps that came, warps expected, the thread count named."""
+        for number in range(16):
+            row = self._machine.look("barrier", 3, self._slot, number)
+            if row is not None:
+                yield number, *row
+
+    def flights(self) -> Iterator[Flight]:
+        """Operations of its cluster under way, in the order they were started."""
+        number = 0
+        while (row := self._machine.look("async", 14, self._slot, number)) is not None:
+            serial, instr, cta, warp, lanes, track, group, stage, stages, signals, at, barrier, tx, arrivals = row
+            yield Flight(serial, instr, cta, warp, lanes, TRACKS[track], group, stage, stages,
+                         (at, barrier) if signals else None, tx, arrivals)
+            number += 1
+
+
+class Machine:
+    """One launch from its start: runs until a reason to stop, and shows what is there.
+
+    Attributes:
+        marks: bits of Mark for each instruction; may be changed between runs.
+        error: what ended it; `ended`: whether it came to its end.
+    """
+
+    def __init__(self, program: Program, plan: Plan, params: bytes, segments: list[Segment]):
+        self.program, self.plan, self.segments = program, plan, segments
+        self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
+        self._events = np.zeros(EVENTS, EVENT)
+        self._trail = np.zeros(TRAIL, _BEGUN)
+        self._debug = _Debug(marks=_address(self.marks), events=_address(self._events), events_room=EVENTS,
+                             trail_room=TRAIL, until=_NEVER)
+        self._spots: tuple[Spot, ...] = ()
+        self._kept: list[tuple[np.ndarray, np.ndarray]] = []
+        self.job = Job(program, encoded(program), plan, params, segments,
+                       debug=np.frombuffer(self._debug, np.uint8))
+        self.part = Part(self.job)
+        self.offsets = places(program)[0]
+        self.error: SimulationError | None = None
+        self.ended = False
+        self._library = core()
+        self._context = self._library.core_open(ctypes.byref(self.part.launch))
+        if not self._context:
+            raise SimulationError("out of memory for the simulated registers")
+
+    def close(self) -> None:
+        """Give its memory back; nothing can be looked at any more."""
+        if self._context:
+            self._library.core_close(self._context)
+            self._context = None
+
+    __del__ = close
+
+    @property
+    def step(self) -> int:
+        """Warp-instructions begun so far."""
+        return self._debug.step
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it stands before an instruction."""
+        return not self.ended and self.error is None and self._library.core_status(self._context) == STOPPED
+
+    def run(self, *, until: int | None = None, follow: str | None = None, warp: tuple[int, int] = (0, 0),
+            trail: bool = False) -> Reason:
+        """Go on until there is a reason to stop, an error or the end (then NONE, as when it cannot go on).
+
+        Args:
+            until: stop before the instruction of that number.
+            follow: stop at instructions without Mark.PASS of `warp` ("warp"), or at those of all others ("others").
+            warp: (CTA, warp).
+            trail: keep the steps of that warp, see `trail`.
+        Raises:
+            KeyboardInterrupt: it stands between two turns then, and can go on.
+        """
+        if self.ended or self.error is not None:
+            return Reason.NONE
+        debug = self._debug
+        debug.until = _NEVER if until is None else until
+        debug.follow, (debug.cta, debug.warp) = _FOLLOW[follow], warp
+        debug.trail, debug.ntrail = _address(self._trail) if trail else None, 0
+        if self._library.core_status(self._context) == STOPPED:
+            debug.goes_on = 1
+            self._library.core_resume(self._context)
+        budget = 20_000
+        while (status := self._library.core_status(self._context)) in (RUNNING, HOST):
+            if status == HOST:
+                self._call_host()
+                if self.error is not None:
+                    return Reason.NONE
+                continue
+            started = time.perf_counter()
+            self._library.core_run(self._context, budget)
+            seconds = max(time.perf_counter() - started, 1e-6)
+            budget = int(min(max(budget * _SLICE_SECONDS / seconds, budget / 8, 100), budget * 8, 1 << 40))
+        if status == STOPPED:
+            return Reason(debug.reason)
+        self.ended = status == DONE
+        if not self.ended:
+            self.error = self.part.error(self._library, self._context, status)[1]
+        return Reason.NONE
+
+    def _call_host(self) -> None:
+        try:
+            self.part.call_host(self._library, self._context)
+        except SimulationError as error:
+            self.error = error
+        else:
+            self._library.core_resume(self._context)
+
+    @property
+    def turn(self) -> Turn | None:
+        """Where it stopped, or what failed; None before the first instruction and behind the last."""
+        out = (ctypes.c_uint64 * 8)()
+        self._library.core_fault(self._context, out)
+        _, lane, op, warp, active, cta, *_ = out
+        if self.ended or not self.residents():
+            return None
+        return Turn(cta, warp, self.instruction_of(op), active if self.error is None else 1 << lane)
+
+    def instruction_of(self, op: int) -> int:
+        """The instruction an operation belongs to; the number behind the last for what is none."""
+        ops = self.job.code.ops
+        return int(ops[op]["instr"]) if op < len(ops) else len(self.program.instructions)
+
+    def residents(self) -> list[Resident]:
+        """The CTAs that run, in the order they were started."""
+        found = []
+        while (row := self.look("cta", 10, len(found))) is not None:
+            found.append(Resident(self, len(found), row))
+        return found
+
+    def look(self, what: str, words: int, *at: int) -> list[int] | None:
+        """What `core_debug_<what>` tells; None: there is none."""
+        out = (ctypes.c_uint64 * words)()
+        return list(out) if getattr(self._library, f"core_debug_{what}")(self._context, *at, out) else None
+
+    # what changes -----------------------------------------------------------------------------------------------------
+
+    def set_spots(self, spots: Sequence[Spot]) -> None:
+        """Stop from now on when one of these changes; they are what they are now."""
+        self._spots = tuple(spots)
+        self._kept = [(np.zeros(s.bytes, np.uint8), np.zeros(s.bytes, np.uint8)) for s in spots]
+        self._rows = (_Spot * max(1, len(spots)))()
+        for row, spot, (kept, before) in zip(self._rows, spots, self._kept, strict=False):
+            row.space, row.cta, row.warp, row.bytes = spot.space, spot.cta, spot.warp, spot.bytes
+            row.offset, row.kept, row.before = spot.offset, _address(kept), _address(before)
+            if spot.space == Space.GLOBAL:
+                row.host, row.offset = spot.offset, 0
+        self._debug.spots, self._debug.nspots = ctypes.addressof(self._rows), len(spots)
+        for k in range(len(spots)):
+            self._library.core_debug_spot(self._context, k)
+
+    def change(self) -> tuple[int, np.ndarray, np.ndarray]:
+        """Which spot changed, of several the first; its bytes before and now."""
+        k = self._debug.changed
+        kept, before = self._kept[k]
+        return k, before.copy(), kept.copy()
+
+    # what happened ----------------------------------------------------------------------------------------------------
+
+    def events(self) -> tuple[np.ndarray, int]:
+        """What happened, as rows of EVENT in order, and how many older ones are not kept."""
+        count = self._debug.nevents
+        if count <= EVENTS:
+            return self._events[:count].copy(), 0
+        return np.roll(self._events, -(count % EVENTS)), count - EVENTS
+
+    def trail(self) -> np.ndarray:
+        """(step, instruction) of the newest instructions of the warp that was followed in the last run with a trail."""
+        count = self._debug.ntrail
+        return self._trail[:count].copy() if count <= TRAIL else np.roll(self._trail, -(count % TRAIL))
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _bytes_at(address: int, size: int) -> np.ndarray:
+    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8) if size else np.zeros(0, np.uint8)
+
+
