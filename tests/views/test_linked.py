@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
-from pyptx._loc import name_files
+from pyptx._loc import Place, name_files
 from pyptx.analysis.diff.rows import Compared, Row, hunks_of
 from pyptx.views import MIME, Diff, LinkedView, linked
 from pyptx.views.code.sources import display_names, python_rows
@@ -170,6 +170,24 @@ def test_functions_inside_one_another_are_one_section():
     source = "def saxpy(x, y, n, a):\n    emit(1)\n    def inner():\n        emit(1)\n    inner()\n    emit(1)\n"
     rows = python_rows(places("nested.py", source, 20))
     assert [(s.function, s.first, s.count) for s in rows.sections] == [("saxpy", 1, 6)]
+
+
+def test_a_kernel_that_a_function_makes_is_shown_without_its_indentation():
+    source = "def make():\n    @kernel\n    def inner(x):\n        y = x\n\n        return y\n    return inner\n"
+    inside = python_rows(inner("factory.py", source))
+    assert inside.text[:3] == ("@kernel", "def inner(x):", "    y = x") and inside.line[:3] == (2, 3, 4)
+    tabs = python_rows(inner("tabs.py", source.replace("    ", "\t")))
+    assert tabs.text[1:3] == ("def inner(x):", "\ty = x")
+    left = python_rows(inner("left.py", source.replace("        y = x", "# said at the margin\n        y = x")))
+    assert left.text[1] == "    def inner(x):"
+
+
+def inner(file, source):
+    """The places of a function inside another, from its first line to its last."""
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    outer = compile(source, file, "exec").co_consts[0]
+    code = next(const for const in outer.co_consts if hasattr(const, "co_code"))
+    return [Place(code, offset) for offset in range(0, len(code.co_code), 2)]
 
 
 def test_lines_whose_source_is_gone_say_so():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import linecache
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import PurePath
 from types import CodeType
 
@@ -70,11 +71,17 @@ def python_rows(places: Iterable[Place | None]) -> PythonRows:
             line.append(0)
         sections.append(Section(shown[span.file], span.function, span.role, span.first, len(text),
                                 span.last + 1 - span.first))
-        for number in range(span.first, span.last + 1):
-            rows[span.file, number] = len(text)
-            text.append(source[number - 1].rstrip("\n") if number <= len(source) else MISSING)
-            line.append(number)
+        numbers = range(span.first, span.last + 1)
+        rows |= {(span.file, number): len(text) + i for i, number in enumerate(numbers)}
+        text += _dedented([source[number - 1].rstrip("\n") if number <= len(source) else MISSING for number in numbers])
+        line += numbers
     return PythonRows(tuple(sections), tuple(text), tuple(line), rows)
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    """The lines without the indentation that all of them share: a kernel that a function makes stands inside it."""
+    shared = commonprefix([line[:len(line) - len(line.lstrip())] for line in lines if line.strip()])
+    return [line.removeprefix(shared) for line in lines]
 
 
 def display_names(files: Iterable[str]) -> dict[str, str]:
