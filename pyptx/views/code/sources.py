@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import textwrap
 import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import PurePath
 from types import CodeType
 
@@ -80,8 +80,7 @@ def python_rows(places: Iterable[Place | None]) -> PythonRows:
 
 def _dedented(lines: Sequence[str]) -> list[str]:
     """The lines without the indentation that all of them share: a kernel that a function makes stands inside it."""
-    shared = commonprefix([line[:len(line) - len(line.lstrip())] for line in lines if line.strip()])
-    return [line.removeprefix(shared) for line in lines]
+    return textwrap.dedent("\n".join(lines)).split("\n") if lines else []
 
 
 def display_names(files: Iterable[str]) -> dict[str, str]:
