@@ -19,7 +19,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.sim.actions import Action, Atomic, Branch, HostCall, Load, Reg, Special
-from pyptx.sim.asynchronous import MbarrierTest
+from pyptx.sim.asynchronous import MbarrierTest, SetMaxRegisters
 from pyptx.sim.decode import (  # noqa: F401  (they register)
     DECODERS,
     async_,
@@ -45,6 +45,7 @@ from pyptx.sim.decode.compute import compute
 from pyptx.sim.flow import Flow, flow
 from pyptx.sim.names import Names
 from pyptx.sim.operands import Operands
+from pyptx.sim.pool import registers_at_entry
 from pyptx.sim.scope import Scope, Variable
 from pyptx.sim.shapes import Shaped, known, parts, record
 from pyptx.sim.spins import waiting
@@ -166,7 +167,8 @@ class Program:
     @cached_property
     def maxnreg(self) -> int:
         """Registers a thread is given at launch, 0: unknown."""
-        return next((int(d.values[0]) for d in self.entry.directives if d.name == "maxnreg"), 0)
+        wanted = {action.count for action in self.kinds if isinstance(action, SetMaxRegisters)}
+        return registers_at_entry(self.entry, self.module.target.targets[0], wanted)
 
     @cached_property
     def tensor_flops(self) -> np.ndarray:
