@@ -1,4 +1,4 @@
-"""Video instructions: what the manual's pseudocode gives, on both engines."""
+"""Video instructions: what the manual's pseudocode gives, and ptxas where it does otherwise, on both engines."""
 
 from __future__ import annotations
 
@@ -69,8 +69,14 @@ def scalar(rng: random.Random):
         if pd:
             at = bits * int(pd[2:])
             return c & ~((1 << bits) - 1 << at) | (result & (1 << bits) - 1) << at
-        other = signed(c, 32) if d == "s32" else c
-        return {"add": result + other, "min": min(result, other), "max": max(result, other)}.get(op2, result)
+        if op2 in ("min", "max"):                       # compared in 64 bits, as ptxas expands it
+            if name in ("vadd", "vsub") or (shifts and sat):
+                result = signed(result, 32)
+            is_signed = (ta if name == "vset" else d) == "s32"
+            other = signed(c, 32) if is_signed else c
+            result = result if is_signed else result & (1 << 64) - 1
+            return (min if op2 == "min" else max)(result, other)
+        return result + c if op2 == "add" else result
     return text, value
 
 

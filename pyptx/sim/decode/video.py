@@ -1,7 +1,8 @@
 """Video instructions: bytes and halves picked out of registers, computed with in 64 bits, merged into c or added to it.
 
-Intermediate results are exact; those of vshl with .sat are the low 34 bits, as the assembler expands it. The order of a
-second minimum or maximum is that of the exact result and c, which is signed when the result is.
+Intermediate results are exact but for what the assembler makes of them on every target, as no GPU has had these
+instructions since Maxwell: those of vshl with .sat are the low 34 bits, and a second minimum or maximum compares in 64
+bits, unsigned when the result is, where the low 32 bits of a sum, a difference or a saturated shift count as signed.
 
 Source: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions".
 """
@@ -140,7 +141,7 @@ def _finished(o: Operands, result: _Wide) -> Action | None:
     target, part = _target(o)
     if target is None:
         return None
-    signed = o.choices.get("dtype") == "s32"
+    signed = o.choices.get("dtype", o.choices["atype"]) == "s32"
     bit, bits = _PIECES[part]
     if o.choices.get("sat"):
         result = result.clamped(bits, signed)
@@ -151,9 +152,19 @@ def _finished(o: Operands, result: _Wide) -> Action | None:
             kept = _Wide(Apply.of("resize", Apply.of("and", c, keep, type="u32"), type="u32", result="s64"))
             result = result.cut(bits).left(bit) | kept
         else:
-            other = _part(c, 0, 32, signed)
-            result = {"add": _Wide.__add__, "min": _Wide.least, "max": _Wide.most}[o.choices["op2"]](result, other)
+            result = _combined(o, result, _part(c, 0, 32, signed), "s64" if signed else "u64")
     return Compute(((target, _low(result)),))
+
+
+def _combined(o: Operands, result: _Wide, c: _Wide, kind: str) -> _Wide:
+    """What a second operation makes of the result and c."""
+    opcode, second = o.instruction.opcode, o.choices["op2"]
+    if second == "add":
+        return result + c
+    if opcode in ("vadd", "vsub") or (opcode in ("vshl", "vshr") and o.choices.get("sat")):
+        result = _part(_low(result), 0, 32, True)
+    result, c = _Wide(result.node, kind), _Wide(c.node, kind)
+    return result.least(c) if second == "min" else result.most(c)
 
 
 def _sources(o: Operands) -> list[_Wide]:
