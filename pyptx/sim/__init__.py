@@ -20,7 +20,10 @@ What is exact, and what is not:
   distributed products are this far from exact, in parts of the largest: fast 4e-7 to 2e-6; hw 5e-7 to 5e-6 for f16 and
   bf16 on sm_90, but 6e-4 to 3e-3 for fp8 by wgmma. `pyptx.sim.tensor.Model` has the other cases.
 - Several threads that add floating-point numbers atomically, or take tickets, do so in the simulator's order.
-- multimem stands for one replica; textures and surfaces, fabric, and what only sm_107 has are refused by name at load.
+- Launches run one after the other: griddepcontrol finds the grid before ended.
+- multimem stands for one replica. Refused by name at load: textures and surfaces, fabric, mbarriers that report
+  (layout v1), fma with .oob, arithmetic on packs of four fp8 and smaller, tcgen05.alloc with .exclusive, shfl and vote
+  without .sync (no target since sm_70 has them), and what only sm_107 has.
 """
 
 from pyptx.sim.counters import Counters

@@ -43,12 +43,13 @@ class MbarrierArrive(Handled):
 
 @dataclass(frozen=True, slots=True)
 class MbarrierTest(Handled):
-    """Whether the phase of a state, or of a parity, is over."""
+    """Whether the phase of a state, or of a parity, is over; `report` is what copies reported, which is nothing."""
 
     data: Reg | None
     address: Address
     phase: Value
     parity: bool
+    report: tuple[Reg | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class MbarrierWait(Blocking):
     address: Address
     phase: Value
     parity: bool
+    report: tuple[Reg | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

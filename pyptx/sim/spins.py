@@ -35,7 +35,7 @@ def waiting(steps: Sequence[Action | Shaped], guards: Sequence[tuple[Reg, bool] 
             continue
         test = _action(step)
         if test.data is not None and _asks_again(steps, guards, i, test):
-            found[i] = MbarrierWait(test.data, test.address, test.phase, test.parity)
+            found[i] = MbarrierWait(test.data, test.address, test.phase, test.parity, test.report)
     return tuple(found)
 
 
@@ -45,7 +45,7 @@ def _action(step: Action | Shaped) -> Action:
 
 def _asks_again(steps: Sequence, guards: Sequence, start: int, test: MbarrierTest) -> bool:
     """Whether a test that fails in all lanes leads back to itself with everything as it was."""
-    known: dict[int, int | None] = {test.data.index: 0}
+    known: dict[int, int | None] = {r.index: 0 for r in (test.data, *test.report) if r is not None}
     read = {r.index for r in sources(test)}                     # before it is written in the loop
     at, passed = start + 1, 0
     while at != start:

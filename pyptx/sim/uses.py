@@ -11,7 +11,7 @@ from pyptx.sim.means import Leaf, walk
 
 __all__ = ["sources", "targets", "values"]
 
-_WRITTEN = frozenset(("data", "inside", "equal", "leader"))
+_WRITTEN = frozenset(("data", "inside", "equal", "leader", "report"))
 
 
 def targets(action: Action) -> Iterator[Reg]:

@@ -324,7 +324,8 @@ def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset
     if operand.type == "addr32":
         return _ADDRESS_32 if form.op.name != "tcgen05.cp" else _ADDRESS_32 | _ADDRESS_64
     if form.effect.startswith(_PLAIN):
-        words = (choices.get(w.slot) if w.slot else "" if w.optional else w.text[1:] for w in form.words)
+        words = (choices.get(w.slot) if w.slot else
+                 "" if w.optional and w.text[1:] not in choices.values() else w.text[1:] for w in form.words)
         space = next((word for word in words if word and word.startswith((*_NARROW, "global"))), "")
         if not space.startswith(_NARROW):
             return _ADDRESS_64

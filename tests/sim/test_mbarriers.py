@@ -201,3 +201,27 @@ def test_lanes_that_wait_do_not_hold_up_those_that_end_the_wait():
     MEET: setp.eq.u32 %p4, %r1, 31; @%p4 mbarrier.arrive.shared::cta.b64 _, [%r9]; add.u32 %r2, %r2, 1
     """)
     assert out.tolist() == [2] * 16 + [1] * 16
+
+
+@pytest.mark.parametrize("wait", ["try_wait.parity.phase_type::primary.shared::cta.b64 %p2, [%r9], 0",
+                                  "test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [%r9], 0",
+                                  "try_wait.phase_type::primary.b64 %p2|%p4, %h1, [%rd5], %rd4",
+                                  "test_wait.parity.phase_type::primary.shared::cta.b64 %p2|%p4, [%r9], 0"])
+def test_both_phases_end_together_and_report_nothing(wait):
+    out = out_of(".reg .b8 %h1; setp.eq.u32 %p4, %r1, %r1\n" + INIT.format(n=64).replace("init.", "init.layout::v0.")
+                 + f"""
+    mov.u64 %rd5, bar; cvta.shared.u64 %rd5, %rd5
+    mbarrier.check_layout.layout::v0.shared::cta.b64 %p3, [%r9]
+    mbarrier.arrive.shared::cta.b64 %rd4, [%r9]
+    W: mbarrier.{wait}; @!%p2 bra W
+    selp.u32 %r2, 7, 3, %p3
+    mbarrier.check_layout.layout::v1.b64 %p3, [%rd5]; @%p3 add.u32 %r2, %r2, 100
+    {"@%p4 add.u32 %r2, %r2, 100" if "%p4" in wait else ""}
+    {"cvt.u32.u8 %r3, %h1; add.u32 %r2, %r2, %r3" if "%h1" in wait else ""}
+    """, 64)
+    assert (out == 7).all()
+
+
+def test_an_mbarrier_that_reports_is_refused_by_name():
+    with pytest.raises(SimulationError, match="mbarrier.init.layout::v1.shared::cta.b64 is not simulated"):
+        out_of("mbarrier.init.layout::v1.shared::cta.b64 [%r9], 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyptx.sim import asynchronous as act
 from pyptx.sim.actions import Address, Const, Reg, Special, Value
 from pyptx.sim.core.encode import NONE, Encoder, Flags
-from pyptx.sim.core.lower import FORMATS, lower
+from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Apply, Leaf
 from pyptx.sim.memory import shared_address
 
@@ -87,6 +87,9 @@ def _test(e: Encoder, action: act.MbarrierTest | act.MbarrierWait) -> None:
     cells = address_cells(e, action.address, _PARITY * action.parity)
     e.emit("mbarrier_wait" if waits else "mbarrier_test", _target(e, action.data),
            b=direct_row(e, action.phase, 32 if action.parity else 64), flags=Flags.WAIT if waits else 0, **cells)
+    for register in action.report:
+        if register is not None:
+            assign(e, register, Leaf(Const(0, register.width), "pred" if register.width == 1 else f"b{register.width}"))
 
 
 def _pending(e: Encoder, action: act.MbarrierPending) -> None:

@@ -1,10 +1,15 @@
-"""mbarrier, and cp.async.mbarrier.arrive (in async_.py)."""
+"""mbarrier, and cp.async.mbarrier.arrive (in async_.py).
+
+Of the two layouts there is v0: its primary and conditional phases end together, and its reports are zero (PTX ISA,
+"mbarrier.test_wait"). What makes one of layout v1 is refused, for what it reports is not known.
+"""
 
 from __future__ import annotations
 
 from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Action, Address
+from pyptx.sim.actions import Action, Address, Compute, Const
 from pyptx.sim.decode import decodes
+from pyptx.sim.means import Leaf
 from pyptx.sim.operands import Operands
 
 __all__ = ["place"]
@@ -27,8 +32,9 @@ def place(o: Operands, name: str, *words: str) -> Address:
 def mbarrier(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     what, words = modifiers[0], set(modifiers)
-    unknown = (".multicast", ".phase_type", ".layout::v1")          # layout::v0 is what there always was
-    if what == ".check_layout" or any(m.startswith(unknown) for m in modifiers):
+    if what == ".check_layout":
+        return Compute(((o.target("p"), Leaf(Const(int(".layout::v0" in words), 1), "pred")),))
+    if any(m.startswith((".multicast", ".layout::v1")) for m in modifiers):
         return None
     if what == ".pending_count":
         return act.MbarrierPending(o.target("d"), o.value("st"))
@@ -49,5 +55,6 @@ def mbarrier(o: Operands) -> Action | None:
         case ".test_wait" | ".try_wait":
             kind = act.MbarrierTest if what == ".test_wait" else act.MbarrierWait
             parity = ".parity" in words
-            return kind(o.target("p"), address, o.value("ph" if parity else "st"), parity)
+            report = tuple(o.target(name) for name in ("rp", "rv") if name in o)
+            return kind(o.target("p"), address, o.value("ph" if parity else "st"), parity, report)
     return None

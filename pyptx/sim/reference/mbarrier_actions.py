@@ -69,16 +69,22 @@ def _is_over(at: Cta, offset: int, phase: int) -> bool:
     return read_word(at, offset).phase != phase
 
 
+def _answer(runner, action: act.MbarrierTest | act.MbarrierWait, mask: int, done: list[int]) -> None:
+    execute.write(runner, action.data, mask, done)
+    for register in action.report:
+        execute.write(runner, register, mask, [0] * len(done))
+
+
 @handles(act.MbarrierTest)
 def _test(runner, action: act.MbarrierTest, mask: int) -> None:
-    execute.write(runner, action.data, mask, _over(runner, action, mask))
+    _answer(runner, action, mask, _over(runner, action, mask))
 
 
 @handles(act.MbarrierWait)
 def _wait(runner, action: act.MbarrierWait, mask: int) -> bool:
     done = _over(runner, action, mask)
     if any(done):
-        execute.write(runner, action.data, mask, done)
+        _answer(runner, action, mask, done)
     return any(done)
 
 
