@@ -215,8 +215,10 @@ class Kernel(Traced):
                               "outputs as out=")
         own, others = self.binding.own(params)
         variant, plan, args = self.bind(*arrays, out=out, **own)
+        results = self.declared.tensors[len(self.in_specs):] if out is None else ()
         return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
-                             schedules=schedules, random=random, seed=seed, settings={**options(), **others})
+                             schedules=schedules, random=random, seed=seed, settings={**options(), **others},
+                             results=results)
 
     def roofline(self, *args: Any, device: Any = None, level: str = "dram", **options: Any) -> Any:
         """Where a call lies under the roofs of a GPU: its work and bytes counted as it executes, its time modelled.

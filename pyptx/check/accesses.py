@@ -143,6 +143,22 @@ def _peer(seen: Sighting) -> Explained:
                      ("uses the memory of a peer",))
 
 
+def _missed(seen: Sighting) -> Explained:
+    return Explained("missed-phase", "The thread at {after} waits for the mbarrier at {where} by its parity. The phase "
+                     "it waits for is over, and so is the next one, ended by the thread at {before}: the wait ends at "
+                     "once with data of a later phase, or goes on for a phase that may never come.",
+                     "let the mbarrier begin a phase anew only when every thread that waits for it has seen the one "
+                     "before: wait in every iteration, with a parity that flips each time, and have an empty mbarrier "
+                     "for the other direction", ("ends the next phase", "waits for the phase before"))
+
+
+def _dead(seen: Sighting) -> Explained:
+    return Explained("dead-store", f"{_up(_name(seen.before, 'before'))} wrote {{where}}, and "
+                     f"{_name(seen.after, 'after')} writes it again; nobody has read it in between.",
+                     "leave out the first store, or check the index of one of the two",
+                     ("is written over", "writes over it"))
+
+
 def _limit(seen: Sighting) -> Explained:
     return Explained("unwatched", f"Accesses are watched up to about warp-instruction {seen.offset:,} of the run and "
                      "not after it: the sanitizer remembers as much as it may.",
@@ -157,7 +173,8 @@ def _more(seen: Sighting) -> Explained:
 
 _EXPLAIN = {"race": _race, "proxy": _proxy, "init-fence": _init, "fence-after": _after,
             "uninitialised": _uninitialised, "unawaited": _unawaited, "unawaited-barrier": _unawaited_barrier,
-            "peer": _peer, "limit": _limit, "more": _more}
+            "peer": _peer, "limit": _limit, "more": _more,
+            "missed": _missed, "dead": _dead}
 
 
 def explain_registers(use: RegisterUse) -> Explained:

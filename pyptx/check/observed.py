@@ -21,7 +21,7 @@ __all__ = ["observed"]
 
 MOST_PLACES = 6                 # of one finding
 MOST_WAITS = 8                  # that are tried whether they are too weak
-_CONSEQUENCES = frozenset(("unawaited-operation", "uninitialised-memory", "peer-exited"))
+_CONSEQUENCES = frozenset(("unawaited-operation", "uninitialised-memory", "peer-exited", "dead-store"))
 
 
 @dataclass
@@ -44,6 +44,8 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
     pairs: dict[tuple, _Pair] = {}
     for schedule, found in runs.items():
         for seen in found:
+            if seen.after is None:
+                continue
             explained = explain(seen)
             key = _key(seen, places)
             pair = pairs.setdefault(key, _Pair(seen, explained))
@@ -56,7 +58,31 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
     for group in _causes(pairs):
         weak = [places.of(i, "waits for too little") for i in _weak(program, group[0], places, again)]
         findings.append(_finding(program, group, places, weak))
-    return findings + _of_registers(program, places)
+    return findings + _unwritten(program, runs) + _of_registers(program, places)
+
+
+def _unwritten(program: Program, runs: Mapping[str, Iterable[Sighting]]) -> list[Finding]:
+    """Results that are not written as a whole."""
+    shown: dict[Any, tuple[Sighting, list[str]]] = {}
+    for schedule, found in runs.items():
+        for seen in found:
+            if seen.after is None:
+                shown.setdefault(seen.buffer.buffer.name, (seen, []))[1].append(schedule)
+    return [_unwritten_result(program, seen, tuple(schedules)) for seen, schedules in shown.values()]
+
+
+def _unwritten_result(program: Program, seen: Sighting, schedules: tuple[str, ...]) -> Finding:
+    where, name, index = _where(program, seen)
+    size, item = seen.buffer.size, seen.buffer.buffer.array.itemsize
+    if seen.count == size:
+        message = f"The kernel declares {name} as a result and writes no byte of it."
+        fix = "write it, take it out of out_specs, or pass the array as out= where it stays as it is on purpose"
+    else:
+        message = (f"The kernel does not write {where} and what follows of its result: {-(-seen.count // item):,} of "
+                   f"{size // item:,} elements are left as they were, which is nothing certain for a new array.")
+        fix = ("write every element: look at the grid, the bounds of the last tile and the index; where the rest is to "
+               "stay, pass the array as out=")
+    return Finding("unwritten-result", "error", message, fix, (), name, index, schedules)
 
 
 def _key(seen: Sighting, places: Places) -> tuple:
@@ -132,7 +158,7 @@ def _finding(program: Program, group: list[_Pair], places: Places, weak: list[Lo
 
 def _severity(rule: str, program: Program) -> str:
     """A kernel without any tcgen05.fence is like those of compilers, which wait for an mbarrier and leave it there."""
-    if rule == "unwatched":
+    if rule in ("unwatched", "dead-store"):
         return "note"
     fences = any("tcgen05.fence::after_thread_sync" in node.mnemonic for node in program.instructions)
     return "note" if rule == "missing-tcgen05-fence" and not fences else "error"

@@ -32,13 +32,15 @@ ROUNDING = 2.0 ** -7                            # differences of sums that their
 
 
 def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules: Sequence[str] = ("eager", "late"),
-          random: int = 4, seed: int = 0, settings: Mapping[str, Any] | None = None) -> Report:
+          random: int = 4, seed: int = 0, settings: Mapping[str, Any] | None = None, results: Sequence[str] = ()
+          ) -> Report:
     """Run a kernel in each schedule on fresh copies of its arrays; compare all arrays bit for bit.
 
     Args:
         args: in parameter order, as for a launch; the arrays are not changed.
         schedules: of "eager", "late", "random"; the first run that ends is what the others are compared with.
         random: how many random schedules follow, with seeds from `seed` on.
+        results: parameters whose arrays hold nothing before the kernel has written it.
         settings: of the simulator, such as `max_steps=` or `tensor_cores=`.
     Raises:
         CompileError: the table refuses something.
@@ -52,7 +54,7 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
     names = [param.name for param in variant.entry.params]
     if len(names) != len(args):
         sim.launch(program, plan.grid, plan.block, list(args), cluster=plan.cluster)        # says what is wrong
-    trial = Trial(program, plan, args, names, settings)
+    trial = Trial(program, plan, args, names, settings, tuple(results))
     watched = settings.get("engine", "auto") != "reference" and problem() is None
     outcomes = {schedule: trial.run(schedule, sanitize=watched) for schedule in wanted}
     places = Places(variant, program)

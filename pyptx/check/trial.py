@@ -43,13 +43,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What is run again and again; `names` are the parameters of `args`."""
+    """What is run again and again; `names` are the parameters of `args`, `results` those that hold nothing before."""
 
     program: sim.Program
     plan: LaunchPlan
     args: Sequence[Any]
     names: Sequence[str]
     settings: Mapping[str, Any]
+    results: Collection[str] = ()
 
     def run(self, schedule: Schedule, prompt: Collection[int] = (), program: sim.Program | None = None,
             sanitize: bool = False) -> Outcome:
@@ -68,7 +69,8 @@ class Trial:
         try:
             result = sim.launch(program or self.program, self.plan.grid, self.plan.block, args,
                                 cluster=self.plan.cluster, smem_bytes=self.plan.smem_bytes, schedule=schedule.kind,
-                                seed=schedule.seed, prompt=prompt, found=found, **self.settings)
+                                seed=schedule.seed, prompt=prompt, found=found,
+                                fresh=[arrays[name] for name in self.results if name in arrays], **self.settings)
         except SimulationError as error:
             if error.kind is None:                              # the program cannot be run at all
                 raise

@@ -42,7 +42,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
            threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
            schedule: str = "eager", prompt: Collection[int] = (), sanitize: bool = False,
-           found: list[Sighting] | None = None) -> Result:
+           found: list[Sighting] | None = None, fresh: Collection[np.ndarray] = ()) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     A launch of more than two seconds says in a terminal and in a notebook how far it is; Ctrl-C stops it at once.
@@ -61,6 +61,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         prompt: numbers of instructions whose asynchronous operations land at once in every schedule.
         sanitize: watch every access for races, missing fences and waits; the C core only.
         found: gets what the sanitizer finds, also when the run ends in an error.
+        fresh: of the arrays among `args`, those that hold nothing until the kernel writes it, for the sanitizer.
         tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
     Raises:
         LaunchError: an argument or a size is wrong.
@@ -82,7 +83,7 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
     try:
         if chosen == "core":
             counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
-                                found=found, progress=progress)
+                                found=found, fresh=fresh, progress=progress)
         else:
             counters = reference.run(program, plan, block_of_params, segments, progress)
     finally:

@@ -17,7 +17,7 @@ from pyptx.sim.program import Program
 __all__ = ["KINDS", "Sighting", "Side", "sightings", "words"]
 
 RULES = ("race", "proxy", "init-fence", "fence-after", "uninitialised", "unawaited",
-         "unawaited-barrier", "peer", "limit", "more")
+         "unawaited-barrier", "peer", "limit", "more", "dead", "missed", "unwritten")
 KINDS = ("thread", "cp.async", "bulk-read", "bulk", "wgmma", "tcgen05", "tcgen05.ld", "tcgen05.st", "mbarrier")
 HOW = ("reads", "writes", "updates")
 _SPACES = ("shared", "global", "tensor")
@@ -75,7 +75,8 @@ class Sighting:
     """What the sanitizer found.
 
     Attributes:
-        rule: of RULES.                     before, after: the accesses in the order they ran; `before` may be None.
+        rule: of RULES.                     before, after: the accesses in the order they ran; `before` may be None, both
+            are for "unwritten": bytes from `offset` on that nobody wrote, `count` of them.
         space: shared, global or tensor.    offset: bytes from the start of shared memory, or of the buffer; in tensor
             memory 4 * (512 * half + column), a half being 16 lanes.
         rank: CTA of the cluster whose memory it is.       buffer: of global memory.
@@ -84,13 +85,17 @@ class Sighting:
 
     rule: str
     before: Side | None
-    after: Side
+    after: Side | None
     space: str
     offset: int
     rank: int
     cta: int
     count: int
     buffer: Segment | None = None
+
+    @classmethod
+    def unwritten(cls, buffer: Segment, offset: int, count: int) -> Sighting:
+        return cls("unwritten", None, None, "global", offset, 0, 0, count, buffer)
 
     @property
     def address(self) -> int:

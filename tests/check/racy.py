@@ -72,7 +72,7 @@ def tickets(count, y):
     ptx.inst.st.global_.u32(ptx.addr(to), ticket)
 
 
-@kernel(arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], grid=1, block=(N, 1, 1))
+@kernel(arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile(N, f32)], grid=1, block=(N, 1, 1))
 def too_far(x, y):
     _, (source, to) = _indices(x, y)
     value = reg.scalar(f32)

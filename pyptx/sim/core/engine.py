@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
@@ -112,13 +112,14 @@ class Seen:
 
 
 def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], threads: int,
-        seen: Seen | None = None, found: list[Sighting] | None = None,
+        seen: Seen | None = None, found: list[Sighting] | None = None, fresh: Collection[np.ndarray] = (),
         progress: Callable[[int, int], None] | None = None) -> Counters:
     """Run the whole grid; the counters.
 
     Args:
         seen: run its clusters only, and fill it; `threads` is 1. Issues by instruction are in there alone.
         found: the sanitizer runs and puts there what it finds.
+        fresh: arrays that hold nothing until the kernel writes it, for the sanitizer.
         progress: called now and then with the clusters that were started and all there are.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
@@ -130,7 +131,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
-    job = Job(program, code, plan, params, segments, seen, found)
+    job = Job(program, code, plan, params, segments, seen, found, fresh=fresh)
     parts = [Part(job) for _ in range(min(threads, plan.clusters))]
     parts[0].progress = progress
     if len(parts) == 1:
@@ -155,10 +156,13 @@ class Job:
     """What the parts of a launch share; `debug` is what the core reads and writes in a debugged one (core/debug.py)."""
 
     def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment],
-                 seen: Seen | None = None, found: list[Sighting] | None = None, debug: np.ndarray | None = None):
+                 seen: Seen | None = None, found: list[Sighting] | None = None, debug: np.ndarray | None = None,
+                 fresh: Collection[np.ndarray] = ()):
         self.found = found
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
         ordered = self.ordered = sorted(segments, key=lambda s: s.address)
+        memory = {array.__array_interface__["data"][0] for array in fresh if array.size}
+        self.fresh = [k for k, s in enumerate(ordered) if s.space == "global" and s.buffer.host in memory]
         places = _places(program, code, plan)
         table = np.array([(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)],
                          np.uint64)
@@ -219,6 +223,8 @@ class Part:
             if self.job.found is not None:
                 raise SimulationError(_NO_MEMORY, hint=_SMALLER)
             raise SimulationError("out of memory for the simulated registers")
+        for k in self.job.fresh if self.job.found is not None else ():
+            library.core_watch_fresh(context, k)
         try:
             budget, started = SLICE, time.perf_counter()
             while (status := library.core_run(context, budget)) in (RUNNING, HOST):
@@ -235,17 +241,21 @@ class Part:
             if status != DONE:
                 self.failed = self.error(library, context, status)
                 self.job.arrays["next_cta"][0] = self.plan.ctas
-            self._collect(library, context)
+            self._collect(library, context, status)
         finally:
             library.core_close(context)
 
-    def _collect(self, library, context) -> None:
+    def _collect(self, library, context, status: int) -> None:
         if self.job.found is None:
             return
         rows, out = [], (ctypes.c_uint64 * WORDS)()
         while library.core_found(context, len(rows), out):
             rows.append(list(out))
         self.job.found += sightings(rows, self.plan.warps, self.job.ordered)
+        first = ctypes.c_uint64()
+        for k in self.job.fresh if status == DONE else ():
+            if count := library.core_unwritten(context, k, ctypes.byref(first)):
+                self.job.found.append(Sighting.unwritten(self.job.ordered[k], first.value, count))
 
     def call_host(self, library, context) -> None:
         """Run a function of the driver for the lanes that call it."""

@@ -83,6 +83,9 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
     library.core_status.restype = ctypes.c_uint32
     library.core_found.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
     library.core_found.restype = ctypes.c_uint32
+    library.core_watch_fresh.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    library.core_unwritten.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]
+    library.core_unwritten.restype = ctypes.c_uint64
     library.core_resume.argtypes = [ctypes.c_void_p]
     library.core_resume.restype = None
     library.core_op_name.argtypes = [ctypes.c_uint32]

@@ -111,6 +111,7 @@ static u32 over(Ctx *x, const Op *o, u32 m) {
         if (o->mod & M_PARITY) phase = ((const u32 *)R(x, o->b))[i] & 1;
         else phase = MB_PHASE(((const u64 *)R(x, o->b))[i]);
         if (UNLIKELY(x->links != 0)) link_mbarrier(x, offset, phase == 1 && is_over(x, at, offset, phase));
+        if (UNLIKELY(x->watch != 0) && o->mod & M_PARITY) watch_asks(x, at, offset, i, phase);
         if (!is_over(x, at, offset, phase)) {
             if (x->schedule == EAGER) continue;
             land_for(x, at, offset);

@@ -145,13 +145,19 @@ static void follows_all(Ctx *x, Agent *a, u32 set, const Shadow *s, u64 offset, 
     }
 }
 
+// What was written before is lost, and nobody has read it.
+static void written_twice(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offset) {
+    const Record *r = &x->watch->records[value >> 6];
+    if (value >> 6 != a->value >> 6) watch_found(x, FOUND_DEAD, a, r, value & 63, s, offset);
+}
+
 static void whole(Ctx *x, Agent *a, Cell *c, const Shadow *s, u64 offset, u32 bytes) {
     Watch *w = x->watch;
     if (LIKELY(a->how == SEEN_READ && c->write >> 6 == a->sure && c->reads == a->set && a->with == a->value)) { c->reads = a->added; return; }
     int atomics = has_atomics(w, c->reads);
     if (c->write != a->good) {
         if (c->write) { if (!is_sure(a, c->write)) follows(x, a, c->write, s, offset, bytes); }
-        else if (a->how != SEEN_WRITE && !atomics && s->space != IN_GLOBAL) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
+        else if (a->how != SEEN_WRITE && !atomics && s->fresh) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
         a->good = c->write;
     }
     if (c->reads && c->reads != a->good_reads && (a->how != SEEN_READ || atomics)) follows_all(x, a, c->reads, s, offset, bytes);
@@ -163,6 +169,7 @@ static void whole(Ctx *x, Agent *a, Cell *c, const Shadow *s, u64 offset, u32 by
         a->set = set; a->added = c->reads; a->with = a->value;
         return;
     }
+    if (UNLIKELY(s->space == IN_GLOBAL && c->write && !c->reads)) written_twice(x, a, c->write, s, offset);
     c->write = a->value;
     c->reads = 0;
 }
@@ -193,6 +200,30 @@ static void visit(Ctx *x, Agent *a, Cell *c, u32 size, u32 lo, u32 hi, const Sha
     free_kids(x->watch, c->reads);                                       // all of it was written: alike again
     c->write = a->value;
     c->reads = 0;
+}
+
+// Bytes of four cells, or of one, that nobody wrote: how many; *first is the first of them.
+static u64 unwritten(const Watch *w, const Cell *cells, u64 n, u64 size, u64 at, u64 *first) {
+    u64 count = 0;
+    for (u64 k = 0; k < n; k++, at += size) {
+        if (cells[k].write == SPLIT) { count += unwritten(w, w->kids[cells[k].reads], 4, size / 4, at, first); continue; }
+        if (cells[k].write || has_atomics(w, cells[k].reads)) continue;
+        if (at < *first) *first = at;
+        count += size;
+    }
+    return count;
+}
+u64 shadow_unwritten(const Watch *w, const Shadow *s, u64 *first) {
+    Cell last = s->cells[s->bytes / 16];
+    u64 whole = s->bytes / 16, rest = s->bytes % 16, count;
+    *first = s->bytes;
+    count = unwritten(w, s->cells, whole, 16, 0, first);
+    for (u64 k = 0; k < rest; k++) {                                     // the last cell reaches past the end
+        Cell c = last;
+        for (u64 size = 16, at = k; c.write == SPLIT; at %= size / 4, size /= 4) c = w->kids[c.reads][at / (size / 4)];
+        count += unwritten(w, &c, 1, 1, whole * 16 + k, first);
+    }
+    return count;
 }
 
 void shadow_touch(Ctx *x, Agent *a, Shadow *s, u64 offset, u64 bytes) {

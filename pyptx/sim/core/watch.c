@@ -79,8 +79,8 @@ void watch_start(Ctx *x, Cluster *cluster) {
     c->warps = w->warps;
     for (u32 k = 0; k < cluster->size; k++) {
         c->slot[k] = calloc(x->smem_bytes / 8 + 2, 2);
-        c->shared[k] = (Shadow){calloc(x->smem_bytes / 16 + 2, sizeof(Cell)), x->smem_bytes, cluster->cta[k]->smem, IN_SHARED, k};
-        c->tensor[k] = (Shadow){w->kinds >> ROW_TC & 1 ? calloc(8 * 512 / 4 + 2, sizeof(Cell)) : 0, 8 * 512 * 4, 0, IN_TENSOR, k};
+        c->shared[k] = (Shadow){calloc(x->smem_bytes / 16 + 2, sizeof(Cell)), x->smem_bytes, cluster->cta[k]->smem, IN_SHARED, k, 1};
+        c->tensor[k] = (Shadow){w->kinds >> ROW_TC & 1 ? calloc(8 * 512 / 4 + 2, sizeof(Cell)) : 0, 8 * 512 * 4, 0, IN_TENSOR, k, 1};
         if (!c->slot[k] || !c->shared[k].cells || (w->kinds >> ROW_TC & 1 && !c->tensor[k].cells)) watch_no_memory(x);
         for (u32 i = 0; i < x->nwarps; i++) {
             Watched *p = &c->warp[k * x->nwarps + i];
@@ -125,6 +125,14 @@ void watch_stop(Ctx *x, Cluster *cluster) {
     free_clock(w, c->met);
     free(c);
     cluster->watch = 0;
+}
+
+// The buffer of this number holds nothing yet.
+void core_watch_fresh(Ctx *x, u64 segment) { x->watch->global[segment].fresh = 1; }
+// Bytes of it that nobody wrote; *first: the first of them. 0 as well when not everything was watched.
+u64 core_unwritten(const Ctx *x, u64 segment, u64 *first) {
+    const Watch *w = x->watch;
+    return w->full || !w->global[segment].cells ? 0 : shadow_unwritten(w, &w->global[segment], first);
 }
 
 // Findings as words, see sim/watch.py: those that were listed, then where the watch ended, then how many more there are.

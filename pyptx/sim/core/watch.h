@@ -18,7 +18,7 @@ enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_TMA = 4 };                  // by t
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,
-       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE };
+       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED };
 
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };
@@ -27,7 +27,7 @@ enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP
 
 typedef struct { u32 write, reads; } Cell;                               // see shadow.c
 enum { SPLIT = 0xffffffffu, TOP = 0x80000000u };
-typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id; } Shadow;
+typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id, fresh; } Shadow;       // fresh: nothing in it until it is written
 // Accesses of one instruction by one warp at one time.
 typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 by; } Record;
 typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; } Found;
@@ -59,6 +59,7 @@ typedef struct {
     u32 waited;                 // the newest phase somebody waited for, plus one
     u32 copies, pc, by;         // the phase of the newest copy plus one, its operation and warp
     u32 init_pc, init_by, init_lane, init_time, fenced;
+    u32 first, over_pc, over_by;                                         // the phase after mbarrier.init; who ended the newest
     u32 rank;
 } Barriers;
 
@@ -140,6 +141,7 @@ void watch_signal(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 kind);     // lane
 void watch_signalled(Ctx *x);                                            // after the arrivals of an instruction
 void watch_phase(Ctx *x, Cta *at, u32 barrier);                          // it is over
 void watch_waited(Ctx *x, Cta *at, u32 barrier, u32 lanes);
+void watch_asks(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 parity);      // whether the phase of this parity is over
 void watch_fence(Ctx *x, const Op *o, u32 m);
 
 // watch_memory.c
@@ -158,6 +160,7 @@ static inline void watch_turn(Ctx *x) {                                  // befo
 
 // shadow.c
 void shadow_touch(Ctx *x, Agent *a, Shadow *s, u64 offset, u64 bytes);
+u64 shadow_unwritten(const Watch *w, const Shadow *s, u64 *first);        // bytes; *first: the first of them
 void shadow_forget(Watch *w, Shadow *s, u64 offset, u64 bytes);
 void watch_found(Ctx *x, u32 rule, const Agent *a, const Record *before, u32 code, const Shadow *s, u64 offset);
 void settle_doubts(Ctx *x);

@@ -29,6 +29,7 @@ void watch_init(Ctx *x, Cta *at, u32 barrier, u32 lane) {
     b->fenced = 0;
     b->phase += 2 + (b->phase & 1);                                      // what was before is over
     b->waited = b->copies = 0;
+    b->first = b->phase;
 }
 void watch_inval(Ctx *x, Cta *at, u32 barrier, u32 lane) { barrier_word(x, at, barrier, lane, SEEN_WRITE, 0); }
 
@@ -47,9 +48,24 @@ void watch_signalled(Ctx *x) { watched(x)->time++; }
 void watch_phase(Ctx *x, Cta *at, u32 barrier) {
     Barriers *b = barrier_at(x, at, barrier);
     b->phase++;
+    b->over_pc = x->pc;
+    b->over_by = watched(x)->index;
     join(b->done, b->pending, total(x->watch));
     memset(b->pending, 0, sizeof(V32) * total(x->watch));
     ((u32 *)&b->done[b->row])[b->lane] = b->phase;
+}
+// A thread that knows of n phases waits for phase n, or, by its parity, for the one before, which is over. When phase
+// n + 1 is over as well, phases have passed that it did not wait for: the parity says nothing, or the wait goes on for a
+// later one.
+void watch_asks(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 parity) {
+    Barriers *b = barrier_at(x, at, barrier);
+    u32 known = ((const u32 *)&clock_of(watched(x), lane)[b->row])[b->lane];
+    if (known < b->first) known = b->first;
+    if ((known & 1) != parity || b->phase < known + 2) return;
+    Agent a = agent_of(x, lane);
+    a.how = SEEN_READ;
+    Record over = {.pc = b->over_pc, .how = SEEN_WRITE, .by = b->over_by, .mask = 1, .row = (u16)b->over_by, .cluster = a.c->id};
+    watch_found(x, FOUND_MISSED, &a, &over, 0, &a.c->shared[at->rank], barrier - x->smem_start);
 }
 void watch_waited(Ctx *x, Cta *at, u32 barrier, u32 lanes) {
     Barriers *b = barrier_at(x, at, barrier);
