@@ -24,7 +24,7 @@ _SPACES = ("shared", "global", "tensor")
 _ORDERS = {"volatile": 1, "relaxed": 1, "mmio": 1, "acquire": 2, "release": 3, "acq_rel": 4}
 _SCOPES = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 _NONE = 0xFFFFFFFF
-_FENCE_MEMORY, _FENCE_PROXY, _FENCE_INIT, _FENCE_AFTER, _FENCE_MAP, _FENCE_RELAXED = range(1, 7)
+_FENCE_MEMORY, _FENCE_PROXY, _FENCE_INIT, _FENCE_AFTER, _FENCE_MAP, _FENCE_RELAXED, _FENCE_BEFORE = range(1, 8)
 WORDS = 14                                          # of one finding, see core_found in core/watch.c
 
 
@@ -52,7 +52,7 @@ def _fence(name: str, rest: list[str]) -> int:
             return _FENCE_MAP if kind == "tensormap" else _FENCE_PROXY
         return _FENCE_INIT if rest[:1] == ["mbarrier_init"] else _FENCE_MEMORY
     if name == "tcgen05":
-        return _FENCE_AFTER if rest[0] == "fence::after_thread_sync" else 0
+        return {"fence::after_thread_sync": _FENCE_AFTER, "fence::before_thread_sync": _FENCE_BEFORE}.get(rest[0], 0)
     if name == "barrier" and "cluster" in rest and "arrive" in rest and "relaxed" in rest:
         return _FENCE_RELAXED
     return 0

@@ -5,7 +5,8 @@
 
 typedef struct Sync { struct Sync *next; u64 key; V32 *clock; u32 *clusters, nclusters, room; } Sync;     // watch_order.c
 
-static inline u32 total(const Watch *w) { return w->rows + w->proxy_rows; }
+static inline u32 total(const Watch *w) { return w->rows + w->proxy_rows + w->tensor_rows; }
+static inline u32 tensor_row(const Watch *w, u32 kind, const Watched *p) { return w->rows + w->proxy_rows + (kind - ROW_TC) * w->warps + p->index; }
 static inline void join(V32 *to, const V32 *from, u32 n) {
     for (u32 k = 0; k < n; k++) to[k] = __builtin_elementwise_max(to[k], from[k]);
 }
@@ -42,6 +43,7 @@ static inline Record record_of(Ctx *x, const Agent *a, u32 m) {
                     .flags = (u8)a->flags, .by = a->p->index};
 }
 u32 thread_record(Ctx *x, Agent *a, u32 m);
+void uses_peer(Ctx *x, Watched *p, u32 rank, u32 lane);                  // a lane uses the memory of another CTA
 void barrier_word(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 how, u32 flags);
 
 // watch_order.c: scopes and orders of accesses of lanes

@@ -61,12 +61,15 @@ static int is_fenced(const Watch *w, const Agent *a, const Record *r, u32 code) 
     return 1;
 }
 
-// tcgen05: that products and copies are done has to be known before the last fence::after_thread_sync, too. Loads and
-// stores that were waited for are not held to it: compilers do not fence those.
+// tcgen05: that an operation of another thread is done has to be known before the last fence::after_thread_sync, too, and
+// that thread has passed a fence::before_thread_sync or a commit in between. Whether that is held against loads and stores
+// Python decides: compilers do not fence those.
 static int is_after(const Watch *w, const Agent *a, const Record *r, u32 code) {
-    if (!a->tensor || r->cluster != a->c->id || r->row >= w->barrier_row || w->kind_of[r->row / w->warps] != ROW_TC) return 1;
-    if (a->kind == ROW_TC && r->row == a->row) return 1;                 // of one thread, in order
-    const u32 *known = (const u32 *)&a->tensor[r->row % w->warps];
+    if (!a->tensor || r->cluster != a->c->id || r->row >= w->barrier_row) return 1;
+    u32 kind = w->kind_of[r->row / w->warps], warp = r->row % w->warps;
+    if (kind < ROW_TC) return 1;
+    if (kind == ROW_TC ? a->kind == ROW_TC && r->row == a->row : warp == a->p->index) return 1;          // of one thread, in order
+    const u32 *known = (const u32 *)&a->tensor[(kind - ROW_TC) * w->warps + warp];
     for (u32 mask = code < LANES ? 1u << code : r->mask; mask; mask &= mask - 1) if (known[__builtin_ctz(mask)] < r->time) return 0;
     return 1;
 }

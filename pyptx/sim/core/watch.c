@@ -24,6 +24,7 @@ int watch_open(Ctx *x, const u32 *info, u64 most_bytes) {
     int mbarriers = has(x, "mbarrier_init") || has(x, "mbarrier_arrive") || has(x, "mbarrier_wait") || has(x, "mbarrier_test");
     w->rows = w->barrier_row + (mbarriers ? 2 * x->cluster[0] * x->cluster[1] * x->cluster[2] : 0);
     w->proxy_rows = bulk || wgmma || tc ? w->warps * (1 + (w->kinds >> ROW_CP & 1)) : 0;
+    w->tensor_rows = tc ? 3 * w->warps : 0;
     Record none = {0};
     w->scratch = (V32 *)aligned(sizeof(V32) * total(w));
     w->nothing = (V32 *)aligned(sizeof(V32) * total(w));

@@ -7,7 +7,8 @@
 // of a warp know is kept once for all of them, until some of them acquire without the others.
 //
 // Two proxies. The rows of threads and of cp.async are there twice: the second set says what has passed a
-// fence.proxy.async as well, and is what counts when an asynchronous copy or product follows an ordinary write.
+// fence.proxy.async as well, and is what counts when an asynchronous copy or product follows an ordinary write. The rows
+// of tcgen05 are there twice, too: the second set says what has passed a tcgen05.fence::before_thread_sync or a commit.
 #ifndef PYPTX_WATCH_H
 #define PYPTX_WATCH_H
 #include "async.h"
@@ -23,7 +24,7 @@ enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINI
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };
 enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
-enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP, FENCE_RELAXED };
+enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP, FENCE_RELAXED, FENCE_BEFORE };
 
 typedef struct { u32 write, reads; } Cell;                               // see shadow.c
 enum { SPLIT = 0xffffffffu, TOP = 0x80000000u };
@@ -38,6 +39,7 @@ typedef struct {
     V32 newest[ROW_KINDS];      // the group of the newest operation
     V32 tracked[ROW_KINDS];     // the newest that an mbarrier tracks
     V32 fenced[2];              // own accesses, and own cp.async, before the last fence.proxy.async
+    V32 before[3];              // up to where own tcgen05 operations were waited for at the last tcgen05.fence::before_thread_sync
     V32 *common, *lane[LANES];  // what all lanes know; what those of `own` do
     V32 *after[LANES + 1];      // rows of tcgen05 that were known at the last tcgen05.fence::after_thread_sync: of lanes, of all
     V32 *fence[LANES + 1];      // the clock at the last memory fence: of lanes, of all
@@ -93,7 +95,7 @@ enum { ANY_LANE = 32, NO_LANE = 33, SEVERAL = 32 };
 
 typedef struct Watch {
     const u32 *info;
-    u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, warps, barrier_row;    // of a clock; 0 proxy_rows: nothing asynchronous
+    u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, tensor_rows, warps, barrier_row;    // of a clock; 0 proxy_rows: nothing asynchronous
     Record *records; u32 nrecords, records_room;
     Cell (*kids)[4]; u32 nkids, kids_room, free_kid;
     struct { u32 value, next, atomic, size; } *nodes; u32 nnodes, nodes_room;

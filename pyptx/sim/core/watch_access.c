@@ -61,12 +61,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
             if (!host) return;
             at = shadow_at(x, host, &offset);
             if (!at) continue;
-            if (at->space == IN_SHARED && at->id != x->cta->rank) {
-                a.p->peers |= 1u << at->id;
-                a.p->peer_time[at->id] = a.p->time;
-                a.p->peer_pc[at->id] = x->pc;
-                a.p->peer_mask[at->id] |= 1u << i;
-            }
+            if (at->space == IN_SHARED && at->id != x->cta->rank) uses_peer(x, a.p, at->id, i);
         }
         if (UNLIKELY(a.flags & SEEN_STRONG)) {
             u64 key = (u64)(at->host + offset);

@@ -12,6 +12,17 @@ u32 thread_record(Ctx *x, Agent *a, u32 m) {
     return *newest;
 }
 
+// It may not end before; see watch_end for what its own threads have to know.
+void uses_peer(Ctx *x, Watched *p, u32 rank, u32 lane) {
+    p->peers |= 1u << rank;
+    p->peer_time[rank] = p->time;
+    p->peer_pc[rank] = x->pc;
+    p->peer_mask[rank] |= 1u << lane;
+    if (!(cluster_of(p->cta)->ended >> rank & 1)) return;
+    Agent a = agent_of(x, lane);
+    watch_found(x, FOUND_PEER, &a, 0, 0, &a.c->shared[rank], 0);
+}
+
 void barrier_word(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 how, u32 flags) {
     Agent a = agent_of(x, lane);
     a.how = how;
@@ -73,12 +84,7 @@ void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier) {
 }
 
 void watch_shared(Ctx *x, Agent *a, const Cta *cta, u64 offset, u64 bytes) {
-    if (cta != x->cta && a->lane < LANES) {
-        a->p->peers |= 1u << cta->rank;
-        a->p->peer_time[cta->rank] = a->p->time;
-        a->p->peer_pc[cta->rank] = x->pc;
-        a->p->peer_mask[cta->rank] |= 1u << a->lane;
-    }
+    if (cta != x->cta && a->lane < LANES) uses_peer(x, a->p, cta->rank, a->lane);
     shadow_touch(x, a, &a->c->shared[cta->rank], offset, bytes);
 }
 void watch_global(Ctx *x, Agent *a, u64 address, u64 bytes) {

@@ -37,6 +37,7 @@ void give_own(Ctx *x, const Watched *p, u32 m, V32 *to) {
     if (!w->proxy_rows) return;
     raise(&to[w->rows + p->index], p->fenced[0], m);
     if (w->kinds >> ROW_CP & 1) raise(&to[w->rows + w->warps + p->index], p->fenced[1], m);
+    if (w->tensor_rows) for (u32 k = ROW_TC; k <= ROW_TC_ST; k++) raise(&to[tensor_row(w, k, p)], p->before[k - ROW_TC], m);
 }
 // That, and what they know.
 void give(Ctx *x, const Watched *p, u32 m, V32 *to) {

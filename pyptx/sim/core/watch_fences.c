@@ -52,12 +52,15 @@ void watch_fence(Ctx *x, const Op *o, u32 m) {
         for (u32 k = m; k; k &= k - 1) {
             u32 i = (u32)__builtin_ctz(k);
             V32 *to = know(x, &p->after[(m & live(p)) == live(p) && !p->own ? LANES : i]);
-            join(to, clock_of(p, i) + w->slot[ROW_TC] * w->warps, w->warps);
+            join(to, clock_of(p, i) + w->rows + w->proxy_rows, w->tensor_rows);
             if (to == p->after[LANES]) {
-                for (u32 l = 0; l < LANES; l++) if (p->after[l]) join(p->after[l], to, w->warps);
+                for (u32 l = 0; l < LANES; l++) if (p->after[l]) join(p->after[l], to, w->tensor_rows);
                 break;
             }
         }
+        break;
+    case FENCE_BEFORE:
+        if (w->tensor_rows) for (u32 k = ROW_TC; k <= ROW_TC_ST; k++) raise(&p->before[k - ROW_TC], p->done[k], m);
         break;
     default: return;
     }

@@ -38,9 +38,11 @@ void watch_signal(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 kind) {
     Watched *p = watched(x);
     Watch *w = x->watch;
     barrier_word(x, at, barrier, lane, SEEN_ATOMIC, 0);
+    if (kind == ROW_THREAD && at != x->cta) uses_peer(x, p, at->rank, lane);
     give(x, p, 1u << lane, b->pending);
     if (kind != ROW_CP && kind != ROW_TC) return;
     raise(&b->pending[row_of(w, kind, p)], p->newest[kind], 1u << lane); // all so far
+    if (kind == ROW_TC) raise(&b->pending[tensor_row(w, kind, p)], p->newest[kind], 1u << lane);
     raise(&p->tracked[kind], p->newest[kind], 1u << lane);
 }
 void watch_signalled(Ctx *x) { watched(x)->time++; }
