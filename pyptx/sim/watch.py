@@ -75,8 +75,8 @@ class Sighting:
     """What the sanitizer found.
 
     Attributes:
-        rule: of RULES.                     before, after: the accesses in the order they ran; `before` may be None, both
-            are for "unwritten": bytes from `offset` on that nobody wrote, `count` of them.
+        rule: of RULES.                     before, after: the accesses in the order they ran; `before` may be None,
+            both are for "unwritten": bytes from `offset` on that nobody wrote, `count` of them.
         space: shared, global or tensor.    offset: bytes from the start of shared memory, or of the buffer; in tensor
             memory 4 * (512 * half + column), a half being 16 lanes.
         rank: CTA of the cluster whose memory it is.       buffer: of global memory.

@@ -45,11 +45,12 @@ def test_a_result_that_is_written_has_no_findings():
 
 
 @pytest.mark.parametrize(("step", "out", "index", "message"), [
-    (0, N, 0, "declares y as a result and writes no byte"), (2, 2 * N, 1, "y[1] and what follows of its result: 128 of"),
+    (0, N, 0, "declares y as a result and writes no byte"), (2, 2 * N, 1, "y[1] and what follows of its result: 128 "),
     (1, N + 3, N, "y[128] and what follows of its result: 3 of 131 elements")])
 def test_what_is_not_written_of_a_result_is_told(step, out, index, message):
     finding = only((kernel := copies(step, out=out)).check(X))
-    assert (finding.rule, finding.severity, finding.tensor, finding.index) == ("unwritten-result", "error", "y", (index,))
+    assert (finding.rule, finding.severity) == ("unwritten-result", "error")
+    assert (finding.tensor, finding.index) == ("y", (index,))
     assert message in finding.message
     assert not kernel.check(X, out=np.zeros(out, np.float32)).findings      # what it held may stay
 
