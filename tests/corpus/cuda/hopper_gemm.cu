@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(384)
     uint32_t base = (shared_address(memory) + 1023) / 1024 * 1024;
     uint32_t full = shared_address(bars), empty = full + 8 * STAGES;
     if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; i++) init(full + 8 * i, 1), init(empty + 8 * i, 2);
+        for (int i = 0; i < STAGES; i++) init(full + 8 * i, 1), init(empty + 8 * i, 8);      // warps that read
         asm volatile("fence.mbarrier_init.release.cluster;");
     }
     __syncthreads();
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(384)
             for (int kk = 0; kk < 4; kk++) multiply(d, descriptor(as + kk * 32), descriptor(bs + kk * 32));
             commit();
             settle<0>();
-            if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
+            if (threadIdx.x % 32 == 0) arrive(empty + 8 * stage);             // its warp is done with the stage
             if (++stage == STAGES) stage = 0, parity ^= 1;
         }
         store(c, n, blockIdx.y * 128 + half * 64, blockIdx.x * 128, d);
