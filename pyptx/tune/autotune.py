@@ -13,7 +13,7 @@ from pyptx.runtime.arrays import register
 from pyptx.tune import results
 from pyptx.tune.places import key_of
 from pyptx.tune.problem import Problem
-from pyptx.tune.space import Config, Space, SpaceError
+from pyptx.tune.space import Config, Space
 from pyptx.tune.study import Study
 
 __all__ = ["Autotuned", "autotune"]
@@ -30,9 +30,7 @@ class Autotuned(Kernel):
     def __init__(self, kernel: Kernel, space: Space, options: Mapping[str, Any]):
         self.__dict__.update(vars(kernel))
         self.plain, self.space, self.tuning = kernel, space, dict(options)
-        if unknown := [name for name in space.names if name not in self.template_params]:
-            raise SpaceError(f"{self.name} has no template parameter {', '.join(unknown)}; it has "
-                             f"{', '.join(self.template_params) or 'none'}")
+        space.check_names(self.name, tuple(self.template_params))
         self.calls, self._number = Calls(self), register(self)          # recorded calls find this one
         self._chosen: dict[Hashable, Config] = {}
 

@@ -118,7 +118,7 @@ class Measured(Run):
         study = self.study
         self._ready: list[Trial] = []
         self.in_threads(_BATCH if study.strategy == "tpe" else None)
-        study._control.step()
+        study.control.step()
         ordered = sorted(self._ready, key=lambda t: (t.seconds is None, t.seconds, t.number))
         if study.strategy == "model":
             most = study.budget.trials or _MODEL_BEST
@@ -135,7 +135,7 @@ class Measured(Run):
         built = self.build(trial)
         if built is None:
             return
-        study._control.step()
+        study.control.step()
         self.predict(trial, built, child)
         if trial.state != "modelled":                   # the model cannot say: measured all the same, at the end
             trial.state, trial.reason, trial.fault, trial.seconds = "compiled", None, None, None
@@ -154,7 +154,7 @@ class Measured(Run):
         def work(child: Child) -> None:
             try:
                 while self._error is None:
-                    self.study._control.step()
+                    self.study.control.step()
                     with self._lock:
                         trial = None if self.study.out_of_time else next(waiting, None)
                     if trial is None:
@@ -175,7 +175,7 @@ class Measured(Run):
             thread.join()
         if self._error is not None:
             raise self._error
-        self.study._control.step()
+        self.study.control.step()
         for trial in waiting:                           # out of time: it stays as the model has it
             self._left.add(trial.key)
 
@@ -218,7 +218,7 @@ class Measured(Run):
         near = {key: found for key, found in self._survivors.items()
                 if found.median.value <= self.rules.near * self._best}
         reference = min(near, key=lambda key: near[key].median.value)
-        race = Race(GpuTimer(child, self._jobs, self._limit_s), self.rules, seed=study.seed, step=study._control.step,
+        race = Race(GpuTimer(child, self._jobs, self._limit_s), self.rules, seed=study.seed, step=study.control.step,
                     errors=(Fault, Hang, Died), failed=lambda key, error: self._failed(self._trial(key), error, child))
         for standing in race.run(list(near), reference):
             self._stands(standing, race)

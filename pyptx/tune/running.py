@@ -76,7 +76,7 @@ class Run:
         if self._error is not None:
             raise self._error
         if self._lost is not None and any(trial.state == "queued" for trial in study.trials):
-            study._control.step()
+            study.control.step()
             raise RuntimeError(f"no worker is left: {self._lost}")
 
     def interrupt(self) -> None:
@@ -85,7 +85,7 @@ class Run:
             child.stop()
 
     def _thread(self, child: Child) -> None:
-        control = self.study._control
+        control = self.study.control
         try:
             while self._error is None:
                 control.step()
@@ -118,11 +118,11 @@ class Run:
         if built is None:
             return
         study.changed(trial)
-        study._control.step()
+        study.control.step()
         if study.checker is not None and not SimulatedCheck(study.checker, limit_s=study.limit_s)(trial, child):
             study.changed(trial)
             return
-        study._control.step()
+        study.control.step()
         self.predict(trial, built, child)
         study.changed(trial)
 

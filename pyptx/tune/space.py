@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -93,6 +93,16 @@ class Space:
     def of(cls, value: Space | Mapping[str, Iterable[Any]]) -> Space:
         """A space, or one of a mapping from names to values."""
         return value if isinstance(value, Space) else cls(**value)
+
+    def check_names(self, kernel: str, template: Sequence[str]) -> None:
+        """Refuse names that are none of a kernel's template parameters.
+
+        Raises:
+            SpaceError: says which, and what there is.
+        """
+        if unknown := [name for name in self.names if name not in template]:
+            raise SpaceError(f"{kernel} has no template parameter {', '.join(unknown)}; it has "
+                             f"{', '.join(template) or 'none'}")
 
     def restrict(self, rule: Callable[..., Any], reason: str | None = None) -> Space:
         """The space with one more restriction."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -13,20 +11,23 @@ from pyptx.compiled import Compiled
 from pyptx.kernel import Kernel
 from pyptx.runtime.arrays import arrays_of
 from pyptx.tune import exports, results, tables
+from pyptx.tune.background import Background
 from pyptx.tune.book import Book
 from pyptx.tune.budget import Budget, budget_of
 from pyptx.tune.checking import CHECK_MOST, Checker
 from pyptx.tune.comparing import Tolerance
-from pyptx.tune.control import Clock, Control
+from pyptx.tune.control import Control
+from pyptx.tune.listeners import Listeners
 from pyptx.tune.measured import Measured
 from pyptx.tune.places import key_of as key_of_problem
 from pyptx.tune.problem import Problem
 from pyptx.tune.running import Run
 from pyptx.tune.space import Space, SpaceError
 from pyptx.tune.strategies import strategy_of
-from pyptx.tune.trial import Trial, key_of
+from pyptx.tune.trial import Trial
 
 __all__ = ["Event", "Progress", "Study"]
+
 
 class Progress(NamedTuple):
     """Trials that are done, all of them, and an estimate of the seconds left (None: nobody knows)."""
@@ -84,30 +85,24 @@ class Study(Book):
         self.problem = Problem(kernel, args if isinstance(args, Mapping) else _tuple(args), params, seed=seed)
         self.kernel, self.budget, self.seed = kernel, budget_of(budget), seed
         self.space = Space.of(space).given(**self.problem.sizes, **(params or {}))
-        self._check_names(params or {})
-        if objective != "time" and not callable(objective):
-            raise ValueError(f"objective {objective!r}; expected 'time' or a function of a Trial")
-        self.objective, self.options, self.spills, self.limit_s = objective, tuple(options), spills, limit_s
+        self.space.check_names(kernel.name, self.problem.template)
+        if twice := [name for name in self.space.names if name in (params or {})]:
+            raise SpaceError(f"{', '.join(twice)} is in the space and in params")
+        name, searching, most = strategy_of(strategy, self.space, seed=seed)
+        if name == "model" and self.on_gpu:             # it looks at all, and measures so many
+            super().__init__(objective, (name, searching, None))
+        else:
+            super().__init__(objective, (name, searching, self.budget.trials or most))
+        self.options, self.spills, self.limit_s = tuple(options), spills, limit_s
         self.workers, self.cluster, self.gpu = workers, cluster, gpu
         self.notes: list[str] = []
         self.checker = self._checker(reference, check_args, Tolerance(rtol, atol))
-        self.strategy, self._strategy, most = strategy_of(strategy, self.space, seed=seed)
-        self._most = self.budget.trials or most         # the model's strategy looks at all, and measures so many
-        if self.strategy == "model" and self.on_gpu:
-            self._most = None
-        self.state, self.error = "new", None
-        self.trials: list[Trial] = []
-        self.by_key: dict[str, Trial] = {}
-        self._subscribers: list[Callable[[Event], None]] = []
-        self._lock, self._control, self._clock = threading.RLock(), Control(), Clock()
-        self._finished, self._thread, self._telling = 0, None, threading.local()
-        self._ended = threading.Event()                 # not Thread.join, which Ctrl-C may take for the thread's end
-        self._ended.set()
+        self._state, self._listeners = "new", Listeners()
         self._run = self._runner()
+        self._background = Background(f"tuning {kernel.name}", lambda: self._run.work(), self._set_state,
+                                      self._look_again, self._lock)
         self.key = key_of_problem(self.problem, gpu, self.options, cluster)
-        kept = results.load(self.key, self._checked_with) if resume else {}
-        self._kept = {key: row for key, row in kept.items() if self._holds(row)}
-        self._list_trials()
+        self._list_trials(results.load(self.key, self._checked_with) if resume else {})
 
     # what there is ----------------------------------------------------------------------------------------------------
 
@@ -115,21 +110,6 @@ class Study(Book):
     def on_gpu(self) -> bool:
         """Whether times are measured."""
         return self.problem.runtime.name == "cuda"
-
-    @property
-    def best(self) -> Trial | None:
-        """The trial with the least objective; measured ones go before modelled ones.
-
-        Among measured times that the best one's interval holds, the one that takes less of the chip.
-        """
-        with self._lock:
-            usable = [t for t in self.trials if t.usable]
-        measured = [t for t in usable if t.kind == "measured"]
-        best = min(measured or usable, key=lambda t: (self.value(t), _tie(t)), default=None)
-        if measured and self.objective == "time" and best.interval is not None:
-            best = min((t for t in measured if t.seconds <= best.interval[1] and t.measurement.get("stage") ==
-                        best.measurement.get("stage") and t.measurement.get("slower") is None), key=_tie, default=best)
-        return best
 
     @property
     def progress(self) -> Progress:
@@ -140,15 +120,7 @@ class Study(Book):
                 return Progress(done, total, 0.0)
             if self.state != "running" or not self._finished:
                 return Progress(done, total, None)
-            return Progress(done, total, self._clock.seconds / self._finished * left)
-
-    def value(self, trial: Trial) -> float:
-        """The objective of a trial that has a time; less is better."""
-        return trial.seconds if self.objective == "time" else float(self.objective(trial))
-
-    def trial(self, config: Mapping[str, Any]) -> Trial | None:
-        """The trial of a configuration; None when there is none yet."""
-        return self.by_key.get(key_of(config))
+            return Progress(done, total, self._background.clock.seconds / self._finished * left)
 
     def compiled(self, config: Mapping[str, Any]) -> Compiled:
         """A configuration's machine code, for the problem's sizes."""
@@ -171,14 +143,6 @@ class Study(Book):
         if (forget := getattr(self.kernel, "forget", None)) is not None:
             forget()
 
-    def counts(self) -> dict[str, int]:
-        """How many trials are in each state that occurs."""
-        with self._lock:
-            found: dict[str, int] = {}
-            for trial in self.trials:
-                found[trial.state] = found.get(trial.state, 0) + 1
-        return found
-
     # running ----------------------------------------------------------------------------------------------------------
 
     def run(self) -> Study:
@@ -199,108 +163,67 @@ class Study(Book):
     def start(self) -> Study:
         """As `run`, in a thread; returns at once."""
         with self._lock:
-            if not self._ended.is_set():
-                return self
-            self._ended.clear()
-            self._control.reset()
-            self.error, self._finished = None, 0
-            self._clock.reset()
-            self._thread = threading.Thread(target=self._work, name=f"tuning {self.kernel.name}", daemon=True)
-            self._set_state("running")
-            self._thread.start()
+            if not self._background.running:
+                self._finished = 0
+                self._background.start()
         return self
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it ends, or so many seconds; whether it has ended. Raises what ended it, when something did."""
-        if timeout is None:
-            while not self._ended.wait(0.2):            # in slices: Ctrl-C is seen between them
-                pass
-        elif not self._ended.wait(timeout):
-            return False
-        if self.error is not None:
-            raise self.error
-        return True
+        return self._background.wait(timeout)
 
     def pause(self) -> None:
         """Begin nothing new until `resume`; what is in work is finished."""
-        with self._lock:
-            if self.state == "running":
-                self._control.pause()
-                self._clock.hold()
-                self._set_state("paused")
+        self._background.pause()
 
     def resume(self) -> Study:
         """Go on after `pause` or `stop`."""
-        with self._lock:
-            if self.state == "paused":
-                self._clock.start()
-                self._control.go_on()
-                self._set_state("running")
-                return self
-        return self.start()
+        return self if self._background.go_on() else self.start()
 
     def stop(self) -> None:
         """End the run now; trials in work are begun again by the next one. Waits for it, except in a subscriber."""
-        self._control.stop()
+        self._background.stop()
         self._run.interrupt()
-        if not getattr(self._telling, "now", False):    # a subscriber is called by a thread of the run
-            self._ended.wait()
+        if not self._listeners.called_here:             # a subscriber is called by a thread of the run
+            self._background.ended()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call a function on every change, from the thread that made it; the function returned ends that."""
-        self._subscribers.append(callback)
-        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
+        return self._listeners.add(callback)
 
-    def _work(self) -> None:
-        ended = "failed"
-        try:
-            self._clock.start()
-            self._run.work()
-            ended = "stopped" if self._control.stopped else "finished"
-        except Exception as error:                      # raised by `wait`, where somebody is there to see it
-            self.error = error
-        finally:
-            self._clock.hold()
-            with self._lock:
-                for trial in self.trials:
-                    if not trial.done:
-                        trial.state = "queued"
-                self._set_state(ended)
-            self._look_again()
-            self._ended.set()
+    # for the run ------------------------------------------------------------------------------------------------------
 
-    # for itself -------------------------------------------------------------------------------------------------------
+    @property
+    def state(self) -> str:
+        """"new", "running", "paused", "stopped", "finished", "failed"."""
+        return self._state
 
-    def _holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether what is stored says the same under the limits of this study."""
-        if row["fault"] == "spills":
-            return not self.spills
-        return row["fault"] != "hang" or row["measurement"].get("limit_s", 0) >= self.limit_s
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the newest run."""
+        return self._background.error
+
+    @property
+    def control(self) -> Control:
+        """What the threads of a run look at between two steps."""
+        return self._background.control
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.budget.seconds is not None and self._background.clock.seconds > self.budget.seconds
 
     def _set_state(self, state: str) -> None:
-        self.state = state
+        if state not in ("running", "paused"):
+            for trial in self.trials:
+                if not trial.done:
+                    trial.state = "queued"
+        self._state = state
         self._tell("state")
 
     def _tell(self, kind: str, trial: Trial | None = None) -> None:
-        for callback in list(self._subscribers):
-            outer, self._telling.now = getattr(self._telling, "now", False), True
-            try:
-                callback(Event(kind, self, trial))
-            except Exception as error:                  # a display that breaks does not end the sweep
-                warnings.warn(f"a subscriber of the study failed: {type(error).__name__}: {error}", RuntimeWarning,
-                              stacklevel=2)
-            finally:
-                self._telling.now = outer
+        self._listeners.tell(Event(kind, self, trial))
 
     # what it was given ------------------------------------------------------------------------------------------------
-
-    def _check_names(self, params: Mapping[str, Any]) -> None:
-        known = self.problem.template
-        if unknown := [name for name in self.space.names if name not in known]:
-            raise SpaceError(f"{self.kernel.name} has no template parameter {', '.join(unknown)}; it has "
-                             f"{', '.join(known) or 'none'}")
-        if twice := [name for name in self.space.names if name in params]:
-            raise SpaceError(f"{', '.join(twice)} is in the space and in params")
 
     def _checker(self, reference: Any, check_args: Any, tolerance: Tolerance) -> Checker | None:
         """None when nothing can be checked; a note says why."""
@@ -363,9 +286,3 @@ class Study(Book):
 
 def _tuple(args: Any) -> tuple[Any, ...]:
     return (args,) if arrays_of(args) is not None else tuple(args)
-
-
-def _tie(trial: Trial) -> tuple:
-    """Among equal times the configuration that takes less of the chip."""
-    used = trial.resources
-    return (used.registers, trial.shared_bytes or 0, trial.key) if used else (0, 0, trial.key)

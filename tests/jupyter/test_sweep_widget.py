@@ -131,7 +131,7 @@ def test_a_stopped_sweep_goes_on_where_it_was(own_store):
     first = SweepWidget(study(workers=1))
     seen = []
     first.observe(lambda change: seen.append(change.new["progress"]), "data")
-    first.study.subscribe(lambda event: first.study._control.stop() if event.trial and event.trial.usable else None)
+    first.study.subscribe(lambda event: first.study.control.stop() if event.trial and event.trial.usable else None)
     first.study.start()
     first.wait(LIMIT_S)
     assert first.study.state == "stopped"

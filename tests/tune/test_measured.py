@@ -125,7 +125,7 @@ def test_measured_and_modelled_results_are_never_each_others(monkeypatch):
 
 def test_stopped_in_the_middle_it_goes_on_where_it_was(monkeypatch):
     run, (gpu,) = study(monkeypatch, TRUTH)
-    run.subscribe(lambda event: run._control.stop() if len(gpu.asked) > 4 else None)
+    run.subscribe(lambda event: run.control.stop() if len(gpu.asked) > 4 else None)
     run.start().wait()
     kept = {t.key for t in run.trials if t.state == "measured"}
     assert run.state == "stopped" and 0 < len(kept) < 5
