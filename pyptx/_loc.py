@@ -17,7 +17,7 @@ from os.path import dirname
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Place", "Position", "boundary", "given_name", "name_files", "raised_at", "shown_name",
+__all__ = ["Place", "Position", "boundary", "given_name", "is_users", "name_files", "raised_at", "shown_name",
            "user_place"]
 
 PACKAGE_DIR = dirname(__file__)
@@ -171,6 +171,11 @@ def _new_place(code: CodeType, lasti: int, caller: Place | None) -> Place:
         _PLACES.clear()
     place = _PLACES[id(code), lasti, caller] = Place(code, lasti, caller)
     return place
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether code was written by the kernel author or a library of theirs, not by pyptx."""
+    return not _is_ours(code.co_filename)
 
 
 def _is_ours(filename: str) -> bool:

@@ -124,6 +124,12 @@ class Variant:
         plan = self.plan(grid, block, cluster, smem_bytes)
         return import_module("pyptx.check").check(self, plan, args, **options)
 
+    def debug(self, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0,
+              **options: Any) -> Any:
+        """Run it under the debugger, on copies of the arrays; options as of pyptx.debug.Session."""
+        plan = self.plan(grid, block, cluster, smem_bytes)
+        return import_module("pyptx.debug").Session(self, plan, args, **options)
+
     def launch(self, runtime: Runtime, grid: Dim3, block: Dim3, args: Sequence[Any], *, cluster: Dim3 = (1, 1, 1),
                smem_bytes: int = 0, outputs: Sequence[Any], settings: Mapping[str, Any]) -> LaunchResult:
         """Launch on a backend, which loads the module once."""

@@ -220,6 +220,32 @@ class Kernel(Traced):
                              schedules=schedules, random=random, seed=seed, settings={**options(), **others},
                              results=results)
 
+    def debug(self, *arrays: Any, out: Any = None, schedule: str = "eager", seed: int = 0,
+              grid: int | Sequence[int] | None = None, block: int | Sequence[int] | None = None,
+              cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, **params: Any) -> Any:
+        """Run a call on the simulator under the debugger, on copies of the arrays: step, breakpoints, going back.
+
+        Args:
+            arrays, out: as for a call; with `grid` all arguments in parameter order, as for a launch.
+            schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed.
+            params: template parameters; what the kernel does not take goes to the simulator (`tensor_cores=`).
+        Returns:
+            pyptx.debug.Session: .step(), .next(), .resume(), .back(), .breakpoints, .evaluate(text), .document()
+        Raises:
+            CompileError, LaunchError: it cannot be called like that. What it does wrong is a stop of the session.
+        """
+        own, others = self.binding.own(params)
+        if grid is not None:
+            variant, plan, args = self.bind_launch(grid, block, arrays, cluster=cluster, smem_bytes=smem_bytes, **own)
+        elif not self.in_specs:
+            raise LaunchError(f"{self.name} has no in_specs, so a call cannot tell its sizes; pass grid= and all "
+                              "arguments in parameter order")
+        else:
+            variant, plan, args = self.bind(*arrays, out=out, **own)
+        return variant.debug(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
+                             schedule=schedule, seed=seed, settings={**options(), **others},
+                             trace=lambda: self.forgetful().variant(**variant.params))
+
     def roofline(self, *args: Any, device: Any = None, level: str = "dram", **options: Any) -> Any:
         """Where a call lies under the roofs of a GPU: its work and bytes counted as it executes, its time modelled.
 

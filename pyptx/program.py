@@ -184,6 +184,25 @@ class Entry:
         return roofline(self, args, device=device, level=level, grid=grid, block=block, cluster=cluster,
                         smem_bytes=smem_bytes)
 
+    def debug(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, schedule: str = "eager",
+              seed: int = 0, cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, **settings: Any) -> Any:
+        """Launch it on the simulator under the debugger, on copies of the arrays: step, breakpoints, going back.
+
+        Args:
+            args, cluster, smem_bytes: as for launch.
+            schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed.
+            settings: of the simulator, such as `tensor_cores=`.
+        Returns:
+            pyptx.debug.Session: .step(), .next(), .resume(), .back(), .breakpoints, .evaluate(text), .document()
+        Raises:
+            CompileError, LaunchError: it cannot be launched. What it does wrong is a stop of the session.
+        """
+        args = adopted(args)
+        device_arrays(runtime_for(args, "sim"), args, self.name)
+        return self._variant.debug(dim3(grid, "grid"), dim3(block, "block"), args, cluster=dim3(cluster, "cluster"),
+                                   smem_bytes=smem_bytes, schedule=schedule, seed=seed,
+                                   settings={**options(), **settings})
+
     def check(self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any,
               schedules: Sequence[str] = ("eager", "late"), random: int = 4, seed: int = 0,
               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, **settings: Any) -> Any:

@@ -33,7 +33,7 @@ LAYERS = (
     ("runtime", "torch_support", "jax_support"),
     ("_variant", "_params", "unit", "_declaration", "_specialize", "_outside", "_binding", "_traced", "_calls",
      "kernel", "program"),
-    ("highlight", "analysis", "history", "tune", "views", "check", "testing"),
+    ("highlight", "analysis", "history", "tune", "views", "check", "debug", "testing"),
     ("__init__",),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
 )
@@ -42,7 +42,8 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 # part that holds the method -> parts the method imports when it is called
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
-    "_variant": {"views", "check"},                     # view() and check() of Kernel and Entry
+    "_variant": {"views", "check", "debug"},            # view(), check() and debug() of Kernel and Entry
+    "debug": {"views", "jupyter"},                      # how a notebook shows a session
     "tune": {"views", "jupyter"},                       # sweep(), which shows a study while it runs
 }
 
@@ -62,7 +63,7 @@ EDGES = {
     "nbclient": {"pyptx.cli.notebooks"},
     "nbformat": {"pyptx.cli.notebooks"},
     "numpy": {"pyptx.sim", "pyptx.runtime", "pyptx.jax_support", "pyptx.analysis", "pyptx.views", "pyptx.check",
-              "pyptx.cli", "pyptx.kernel", "pyptx.testing", "pyptx.tune"},
+              "pyptx.debug", "pyptx.cli", "pyptx.kernel", "pyptx.testing", "pyptx.tune"},
     "optuna": {"pyptx.tune.strategies"},
     "pandas": {"pyptx.tune.study"},
     "platformdirs": {"pyptx.cache"},

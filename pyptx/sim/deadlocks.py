@@ -13,7 +13,7 @@ from pyptx.sim.program import Program
 from pyptx.sim.tcgen05 import TmemAlloc
 from pyptx.sim.wait_faults import MOST, mbarrier_text
 
-__all__ = ["Group", "deadlock", "too_long"]
+__all__ = ["Group", "deadlock", "doing", "too_long"]
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,18 @@ def _waits_for(program: Program, group: Group) -> str:
     return "waits"
 
 
+def doing(program: Program, group: Group) -> str:
+    """What the lanes of a group do: run, or wait, and for what."""
+    match group.state:
+        case "waiting":
+            return _waits_for(program, group)
+        case "barrier":
+            return f"waits at barrier {group.barrier} for {group.expected} warps, {group.arrived} came"
+        case "parked":
+            return f"waits for the other lanes of its membermask (live lanes 0x{group.live:08x})"
+    return "runs"
+
+
 def _lines(program: Program, plan: Plan, groups: list[Group]) -> list[str]:
     """One line for each place and kind of wait, with the warps that are there."""
     merged: dict[tuple, list[Group]] = {}
@@ -165,10 +177,7 @@ def _lines(program: Program, plan: Plan, groups: list[Group]) -> list[str]:
         if several:
             who += f" of CTA {cta_name(plan, cta)}"
         group = members[0]
-        what = _waits_for(program, group) if state == "waiting" else {
-            "ready": "runs",
-            "barrier": f"waits at barrier {barrier} for {group.expected} warps, {group.arrived} came",
-            "parked": f"waits for the other lanes of its membermask (live lanes 0x{members[0].live:08x})"}[state]
+        what = doing(program, group)
         if who.startswith("warps"):
             what = what.replace("waits", "wait", 1).replace("runs", "run", 1)
         place = f" ({node.place})" if node is not None and node.place is not None else ""

@@ -286,6 +286,10 @@ class Machine:
             self.error = self.part.error(self._library, self._context, status)[1]
         return Reason.NONE
 
+    def interrupt(self) -> None:
+        """Stop before the next instruction; from any thread."""
+        self._debug.until = 0
+
     def _call_host(self) -> None:
         try:
             self.part.call_host(self._library, self._context)

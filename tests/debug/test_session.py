@@ -1,0 +1,116 @@
+"""Moves of a session: over a Hopper product with warps that specialise."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from examples.hopper import gemm
+from pyptx.debug import DebugError, Session
+
+SIZES = {"BM": 128, "BN": 64, "BK": 64, "STAGES": 2}
+
+
+def line_of(text: str) -> int:
+    """The line of the example that holds a text."""
+    source = open(gemm.__file__, encoding="utf-8").read().split("\n")
+    return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+WAIT = line_of("ptx.wgmma.wait_group(1)")
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    random = np.random.default_rng(0)
+    return [random.standard_normal(shape).astype(np.float16) for shape in ((150, 264), (264, 72))]
+
+
+@pytest.fixture
+def session(arrays) -> Session:
+    with gemm.gemm_of(gemm.f16, gemm.f32).debug(*arrays, **SIZES) as session:
+        yield session
+
+
+def test_a_session_starts_before_the_first_instruction(session: Session):
+    assert (session.stop.reason, session.stop.step, session.stop.cta, session.stop.warp) == ("start", 0, (0, 0, 0), 0)
+    assert session.stop.line is not None and session.stop.instruction.startswith("ld.param")
+
+
+def test_next_goes_from_line_to_line_and_back_again(session: Session):
+    stops = [session.next() for _ in range(12)]
+    lines = [stop.line for stop in stops]
+    assert all(a != b for a, b in zip(lines, lines[1:], strict=False))
+    assert {stop.warp for stop in stops} == {0}
+    assert session.back_line().line == lines[-2]
+    assert session.rewind().step == 0
+
+
+def test_a_breakpoint_with_a_condition_stops_where_it_holds(session: Session):
+    made = session.breakpoints.add(f"gemm.py:{WAIT}", "stage == 0 and warp >= 8")
+    stop = session.resume()
+    assert (stop.reason, stop.breakpoint, stop.line) == ("breakpoint", made.id, WAIT)
+    assert stop.warp >= 8 and set(session.evaluate("stage")) == {0}
+    session.breakpoints.condition(made.id, "sums[0][0] > 1e9")
+    assert session.resume().reason == "exit" and made.hits == 1
+
+
+def test_a_run_with_stops_gives_the_right_product(session: Session, arrays):
+    session.breakpoints.add(f"gemm.py:{WAIT}")
+    before = [a.copy() for a in arrays]
+    while not session.resume().over:
+        session.step(3)
+    assert session.breakpoints[1].hits > 20
+    np.testing.assert_array_equal(session.outputs()["c"], gemm.gemm_of(gemm.f16, gemm.f32)(*arrays, **SIZES))
+    assert all(np.array_equal(a, b) for a, b in zip(arrays, before, strict=True))
+    with pytest.raises(DebugError, match="the run is over; `back` and `rewind` go back"):
+        session.step()
+    assert session.back().step == session.last - 1
+
+
+def test_the_document_is_json_with_what_the_views_need(session: Session):
+    session.breakpoints.add(f"gemm.py:{WAIT}")
+    session.resume()
+    session.show_fragment("sums[0]")
+    session.show_memory("ring[1]", type="f16", shape=(128, 64), swizzle="128B")
+    session.watch("position.phase + 1")
+    document = json.loads(json.dumps(session.document()))
+    assert document["place"]["line"] == WAIT and document["stop"]["breakpoint"] == 1
+    assert {b["name"] for b in document["barriers"]} >= {"full[0]", "full[1]", "empty[0]", "empty[1]"}
+    assert document["fragments"][0]["shape"] == [64, 64] and len(document["fragments"][0]["values"]) == 64
+    assert document["memory"][0]["shape"] == [128, 64] and document["watches"][0]["value"] == "1"
+    named = {r["python"]: r for r in document["registers"] if r["python"]}
+    assert named["sums[0][0]"]["type"] == ".f32" and len(named["stage"]["lanes"]) == 32
+    assert any(row["name"].endswith("TMA") for row in document["timeline"]["rows"])
+    assert {w["state"] for w in document["warps"]} >= {"running", "waiting", "exited"}
+
+
+def test_fragments_and_tiles_hold_the_matrices(session: Session, arrays):
+    a, b = arrays
+    session.breakpoints.add("op:wgmma.wait_group", warp=4)
+    session.resume()
+    session.show_memory("ring[0]", type="f16", shape=(128, 64), swizzle="128B")
+    tile = session.shown.items[0].read(session)
+    np.testing.assert_array_equal(tile.values, a[:64, :64])
+    session.show_fragment("sums[0]")
+    sums = session.shown.items[1].read(session)
+    done = 128                                          # two stages of K, as nothing waits in the eager schedule
+    expected = a[:64, :done].astype(np.float32) @ b[:done, :64].astype(np.float32)
+    np.testing.assert_allclose(sums.values[:16], expected[:16], atol=1e-4)
+    assert sums.owner[17][3].tolist() == [5, 5, 1]      # row 17 is row 1 of the second warp
+
+
+def test_what_cannot_be_done_says_what_would(session: Session):
+    for move, message in ((lambda: session.breakpoints.add("gemm.py:9999"), "no instruction comes from this line"),
+                          (lambda: session.breakpoints.add("other.py:1"), "files of this kernel: gemm.py"),
+                          (lambda: session.breakpoints.add("$nowhere"), "expected a Python line"),
+                          (lambda: session.breakpoints.add("op:mma"), "the kernel has"),
+                          (lambda: session.breakpoints.add("12", "stage =="), "is no Python expression"),
+                          (lambda: session.look_at(warp=99), "a CTA has warps 0 to 11"),
+                          (lambda: session.evaluate("nothing_like_it"), "stands for nothing here; names here:"),
+                          (lambda: session.show_fragment("tid"), "is no operand of a matrix instruction"),
+                          (lambda: session.show_tmem(), "no tensor memory is allocated")):
+        with pytest.raises(DebugError, match=message):
+            move()
