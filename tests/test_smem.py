@@ -11,6 +11,7 @@ from pyptx import kernel, ptx, reg, smem
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import VarDecl
 from pyptx.types import b8, b32, b64, bf16, e4m3, f32, f64, u32
+from pyptx.types import pred as pred_type
 
 writes = Cases()
 
@@ -189,6 +190,46 @@ def test_the_extern_array_is_the_default_base():
     def k():
         smem.load(f32, smem.base())
     assert "mov.u32 %r0, global_smem;" in k.ptx() and ".extern .shared .align 128 .b8 global_smem[];" in k.ptx()
+
+
+# what is computed once ----------------------------------------------------------------------------------------------
+
+def test_the_address_of_a_stage_is_computed_again_where_the_first_may_be_skipped():
+    def body():
+        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(u32)
+        one = stages[stage]
+        with ptx.if_(stage == 0):
+            smem.load(f32, one)
+            smem.load(f32, one)
+        smem.load(f32, one)
+        for _ in ptx.range_(0, 2):
+            smem.load(f32, one)
+    assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
+
+
+@pytest.mark.parametrize("place", [lambda: ptx.label("late"), lambda: ptx.raw("late:")])
+def test_the_address_of_a_stage_is_computed_again_behind_a_label_of_the_user(place):
+    def body():
+        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(u32)
+        one = stages[stage]
+        ptx.bra("late", pred=stage == 0)
+        smem.load(f32, one)
+        place()
+        smem.load(f32, one)
+        with ptx.loop("again", pred=reg.scalar(pred_type)):
+            smem.load(f32, one)
+    assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
+
+
+def test_the_address_of_a_stage_computed_in_a_scope_is_not_used_outside():
+    def body():
+        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(b32)
+        one = stages[stage]
+        with ptx.scope():
+            smem.load(f32, one)
+        smem.load(f32, one)
+    module = module_of({"k": trace(body)}, "sm_80")
+    accept(module)
 
 
 # refusals ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 from sim.tensor_oracle import Oracle
-from sim.test_tensor_copies import HEAD, NHWC, TILES, X2, loading
+from sim.tensor_programs import HEAD, NHWC, TILES, X2, loading
 
 from pyptx.emitter import emit
 from pyptx.errors import ShapeError

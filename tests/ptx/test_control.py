@@ -1,15 +1,14 @@
-"""Branches, loops, scopes, the pipeline, raw text, intrinsics."""
+"""Branches, loops, scopes, the pipeline."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tracing import Cases, accept, module_of, trace, written
+from support.tracing import Cases, trace
 
-from pyptx import intrinsic, ptx, reg, smem
-from pyptx.emitter import emit
+from pyptx import ptx, reg
 from pyptx.errors import ShapeError, TraceError
-from pyptx.ir.nodes import IntrinsicScope, Label
-from pyptx.types import b32, f32, s32, u32
+from pyptx.ir.nodes import Label
+from pyptx.types import f32, s32, u32
 from pyptx.types import pred as pred_type
 
 writes = Cases()
@@ -207,39 +206,6 @@ def a_scope_and_a_pragma():
     ptx.pragma("nounroll")
 
 
-@writes("""
-    add.u32 %r0, %r0, 1;
-    add.u32 %r0, %r0, 2;
-    @%p0 bra skip;
-    skip:
-    {
-    .reg .b32 t;
-    mov.b32 t, %r0;
-    }
-""")
-def raw_statements_one_by_one():
-    condition()
-    ptx.raw("add.u32 %r0, %r0, 1; add.u32 %r0, %r0, 2;\n @%p0 bra skip;\nskip: { .reg .b32 t; mov.b32 t, %r0; }")
-
-
-@writes("""
-    // BEGIN square(%f0, scale=2)
-    mul.f32 %f0, %f0, %f0;
-    // END square
-    mul.f32 %f0, %f0, %f0;
-""")
-def a_named_group():
-    f = reg.scalar(f32)
-
-    @intrinsic
-    def square(x, *, scale):
-        ptx.inst.mul.f32(x, x, x)
-        return x
-    assert square(f, scale=2) is f
-    with ptx.expr():
-        ptx.inst.mul.f32(f, f, f)
-
-
 @pytest.mark.parametrize("case", writes.cases, ids=str)
 def test_each_construct_writes_its_lines(case):
     case.check()
@@ -361,95 +327,3 @@ def test_an_error_in_a_loop_is_the_users():
             raise KeyError("mine")
     with pytest.raises(KeyError, match="mine"):
         trace(body)
-
-
-# raw, intrinsics ---------------------------------------------------------------------------------------------------
-
-def test_every_raw_statement_stands_at_its_call():
-    ctx = trace(lambda: ptx.raw("ret; { ret; }"))
-    block = ctx.statements[1]
-    assert {s.place.line for s in (*ctx.statements, *block.body)} == {ctx.statements[0].place.line}
-    assert "ptx.raw" in block.body[0].place.source_line
-
-
-def test_source_positions_are_written_without_a_semicolon():
-    def body():
-        ptx.file_(1, "k.py")
-        ptx.loc(1, 40)
-        ptx.ret()
-    module = module_of({"k": trace(body)}, "sm_80", (8, 0))
-    lines = emit(module).splitlines()
-    assert lines[3] == '.file 1 "k.py"' and "\t.loc 1 40 0" in lines
-    accept(module)
-
-
-def test_outside_a_kernel_an_intrinsic_is_the_function():
-    @ptx.intrinsic
-    def twice(x):
-        """Two of it."""
-        return 2 * x
-    assert twice(4) == 8 and twice.__name__ == "twice" and twice.__doc__ == "Two of it."
-    assert twice.__is_ptx_intrinsic__
-
-
-def test_intrinsics_nest_and_show_short_arguments():
-    @intrinsic
-    def inner(x, n):
-        ptx.inst.add.f32(x, x, n)
-
-    @intrinsic
-    def outer(x, text):
-        inner(x, n=1.0)
-
-    ctx = trace(lambda: outer(reg.scalar(f32), "a" * 60))
-    (scope,) = ctx.statements
-    assert isinstance(scope, IntrinsicScope) and scope.args_repr == f"%f0, '{'a' * 36}..."
-    assert isinstance(scope.body[0], IntrinsicScope) and scope.body[0].args_repr == "%f0, n=1.0"
-
-
-def test_registers_of_an_intrinsic_are_declared_at_function_level():
-    @intrinsic
-    def fresh():
-        return reg.scalar(f32, 1.0)
-    ctx = trace(fresh)
-    assert [d.name for d in ctx.reg_decls] == ["%f0"]
-
-
-# what is computed once ----------------------------------------------------------------------------------------------
-
-def test_the_address_of_a_stage_is_computed_again_where_the_first_may_be_skipped():
-    def body():
-        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(u32)
-        one = stages[stage]
-        with ptx.if_(stage == 0):
-            smem.load(f32, one)
-            smem.load(f32, one)
-        smem.load(f32, one)
-        for _ in ptx.range_(0, 2):
-            smem.load(f32, one)
-    assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
-
-
-@pytest.mark.parametrize("place", [lambda: ptx.label("late"), lambda: ptx.raw("late:")])
-def test_the_address_of_a_stage_is_computed_again_behind_a_label_of_the_user(place):
-    def body():
-        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(u32)
-        one = stages[stage]
-        ptx.bra("late", pred=stage == 0)
-        smem.load(f32, one)
-        place()
-        smem.load(f32, one)
-        with ptx.loop("again", pred=reg.scalar(pred_type)):
-            smem.load(f32, one)
-    assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
-
-
-def test_the_address_of_a_stage_computed_in_a_scope_is_not_used_outside():
-    def body():
-        stages, stage = smem.alloc(f32, (4, 32)), reg.scalar(b32)
-        one = stages[stage]
-        with ptx.scope():
-            smem.load(f32, one)
-        smem.load(f32, one)
-    module = module_of({"k": trace(body)}, "sm_80")
-    accept(module)

@@ -27,6 +27,7 @@ from pyptx.emitter import emit
 from pyptx.ir.nodes import AddressSize, Function, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
+from pyptx.parser import parse
 from pyptx.toolchain import assemble
 
 _VERSION = (8, 6)
@@ -101,6 +102,11 @@ class Cases:
         for (target, version), cases in groups.items():
             traces = {str(case): trace(case.body, version) for case in cases}
             accept(module_of(traces, target, version, params=("m", "p")))
+
+    def read_back(self) -> None:
+        """The text of all cases is read and written as it is."""
+        text = emit(module_of({str(case): trace(case.body) for case in self.cases}, "sm_100a", (8, 8)))
+        assert text.endswith("\n") and emit(parse(text)) == text
 
 
 def accept(module: Module) -> None:
