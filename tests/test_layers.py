@@ -50,7 +50,7 @@ DOORS = {
 # package from elsewhere -> the modules that may import it, each with all that lies below it
 EDGES = {
     "IPython": {"pyptx.jupyter"},
-    "anywidget": {"pyptx.jupyter.sweep"},
+    "anywidget": {"pyptx.jupyter.debugger", "pyptx.jupyter.sweep"},
     "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device"},
     "distributed": {"pyptx.tune.cluster"},
     "jax": {"pyptx.jax_support"},

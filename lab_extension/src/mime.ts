@@ -3,19 +3,19 @@
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
 import { LIVE_MIME, LiveView } from "./live.js";
-import { MIME, View, type ViewData } from "./view.js";
+import { DEBUG_MIME, MIME, View, type ViewData } from "./view.js";
 
 class Renderer extends View implements IRenderMime.IRenderer {
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.present(model.data[MIME] as unknown as ViewData);
+    this.present((model.data[MIME] ?? model.data[DEBUG_MIME]) as unknown as ViewData);
   }
 }
 
 const view: IRenderMime.IExtension = {
   id: "pyptx-lab:view",
-  description: "Draws pyptx views: Python, PTX and SASS linked line by line, differences, rooflines, sweeps.",
+  description: "Draws pyptx views: Python, PTX and SASS linked line by line, differences, rooflines, sweeps, the debugger.",
   // Rank 0: text/html, which every output also holds, has rank 50 and would win against a higher number.
-  rendererFactory: { safe: true, mimeTypes: [MIME], defaultRank: 0, createRenderer: () => new Renderer() },
+  rendererFactory: { safe: true, mimeTypes: [MIME, DEBUG_MIME], defaultRank: 0, createRenderer: () => new Renderer() },
   rank: 0,
   dataType: "json",
 };

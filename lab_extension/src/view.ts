@@ -7,6 +7,7 @@ import { Widget } from "@lumino/widgets";
 import { preferences } from "./preferences.js";
 
 export const MIME = "application/vnd.pyptx.view+json";
+export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel stopped in the debugger
 
 export interface ViewData {
   kind: string;

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pyptx._loc import name_files
 from pyptx.jupyter.completion import complete_magics
+from pyptx.jupyter.debugging import DebugMagics
 from pyptx.jupyter.history import HistoryMagics
 from pyptx.jupyter.magics import PtxMagics
 from pyptx.jupyter.tracebacks import leave_out_our_frames
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
-MAGICS = (("cell", "ptxkernel"), ("cell", "ptx"), ("line", "ptxconfig"), ("line", "ptxhistory"))
+MAGICS = (("cell", "ptxkernel"), ("cell", "ptx"), ("line", "ptxconfig"), ("line", "ptxhistory"),
+          ("line", "ptxdebug"))
 
 _loaded: dict[int, list] = {}                           # id of the shell -> what undoes the loading
 
@@ -19,7 +21,7 @@ def load_ipython_extension(shell) -> None:
     """Register the magics, their completions, the names of cells in views, and how errors of cells are shown."""
     if id(shell) in _loaded:
         return
-    shell.register_magics(PtxMagics, HistoryMagics)
+    shell.register_magics(PtxMagics, HistoryMagics, DebugMagics)
     matcher = complete_magics(shell)
     shell.Completer.custom_matchers.append(matcher)
 

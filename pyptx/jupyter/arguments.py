@@ -71,7 +71,7 @@ def _all(function: Callable, options: Sequence[Callable]) -> Callable:
 def given(magic: Callable, line: str) -> dict[str, Any]:
     """The options that a line gives, by destination, without the defaults of the others."""
     parser = magic.parser
-    empty = Namespace(**{action.dest: [] if action.dest == "param" else _UNSET for action in parser._actions
+    empty = Namespace(**{action.dest: [] if action.default == [] else _UNSET for action in parser._actions
                          if action.dest != "help"})
     found = vars(parser.parse_args(arg_split(line), empty))
     return {name: value for name, value in found.items() if value is not _UNSET and value != []}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from pyptx.jupyter.errors import CellSyntaxError, explain, rendered
 from pyptx.kernel import Kernel
 
-__all__ = ["Cell", "evaluate", "run_statement"]
+__all__ = ["Cell", "as_method", "evaluate", "method_of_own", "run_statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,31 @@ def evaluate(shell, tree: ast.Expression, text: str, what: str) -> Any:
     except Exception as error:
         explain(shell, error)
         raise
+
+
+def as_method(call: str, method: str) -> tuple[ast.Expression, ast.expr] | None:
+    """The text `f(x)` as the expression `f.method(x)`, and `f`; None: it is no call."""
+    try:
+        tree = ast.parse(call.strip(), f"<{method}>", "eval")
+    except SyntaxError:
+        return None
+    if not isinstance(tree.body, ast.Call):
+        return None
+    function = tree.body.func
+    tree.body.func = ast.copy_location(ast.Attribute(function, method, ast.Load()), function)
+    return ast.fix_missing_locations(tree), function
+
+
+def method_of_own(call: str, method: str, kernels: Mapping[str, Kernel], what: str) -> ast.Expression:
+    """As `as_method`, of a call of one of the cell's kernels; `what`: the option it was given by.
+
+    Raises:
+        UsageError: it is another call, or none.
+    """
+    match as_method(call, method):
+        case tree, ast.Name(id=name) if name in kernels:
+            return tree
+    raise UsageError(f'{what} {call}: expected a call of a kernel of this cell, such as "{next(iter(kernels))}(x)"')
 
 
 def _execute(shell, tree: ast.Module, file: str, *, quiet: bool) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from pyptx.check import Report
-from pyptx.jupyter.cells import evaluate
+from pyptx.jupyter.cells import evaluate, method_of_own
 from pyptx.kernel import Kernel
 
 __all__ = ["check"]
@@ -22,16 +20,7 @@ def check(shell, call: str, kernels: Mapping[str, Kernel]) -> Report:
         UsageError: it is no call of a kernel of the cell.
     """
     __tracebackhide__ = True
-    try:
-        tree = ast.parse(call.strip(), "<--check>", "eval")
-    except SyntaxError:
-        tree = None
-    match tree:
-        case ast.Expression(ast.Call(func=ast.Name(id=name))) if name in kernels:
-            tree.body.func = ast.copy_location(ast.Attribute(tree.body.func, "check", ast.Load()), tree.body.func)
-        case _:
-            raise UsageError(f"--check {call}: expected a call of a kernel of this cell, such as "
-                             f'"{next(iter(kernels))}(x)"')
-    report = evaluate(shell, ast.fix_missing_locations(tree), call, "--check")
+    tree = method_of_own(call, "check", kernels, "--check")
+    report = evaluate(shell, tree, call, "--check")
     display(report)
     return report

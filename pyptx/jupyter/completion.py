@@ -9,6 +9,7 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, contex
 
 from pyptx import history
 from pyptx.jupyter.arguments import PANES, known_archs
+from pyptx.jupyter.debugging import DebugMagics
 from pyptx.jupyter.history import HistoryMagics
 from pyptx.jupyter.magics import PtxMagics
 
@@ -16,7 +17,7 @@ __all__ = ["complete_magics", "completions"]
 
 CELLS = ("%%ptxkernel", "%%ptx")
 MAGICS = {"%%ptxkernel": PtxMagics.ptxkernel, "%%ptx": PtxMagics.ptx, "%ptxconfig": PtxMagics.ptxconfig,
-          "%ptxhistory": HistoryMagics.ptxhistory}
+          "%ptxhistory": HistoryMagics.ptxhistory, "%ptxdebug": DebugMagics.ptxdebug}
 _ENTRY = re.compile(r"\.entry\s+([\w$%]+)")
 REFS = ("--restore", "--view", "--diff")                # options followed by a version
 

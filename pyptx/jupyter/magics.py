@@ -16,6 +16,7 @@ from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.checking import check
 from pyptx.jupyter.comparing import earlier
+from pyptx.jupyter.debugging import debug
 from pyptx.jupyter.errors import explain, warn
 from pyptx.jupyter.keeping import Keeper, notebook_name
 from pyptx.jupyter.ptxcells import ptx_cell
@@ -44,6 +45,9 @@ class PtxMagics(Magics):
     @argument("--check", metavar="CALL",
               help='check a kernel once the cell has run, as --check "gemm(a, b)": it runs in several schedules on '
                    "copies of the arrays, and the report of races, missing waits, faults and deadlocks is shown")
+    @argument("--debug", metavar="CALL",
+              help='open the debugger for a call once the cell has run, as --debug "gemm(a, b)"; it is shown instead '
+                   "of the view, and is the value of the cell")
     @arguments.kept_options
     @cell_magic
     def ptxkernel(self, line: str, cell: str) -> Any:
@@ -56,7 +60,7 @@ class PtxMagics(Magics):
         """
         __tracebackhide__ = True
         own = arguments.given(self.ptxkernel, line)
-        asked = self._asked(own, "run", "check", "diff", "name")
+        asked = self._asked(own, "run", "check", "debug", "diff", "name")
         params = arguments.params(own.get("param", []), self.shell.user_ns)
         sticky = arguments.params(self.defaults.get("param", []), self.shell.user_ns)
         arch, version = arguments.arch(asked.arch), arguments.version(asked.version)
@@ -79,7 +83,12 @@ class PtxMagics(Magics):
         if asked.name:
             kept = {name: one.compiled for name, one in made.items()}
             self.shell.user_ns[asked.name] = next(iter(kept.values())) if len(kept) == 1 else kept
+        session = debug(self.shell, arguments.unquoted(asked.debug), "--debug", kernels) if asked.debug else None
+        if session is not None:
+            asked.quiet = True
         view = self._show(list(made.values()), text, asked, panes=panes)
+        if session is not None:
+            return session
         if report is None or not report.errors:
             return view
         if view is not None:

@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["STATIC", "bundle", "page"]
 
 STATIC = Path(__file__).parents[1] / "jupyter" / "static"
-STYLES = ("linked.css", "diff.css", "sweep.css", "roofline.css")
+STYLES = ("linked.css", "diff.css", "sweep.css", "roofline.css", "debug.css")
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)

@@ -1,5 +1,6 @@
 // Draws any view: the one module that a front end imports.
 
+import { mount as mountDebug } from "./debug.js";
 import { mount as mountDiff } from "./diff.js";
 import { mount as mountLinked } from "./linked.js";
 import { mount as mountRoofline } from "./roofline.js";
@@ -8,6 +9,7 @@ import { mount as mountTabs } from "./tabs.js";
 
 /** Draw `data` into `element`, by its kind; returns how to drive and remove it (`destroy()` at least). */
 export function mount(element, data, options = {}) {
+  if (data.kind === "debug") return mountDebug(element, data, options);
   if (data.kind === "diff") return mountDiff(element, data, options);
   if (data.kind === "roofline") return mountRoofline(element, data, { mount, ...options });
   if (data.kind === "sweep") return mountSweep(element, data, { mount, ...options });

@@ -26,7 +26,8 @@ function foldAll(view, names) {
   view.paint();
 }
 
-function menu(name, children) {
+/** A button that opens a sheet. */
+export function menu(name, children) {
   const element = h("details.pyptx-menu", { onkeydown: event => { if (event.key === "Escape") { element.open = false; event.stopPropagation(); } } },
                     h("summary.pyptx-button", {}, name), h("div.pyptx-sheet", {}, ...children));
   element.addEventListener("focusout", event => { if (event.relatedTarget && !element.contains(event.relatedTarget)) element.open = false; });

@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{35(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=r.n(a),x=r(38),n=r(39),l=r(40),s=r(41),d=i()(o());d.i(x.A),d.i(n.A),d.i(l.A),d.i(s.A),d.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{35(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=e.n(a),x=e(38),n=e(39),l=e(40),d=e(41),s=e(42),y=i()(o());y.i(x.A),y.i(n.A),y.i(l.A),y.i(d.A),y.i(s.A),y.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -69,7 +69,221 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
-`,""]),r.d(t,{},{A:d})},39(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:y})},42(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The debugger: what it has beyond the linked view's styles. */
+
+.pyptx-debug {
+  --px-now: light-dark(#b35900, #ffb066);
+  --px-low: light-dark(#e3ebf4, #1d2b3a);
+  --px-high: light-dark(#08306b, #ffe28a);
+  --px-run: light-dark(#7f9cbb, #5f83a8);
+  --px-wait: light-dark(#c27b00, #e0a33a);
+  --px-fly: light-dark(#1a5499, #6cb6ff);
+  --px-landed: light-dark(#00766a, #45c8b4);
+  --px-good: light-dark(#00665c, #5fd3c1);
+  --px-label: 170px;
+}
+.pyptx-debug .pyptx-soft { color: var(--px-soft); font-size: 12px; margin: 2px 0; }
+.pyptx-debug h3 { margin: 0; font-size: 12px; font-weight: 600; line-height: 1.6; color: var(--px-soft); }
+.pyptx-debug kbd { margin-left: 5px; padding: 0 3px; font: 10px/1.3 var(--jp-code-font-family, ui-monospace, monospace); color: var(--px-soft); background: none; border: 1px solid var(--px-edge); border-radius: 3px; box-shadow: none; }
+.pyptx-debug .pyptx-button:disabled { opacity: 0.45; cursor: default; border-color: var(--px-edge); }
+.pyptx-debug p { margin: 4px 0; }
+.pyptx-debug .pyptx-scroll { overflow: auto; scrollbar-width: thin; outline-offset: -2px; }
+.pyptx-debug .pyptx-tools { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; }
+.pyptx-debug .pyptx-section-body .pyptx-tools { padding: 5px 0; }
+.pyptx-debug .pyptx-search { width: 170px; font-size: 12px; }
+.pyptx-debug .pyptx-toolbar .pyptx-search { width: 130px; }
+.pyptx-switch[aria-pressed=true] { border-color: var(--px-focus); box-shadow: inset 0 -2px 0 var(--px-focus); font-weight: 600; }
+.pyptx-debug .pyptx-drop { padding: 0 5px; margin-left: 4px; font: inherit; line-height: 1.2; color: var(--px-soft); background: none; border: 0; cursor: pointer; }
+.pyptx-debug .pyptx-drop:hover { color: var(--px-bad); }
+.pyptx-debug .pyptx-link { padding: 0; font: inherit; font-family: var(--jp-code-font-family, ui-monospace, monospace); color: var(--px-focus); background: none; border: 0; text-decoration: underline; cursor: pointer; }
+.pyptx-debug .pyptx-small { padding: 0 5px; font-size: 11px; }
+.pyptx-debug select { font: inherit; font-size: 12px; max-width: 280px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 1px 2px; }
+
+/* JupyterLab lays out tables and lists of outputs; those of a view are laid out as elsewhere. */
+.pyptx-linked.pyptx-debug table { margin: 0; border-collapse: collapse; border: 0; table-layout: auto; font-size: 12px; width: auto; }
+.pyptx-linked.pyptx-debug th, .pyptx-linked.pyptx-debug td { border: 0; text-align: left; vertical-align: middle; max-width: none; white-space: nowrap; color: var(--px-ink); }
+.pyptx-linked.pyptx-debug tr, .pyptx-linked.pyptx-debug tbody tr:nth-child(odd), .pyptx-linked.pyptx-debug tbody tr:hover { background: none; }
+.pyptx-linked.pyptx-debug dt, .pyptx-linked.pyptx-debug dd { float: none; width: auto; margin: 0; padding: 0; }
+.pyptx-linked.pyptx-debug dl { margin: 0; overflow: visible; }
+.pyptx-linked.pyptx-debug ul { margin: 0; padding: 0; list-style: none; }
+.pyptx-linked.pyptx-debug dl.pyptx-keys { display: grid; }
+.pyptx-linked.pyptx-debug .pyptx-keys dt { font-weight: 600; }
+.pyptx-linked.pyptx-debug .pyptx-number { text-align: right; font-variant-numeric: tabular-nums; }
+
+/* where it stands */
+.pyptx-debug-header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 16px; padding: 6px 12px 4px; }
+.pyptx-debug-name { font-size: 15px; }
+.pyptx-fact-inline { font-size: 12px; color: var(--px-soft); }
+.pyptx-fact-inline b { color: var(--px-ink); font-weight: 600; font-variant-numeric: tabular-nums; }
+.pyptx-debug-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 5px 12px; border-bottom: 1px solid var(--px-edge); }
+.pyptx-stop { display: flex; align-items: baseline; gap: 8px; flex: 3 1 420px; min-width: 0; border-left: 4px solid var(--px-focus); padding: 1px 8px; }
+.pyptx-stop[data-reason=breakpoint], .pyptx-stop[data-reason=watchpoint] { border-left-color: var(--px-now); }
+.pyptx-stop[data-reason=fault], .pyptx-stop[data-reason=deadlock] { border-left-color: var(--px-bad); }
+.pyptx-stop[data-reason=fault] b, .pyptx-stop[data-reason=deadlock] b { color: var(--px-bad); }
+.pyptx-stop[data-reason=exit] { border-left-color: var(--px-good); }
+.pyptx-stop-sign { min-width: 1.2em; text-align: center; color: var(--px-now); }
+.pyptx-stop-words { overflow-wrap: anywhere; white-space: pre-wrap; }
+.pyptx-stop-where { margin-left: 10px; color: var(--px-soft); font-variant-numeric: tabular-nums; }
+.pyptx-scrubber { display: flex; align-items: center; gap: 8px; flex: 2 1 300px; font-variant-numeric: tabular-nums; }
+.pyptx-count { min-width: 84px; text-align: right; font-weight: 600; }
+.pyptx-slider { flex: 1; min-width: 80px; margin: 0; accent-color: var(--px-now); }
+.pyptx-error { display: flex; gap: 6px; padding: 5px 12px; color: var(--px-bad); border-bottom: 1px solid var(--px-edge); white-space: pre-wrap; overflow-wrap: anywhere; }
+.pyptx-error .pyptx-drop { margin-left: auto; }
+.pyptx-debug .pyptx-toolbar { gap: 5px 8px; padding: 5px 12px; }
+.pyptx-pause:not(:disabled) { color: var(--px-bg); background: var(--px-now); border-color: var(--px-now); }
+.pyptx-pause:not(:disabled) kbd { color: inherit; }
+.pyptx-busy .pyptx-code, .pyptx-busy .pyptx-section-body { opacity: 0.6; }
+
+/* warps and code */
+.pyptx-debug-code { display: flex; border-bottom: 1px solid var(--px-edge); }
+.pyptx-debug.pyptx-fill { overflow: hidden auto; }
+.pyptx-debug.pyptx-fill .pyptx-header { max-height: none; overflow: visible; }
+.pyptx-debug.pyptx-fill > * { flex: none; }
+.pyptx-debug.pyptx-fill > .pyptx-debug-code { flex: 3 0 260px; min-height: 0; }
+.pyptx-debug.pyptx-fill > .pyptx-debug-values { flex: 2 0 220px; min-height: 0; }
+.pyptx-debug.pyptx-fill .pyptx-section-body { max-height: none; }
+.pyptx-debug-code > .pyptx-panes { flex: 1; min-width: 0; }
+.pyptx-warpsbox { display: flex; flex-direction: column; flex: 0 0 228px; min-height: 0; border-right: 1px solid var(--px-edge); position: relative; }
+.pyptx-warpsbox h3 { padding: 2px 10px; border-bottom: 1px solid var(--px-edge); font-size: 11px; }
+.pyptx-chips { display: flex; flex-wrap: wrap; gap: 3px; padding: 4px 8px; }
+.pyptx-debug .pyptx-chip { font: inherit; font-size: 11px; line-height: 17px; padding: 0 6px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 9px; white-space: nowrap; cursor: pointer; }
+.pyptx-debug button.pyptx-chip[aria-pressed=false] { text-decoration: none; color: var(--px-ink); }
+.pyptx-debug .pyptx-chip[aria-pressed=true] { border-color: var(--px-focus); box-shadow: inset 0 0 0 1px var(--px-focus); font-weight: 600; }
+.pyptx-warplist { flex: 1 1 0; min-height: 0; overflow: auto; outline-offset: -2px; scrollbar-width: thin; position: relative; }
+.pyptx-warp { display: grid; grid-template-columns: 1.4em 1fr auto; gap: 0 4px; padding: 2px 8px 3px; border-left: 4px solid transparent; border-bottom: 1px solid var(--px-edge); font-size: 12px; line-height: 1.35; }
+.pyptx-live .pyptx-warp { cursor: pointer; }
+.pyptx-live .pyptx-warp:hover { background: var(--px-raised); }
+.pyptx-warp[aria-selected=true] { border-left-color: var(--px-now); background: color-mix(in srgb, var(--px-now) 14%, transparent); font-weight: 600; }
+.pyptx-warpname { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.pyptx-warpname em { color: var(--px-soft); }
+.pyptx-warpplace, .pyptx-waits { grid-column: 2 / 4; font-size: 11px; font-weight: 400; color: var(--px-soft); }
+.pyptx-waits { color: var(--px-wait); overflow-wrap: anywhere; }
+.pyptx-w-waiting .pyptx-sign { color: var(--px-wait); }
+.pyptx-w-running .pyptx-sign { color: var(--px-now); }
+.pyptx-w-exited { color: var(--px-soft); }
+.pyptx-mask { align-self: center; width: 34px; height: 8px; border: 1px solid var(--px-edge); border-radius: 2px; }
+
+.pyptx-debug .pyptx-pane { position: relative; }
+.pyptx-debug .pyptx-columns { display: none; }
+.pyptx-debug .pyptx-row:not(.pyptx-kin, .pyptx-exact) { background: color-mix(in srgb, var(--c) 4%, transparent); }
+.pyptx-debug .pyptx-kin:not(.pyptx-exact) { background: color-mix(in srgb, var(--c) 18%, transparent); }
+.pyptx-debug .pyptx-no { width: calc(var(--px-number) + 60px); padding-left: 8px; display: flex; justify-content: flex-end; }
+.pyptx-debug .pyptx-row .pyptx-no { cursor: default; }
+.pyptx-live .pyptx-row:not(.pyptx-head) .pyptx-no { cursor: pointer; }
+.pyptx-debug .pyptx-exact .pyptx-no { color: var(--px-ink); background: color-mix(in srgb, var(--px-ink) 14%, var(--px-bg)); }
+.pyptx-debug .pyptx-point { position: absolute; left: 6px; width: 1.2em; text-align: center; color: light-dark(#b3261e, #ff8a7a); font-size: 13px; }
+.pyptx-live .pyptx-row:not(.pyptx-stops):not(.pyptx-head) .pyptx-no:hover .pyptx-point::after { content: "○"; opacity: 0.6; }
+.pyptx-here-sign { position: absolute; left: 21px; width: 1em; text-align: center; color: var(--px-now); font-size: 11px; }
+.pyptx-warps { position: absolute; left: 33px; top: 2px; bottom: 2px; min-width: 0; padding: 0 3px; font-size: 10px; line-height: calc(var(--px-row) - 4px); color: var(--px-ink); background: color-mix(in srgb, var(--px-run) 45%, transparent); border-radius: 3px; }
+.pyptx-warps:empty { display: none; }
+.pyptx-debug .pyptx-row.pyptx-here { background: color-mix(in srgb, var(--px-now) 26%, var(--px-bg)); box-shadow: inset 0 1px 0 var(--px-now), inset 0 -1px 0 var(--px-now); }
+.pyptx-debug .pyptx-here .pyptx-no { color: var(--px-ink); background: color-mix(in srgb, var(--px-now) 34%, var(--px-bg)); font-weight: 700; }
+.pyptx-debug .pyptx-row.pyptx-caller { box-shadow: inset 0 -1px 0 var(--px-now); }
+.pyptx-debug .pyptx-active { outline: 1px dashed var(--px-ink); outline-offset: -1px; }
+.pyptx-condition { position: absolute; left: 44px; z-index: 10; display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 6px 8px; font: 12px/1.4 var(--jp-ui-font-family, system-ui, sans-serif); color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-focus); border-radius: 6px; box-shadow: 0 4px 16px rgb(0 0 0 / 25%); }
+
+/* timeline */
+.pyptx-timeline { border-bottom: 1px solid var(--px-edge); padding: 2px 12px 4px; }
+.pyptx-timehead { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 14px; }
+.pyptx-timelegend { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 11px; color: var(--px-soft); }
+.pyptx-timelegend span { display: inline-flex; align-items: center; gap: 4px; }
+.pyptx-debug .pyptx-timelegend .pyptx-span { position: static; display: inline-block; width: 18px; }
+.pyptx-timesaid { flex: 1; min-width: 120px; height: 18px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; text-align: right; font-size: 11px; color: var(--px-ink); font-variant-numeric: tabular-nums; }
+.pyptx-timehead .pyptx-button { padding: 0 7px; font-size: 11px; }
+.pyptx-plot { position: relative; overflow: hidden; outline-offset: 1px; user-select: none; }
+.pyptx-live .pyptx-plot { cursor: crosshair; }
+.pyptx-timerows { max-height: 208px; overflow: hidden auto; scrollbar-width: none; }
+.pyptx-fill .pyptx-timerows { max-height: 24vh; }
+.pyptx-timerow { display: flex; height: 16px; }
+.pyptx-timename { flex: 0 0 var(--px-label); padding-right: 8px; font-size: 11px; line-height: 16px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; cursor: default; }
+.pyptx-timebars { position: relative; flex: 1; min-width: 0; border-bottom: 1px solid color-mix(in srgb, var(--px-edge) 55%, transparent); overflow: hidden; }
+.pyptx-debug .pyptx-span { position: absolute; top: 3px; height: 10px; border-radius: 1px; }
+.pyptx-k-run { background: var(--px-run); }
+.pyptx-k-wait { background: repeating-linear-gradient(135deg, var(--px-wait) 0 2px, transparent 2px 5px); }
+.pyptx-k-issued { background: none; border: 1px solid var(--px-fly); }
+.pyptx-k-in-flight { background: repeating-linear-gradient(90deg, var(--px-fly) 0 5px, color-mix(in srgb, var(--px-fly) 35%, transparent) 5px 8px); }
+.pyptx-k-completed { background: linear-gradient(var(--px-landed), var(--px-landed)) left / 100% 4px no-repeat, color-mix(in srgb, var(--px-landed) 30%, transparent); }
+.pyptx-k-waited { background: var(--px-landed); }
+.pyptx-axis { position: relative; height: 15px; margin-left: var(--px-label); font-size: 10px; color: var(--px-soft); font-variant-numeric: tabular-nums; }
+.pyptx-axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.pyptx-axis span:first-child { transform: none; }
+.pyptx-axis .pyptx-last { transform: translateX(-100%); }
+.pyptx-now-line { position: absolute; top: 0; bottom: 0; width: 2px; margin-left: -1px; background: var(--px-now); pointer-events: none; }
+.pyptx-now-line::after { content: "▲"; position: absolute; bottom: -2px; left: -5px; font-size: 11px; line-height: 1; color: var(--px-now); }
+.pyptx-pointer-line { position: absolute; top: 0; bottom: 15px; width: 1px; background: var(--px-soft); pointer-events: none; }
+
+/* values */
+.pyptx-debug-values { display: flex; align-items: stretch; }
+.pyptx-sections { display: flex; flex-direction: column; flex: 1 1 0; min-width: 0; min-height: 0; }
+.pyptx-sections + .pyptx-sections { border-left: 1px solid var(--px-edge); }
+.pyptx-section-body { flex: 1; min-height: 160px; max-height: 340px; padding: 0 10px 6px; overflow: hidden; display: flex; }
+.pyptx-section-body > * { flex: 1; min-width: 0; display: flex; flex-direction: column; min-height: 0; overflow: auto; }
+.pyptx-section-body > .pyptx-scroll { display: block; padding-top: 4px; }
+.pyptx-debug .pyptx-note { color: var(--px-soft); font-weight: 400; }
+.pyptx-lanebox { display: inline-flex; align-items: center; gap: 6px; }
+.pyptx-lane-said { min-width: 50px; text-align: right; font-size: 12px; font-variant-numeric: tabular-nums; }
+.pyptx-lanes { display: inline-flex; border: 1px solid var(--px-edge); border-radius: 3px; }
+.pyptx-lanes span { width: 6px; height: 14px; border-right: 1px solid var(--px-bg); background: repeating-linear-gradient(135deg, var(--px-edge) 0 1px, transparent 1px 4px); cursor: pointer; }
+.pyptx-lanes .pyptx-on { background: var(--px-soft); }
+.pyptx-lanes .pyptx-own { background: var(--px-now); }
+.pyptx-registers { font-family: var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace); }
+.pyptx-linked.pyptx-debug .pyptx-registers th, .pyptx-linked.pyptx-debug .pyptx-registers td { padding: 0 8px 0 0; line-height: 18px; font-weight: 400; }
+.pyptx-linked.pyptx-debug .pyptx-registers thead th { position: sticky; top: 0; z-index: 1; color: var(--px-soft); background: var(--px-bg); font: 11px/18px var(--jp-ui-font-family, system-ui, sans-serif); }
+.pyptx-registers b { font-weight: 600; }
+.pyptx-registers small, .pyptx-registers .pyptx-type, .pyptx-registers .pyptx-spread { color: var(--px-soft) !important; font-size: 11px; }
+.pyptx-changed-sign { display: inline-block; width: 1.2em; color: var(--px-now); font-weight: 700; }
+.pyptx-linked.pyptx-debug .pyptx-changed .pyptx-value { font-weight: 700; }
+.pyptx-linked.pyptx-debug tr.pyptx-changed { background: color-mix(in srgb, var(--px-now) 13%, transparent) !important; }
+.pyptx-linked.pyptx-debug .pyptx-wide th[scope=row] { position: sticky; left: 0; background: var(--px-bg); }
+.pyptx-linked.pyptx-debug .pyptx-wide .pyptx-own { box-shadow: inset 1px 0 0 var(--px-now), inset -1px 0 0 var(--px-now); }
+.pyptx-linked.pyptx-debug .pyptx-wide .pyptx-off { color: var(--px-soft); text-decoration: line-through; }
+.pyptx-wide [data-lane] { cursor: pointer; padding-left: 6px !important; padding-right: 6px !important; }
+.pyptx-heat { position: relative; display: block; width: 128px; height: 12px; border: 1px solid var(--px-edge); border-radius: 2px; cursor: pointer; }
+.pyptx-heat i { position: absolute; top: -2px; bottom: -2px; width: 4px; box-sizing: border-box; border: 1px solid var(--px-now); }
+.pyptx-linked.pyptx-debug .pyptx-table-plain th, .pyptx-linked.pyptx-debug .pyptx-table-plain td { padding: 1px 12px 1px 0; line-height: 18px; }
+.pyptx-linked.pyptx-debug .pyptx-table-plain thead th { color: var(--px-soft); font-weight: 400; font-size: 11px; }
+.pyptx-linked.pyptx-debug .pyptx-table-plain tbody th { font-weight: 600; }
+.pyptx-table-plain small { color: var(--px-soft); font-weight: 400; }
+.pyptx-arrived { display: inline-block; min-width: 70px; padding: 0 5px; border: 1px solid var(--px-edge); border-radius: 2px; background: linear-gradient(var(--px-bar), var(--px-bar)) left / var(--f) 100% no-repeat; font-variant-numeric: tabular-nums; }
+.pyptx-elsewhere { opacity: 0.75; }
+.pyptx-linked.pyptx-debug .pyptx-watches { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; padding: 4px 0; font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: 12px; }
+.pyptx-linked.pyptx-debug .pyptx-watches dt { color: var(--px-soft); font-weight: 400; }
+.pyptx-linked.pyptx-debug .pyptx-watches dd { overflow-wrap: anywhere; }
+.pyptx-watches .pyptx-bad { color: var(--px-bad); }
+.pyptx-add { display: flex; flex-wrap: wrap; gap: 6px; padding: 4px 0; }
+.pyptx-points li { display: flex; align-items: baseline; gap: 7px; padding: 1px 0; font-size: 12px; }
+.pyptx-debug .pyptx-points .pyptx-point { position: static; }
+.pyptx-points small { color: var(--px-soft); }
+.pyptx-points .pyptx-hit-now { background: color-mix(in srgb, var(--px-now) 16%, transparent); }
+
+/* matrices */
+.pyptx-figures { flex: 1; }
+.pyptx-linked.pyptx-debug .pyptx-figure { margin: 0 0 10px; }
+.pyptx-figure figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 6px; padding: 3px 0; }
+.pyptx-figure figcaption small { color: var(--px-soft); }
+.pyptx-pager { display: inline-flex; align-items: center; gap: 5px; font-size: 11px; color: var(--px-soft); }
+.pyptx-pager .pyptx-button { padding: 0 6px; }
+.pyptx-linked.pyptx-debug .pyptx-matrix { font: 10.5px/1.3 var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", monospace); border-collapse: separate; border-spacing: 1px; font-variant-numeric: tabular-nums; }
+.pyptx-linked.pyptx-debug .pyptx-matrix th { padding: 0 3px; font-weight: 400; font-size: 9.5px; text-align: center; color: var(--px-soft); background: var(--px-bg); }
+.pyptx-linked.pyptx-debug .pyptx-matrix thead th, .pyptx-linked.pyptx-debug .pyptx-matrix thead td { position: sticky; top: 0; z-index: 2; background: var(--px-bg); }
+.pyptx-linked.pyptx-debug .pyptx-matrix th[scope=row] { position: sticky; left: 0; text-align: right; }
+.pyptx-linked.pyptx-debug .pyptx-matrix tbody td { min-width: 26px; padding: 0 3px; text-align: right; }
+.pyptx-matrix td small { display: block; font-size: 8.5px; line-height: 1; color: var(--px-soft); }
+.pyptx-tone0 { --c: var(--px-c0); } .pyptx-tone1 { --c: var(--px-c1); } .pyptx-tone2 { --c: var(--px-c2); } .pyptx-tone3 { --c: var(--px-c3); }
+.pyptx-tone4 { --c: var(--px-c4); } .pyptx-tone5 { --c: var(--px-c5); } .pyptx-tone6 { --c: var(--px-c6); } .pyptx-tone7 { --c: var(--px-c7); }
+.pyptx-debug [class*=pyptx-tone] { background: color-mix(in srgb, var(--c) 26%, var(--px-bg)); }
+.pyptx-linked.pyptx-debug .pyptx-cell-changed { font-weight: 700; box-shadow: inset 0 -2px 0 var(--px-now); }
+.pyptx-linked.pyptx-debug .pyptx-cell-own { outline: 2px solid var(--px-now); outline-offset: -1px; }
+.pyptx-banks span { display: inline-block; padding: 0 5px; margin-right: 2px; color: var(--px-ink); }
+
+@media (max-width: 900px) {
+  .pyptx-debug-values { flex-direction: column; }
+  .pyptx-sections + .pyptx-sections { border-left: 0; border-top: 1px solid var(--px-edge); }
+  .pyptx-warpsbox { flex-basis: 150px; }
+  .pyptx-debug { --px-label: 100px; }
+  .pyptx-debug .pyptx-move { display: none; }
+}
+`,""]),e.d(t,{},{A:i})},39(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
 
 .pyptx-verdict { margin: 4px 0 2px; font-size: 14px; font-weight: 600; }
 .pyptx-diff { --px-renamed: #66ccee; --px-moved: #ccbb44; --px-other: #ee6677; --px-better: light-dark(#1c6b2a, #7fd08f); }
@@ -92,7 +306,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-diff .pyptx-right .pyptx-no + .pyptx-col { text-align: left; }
 .pyptx-changed { text-decoration: underline 2px color-mix(in srgb, var(--k) 80%, var(--px-ink)); text-underline-offset: 3px; font-weight: 700; }
 .pyptx-diff .pyptx-list { overflow-x: scroll; }
-`,""]),r.d(t,{},{A:i})},38(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+`,""]),e.d(t,{},{A:i})},38(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
 
 .pyptx-linked {
   color-scheme: light dark;
@@ -268,7 +482,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
 .pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
 .pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-`,""]),r.d(t,{},{A:i})},41(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The roofline: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},41(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The roofline: what it has beyond the linked view's styles. */
 
 .pyptx-roofline {
   --rf-grid: light-dark(#e3e7ec, #2a313b);
@@ -346,7 +560,7 @@ line.rf-slope.rf-other { stroke: var(--px-soft); }
 .pyptx-roof-drawer-bar { display: flex; align-items: center; gap: 8px; padding: 5px 12px; background: var(--px-raised); }
 .pyptx-roof-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 .pyptx-roof-drawer-body > p { margin: 8px 12px; }
-`,""]),r.d(t,{},{A:i})},40(p,t,r){var e=r(36),o=r.n(e),a=r(37),i=(r.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},40(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
 
 .pyptx-sweep {
   --px-fast: light-dark(#08306b, #ffe28a);
@@ -470,4 +684,4 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-drawer-body > p { padding: 8px 12px; }
 .pyptx-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 @media (max-width: 760px) { .pyptx-sweep-body { flex-direction: column; } .pyptx-details { flex-basis: auto; border-left: 0; border-top: 1px solid var(--px-edge); } }
-`,""]),r.d(t,{},{A:i})},37(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var r="",e=void 0!==t[5];return t[4]&&(r+="@supports (".concat(t[4],") {")),t[2]&&(r+="@media ".concat(t[2]," {")),e&&(r+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),r+=p(t),e&&(r+="}"),t[2]&&(r+="}"),t[4]&&(r+="}"),r}).join("")},t.i=function(p,r,e,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(e)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var s=[].concat(p[l]);e&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),r&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=r),o&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=o):s[4]="".concat(o)),t.push(s))}},t}},36(p){p.exports=function(p){return p[1]}},29(p){var t=[];function r(p){for(var r=-1,e=0;e<t.length;e++)if(t[e].identifier===p){r=e;break}return r}function e(p,e){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=e.base?x[0]+e.base:x[0],l=o[n]||0,s="".concat(n," ").concat(l);o[n]=l+1;var d=r(s),f={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==d)t[d].references++,t[d].updater(f);else{var c=function(p,t){var r=t.domAPI(t);return r.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&r.update(p=t):r.remove()}}(f,e);e.byIndex=i,t.splice(i,0,{identifier:s,updater:c,references:1})}a.push(s)}return a}p.exports=function(p,o){var a=e(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=r(a[i]);t[x].references--}for(var n=e(p,o),l=0;l<a.length;l++){var s=r(a[l]);0===t[s].references&&(t[s].updater(),t.splice(s,1))}a=n}}},31(p){var t={};p.exports=function(p,r){var e=function(p){if(void 0===t[p]){var r=document.querySelector(p);if(window.HTMLIFrameElement&&r instanceof window.HTMLIFrameElement)try{r=r.contentDocument.head}catch(p){r=null}t[p]=r}return t[p]}(p);if(!e)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");e.appendChild(r)}},33(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},32(p,t,r){p.exports=function(p){var t=r.nc;t&&p.setAttribute("nonce",t)}},30(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(r){var e,o,a;e="",r.supports&&(e+="@supports (".concat(r.supports,") {")),r.media&&(e+="@media ".concat(r.media," {")),(o=void 0!==r.layer)&&(e+="@layer".concat(r.layer.length>0?" ".concat(r.layer):""," {")),e+=r.css,o&&(e+="}"),r.media&&(e+="}"),r.supports&&(e+="}"),(a=r.sourceMap)&&"u">typeof btoa&&(e+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(e,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},34(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},28(p,t,r){var e=r(29),o=r.n(e),a=r(30),i=r.n(a),x=r(31),n=r.n(x),l=r(32),s=r.n(l),d=r(33),f=r.n(d),c=r(34),y=r.n(c),g=r(35),u={};u.styleTagTransform=y(),u.setAttributes=s(),u.insert=n().bind(null,"head"),u.domAPI=i(),u.insertStyleElement=f(),o()(g.A,u),g.A&&g.A.locals&&g.A.locals}}]);
+`,""]),e.d(t,{},{A:i})},37(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);r&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),e&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=e),o&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=o):d[4]="".concat(o)),t.push(d))}},t}},36(p){p.exports=function(p){return p[1]}},29(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,d="".concat(n," ").concat(l);o[n]=l+1;var s=e(d),y={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==s)t[s].references++,t[s].updater(y);else{var c=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(y,r);r.byIndex=i,t.splice(i,0,{identifier:d,updater:c,references:1})}a.push(d)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var d=e(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=n}}},31(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},33(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},32(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},30(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},34(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},28(p,t,e){var r=e(29),o=e.n(r),a=e(30),i=e.n(a),x=e(31),n=e.n(x),l=e(32),d=e.n(l),s=e(33),y=e.n(s),c=e(34),f=e.n(c),g=e(35),b={};b.styleTagTransform=f(),b.setAttributes=d(),b.insert=n().bind(null,"head"),b.domAPI=i(),b.insertStyleElement=y(),o()(g.A,b),g.A&&g.A.locals&&g.A.locals}}]);

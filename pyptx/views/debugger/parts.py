@@ -1,0 +1,156 @@
+"""What of a debugged kernel is shown where there is little room: the lines around a place, the values that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["SIGNS", "CodeLine", "code", "lane_text", "matrix", "registers", "size_text", "span", "where", "warps"]
+
+# sign of a warp's state, and of why the run stopped
+SIGNS = {"running": "▶", "ready": "○", "waiting": "◷", "exited": "✓",
+         "start": "▷", "step": "▸", "breakpoint": "●", "watchpoint": "◆", "fault": "✕", "deadlock": "⊘", "exit": "✓",
+         "interrupt": "‖"}
+_WHOLE = {"running": 0, "waiting": 1, "ready": 2, "exited": 3}
+
+
+class CodeLine(NamedTuple):
+    """A line of source: its number, its text, whether the focused warp stands there, how many others, a breakpoint."""
+
+    number: int
+    text: str
+    here: bool
+    others: int
+    stops: str                                          # "●", "◆" with a condition, "○" switched off, or ""
+
+
+def code(view: Any, context: int) -> tuple[str, list[CodeLine], list[CodeLine]]:
+    """The file, and the lines of Python and of PTX around the place of the focused warp."""
+    document, sources = view.document, view.sources
+    place, ptx = document["place"], sources["ptx"]
+    owner = _owner(sources, place["ptx"])
+    line = place["line"] or (owner[1] if owner else None)
+    file, python = place["file"] or "", []
+    found = _source(sources, file, owner)
+    if line and found:
+        file = found["file"]
+        here = [(warp, _owner(sources, warp["ptx"])) for warp in _others(document)]
+        python = [CodeLine(number, found["lines"][number - found["first"]], number == line,
+                           sum(at is not None and at[1] == number and sources["python"][at[0]] is found
+                               for _, at in here), _stops(document, file, number))
+                  for number in _around(line, context, found["first"], found["first"] + len(found["lines"]) - 1)]
+    at = place["ptx"] or 1
+    return file, python, [
+        CodeLine(number, ptx[number - 1], number == place["ptx"],
+                 sum(warp["ptx"] == number for warp in _others(document)), _stops(document, None, number))
+        for number in _around(at, context, 1, len(ptx))]
+
+
+def _around(line: int, context: int, first: int, last: int) -> range:
+    return range(max(first, line - context), min(last, line + context) + 1)
+
+
+def _owner(sources: Mapping[str, Any], ptx: int | None) -> tuple[int, int] | None:
+    """File (by number) and line of Python that wrote a line of PTX."""
+    if not ptx or not sources["line_of_ptx"][ptx - 1]:
+        return None
+    files = sources.get("file_of_ptx")
+    return (files[ptx - 1] if files else 0) or 0, sources["line_of_ptx"][ptx - 1]
+
+
+def _source(sources: Mapping[str, Any], file: str, owner: tuple[int, int] | None) -> Mapping[str, Any] | None:
+    if owner:
+        return sources["python"][owner[0]]
+    return next((source for source in sources["python"] if source["file"] == file), None)
+
+
+def _others(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return (warp for warp in document["warps"] if not _focused(document, warp) and warp["state"] != "exited")
+
+
+def _focused(document: Mapping[str, Any], warp: Mapping[str, Any]) -> bool:
+    focus = document["focus"]
+    return list(warp["cta"]) == list(focus["cta"]) and warp["warp"] == focus["warp"]
+
+
+def _stops(document: Mapping[str, Any], file: str | None, line: int) -> str:
+    for point in document["breakpoints"]:
+        if file is None:
+            there = line in point["ptx"]
+        else:
+            there = point.get("line") == line and (point.get("file") in (None, file))
+        if there:
+            return "○" if not point["enabled"] else "◆" if point["condition"] else "●"
+    return ""
+
+
+def where(document: Mapping[str, Any], cta: Sequence[int], warp: int) -> str:
+    """ "CTA 1,0 warp 3"; without the CTA when there is but one."""
+    grid = document["grid"]
+    if grid[0] * grid[1] * grid[2] == 1:
+        return f"warp {warp}"
+    return f"CTA {','.join(map(str, cta[:max(i + 1 for i in range(3) if i == 0 or grid[i] > 1)]))} warp {warp}"
+
+
+def size_text(sizes: Sequence[int]) -> str:
+    """ "128 x 2": without the ones at the end."""
+    parts = list(sizes)
+    while len(parts) > 1 and parts[-1] == 1:
+        parts.pop()
+    return " x ".join(map(str, parts))
+
+
+def warps(document: Mapping[str, Any], most: int) -> tuple[list[tuple[bool, Mapping[str, Any]]], int]:
+    """(whether it is the focused one, warp) of at most `most`: those of the focused CTA that do or wait for something
+    before the others, shown in their order; and how many are left out."""
+    every = [(_focused(document, warp), warp) for warp in document["warps"]]
+    own = list(document["focus"]["cta"])
+    order = sorted(range(len(every)), key=lambda i: (not every[i][0], list(every[i][1]["cta"]) != own,
+                                                     _WHOLE.get(every[i][1]["state"], 9), i))
+    return [every[i] for i in sorted(order[:most])], max(0, len(every) - most)
+
+
+def registers(document: Mapping[str, Any], most: int) -> tuple[list[Mapping[str, Any]], int]:
+    """At most `most` registers, those that changed and those with Python names first; and how many are left out."""
+    every = document["registers"]
+    order = sorted(range(len(every)), key=lambda i: (not every[i]["changed"], not every[i]["python"], i))
+    return [every[i] for i in order[:most]], max(0, len(every) - most)
+
+
+def lane_text(register: Mapping[str, Any]) -> str:
+    """What the lanes hold: "all 3", or the values, runs of equal ones once."""
+    known = [value for value in register["lanes"] if value is not None]
+    if not known:
+        return "no value"
+    if register["uniform"] or len(set(known)) == 1:
+        return f"all {known[0]}"
+    words, first, lanes = [], 0, register["lanes"]
+    for lane in range(1, len(lanes) + 1):
+        if lane < len(lanes) and lanes[lane] == lanes[first]:
+            continue
+        value = "–" if lanes[first] is None else lanes[first]
+        words.append(f"{value} x{lane - first}" if lane - first > 3 else " ".join([value] * (lane - first)))
+        first = lane
+    return " ".join(words[:10]) + (" …" if len(words) > 10 else "")
+
+
+def matrix(part: Mapping[str, Any], rows: int, columns: int) -> tuple[list[list[str]], str]:
+    """The upper left of a tile or fragment as text, and what is left out of it in words."""
+    values = [[("–" if value is None else str(value)) for value in line[:columns]] for line in part["values"][:rows]]
+    whole, shown = part["shape"], (len(values), len(values[0]) if values else 0)
+    if tuple(whole) == shown:
+        return values, ""
+    first = part.get("first") or (0, 0)
+    return values, (f"rows {first[0]} to {first[0] + shown[0] - 1} and columns {first[1]} to "
+                    f"{first[1] + shown[1] - 1} of {whole[0]} x {whole[1]}")
+
+
+def span(bars: Sequence[Mapping[str, Any]], last: int, now: int, width: int, signs: Mapping[str, str]) -> str:
+    """A row of the timeline as `width` characters; a later kind of span covers an earlier one."""
+    cells, scale = [" "] * width, width / max(1, last)
+    for bar in bars:
+        until = now if bar["to"] is None else bar["to"]
+        begin = min(width - 1, int(bar["from"] * scale))
+        for i in range(begin, min(width, max(begin + 1, round(until * scale)))):
+            cells[i] = signs.get(bar["kind"], "?")
+    return "".join(cells)

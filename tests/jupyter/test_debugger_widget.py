@@ -1,0 +1,103 @@
+"""The debugger as a widget: what it sends, what it answers, what is saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.sessions import FakeSession
+
+from pyptx.jupyter import debugger
+from pyptx.jupyter.debugger import LIVE_MIME, WIDGET_MIME, DebuggerWidget, display_session
+from pyptx.views.debugger import DebugView
+
+LIMIT_S = 30
+
+
+def until(true: Callable[[], Any]) -> None:
+    limit = time.monotonic() + LIMIT_S
+    while not true():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def widget(monkeypatch):
+    made = DebuggerWidget(FakeSession())
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(made, "send", sent.append)
+    yield made, made.session, sent
+    made.close()
+
+
+def ask(made, sent, name: str, **values: Any) -> dict[str, Any]:
+    """What the front end is told in the end."""
+    made._asked(made, {"number": "7", "ask": name, "values": values}, [])
+    until(lambda: any("working" not in message for message in sent))
+    assert sent.pop(0) == {"number": "7", "working": True}
+    return sent.pop()
+
+
+def test_a_widget_holds_the_document_and_its_fallbacks(widget):
+    made, session, _ = widget
+    assert made.document == session.document() and made.sources == session.sources()
+    bundle = made._repr_mimebundle_()
+    assert set(bundle) == {LIVE_MIME, WIDGET_MIME, "text/html", "text/plain"}
+    assert DebugView.from_json(bundle[LIVE_MIME]["view"]) == made.view()
+    assert "breakpoint: 1 at pipeline.py:16" in bundle["text/plain"]
+    assert "https://" not in made._esm + made._css
+
+
+def test_commands_move_the_session_and_the_document_follows(widget):
+    made, session, sent = widget
+    assert ask(made, sent, "step", n=3) == {"number": "7", "data": None}
+    assert session.asked == [("step", {"n": 3})]
+    assert made.document["step"] == 215
+
+
+def test_what_cannot_be_done_is_said_and_nothing_is_lost(widget):
+    made, _, sent = widget
+    before = made.document
+    assert ask(made, sent, "watch", text="xyz")["error"] == "xyz: no register is called so"
+    assert ask(made, sent, "run_to", place="99")["error"] == "there is no line 99"
+    assert ask(made, sent, "rewind")["error"] == "KeyError: 'lost'"
+    made._asked(made, "nonsense", [])
+    made._asked(made, {"number": "8"}, [])
+    assert made.document == before and sent == []
+
+
+def test_a_run_is_paused_while_it_runs(widget):
+    made, _, sent = widget
+    made._asked(made, {"number": "1", "ask": "resume"}, [])
+    made._asked(made, {"number": "2", "ask": "pause"}, [])
+    until(lambda: {"number": "1", "data": None} in sent)
+    assert {"number": "2", "data": None} in sent and {"number": "1", "working": True} in sent
+    assert made.document["stop"]["reason"] == "interrupt"
+
+
+def test_what_a_cell_does_is_shown_soon_and_saved_later(widget, monkeypatch):
+    made, session, _ = widget
+    saved: list[dict[str, Any]] = []
+    monkeypatch.setattr(debugger, "SAVE_S", 0.2)
+    monkeypatch.setattr(debugger, "display", lambda *a, **k: None)
+    monkeypatch.setattr(debugger, "update_display", lambda bundle, **_: saved.append(bundle))
+    made._ipython_display_()
+    for _ in range(100):
+        session.step()
+    until(lambda: made.document["step"] == 312)
+    until(lambda: saved)
+    assert saved[-1][LIVE_MIME]["view"]["document"]["step"] == 312 and len(saved) <= 2
+    made.close()
+    assert session.told == []
+
+
+def test_a_session_has_one_widget(monkeypatch):
+    shown: list[Any] = []
+    monkeypatch.setattr(debugger, "display", shown.append)
+    session = FakeSession()
+    display_session(session)
+    display_session(session)
+    assert shown[0] is shown[1] and shown[0].session is session
+    shown[0].close()
