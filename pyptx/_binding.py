@@ -78,8 +78,8 @@ class Binding:
         sizes, template, raw, unknown = {}, dict(self.template), {}, []
         for name, value in params.items():
             if name in self.symbolic_dims:
-                if isinstance(value, bool) or not hasattr(value, "__index__"):
-                    raise LaunchError(f"{self.name}: size {name}={value!r} must be an int")
+                if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
+                    raise LaunchError(f"{self.name}: size {name}={value!r} must be an int, 0 or more")
                 sizes[name] = int(value)
             elif name in template:
                 template[name] = value

@@ -153,10 +153,11 @@ def user_place() -> Place:
 
 
 def raised_at(error: BaseException) -> Place | None:
-    """The innermost place outside pyptx that an error went through; None when it went through none."""
+    """The innermost place outside pyptx and Python's own machinery that an error went through; None: through none."""
     place, traceback = None, error.__traceback__
     while traceback is not None:
-        if not _is_ours(traceback.tb_frame.f_code.co_filename):
+        file = traceback.tb_frame.f_code.co_filename
+        if not (_is_ours(file) or file.startswith("<frozen ")):
             place = Place(traceback.tb_frame.f_code, traceback.tb_lasti)
         traceback = traceback.tb_next
     return place

@@ -176,7 +176,7 @@ def test_what_a_kernel_refuses_is_reported_at_its_line(capsys):
     ("missing.py:double", "no file missing.py"),
     ("no_such_module:double", "no file and no module 'no_such_module'"),
     ("json:double", "json defines no kernel 'double'; kernels there: none"),
-    ("json", "json defines 0 kernels (none); name one as json:NAME"),
+    ("json", "json defines no kernel; one is a function with @kernel above"),
 ])
 def test_a_kernel_that_is_not_there_is_refused(capsys, name: str, message: str):
     status, _, err = run(capsys, "ptx", name)
@@ -327,3 +327,45 @@ def test_output_that_nobody_reads_ends_quietly(one: Path):
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], env=variables(), text=True, capture_output=True)
     assert done.stdout.startswith("// double for ")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("text, says", [
+    (b"def f(:\n", ":1: SyntaxError: invalid syntax\n    def f(:"),
+    (b"import no_such_thing\n", ":1: ModuleNotFoundError: No module named 'no_such_thing'\n    import no_such_thing"),
+    (b"x = 1\nraise RuntimeError('boom')\n", ":2: RuntimeError: boom"),
+    (b"import sys\nsys.exit('no')\n", ":2: SystemExit: no"), (b"\x7fELF\0\0", "null bytes"),
+    (b"", "defines no kernel; one is a function with @kernel above")])
+@pytest.mark.parametrize("command", ["ptx", "run", "check", "roofline"])
+def test_a_file_that_cannot_be_executed_is_one_clear_error(capsys, tmp_path: Path, command, text, says):
+    file = tmp_path / "wrong.py"
+    file.write_bytes(text)
+    status, out, err = run(capsys, command, file)
+    assert status in (1, 2) and out == "" and err.startswith("pyptx: ") and str(file) in err
+    assert says in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("name, says", [
+    ("", "is a folder"), ("none.ptx", "no file"), ("empty.ptx", "empty.ptx: Parse error at 1:1: expected .version"),
+    ("binary.ptx", "binary.ptx: Lex error"), ("binary.cubin", "not a whole cubin: 90 bytes end before")])
+def test_ptx_and_cubins_that_are_none(capsys, tmp_path: Path, name: str, says: str):
+    (tmp_path / "empty.ptx").write_text("")
+    (tmp_path / "binary.ptx").write_bytes(b"\x7fELF\x02\x01\xff")
+    (tmp_path / "binary.cubin").write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 84)
+    status, _, err = run(capsys, "view", tmp_path / name if name else tmp_path)
+    assert status == 1 and says in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("words", [
+    ("view", "{one}", "-p", "N=64", "-o"), ("check", "{one}", "--sarif"), ("run", "{one}", "--save"),
+    ("roofline", "{one}", "--out"), ("tune", "{one}", "--space", "N=1", "--out"), ("ptx", "{one}", "-o")])
+def test_a_file_that_cannot_be_written_is_told_before_any_work(capsys, one: Path, tmp_path: Path, words):
+    with pytest.raises(SystemExit) as ended:
+        run(capsys, *(word.format(one=one) for word in words), tmp_path / "none" / "x.html")
+    assert ended.value.code == 2 and f"there is no folder {tmp_path / 'none'}" in capsys.readouterr().err
+
+
+def test_warnings_are_one_line(capsys, tmp_path: Path, one: Path):
+    loud = tmp_path / "loud.py"
+    loud.write_text("import warnings\nwarnings.warn('mind this')\n" + one.read_text())
+    status, out, err = run(capsys, "ptx", loud, "-p", "N=64")
+    assert (status, err) == (0, f"{loud}:2: UserWarning: mind this\n") and ".version" in out

@@ -75,9 +75,7 @@ def value_of(text: str, rng: np.random.Generator) -> Any:
         except KeyError:
             raise CommandError(f"--args {text}: there is no type {found[1]}; expected f32, bf16, u32 ...") from None
     if text.endswith(".npy"):
-        if not Path(text).is_file():
-            raise CommandError(f"--args {text}: no such file")
-        return np.load(text)
+        return array_file(text, "--args")
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -85,6 +83,23 @@ def value_of(text: str, rng: np.random.Generator) -> Any:
     if not isinstance(value, int | float):
         raise CommandError(f"--args {text}: expected a number, FILE.npy or TYPE[SIZES] such as f32[64,96]")
     return value
+
+
+def array_file(path: str | Path, what: str) -> np.ndarray:
+    """The array in a .npy file that the option `what` names.
+
+    Raises:
+        CommandError: no such file, or none of that kind.
+    """
+    if not Path(path).is_file():
+        raise CommandError(f"{what} {path}: no such file")
+    try:
+        found = np.load(path)
+    except (ValueError, EOFError):
+        found = None
+    if not isinstance(found, np.ndarray):
+        raise CommandError(f"{what} {path}: not an array of numbers as numpy.save writes it")
+    return found
 
 
 def dimensions(text: str, what: str) -> tuple[int, ...]:

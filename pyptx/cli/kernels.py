@@ -15,9 +15,11 @@ from textwrap import fill
 from types import ModuleType
 from typing import Any
 
+from pyptx._loc import raised_at
 from pyptx.compiled import Compiled
 from pyptx.errors import PtxError
 from pyptx.kernel import Kernel
+from pyptx.parser import ParseError
 from pyptx.program import Entry, load
 from pyptx.views.code.cubins import load_cubin
 
@@ -72,7 +74,7 @@ def open_cubin(arguments: argparse.Namespace) -> Compiled | None:
 
 def _existing(name: str) -> Path:
     if not Path(name).is_file():
-        raise CommandError(f"no file {name}")
+        raise CommandError(f"{name} is a folder" if Path(name).is_dir() else f"no file {name}")
     return Path(name)
 
 
@@ -86,7 +88,10 @@ def load_kernel(name: str) -> Kernel | Entry:
     if not colon or "/" in wanted or "\\" in wanted or wanted.endswith((".py", ".ptx")):
         source, wanted = name, ""
     if source.endswith(".ptx"):
-        kernels = {entry.name: entry for entry in load(_existing(source))}
+        try:
+            kernels = {entry.name: entry for entry in load(_existing(source))}
+        except ParseError as error:
+            raise CommandError(f"{source}: {error}") from error
     else:
         kernels = {key: value for key, value in vars(load_module(source)).items() if isinstance(value, Kernel)}
     if wanted in kernels:
@@ -94,6 +99,9 @@ def load_kernel(name: str) -> Kernel | Entry:
     listed = ", ".join(kernels) or "none"
     if wanted:
         raise CommandError(f"{source} defines no kernel {wanted!r}; kernels there: {listed}")
+    if not kernels:
+        raise CommandError(f"{source} defines no " + ("entry (.visible .entry)" if source.endswith(".ptx") else
+                                                      "kernel; one is a function with @kernel above"))
     if len(kernels) != 1:
         raise CommandError(f"{source} defines {len(kernels)} kernels ({listed}); name one as {source}:NAME")
     return next(iter(kernels.values()))
@@ -110,15 +118,41 @@ def load_module(source: str) -> ModuleType:
         if str(path.resolve().parent) not in sys.path:          # its neighbours are there to import, as for a script
             sys.path.append(str(path.resolve().parent))
         sys.modules.setdefault(path.stem, module)               # dataclasses and pickle look their module up by name
-        spec.loader.exec_module(module)
+        with _executing(source):
+            spec.loader.exec_module(module)
         return module
+    if path.is_dir():
+        raise CommandError(f"{source} is a folder; KERNEL is FILE.py:NAME, module:NAME, FILE.ptx:ENTRY or FILE.cubin")
     try:
-        return importlib.import_module(source)
-    except ModuleNotFoundError as error:
-        if error.name != source.partition(".")[0] and error.name != source:
+        with _executing(source):
+            return importlib.import_module(source)
+    except CommandError as refused:
+        error = refused.__cause__
+        if not isinstance(error, ModuleNotFoundError) or error.name not in (source, source.partition(".")[0]):
             raise                                               # the module is there, one that it imports is not
         raise CommandError(f"no file and no module {source!r}; KERNEL is FILE.py:NAME, module:NAME, "
                            "FILE.ptx:ENTRY or FILE.cubin") from None
+
+
+@contextmanager
+def _executing(source: str) -> Iterator[None]:
+    """Report what ends the Python of a file or module in one line with its place; its own errors of pyptx are left."""
+    try:
+        yield
+    except PtxError:
+        raise
+    except SyntaxError as error:
+        place = f"{error.filename}:{error.lineno}: " if error.filename and error.lineno else f"{source}: "
+        line = f"\n    {error.text.strip()}" if error.text and error.text.strip() else ""
+        raise CommandError(f"{place}{type(error).__name__}: {error.msg}{line}") from error
+    except (Exception, SystemExit) as error:
+        hint = None
+        if isinstance(error, ModuleNotFoundError):
+            hint = f"install it where pyptx runs: {sys.executable} -m pip install ..."
+        elif isinstance(error, SystemExit):
+            hint = "the file is executed to find its kernels; what only the script does goes below " \
+                   'if __name__ == "__main__":'
+        raise CommandError(f"{type(error).__name__}: {error}".rstrip(": "), at=raised_at(error), hint=hint) from error
 
 
 @contextmanager
@@ -135,7 +169,7 @@ def explained(kernel: Kernel | Entry) -> Iterator[None]:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f"{file}:{lines[-1]}: " if lines else ""
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        raise CommandError(f"{place}{type(error).__name__}: {text}") from error
+        raise CommandError(f"{place}{type(error).__name__}: {text}" if place else str(text)) from error
 
 
 def parameters(given: list[str]) -> dict[str, object]:

@@ -46,7 +46,7 @@ def add(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from pyptx.cli.inputs import launch_of  # on use: NumPy takes time to load
+    from pyptx.cli.inputs import array_file, launch_of  # on use: NumPy takes time to load
     from pyptx.runtime import use
 
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.backend != "sim":
             raise CommandError("--schedule: schedules are the simulator's; a GPU has its own")
         settings["schedule"] = arguments.schedule
-    wanted = np.load(_existing(arguments.expect)) if arguments.expect else None
+    wanted = array_file(arguments.expect, "--expect") if arguments.expect else None
     with explained(kernel), use(arguments.backend, **settings):
         values, launch = launch_of(kernel, arguments, params)
         if isinstance(kernel, Kernel):
@@ -77,12 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
              "counters": _totals(result.counters), "problem": problem or None}
     print(json.dumps(facts, indent=1) if arguments.json else _text(facts))
     return WRONG if problem else 0
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise CommandError(f"--expect {path}: no such file")
-    return path
 
 
 def _difference(output: Any, wanted: Any, arguments: argparse.Namespace) -> str:

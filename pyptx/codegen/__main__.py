@@ -35,7 +35,7 @@ def transpile(arguments: argparse.Namespace) -> int:
         except (ParseError, PtxError, OSError, KeyError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            message = error.args[0] if isinstance(error, KeyError) else error
+            message = error.args[0] if isinstance(error, KeyError) else getattr(error, "strerror", None) or error
             print(f"{'standard input' if file == '-' else file}: {message}", file=sys.stderr)
             failed = True
     return int(failed)

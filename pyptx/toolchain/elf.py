@@ -38,8 +38,8 @@ def sections(cubin: bytes) -> Iterator[Section]:
             end = cubin.index(b"\0", base + name)
             yield Section(cubin[base + name:end].decode(), kind, size,
                           b"" if kind == NOBITS else bytes(cubin[offset:offset + size]))
-    except (struct.error, ValueError, IndexError, UnicodeDecodeError) as error:
-        raise ToolError(f"not a whole cubin: {error}") from error
+    except (struct.error, ValueError, IndexError, OverflowError) as error:
+        raise ToolError(f"not a whole cubin: {len(cubin)} bytes end before what they announce") from error
 
 
 def constant_bytes(cubin: bytes) -> dict[str, int]:
