@@ -19,6 +19,7 @@ RULES = {
     "unwritten-result": "Part of a result is not written by the kernel: what it holds is left to chance.",
     "dead-store": "A result is written, and written again before anybody has read it.",
     "missed-phase": "A thread waits for a phase of an mbarrier, and a later phase is over already.",
+    "uninitialised-register": "What a kernel does depends on a register that nobody has written.",
     "unawaited-operation": "An asynchronous operation is not waited for before the kernel ends.",
     "peer-exited": "The shared memory of another CTA is used, which may have ended.",
     "unwatched": "Part of what a run did is not watched or not listed: there is too much of it.",

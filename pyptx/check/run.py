@@ -19,6 +19,7 @@ from pyptx.check.places import Places
 from pyptx.check.report import SEVERITIES, Finding, Report
 from pyptx.check.rules import rule_of
 from pyptx.check.trial import Outcome, Schedule, Trial
+from pyptx.check.unset import unset
 from pyptx.check.words import explained
 from pyptx.check.writers import only_float_sums, takes_tickets
 from pyptx.errors import LaunchError
@@ -63,7 +64,7 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
     if saw:
         saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
     findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
-                *_loads(program, places)]
+                *_loads(program, places), *(unset(trial, wanted[0], outcomes[wanted[0]], places) if watched else ())]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
                   time.perf_counter() - started)

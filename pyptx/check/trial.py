@@ -53,24 +53,29 @@ class Trial:
     results: Collection[str] = ()
 
     def run(self, schedule: Schedule, prompt: Collection[int] = (), program: sim.Program | None = None,
-            sanitize: bool = False) -> Outcome:
+            sanitize: bool = False, left: Mapping[int, int] | None = None, left_threads: range | None = None,
+            max_steps: int | None = None) -> Outcome:
         """One run on fresh copies.
 
         Args:
             prompt: instructions whose asynchronous operations land at once in every schedule.
             program: in place of the trial's own, with the same parameters.
             sanitize: watch every access.
+            left, left_threads: what registers hold at first that may be read before they are written, as of sim.launch.
+            max_steps: when fewer than the trial's own.
         Raises:
             LaunchError: an argument does not fit.
         """
         args = copies_of(self.args)
         arrays = {name: _memory(arg) for name, arg in zip(self.names, args, strict=True) if _memory(arg) is not None}
         found: list[Sighting] | None = [] if sanitize else None
+        settings = {**self.settings, **({"max_steps": max_steps} if max_steps is not None else {})}
         try:
             result = sim.launch(program or self.program, self.plan.grid, self.plan.block, args,
                                 cluster=self.plan.cluster, smem_bytes=self.plan.smem_bytes, schedule=schedule.kind,
                                 seed=schedule.seed, prompt=prompt, found=found,
-                                fresh=[arrays[name] for name in self.results if name in arrays], **self.settings)
+                                fresh=[arrays[name] for name in self.results if name in arrays],
+                                left=left or {}, left_threads=left_threads, **settings)
         except SimulationError as error:
             if error.kind is None:                              # the program cannot be run at all
                 raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -42,7 +43,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
            cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
            threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
            schedule: str = "eager", prompt: Collection[int] = (), sanitize: bool = False,
-           found: list[Sighting] | None = None, fresh: Collection[np.ndarray] = ()) -> Result:
+           found: list[Sighting] | None = None, fresh: Collection[np.ndarray] = (),
+           left: Mapping[int, int] = MappingProxyType({}), left_threads: range | None = None) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
     A launch of more than two seconds says in a terminal and in a notebook how far it is; Ctrl-C stops it at once.
@@ -62,6 +64,9 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
         sanitize: watch every access for races, missing fences and waits; the C core only.
         found: gets what the sanitizer finds, also when the run ends in an error.
         fresh: of the arrays among `args`, those that hold nothing until the kernel writes it, for the sanitizer.
+        left: by the number of a register that may be read before it is written, the word it holds at first, in each
+            lane (a predicate: of all lanes); 0 unless told. The C core only.
+        left_threads: in which threads they do, counted over the grid; None: in all.
         tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
     Raises:
         LaunchError: an argument or a size is wrong.
@@ -71,7 +76,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
                    schedule, seed)
     if tensor_cores not in ("fast", "hw"):
         raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
-    plan = replace(plan, tensor_cores=tensor_cores, prompt=frozenset(prompt))
+    plan = replace(plan, tensor_cores=tensor_cores, prompt=frozenset(prompt), left=frozenset(left.items()),
+                   left_threads=(0, (1 << 64) - 1) if left_threads is None else (left_threads.start, left_threads.stop))
     block_of_params, segments = memory_of(program, args, [v.buffer for v in program.names.globals])
     chosen = _engine(engine)
     if threads is not None and threads < 1:
@@ -79,6 +85,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
     found = [] if found is None and sanitize else found
     if found is not None and chosen != "core":
         raise LaunchError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
+    if left and chosen != "core":
+        raise LaunchError("left= needs the simulator's C core; with engine='reference' registers begin as zero")
     started, progress = time.perf_counter(), Progress(program.entry.name)
     try:
         if chosen == "core":

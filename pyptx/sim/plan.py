@@ -66,6 +66,8 @@ class Plan:
     seed: int = 0
     explicit_cluster: bool = False
     prompt: frozenset[int] = frozenset()        # instructions whose asynchronous operations land at once
+    left: frozenset[tuple[int, int]] = frozenset()      # of registers of Program.undefined, the word each begins with
+    left_threads: tuple[int, int] = (0, 0)      # in these threads, counted over the grid, up to the second
 
     @classmethod
     def of(cls, program: Program, grid, block, cluster, dynamic_bytes: int, max_steps: int | None,

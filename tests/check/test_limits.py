@@ -56,7 +56,7 @@ def test_what_no_cell_names_makes_room(monkeypatch):
 def test_little_room_changes_no_finding(case, monkeypatch):
     """Numbers of records are given anew all the time."""
     expected = case.kernel.check(case.lines, random=1)
-    monkeypatch.setattr(engine, "WATCH_BYTES", 40_000)
+    monkeypatch.setattr(engine, "WATCH_BYTES", 100_000)
     found = case.kernel.check(case.lines, random=1).findings
     assert [f.message for f in found if f.rule != "unwatched"] == [f.message for f in expected.findings]
 

@@ -45,7 +45,7 @@ typedef struct {
     u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch; Debug *debug;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
     u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes;
-    u64 grid[3], block[3], cluster[3];
+    u64 grid[3], block[3], cluster[3], left[2];
 } Launch;
 
 void core_close(Ctx *x);
@@ -71,6 +71,7 @@ Ctx *core_open(const Launch *l) {
     x->nops = (u32)l->nops; x->nsegments = l->nsegments; x->param_bytes = l->param_bytes; x->smem_start = l->smem_start;
     x->smem_bytes = l->smem_bytes; x->local_bytes = l->local_bytes; x->reg_bytes = l->reg_bytes;
     x->zero_count = (u32)l->zero_count;
+    x->left[0] = l->left[0]; x->left[1] = l->left[1];
     x->shared_window = l->shared_window; x->local_window = l->local_window; x->const_window = l->const_window;
     x->param_window = l->param_window; x->function_window = l->function_window;
     x->max_steps = l->max_steps; x->cta_quantum = l->cta_quantum; x->warp_quantum = l->warp_quantum;

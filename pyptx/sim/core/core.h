@@ -204,6 +204,7 @@ struct Ctx {
     u32 yields;                 // lanes may wait for each other through memory
     u32 zero_count;             // registers that may be read before they are written
     u32 *zeros;
+    u64 left[2];                // threads in which they hold something else, from and to; see first_values in schedule.c
     char *consts, *place_sregs;
     u64 place_sreg_bytes;
     Cta **ctas;

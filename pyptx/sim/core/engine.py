@@ -59,7 +59,7 @@ _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start
 
 class _Launch(ctypes.Structure):
     _fields_ = [(n, ctypes.c_void_p) for n in _POINTERS] + [(n, ctypes.c_uint64) for n in _SCALARS] + \
-        [(n, ctypes.c_uint64 * 3) for n in ("grid", "block", "cluster")]
+        [(n, ctypes.c_uint64 * 3) for n in ("grid", "block", "cluster")] + [("left", ctypes.c_uint64 * 2)]
 
 
 _encoded: WeakKeyDictionary[Program, Encoded] = WeakKeyDictionary()
@@ -169,7 +169,8 @@ class Job:
         ops = _operations(code, plan)
         self.arrays = {"ops": ops if debug is None else ops.copy(), "pool": code.pool, "segments": table,
                        "param": np.frombuffer(params or b"\0", np.uint8),
-                       "zeros": code.zeros, "consts": _constants(code, params), "place_sregs": places,
+                       "zeros": _first_values(program, code, plan), "consts": _constants(code, params),
+                       "place_sregs": places,
                        "next_cta": np.full(1, 0 if seen is None else seen.clusters.start, np.uint64),
                        "shared_addresses": np.array(code.shared_addresses or [0], np.uint32)}
         self.last = plan.clusters if seen is None else seen.clusters.stop
@@ -184,7 +185,7 @@ class Job:
             "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
             "smem_bytes": plan.shared_bytes,
             "local_bytes": -(-program.names.local_bytes // 16) * 16, "reg_bytes": code.reg_bytes,
-            "zero_count": 2 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
+            "zero_count": 3 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
             "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "function_window": FUNCTION_WINDOW,
             "max_steps": plan.max_steps,
             "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
@@ -214,7 +215,7 @@ class Part:
         pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
         self.launch = _Launch(**pointers, **job.scalars, last_cta=job.last,
                               grid=triple(*job.plan.grid), block=triple(*job.plan.block),
-                              cluster=triple(*job.plan.cluster))
+                              cluster=triple(*job.plan.cluster), left=(ctypes.c_uint64 * 2)(*job.plan.left_threads))
 
     def run(self) -> None:
         library = core()
@@ -338,6 +339,17 @@ def _operations(code: Encoded, plan: Plan) -> np.ndarray:
     ops = code.ops.copy()
     ops["flags"][np.isin(ops["instr"], list(plan.prompt))] |= Flags.PROMPT
     return ops
+
+
+def _first_values(program: Program, code: Encoded, plan: Plan) -> np.ndarray:
+    """(offset, bytes, word) of each register that may be read before it is written."""
+    rows = np.zeros((len(program.undefined), 3), np.uint32)
+    rows[:, :2] = code.zeros[:2 * len(rows)].reshape(-1, 2)
+    left = dict(plan.left)
+    rows[:, 2] = [left.get(index, 0) & (1 << min(program.names.registers[index].width, 32)) - 1
+                  if program.names.registers[index].width > 1 else left.get(index, 0)
+                  for index in sorted(program.undefined)]
+    return rows
 
 
 def _constants(code: Encoded, params: bytes) -> np.ndarray:

@@ -72,6 +72,19 @@ static void fill_sregs(Ctx *x, Cta *c) {
     for (u32 k = 0; k < x->nshared; k++) row[CTA_ROWS + k] = (V32)(x->shared_addresses[k] + c->base);
 }
 
+// Of a register that may be read before it is written: place, bytes, the word it holds in the threads of x->left, counted
+// over the grid (of a predicate: a bit for each lane).
+static void first_values(Ctx *x, Warp *p, const u32 *value, u64 thread) {
+    memset(p->regs + value[0], 0, value[1]);
+    if (!value[2]) return;
+    for (u32 lane = 0; lane < LANES; lane++) {
+        if (thread + lane < x->left[0] || thread + lane >= x->left[1]) continue;
+        u32 bytes = value[1] / LANES;
+        if (!bytes) { *(u32 *)(p->regs + value[0]) |= value[2] & 1u << lane; continue; }
+        for (u32 k = 0; k < bytes; k += 4) memcpy(p->regs + value[0] + lane * bytes + k, &value[2], 4);
+    }
+}
+
 void start_cta(Ctx *x, Cta *c, u64 id) {
     u32 threads = x->block[0] * x->block[1] * x->block[2];
     c->id = id;
@@ -101,7 +114,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
         p->joins = 0;
         p->g[0] = (Group){0, live, -1, READY, 0, -1};
         p->nframes = 0;
-        for (u32 k = 0; k < x->zero_count; k += 2) memset(p->regs + x->zeros[k], 0, x->zeros[k + 1]);
+        for (u32 k = 0; k < x->zero_count; k += 3) first_values(x, p, x->zeros + k, id * threads + w * LANES);
         if (x->local_bytes) memset(p->local, 0, x->local_bytes * LANES);
     }
 }

@@ -18,7 +18,7 @@ void watch_full(Ctx *x) {
 }
 
 void watch_limits(Watch *w, u64 most_bytes, u64 cells) {
-    u64 most = most_bytes / sizeof(Record) / 4, often = cells / 8 > OFTEN ? cells / 8 : OFTEN;
+    u64 most = most_bytes / sizeof(Record) / 16, often = cells / 8 > OFTEN ? cells / 8 : OFTEN;
     w->most_bytes = most_bytes;
     w->often = w->collect_records = w->collect_nodes = (u32)(often < most ? often : most);
 }
