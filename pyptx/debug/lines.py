@@ -15,7 +15,7 @@ from pyptx.ir.visit import statements
 from pyptx.sim import Program
 from pyptx.sim.faults import text_of
 
-__all__ = ["Lines"]
+__all__ = ["Lines", "short_name"]
 
 PLACES = 'a Python line "gemm.py:12" or "12", a PTX line "ptx:40", a label "$L_1" or an opcode "op:wgmma"'
 
@@ -144,12 +144,12 @@ class Lines:
     def _python_line(self, file: str, line: int, text: str) -> tuple[list[int], str]:
         files = [known for known in self.files if _is_called(known, file)]
         if not files:
-            known = ", ".join(sorted({_short(f) for f in self.files})) or "none: it was loaded from PTX, use ptx:LINE"
+            known = ", ".join(sorted(map(short_name, self.files))) or "none: it was loaded from PTX, use ptx:LINE"
             raise DebugError(f"no instruction comes from {file!r}; files of this kernel: {known}")
         behind = sorted({known for f in files for known in self.files[f] if known >= line})
         if not behind:
             raise DebugError(f"{text}: no instruction comes from this line or one behind it")
-        return list(self._starts(set(files), behind[0])), f"{_short(files[0])}:{behind[0]}"
+        return list(self._starts(set(files), behind[0])), f"{short_name(files[0])}:{behind[0]}"
 
     def _starts(self, files: set[str], line: int) -> Iterator[int]:
         """The first instruction of each stretch that a line wrote; where Python came to the line again, one begins."""
@@ -187,6 +187,7 @@ def _is_called(file: str, wanted: str) -> bool:
     return wanted in (file, shown) or PurePath(file).parts[-len(PurePath(wanted).parts):] == PurePath(wanted).parts
 
 
-def _short(file: str) -> str:
+def short_name(file: str) -> str:
+    """How a file is called where there is little room: "Cell In[3]", "gemm.py"."""
     shown = shown_name(file)
     return PurePath(file).name if shown == file else shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -382,7 +383,7 @@ class Session:
         """The Python and the PTX the document speaks of, as plain JSON."""
         return sources_of(self.lines)
 
-    def command(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def command(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """One command of a widget; the document afterwards, or {"error": text}."""
         return run_command(self, name, arguments)
 
@@ -390,6 +391,13 @@ class Session:
         """Let `call` know of each move and change, in the thread that made it; the function returned ends this."""
         self._listeners.append(call)
         return lambda: self._listeners.remove(call) if call in self._listeners else None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return import_module("pyptx.views.debugger").DebugView(self.sources(), self.document())._repr_mimebundle_()
+
+    def _ipython_display_(self) -> None:
+        """In a notebook the widget, as far as anywidget is installed; elsewhere the view as it stands."""
+        import_module("pyptx.jupyter.showing").show_session(self)
 
     def close(self) -> None:
         """Give the memory of the run back."""

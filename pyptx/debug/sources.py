@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
-from pyptx.debug.lines import Lines
+from pyptx.debug.lines import Lines, short_name
 
 __all__ = ["sources_of"]
 
@@ -16,7 +16,7 @@ def sources_of(lines: Lines) -> dict[str, Any]:
     """Python files (the part that holds what wrote instructions), PTX lines, and how they are linked.
 
     Returns:
-        {"python": [{"file", "first", "lines", "function", "role"}], "ptx": lines, "line_of_ptx", "file_of_ptx",
+        {"python": [{"file", "name", "first", "lines", "role"}], "ptx": lines, "line_of_ptx", "file_of_ptx",
         "stack_of_ptx"}: for each PTX line the Python line and the number of its file, and all callers, inside out.
     """
     files = _ordered(lines)
@@ -25,7 +25,7 @@ def sources_of(lines: Lines) -> dict[str, Any]:
         text = [line.rstrip("\n") for line in linecache.getlines(file)]
         known = lines.files[file]
         first, last = _part(lines, file, known, len(text))
-        python.append({"file": file, "first": first, "lines": text[first - 1:last],
+        python.append({"file": file, "name": short_name(file), "first": first, "lines": text[first - 1:last],
                        "role": "kernel" if file == lines.own_file else "helper"})
     count = len(lines.ptx_text)
     line_of: list[int | None] = [None] * count

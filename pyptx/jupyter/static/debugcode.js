@@ -64,13 +64,13 @@ export class Code {
     const colour = colours(code, this.index), full = code.python.text.length + code.ptx.text.length <= ALL;
     const width = count => Math.max(3, String(count).length), lines = code.python.line.reduce((most, line) => Math.max(most, line), 0);
     const headings = new Map(code.python.sections.filter(({ start }) => start && code.python.line[start - 1] === 0)
-      .map(({ start, role, file, function: name }) => [start - 1, [role, name, name ? `·  ${file}` : file].filter(Boolean).join(" ")]));
+      .map(({ start, role, name, function: own }) => [start - 1, [role, own, own ? `·  ${name}` : name].filter(Boolean).join(" ")]));
     this.panes = {};
     this.element = h("div.pyptx-panes");
     if (height) this.element.style.height = `${height}px`;
     this.names.forEach((name, place) => {
       const pane = this.panes[name] = new CodePane({
-        name, title: name === "python" ? `Python · ${[...new Set(code.python.sections.map(section => section.file))].join(", ")}` : `PTX · ${code.ptx.text.length}`,
+        name, title: name === "python" ? `Python · ${[...new Set(code.python.sections.map(section => section.name))].join(", ")}` : `PTX · ${code.ptx.text.length}`,
         data: code, columns: [], number: name === "python" ? row => String(code.python.line[row]) : row => String(row + 1),
         numberWidth: name === "python" ? width(lines) : width(code.ptx.text.length), colour: colour[name], full,
         headings: name === "python" ? headings : null,
@@ -177,7 +177,7 @@ export class Code {
     const keep = async () => { if (await this.on.condition(place, points, input.value.trim() || null)) close(); };
     this.field = h("form.pyptx-condition", { onsubmit: event => { event.preventDefault(); keep(); },
                                              onkeydown: event => { event.stopPropagation(); if (event.key === "Escape") close(); } },
-                   h("label", {}, `stop at ${place.replace(/^ptx:/, "PTX ")} if `, input), h("button.pyptx-button", { type: "submit" }, "Set"),
+                   h("label", {}, `stop at ${name === "ptx" ? `PTX ${row + 1}` : `line ${this.data.python.line[row]}`} if `, input), h("button.pyptx-button", { type: "submit" }, "Set"),
                    h("button.pyptx-button", { type: "button", onclick: close }, "Cancel"));
     this.field.style.top = `${pane.list.offsetTop + pane.head.offsetHeight + (pane.place(row) + 1) * pane.rowHeight - pane.list.scrollTop}px`;
     pane.element.append(this.field);

@@ -10,7 +10,7 @@ export function codeOf(sources, help = {}) {
   const text = [], line = [], sections = [], rowOf = new Map();
   sources.python.forEach((source, file) => {
     if (sources.python.length > 1) { text.push(""); line.push(0); }
-    sections.push({ start: text.length, count: source.lines.length, file: source.file, function: source.function ?? "", role: source.role ?? "" });
+    sections.push({ start: text.length, count: source.lines.length, file: source.file, name: source.name ?? source.file, function: source.function ?? "", role: source.role ?? "" });
     source.lines.forEach((code, at) => {
       rowOf.set(`${file}:${source.first + at}`, text.length);
       text.push(code);
@@ -35,7 +35,7 @@ export function pythonRow(code, file, line) {
   const last = path => String(path ?? "").split(/[\\/]/).at(-1);
   const { sections } = code.python;
   const inside = section => { const row = code.python.line.indexOf(line, section.start); return row >= 0 && row < section.start + section.count ? row : -1; };
-  for (const same of [section => section.file === file, section => last(section.file) === last(file), section => !file && section]) {
+  for (const same of [section => section.file === file || section.name === file, section => last(section.file) === last(file), section => !file && section]) {
     for (const section of sections) if (same(section)) { const row = inside(section); if (row >= 0) return row; }
   }
   return -1;

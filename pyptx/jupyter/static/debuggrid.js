@@ -46,6 +46,7 @@ export function fragment(one, state, { kept, focus, again, close, more }) {
     changed: (r, c) => one.changed?.[r]?.[c], marked: (r, c) => owner(r, c)?.[0] === state.focus.warp && owner(r, c)?.[1] === state.focus.lane,
     title: (r, c) => { const own = owner(r, c); return `row ${r + (one.first?.[0] ?? 0)}, column ${c + (one.first?.[1] ?? 0)}: ${one.values[r][c] ?? "no value"}${own ? `; warp ${own[0]}, lane ${own[1]}, register ${own[2]}` : ""}`; },
     sub: kept.owners ? (r, c) => (owner(r, c) ? `${owner(r, c)[1]}·${owner(r, c)[2]}` : "") : null }, kept, again, more);
+  if (!one.values.length) return nothing(one, close);
   const box = h("figure.pyptx-figure", {}, caption(one.name, `${one.matrix}  ${one.shape.join(" × ")}`, one.instruction, [switcher("T·r", "Also which lane and register hold each element", kept, "owners", again)], close), drawn.pagers,
                 h("div.pyptx-scroll", { tabindex: 0, role: "region", "aria-label": `${one.name}, matrix ${one.matrix}` }, drawn.table), h("p.pyptx-soft", {}, "Shades tell registers apart; framed: what the focused lane holds."));
   box.addEventListener("click", event => {
@@ -64,11 +65,15 @@ export function tile(one, state, { kept, again, close, more }) {
     changed: (r, c) => one.changed?.[r]?.[c], marked: () => false,
     title: (r, c) => `row ${r + first[0]}, column ${c + first[1]}: ${one.values[r][c] ?? "never written"}${bank(r, c) === null ? "" : `; bank ${bank(r, c)}`}${one.changed?.[r]?.[c] ? "; changed" : ""}`,
     sub: kept.numbers && one.bank ? (r, c) => `b${bank(r, c)}` : null }, kept, again, more);
+  if (!one.values.length) return nothing(one, close);
   const words = { shared: "shared memory", global: "global memory", local: "local memory", tensor: "tensor memory" }[one.space] ?? one.space;
   const where = one.cta && state.grid.some(size => size > 1) && one.space !== "global" ? ` of CTA ${one.cta.join(",")}` : "";
   return h("figure.pyptx-figure", {}, caption(one.name, `${words}${where}`, facts.join(", "), one.bank ? [switcher("bank", "Also the number of the bank of each element", kept, "numbers", again)] : [], close), drawn.pagers,
            h("div.pyptx-scroll", { tabindex: 0, role: "region", "aria-label": `${one.name}, ${words}` }, drawn.table), one.bank ? bankLegend() : null);
 }
+
+/** Where something is not there now. */
+const nothing = (one, close) => h("figure.pyptx-figure", {}, caption(one.name, "", "", [], close), h("p.pyptx-soft", {}, one.title ?? "not there now"));
 
 const bankLegend = () => h("p.pyptx-soft.pyptx-banks", {}, "banks ", ...Array.from({ length: 8 }, (_, at) => h(`span.pyptx-tone${at}`, {}, `${4 * at}–${4 * at + 3}`)));
 

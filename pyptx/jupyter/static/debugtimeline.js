@@ -62,7 +62,7 @@ export class Timeline {
 
   row(row, view, now, pixels) {
     const bars = spansShown(row.spans, view, now, pixels).map(span => {
-      const until = span.to === null || span.to === undefined ? "until now" : `to ${span.to}`, text = `${span.count > 1 ? `${span.count} times ` : ""}${WORDS[span.kind] ?? span.kind}${span.text ? `: ${span.text}` : ""}, steps ${span.from} ${until}`;
+      const until = span.to === null || span.to === undefined ? "until now" : `to ${span.to}`, text = `${span.count > 1 ? `${span.count} times ` : ""}${WORDS[span.kind] ?? span.kind}${span.text && span.text !== WORDS[span.kind] ? `: ${span.text}` : ""}, steps ${span.from} ${until}`;
       const bar = h(`div.pyptx-span.pyptx-k-${String(span.kind).replace(" ", "-")}`, { title: text, "data-from": span.from, "data-ptx": span.ptx });
       bar.style.left = `${100 * span.left}%`;
       bar.style.width = `max(2px, ${100 * span.width}%)`;

@@ -46,9 +46,12 @@ export class Stop {
     this.sign.textContent = sign;
     const line = state.place.line ? `line ${state.place.line}` : "", ptx = state.place.ptx ? `PTX ${state.place.ptx}` : "";
     const where = [warpName(state, state.focus), line, ptx].filter(Boolean).join(", ");
-    this.words.replaceChildren(...(busy ? [busy] : [h("b", {}, word), ` ${state.stop.text ?? ""}`, h("span.pyptx-stop-where", {}, where)]));
+    this.words.replaceChildren(...(busy ? [busy] : [h("b", {}, word), ` ${tail(state.stop.text, word)}`, h("span.pyptx-stop-where", {}, where)]));
   }
 }
+
+/** A text without the word that stands in front of it already. */
+const tail = (text, word) => { const whole = text ?? ""; return whole.toLowerCase().startsWith(word) ? whole.slice(word.length).replace(/^[:\s]+/, "") : whole; };
 
 export class Tools {
   /** act(name, values): a move; goto(step); pause(). `finder`: of the code. Nothing but the search where `act` is missing. */

@@ -33,11 +33,11 @@ def code(view: Any, context: int) -> tuple[str, list[CodeLine], list[CodeLine]]:
     file, python = place["file"] or "", []
     found = _source(sources, file, owner)
     if line and found:
-        file = found["file"]
+        file = found.get("name", found["file"])
         here = [(warp, _owner(sources, warp["ptx"])) for warp in _others(document)]
         python = [CodeLine(number, found["lines"][number - found["first"]], number == line,
                            sum(at is not None and at[1] == number and sources["python"][at[0]] is found
-                               for _, at in here), _stops(document, file, number))
+                               for _, at in here), _stops(document, found["file"], number))
                   for number in _around(line, context, found["first"], found["first"] + len(found["lines"]) - 1)]
     at = place["ptx"] or 1
     return file, python, [

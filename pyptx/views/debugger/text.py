@@ -44,7 +44,8 @@ def stop_text(document: Mapping[str, Any]) -> str:
     at = ", ".join(part for part in (where(document, focus["cta"], focus["warp"]), f"lane {focus['lane']}",
                                      f"line {place['line']}" if place["line"] else "",
                                      f"PTX {place['ptx']}" if place["ptx"] else "") if part)
-    words = f"{stop['reason']}: {stop['text']}" if stop["text"] and stop["text"] != stop["reason"] else stop["reason"]
+    words = stop["text"] if stop["text"].startswith(stop["reason"]) else \
+        f"{stop['reason']}: {stop['text']}" if stop["text"] else stop["reason"]
     return f"{SIGNS.get(stop['reason'], '>')} {words}  ({at})"
 
 
@@ -79,6 +80,8 @@ def watch_text(watch: Mapping[str, Any]) -> str:
 
 def matrix_title(part: Mapping[str, Any]) -> str:
     """A tile or fragment in a line."""
+    if not part["values"]:
+        return part.get("title") or f"{part['name']}: not there now"
     size = " x ".join(map(str, part["shape"]))
     if "matrix" in part:
         return f"{part['name']}: {part['matrix']} {size} of {part['instruction']}"
