@@ -4,6 +4,9 @@ The registers of `tcgen05.ld` may be read before `tcgen05.wait::ld`: the machine
 registers, and compilers move such reads up, also past barriers of the CTA. What needs the wait is everybody else: once
 the thread has arrived at an mbarrier, freed the columns, started a product or ended, what the load still reads may be
 overwritten. So `tcgen05.wait::ld` stands on every path from a load to one of these.
+
+A kernel that follows the manual and not what machines happen to do has a `tcgen05.fence`; compilers write none. In such
+a kernel the wait also stands before the registers are used (PTX ISA, "tcgen05.ld").
 """
 
 from __future__ import annotations
@@ -14,21 +17,52 @@ from pyptx.sim import Program
 from pyptx.sim.actions import Branch, Exit, Jump
 from pyptx.sim.asynchronous import ClusterArrive, MbarrierArrive
 from pyptx.sim.tcgen05 import Product5, TmemFree, TmemLoad, TmemStore, TmemWait
+from pyptx.sim.uses import sources, targets
 
-__all__ = ["unwaited"]
+__all__ = ["tcgen05_fences", "unwaited", "used_early"]
 
 _SIGNALS = (ClusterArrive, MbarrierArrive, TmemFree, TmemStore, Product5, Exit)
 
 
+def tcgen05_fences(program: Program) -> set[str]:
+    """Which of "before" and "after" there are."""
+    names = {node.mnemonic for node in program.instructions if node.opcode == "tcgen05"}
+    return {when for when in ("before", "after") if f"tcgen05.fence::{when}_thread_sync" in names}
+
+
 def unwaited(program: Program) -> Iterator[tuple[int, int]]:
     """Each tcgen05.ld, and the first instruction it may still be under way at that lets others go on."""
-    kinds = program.kinds
-    for i, kind in enumerate(kinds):
-        if isinstance(kind, TmemLoad) and (signal := _signal(program, i)) is not None:
-            yield i, signal
+    for load in _loads(program):
+        if (signal := _first(program, load, lambda at: isinstance(program.kinds[at], _SIGNALS))) is not None:
+            yield load, signal
 
 
-def _signal(program: Program, load: int) -> int | None:
+def used_early(program: Program) -> Iterator[tuple[int, int]]:
+    """Each tcgen05.ld, and the first instruction that uses its registers before a wait; none where compilers may have
+    moved it there. Copies are no use: what is made of them is."""
+    if not tcgen05_fences(program):
+        return
+    actions = program.actions
+    for load in _loads(program):
+        held = {register.index for register in targets(actions[load])}
+
+        def uses(at: int, held: set[int] = held) -> bool:
+            if not any(register.index in held for register in sources(actions[at])):
+                return False
+            if program.instructions[at].opcode == "mov":
+                held |= {register.index for register in targets(actions[at])}
+                return False
+            return True
+        if (use := _first(program, load, uses)) is not None:
+            yield load, use
+
+
+def _loads(program: Program) -> list[int]:
+    return [i for i, kind in enumerate(program.kinds) if isinstance(kind, TmemLoad)]
+
+
+def _first(program: Program, load: int, wanted) -> int | None:
+    """The first instruction behind a load that is wanted, on any path without tcgen05.wait::ld."""
     kinds, seen, waiting = program.kinds, set(), [load + 1]
     while waiting:
         at = waiting.pop()
@@ -38,7 +72,7 @@ def _signal(program: Program, load: int) -> int | None:
         kind, guarded = kinds[at], program.guards[at] is not None
         if isinstance(kind, TmemWait) and kind.what == "ld":
             continue
-        if isinstance(kind, _SIGNALS):
+        if wanted(at):
             return at
         if guarded or not isinstance(kind, Branch | Jump):
             waiting.append(at + 1)

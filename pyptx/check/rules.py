@@ -39,6 +39,8 @@ RULES = {
     "registers": "setmaxnreg in the wrong direction, or not the same in all warps of a warpgroup.",
     "trap": "The kernel executed trap, or a function of the driver failed.",
     "fault": "The kernel did something that traps.",
+    "bank-conflicts": "Lanes of a warp meet in banks of shared memory, so that an access takes several passes.",
+    "uncoalesced-access": "An access of global memory moves far more than its lanes use.",
 }
 
 _FAULTS = {

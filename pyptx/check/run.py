@@ -13,8 +13,9 @@ from pyptx import sim
 from pyptx._variant import Variant
 from pyptx.check.causes import cause
 from pyptx.check.compare import Difference, difference
-from pyptx.check.loads import unwaited
+from pyptx.check.loads import unwaited, used_early
 from pyptx.check.observed import observed
+from pyptx.check.performance import notes
 from pyptx.check.places import Places
 from pyptx.check.report import SEVERITIES, Finding, Report
 from pyptx.check.rules import rule_of
@@ -65,6 +66,8 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
         saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
     findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
                 *_loads(program, places), *(unset(trial, wanted[0], outcomes[wanted[0]], places) if watched else ())]
+    if (counted := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
+        findings += notes(trial, counted, places)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
                   time.perf_counter() - started)
@@ -106,6 +109,11 @@ def _loads(program: sim.Program, places: Places) -> Iterator[Finding]:
         yield Finding("tensor-memory-load", "warning",
                       "tcgen05.ld may still read tensor memory when its thread lets others go on: no tcgen05.wait::ld "
                       "comes in between.", "tcgen05.wait::ld behind the loads, before barriers and dealloc", at)
+    for load, use in used_early(program):
+        at = places.of(load, "reads tensor memory"), places.of(use, "uses its registers")
+        yield Finding("tensor-memory-load", "warning",
+                      "The registers of tcgen05.ld are used before tcgen05.wait::ld: they may not be written yet.",
+                      "tcgen05.wait::ld behind the loads, before their registers are used", at)
 
 
 def _differences(trial: Trial, outcomes: Mapping[Schedule, Outcome], places: Places, known: bool) -> list[Finding]:

@@ -1,6 +1,7 @@
-"""Kernels with one wait, fence, barrier or count dropped or weakened: what a check must find.
+"""Kernels with one wait, fence, barrier, count or phase dropped or weakened: what a check must find.
 
-A mutant is PTX text with one line changed, so that places keep their line numbers.
+A mutant is PTX text with one line changed (two, where a loop or an arrive and its wait go), so that places keep their
+line numbers.
 """
 
 from __future__ import annotations
@@ -29,30 +30,63 @@ def mutants(text: str) -> Iterator[Mutant]:
     """Every mutant of a kernel's PTX; a line that stands several times in it gives several."""
     lines = text.split("\n")
     for i, line in enumerate(lines):
-        for what, new in _changes(line.strip()):
-            yield Mutant(what, i + 1, line.strip(), "\n".join([*lines[:i], new, *lines[i + 1:]]))
-        if "mbarrier.try_wait" in line and re.match(r"@!\S+ bra", lines[i + 1].strip()):
-            yield Mutant("drop", i + 1, line.strip(), "\n".join([*lines[:i], "", "", *lines[i + 2:]]))
+        was = line.strip()
+        for what, new in _changes(was):
+            yield Mutant(what, i + 1, was, "\n".join([*lines[:i], new, *lines[i + 1:]]))
+        if _pair(was, lines[i + 1].strip() if i + 1 < len(lines) else ""):
+            yield Mutant("drop", i + 1, was, "\n".join([*lines[:i], "", "", *lines[i + 2:]]))
+
+
+def _pair(line: str, following: str) -> bool:
+    """Whether two lines only make sense together: a wait and its loop, both halves of a cluster barrier."""
+    if "mbarrier.try_wait" in line:
+        return re.match(r"@!\S+ bra", following) is not None
+    return line.startswith("barrier.cluster.arrive") and following.startswith("barrier.cluster.wait")
 
 
 def _changes(line: str) -> Iterator[tuple[str, str]]:
     """What can be done to a line: the name of the change and the new line."""
-    if re.match(r"mbarrier.try_wait.parity", line) and (found := re.search(r", ([01]);", line)):
-        yield "wait for the other parity", line.replace(found[0], f", {1 - int(found[1])};")
+    guard, rest = re.match(r"(@\S+ )?(.*)", line).groups(default="")
+
+    def with_number(found: re.Match, more: int) -> str:
+        return f"{line[:found.start(1)]}{int(found[1]) + more}{line[found.end(1):]}"
+    if rest.startswith("mbarrier.try_wait.parity"):
+        yield "wait for the other parity", _other_parity(line)
     elif found := re.search(r"wait_group\S* (\d+);", line):
         yield "drop", ""
-        yield "one group more may be under way", line[:found.start(1)] + str(int(found[1]) + 1) + line[found.end(1):]
+        yield "one group more may be under way", with_number(found, 1)
         if "bulk.wait_group " in line:
             yield "wait for the source only", line.replace("wait_group ", "wait_group.read ")
-    elif re.match(r"(bar|barrier)\.(cta\.)?sync", line) or "commit_group" in line or re.match(r"(\S+\.)?fence", line) \
-            or line.startswith("bar.warp.sync"):
+    elif re.match(r"(bar|barrier)\.(cta\.)?sync|bar\.arrive", rest):
         yield "drop", ""
-    elif found := re.search(r"mbarrier.init\S* .*, (\d+);", line):
-        yield "one arrival more", line[:found.start(1)] + str(int(found[1]) + 1) + line[found.end(1):]
+        if found := re.search(r", (\d+);", rest and line):
+            yield "a warp less", with_number(found, -32)
+            yield "a warp more", with_number(found, 32)
+        if ".sync" in rest:
+            yield "a barrier of each warp only", f"{guard}bar.warp.sync -1;"
+    elif re.match(r"barrier\.cluster\.arrive", rest):
+        yield "arrive without order", line.replace("arrive.release", "arrive").replace("arrive", "arrive.relaxed")
+    elif re.match(r"bar\.warp\.sync|cp\.async\.wait_all|tcgen05\.(wait|commit|dealloc)|setmaxnreg\.dec", rest) \
+            or "commit_group" in rest or re.match(r"(\S+\.)?fence", rest):
+        yield "drop", ""
+    elif found := re.search(r"mbarrier\.init\S* .*, (\d+);", line):
+        yield "drop", ""
+        yield "one arrival more", with_number(found, 1)
         if int(found[1]) > 1:
-            yield "one arrival less", line[:found.start(1)] + str(int(found[1]) - 1) + line[found.end(1):]
+            yield "one arrival less", with_number(found, -1)
     elif found := re.search(r"expect_tx\S* .*, (\d+);", line):
-        yield "16 bytes more", line[:found.start(1)] + str(int(found[1]) + 16) + line[found.end(1):]
-        yield "16 bytes less", line[:found.start(1)] + str(int(found[1]) - 16) + line[found.end(1):]
-    elif re.match(r"(@\S+ )?mbarrier.arrive\.(shared|release)", line):
+        yield "16 bytes more", with_number(found, 16)
+        yield "16 bytes less", with_number(found, -16)
+        yield "no bytes", line.replace(".expect_tx", "").replace(found[0][-len(found[1]) - 3:], ";")
+    elif re.match(r"mbarrier\.arrive\.(shared|release)", rest):
         yield "drop", ""
+        yield "arrive twice", f"{line} {line}"
+
+
+def _other_parity(line: str) -> str:
+    """The line with the other parity, whether that is a number or a register."""
+    parity = re.search(r", (\S+);", line)[1]
+    if parity in "01":
+        return line.replace(f", {parity};", f", {1 - int(parity)};")
+    other = line.replace(f", {parity};", ", %mutant;")
+    return f"{{ .reg .b32 %mutant; xor.b32 %mutant, {parity}, 1; {other} }}"
