@@ -20,6 +20,7 @@ class Counters:
         shared_conflicts: extra passes over shared memory (0 when free of bank conflicts).
         global_requests: warp-wide requests to global or constant memory.
         global_sectors: 32-byte sectors those touched.
+        global_excess: those of them beyond the fewest that hold the bytes of the lanes (0 when coalesced).
         waits: turns in which lanes waited there: for a barrier, an mbarrier, the other CTAs of a cluster.
         async_operations: asynchronous operations it started, one for each thread.
         tma_bytes: bytes of bulk and tensor copies.
@@ -32,6 +33,7 @@ class Counters:
     shared_conflicts: np.ndarray
     global_requests: np.ndarray
     global_sectors: np.ndarray
+    global_excess: np.ndarray
     waits: np.ndarray
     async_operations: np.ndarray
     tma_bytes: np.ndarray

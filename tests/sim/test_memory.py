@@ -142,14 +142,14 @@ def test_bank_conflicts_of_vectors_count_within_a_phase():
     assert cost((result, program), "st", (".shared",))["shared_conflicts"] == 4      # two passes for each quarter
 
 
-@pytest.mark.parametrize(("stride", "offset", "sectors"), [(4, 0, 4), (4, 4, 5), (8, 0, 8), (32, 0, 32), (0, 0, 1),
-                                                           (128, 0, 32)])
-def test_sectors_of_a_request(stride, offset, sectors):
+@pytest.mark.parametrize(("stride", "offset", "sectors", "excess"), [
+    (4, 0, 4, 0), (4, 4, 5, 1), (8, 0, 8, 4), (32, 0, 32, 28), (0, 0, 1, 0), (128, 0, 32, 28)])
+def test_sectors_of_a_request(stride, offset, sectors, excess):
     program = sim.load(entry(PROLOGUE + f"""
     mul.wide.u32 %rd3, %r1, {stride}; add.u64 %rd3, %rd3, %rd1; ld.global.u32 %r4, [%rd3+{offset}]; ret""",
     "u64 in, u64 out"))
     row = cost((run_both(program, 1, 32, (np.zeros(2048, np.uint32), 0)), program), "ld", (".global",))
-    assert (row["global_requests"], row["global_sectors"]) == (1, sectors)
+    assert (row["global_requests"], row["global_sectors"], row["global_excess"]) == (1, sectors, excess)
 
 
 def test_parameters_of_every_kind():

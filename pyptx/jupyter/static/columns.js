@@ -13,9 +13,12 @@ const COUNTERS = {
   lanes: ["lanes", "Active lanes, summed over the issues"],
   shared_conflicts: ["bank", "Extra shared-memory passes caused by bank conflicts"],
   global_sectors: ["sect", "32-byte sectors of global memory touched"],
+  global_excess: ["uncoal", "32-byte sectors of global memory beyond the fewest that hold the bytes: none where accesses are coalesced"],
   global_requests: ["reqs", "Warp-wide requests to global memory"],
   branches_divergent: ["div", "Branches at which a warp diverged"],
 };
+
+const COSTS = ["shared_conflicts", "global_excess"];                // what a Python line should be told of
 
 /** Columns of each pane: {key, label, title, width (characters), shown, value(row), share(row)?, plain?: nothing but text}. */
 export function columnsOf(data) {
@@ -41,7 +44,7 @@ function columns(data) {
     value: row => bytes(pane.spill[row]), share: row => pane.spill[row] / largest(pane.spill) }] : []);
   const folded = Object.entries(python.counters ?? {}).filter(([name]) => name !== "lanes").map(([name, column]) => {
     const [label, title] = COUNTERS[name] ?? [name.slice(0, 6), name.replaceAll("_", " ")], top = largest(column);
-    return { key: name, label, title: `${title} (simulated)`, width: 6, shown: name === "shared_conflicts",
+    return { key: name, label, title: `${title} (simulated)`, width: 6, shown: COSTS.includes(name),
              value: row => short(column[row]).replace(/^0$/, ""), share: row => column[row] / top };
   });
   const ofPtx = name => ({ key: name, label: COUNTERS[name][0], title: `${COUNTERS[name][1]}: of its PTX line (simulated)`, width: 6, shown: false,
@@ -85,7 +88,7 @@ function columns(data) {
       { key: "wait", label: "wait", title: "Barriers it waits for, of 0 to 5", width: 7, shown: true, value: row => mask(sass.wait[row], 6) },
       { key: "reuse", label: "reuse", title: "Operand slots kept in the reuse cache", width: 5, shown: false, value: row => mask(sass.reuse[row], 4) },
       { key: "group", label: "kind", title: "Kind of work", width: 9, shown: false, value: row => data.groups[sass.group[row]] },
-      ...spill(sass), ...["issues", "shared_conflicts"].filter(name => ptx.counters[name]).map(ofPtx),
+      ...spill(sass), ...["issues", ...COSTS].filter(name => ptx.counters[name]).map(ofPtx),
     ],
     number: { python: row => String(python.line[row]), ptx: row => String(row + 1), sass: address },
   };

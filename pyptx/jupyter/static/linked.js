@@ -82,7 +82,7 @@ class LinkedView {
       if (data.python.issues.length) leave("python", "sass");
     }
     if (width < 1000) {
-      leave("python", "live", "shared_conflicts");
+      leave("python", "live", "shared_conflicts", "global_excess");
       leave("ptx", "issues");
       leave("sass", "stall");
     }

@@ -34,6 +34,7 @@ static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f
     if (UNLIKELY(off > s->bytes || p->span > s->bytes - off || p->phase != (base & 31) || (writes && s->read_only))) return 0;
     x->requests[o->instr]++;
     x->sectors[o->instr] += p->extra;
+    x->excess[o->instr] += p->excess;
     return s->host + off;
 }
 

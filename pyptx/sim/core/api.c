@@ -41,7 +41,7 @@ u32 core_sizes(u32 what) {
 
 typedef struct {
     Op *ops; u32 *pool; Segment *segments; u8 *param; u32 *zeros; char *consts, *place_sregs;
-    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
+    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *excess, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
     u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch; Debug *debug;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
     u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes;
@@ -67,7 +67,7 @@ Ctx *core_open(const Launch *l) {
     }
     x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->zeros = l->zeros;
     x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;
-    x->requests = l->requests; x->sectors = l->sectors;
+    x->requests = l->requests; x->sectors = l->sectors; x->excess = l->excess;
     x->nops = (u32)l->nops; x->nsegments = l->nsegments; x->param_bytes = l->param_bytes; x->smem_start = l->smem_start;
     x->smem_bytes = l->smem_bytes; x->local_bytes = l->local_bytes; x->reg_bytes = l->reg_bytes;
     x->zero_count = (u32)l->zero_count;

@@ -149,7 +149,7 @@ typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;
 typedef struct {
     V64 delta;                  // from the first lane
     V32 delta32, offset;        // the same modulo 2^32; from the lowest lane
-    u32 mask, phase, extra, valid, segment, kind, bytes, near;          // near: offset holds, nothing is farther off
+    u32 mask, phase, extra, excess, valid, segment, kind, bytes, near;          // near: offset holds, nothing is farther off
     i64 lo, hi;
     u64 bits, span;
 } Pattern;
@@ -182,7 +182,7 @@ struct Ctx {
     u8 *param;
     u64 param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes;
     u64 shared_window, local_window, const_window, param_window, function_window;
-    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors;
+    u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *excess;
     u32 tensor_hw;              // tensor cores add as the hardware does; 2: they do nothing, only their work is counted
     u64 until;                  // steps after which core_run returns
     u64 steps, max_steps, cta_quantum, warp_quantum;

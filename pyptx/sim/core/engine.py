@@ -50,7 +50,7 @@ _SMALLER = "check the kernel with smaller arrays or fewer CTAs"
 STATES = ("ready", "barrier", "parked", "free", "waiting")
 
 _POINTERS = """ops pool segments param zeros consts place_sregs
-    issues lanes divergent conflicts requests sectors waits async_operations tma_bytes tensor_flops next_cta
+    issues lanes divergent conflicts requests sectors excess waits async_operations tma_bytes tensor_flops next_cta
     shared_addresses warp_issues marks links named watch debug""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
@@ -208,7 +208,7 @@ class Part:
         self.job, self.program, self.plan = job, job.program, job.plan
         self.counters = c = Counters.zeros(len(job.program.instructions))
         own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
-               "requests": c.global_requests, "sectors": c.global_sectors,
+               "requests": c.global_requests, "sectors": c.global_sectors, "excess": c.global_excess,
                "waits": c.waits, "async_operations": c.async_operations, "tma_bytes": c.tma_bytes,
                "tensor_flops": c.tensor_flops}
         triple = ctypes.c_uint64 * 3

@@ -226,12 +226,20 @@ static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
     return n * per;
 }
 
+// Of so many sectors, those beyond the fewest that hold the bytes of the lanes.
+static u32 excess(u32 sectors, u32 m, u32 bytes) {
+    u32 least = ((u32)__builtin_popcount(m) * bytes + 31) / 32;
+    return sectors > least ? sectors - least : 0;
+}
+
 // Count what the access costs.
 void account(Ctx *x, const Op *o, u32 m, Access *t) {
     if (t->space == MIXED && t->remote) { x->conflicts[o->instr] += wavefronts(t->addr, m, t->bytes); return; }
     if (t->space == MIXED) {
         x->requests[o->instr]++;
-        x->sectors[o->instr] += sectors(t->addr, m, t->bytes);
+        u32 moved = sectors(t->addr, m, t->bytes);
+        x->sectors[o->instr] += moved;
+        x->excess[o->instr] += excess(moved, m, t->bytes);
         return;
     }
     if (t->space != SHARED && t->space != GLOBAL) return;
@@ -240,9 +248,10 @@ void account(Ctx *x, const Op *o, u32 m, Access *t) {
     if (UNLIKELY(p->phase != phase)) {
         p->phase = phase;
         p->extra = t->space == SHARED ? wavefronts(t->addr, m, t->bytes) : sectors(t->addr, m, t->bytes);
+        p->excess = excess(p->extra, m, t->bytes);
     }
     if (t->space == SHARED) x->conflicts[o->instr] += p->extra;
-    else { x->requests[o->instr]++; x->sectors[o->instr] += p->extra; }
+    else { x->requests[o->instr]++; x->sectors[o->instr] += p->extra; x->excess[o->instr] += p->excess; }
 }
 
 static inline u64 fetch(const u8 *p, u32 size) {

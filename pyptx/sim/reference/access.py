@@ -150,7 +150,9 @@ def _count(runner, spaces: set[str], lanes: list[int], places: list[_Place], add
     segments = {id(p.segment) for p in places}
     if len(spaces) > 1 or (spaces <= {"global"}) or (spaces == {"const"} and len(segments) > 1):
         counters.global_requests[pc] += 1
-        counters.global_sectors[pc] += len({a >> 5 for a in addresses}) * max(1, bytes_ // 32)
+        sectors = len({a >> 5 for a in addresses}) * max(1, bytes_ // 32)
+        counters.global_sectors[pc] += sectors
+        counters.global_excess[pc] += max(0, sectors - -(-len(addresses) * bytes_ // 32))
     elif spaces == {"shared"}:
         counters.shared_conflicts[pc] += extra_wavefronts(lanes, addresses, bytes_)
 

@@ -85,6 +85,8 @@ def share_text(view, python: int) -> str:
         parts.append(f"{size_text(pane.spill[python])} spilled")
     if conflicts := pane.counters.get("shared_conflicts"):
         parts += [f"{conflicts[python]} bank conflicts"] if conflicts[python] else []
+    if excess := pane.counters.get("global_excess"):
+        parts += [f"{excess[python]} sectors too many"] if excess[python] else []
     if pane.issues and pane.issues[python]:
         total = sum(max(0, number) for number in view.ptx.counters["issues"])
         percent = 100 * pane.issues[python] / total
