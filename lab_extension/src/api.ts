@@ -5,7 +5,7 @@ import { ServerConnection } from "@jupyterlab/services";
 
 import type { Finding } from "./logic/diagnostics.js";
 import type { Kept } from "./logic/kernels.js";
-import type { ViewData } from "./view.js";
+import type { ViewData } from "./viewdata.js";
 
 /** What the server could not do, in its words; `missing` when it knows nothing of pyptx. */
 export class ApiError extends Error {

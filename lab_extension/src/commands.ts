@@ -13,7 +13,8 @@ import { chipIcon } from "./icons.js";
 import { starter } from "./logic/notebook.js";
 import { markAt, reveal } from "./margin.js";
 import { PLUGIN } from "./preferences.js";
-import { View, type ViewData } from "./view.js";
+import { View } from "./view.js";
+import type { ViewData } from "./viewdata.js";
 
 export const IDS = {
   newNotebook: "pyptx:new-notebook", showPanel: "pyptx:show-panel", revealLine: "pyptx:reveal-line", openFile: "pyptx:open-file-view",

@@ -5,7 +5,8 @@ import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import type { Message } from "@lumino/messaging";
 import { Panel } from "@lumino/widgets";
 
-import { View, type ViewData } from "./view.js";
+import { View } from "./view.js";
+import type { ViewData } from "./viewdata.js";
 
 export const LIVE_MIME = "application/vnd.pyptx.live+json";
 const WIDGET_MIME = "application/vnd.jupyter.widget-view+json";

@@ -3,7 +3,8 @@
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
 import { LIVE_MIME, LiveView } from "./live.js";
-import { DEBUG_MIME, MIME, View, type ViewData } from "./view.js";
+import { DEBUG_MIME, MIME, View } from "./view.js";
+import type { ViewData } from "./viewdata.js";
 
 class Renderer extends View implements IRenderMime.IRenderer {
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {

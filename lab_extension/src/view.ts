@@ -5,16 +5,10 @@ import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 
 import { preferences } from "./preferences.js";
+import type { ViewData } from "./viewdata.js";
 
 export const MIME = "application/vnd.pyptx.view+json";
 export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel stopped in the debugger
-
-export interface ViewData {
-  kind: string;
-  version: number;
-  title?: string;
-  panes?: string[];
-}
 
 const shown = new Set<View>();
 

@@ -47,6 +47,11 @@ def test_maps_say_with_signs_and_numbers_what_colours_say(page):
     assert "nothing was timed on a GPU" in page.one(".pyptx-legend").text
 
 
+def test_a_run_that_an_error_ended_is_shown_as_far_as_it_came(page):
+    page.open(sweep(done=0.6, state="failed"))
+    assert "ended by an error: 36 of 60 points" in page.one(".pyptx-run").text and len(cells(page)) == 36
+
+
 def test_a_value_of_the_last_parameter_is_chosen_and_says_what_may_run(page):
     page.open(sweep())
     picker = page.all(".pyptx-picker button")

@@ -49,6 +49,11 @@ def test_waits_in_words():
     assert (duration(0.2), duration(40.4), duration(200)) == ("1 s", "40 s", "3 min")
 
 
+def test_a_run_that_an_error_ended_is_told_as_such():
+    view = sweep(done=0.6, state="failed")
+    assert "ended by an error, 36 of 60 points" in view.text() and "ended by an error" in view.html()
+
+
 def test_the_text_tells_the_progress_the_best_and_the_refusals():
     text = sweep(done=0.6, state="running").text(limit=5)
     assert "running, 36 of 60 points; about 19 s left; 20 queued" in text

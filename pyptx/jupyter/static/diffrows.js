@@ -1,6 +1,8 @@
 // What the diff view shows of the rows: pure functions, tested by node.
 
 export const WORDS = ["identical", "renamed", "rescheduled", "different"];
+export const MARKS = ["", "≈", "↕", "!"];
+export const LEVELS = { sass: "SASS", ptx: "PTX", python: "Python" };
 export const DIFFERENT = 3;
 
 /**

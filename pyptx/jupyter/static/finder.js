@@ -1,13 +1,27 @@
-// Searching all panes of a linked view: hits are counted, marked, and walked through.
+// Searching all panes of a view: hits are counted, marked, and walked through.
 
 import { h } from "./dom.js";
 import { NAMES, search } from "./links.js";
 
+/** What a linked view does with hits: pane after pane, the line that is reached is pinned. */
+const linkedView = view => {
+  const rank = (name, row) => view.open.indexOf(name) * 1e9 + row;
+  return {
+    label: "Search all panes", nameOf: pane => NAMES[pane.name], rank: (pane, row) => rank(pane.name, row),
+    here: () => (view.pinned ? rank(view.pinned.pane, view.pinned.row) : -1),
+    go: (pane, row) => view.pin(pane.name, row, { reveal: true, own: true }), back: () => view.panes[view.focus].list.focus() };
+};
+
 export class Finder {
-  constructor(view) {
-    this.view = view;
-    this.found = null;
-    this.query = h("input.pyptx-search", { type: "search", placeholder: "Search  /", "aria-label": "Search all panes", spellcheck: "false",
+  /**
+   * view: {each(call) of panes that are shown}, and {open, panes, focus, pinned, pin()} of the linked view, or what stands
+   * for them: {label, nameOf(pane), rank(pane, row): the order of hits, here(): the rank of the reader's line, -1: none,
+   * go(pane, row), back(): the focus goes to the panes}.
+   */
+  constructor(view, own = linkedView(view)) {
+    this.view = { ...own, each: call => view.each(call) };
+    this.found = new Map();                                         // pane -> its hits
+    this.query = h("input.pyptx-search", { type: "search", placeholder: "Search  /", "aria-label": own.label, spellcheck: "false",
                                            oninput: () => this.search(), onkeydown: event => this.key(event) });
     this.regex = h("input", { type: "checkbox", onchange: () => this.search() });
     this.hits = h("span.pyptx-hits", { role: "status" });
@@ -20,14 +34,18 @@ export class Finder {
   }
 
   search() {
-    const found = {}, { value } = this.query;
+    const { value } = this.query;
     let error;
-    this.view.each(pane => { found[pane.name] = search(pane.lines, value, this.regex.checked); error ??= found[pane.name].error; });
-    this.found = found;
-    this.view.each(pane => pane.show(found[pane.name]));
+    this.found.clear();
+    this.view.each(pane => {
+      const found = search(pane.lines, value, this.regex.checked);
+      error ??= found.error;
+      this.found.set(pane, found);
+      pane.show(found);
+    });
     this.query.setAttribute("aria-invalid", String(!!error));
     this.hits.textContent = error ? `not a regular expression: ${error}` : !value ? ""
-      : Object.entries(found).map(([name, { rows }]) => `${NAMES[name]} ${rows.length}`).join(" · ");
+      : [...this.found].map(([pane, { rows }]) => `${this.view.nameOf(pane)} ${rows.length}`).join(" · ");
   }
 
   key(event) {
@@ -35,19 +53,19 @@ export class Finder {
     else if (event.key === "Escape") {
       this.query.value = "";
       this.search();
-      this.view.panes[this.view.focus].list.focus();
+      this.view.back();
     } else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** The next hit: in the pane with the focus, and round through the others. */
+  /** The next hit in the order of the view, and round. */
   next(direction) {
-    const { open, pinned } = this.view;
-    const hits = open.flatMap(name => (this.found?.[name]?.rows ?? []).map(row => [name, row]));
+    const hits = [], here = this.view.here();
+    this.view.each(pane => (this.found.get(pane)?.rows ?? []).forEach(row => hits.push({ pane, row, rank: this.view.rank(pane, row) })));
     if (!hits.length) return;
-    const rank = ([name, row]) => open.indexOf(name) * 1e9 + row, here = pinned ? rank([pinned.pane, pinned.row]) : -1;
-    const next = direction > 0 ? hits.find(hit => rank(hit) > here) ?? hits[0] : hits.findLast(hit => rank(hit) < here) ?? hits.at(-1);
-    this.view.pin(...next, { reveal: true, own: true });
+    hits.sort((one, other) => one.rank - other.rank);
+    const { pane, row } = direction > 0 ? hits.find(({ rank }) => rank > here) ?? hits[0] : hits.findLast(({ rank }) => rank < here) ?? hits.at(-1);
+    this.view.go(pane, row);
   }
 }

@@ -8,6 +8,7 @@ import { header } from "./header.js";
 import { NAMES, PANES, colours, linkIndex, related } from "./links.js";
 import { Pane } from "./pane.js";
 import { separator } from "./splitter.js";
+import { watch } from "./surroundings.js";
 import { toolbar } from "./toolbar.js";
 import { copy, keyPressed, choose } from "./walking.js";
 
@@ -53,18 +54,10 @@ class LinkedView {
     }
     this.root.addEventListener("keydown", event => keyPressed(this, event));
     this.root.addEventListener("copy", event => copy(this, event));
-    this.root.addEventListener("pointerdown", event => {
-      for (const menu of this.root.querySelectorAll(".pyptx-menu[open]")) if (!menu.contains(event.target)) menu.open = false;
-    });
     element.append(this.root);
     this.themed();
     this.foot.say(null);
-    this.sizes = new ResizeObserver(() => this.each(pane => pane.resized()));
-    this.sizes.observe(this.grid);
-    this.themes = new MutationObserver(() => this.themed());
-    this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
-    this.dark = window.matchMedia("(prefers-color-scheme: dark)");
-    this.dark.addEventListener("change", this.onDark = () => this.themed());
+    this.unwatch = watch({ root: this.root, grid: this.grid, each: call => this.each(call), themed: () => this.themed() });
   }
 
   /** Panes that are shown, from left to right. */
@@ -183,9 +176,7 @@ class LinkedView {
   }
 
   destroy() {
-    this.sizes.disconnect();
-    this.themes.disconnect();
-    this.dark.removeEventListener("change", this.onDark);
+    this.unwatch();
     Object.values(this.panes).forEach(pane => pane.destroy());
     this.root.remove();
   }

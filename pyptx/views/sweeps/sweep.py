@@ -85,7 +85,7 @@ class Progress:
     """How far the work is.
 
     Attributes:
-        state: "new", "running", "paused", "stopped" or "finished".
+        state: "new", "running", "paused", "stopped", "finished" or "failed".
         seconds_left: an estimate; None when there is none.
     """
 

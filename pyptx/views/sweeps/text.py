@@ -49,7 +49,7 @@ def progress_text(view) -> str:
     """One line: how far, how long, what became of the points."""
     progress = view.progress
     words = {"new": "not started", "running": "running", "paused": "paused", "stopped": "stopped",
-             "finished": "finished"}[progress.state]
+             "finished": "finished", "failed": "ended by an error"}[progress.state]
     parts = [f"{words}, {progress.done} of {progress.total} points"]
     if progress.state == "running" and progress.seconds_left is not None:
         parts.append(f"about {duration(progress.seconds_left)} left")

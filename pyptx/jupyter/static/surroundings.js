@@ -1,0 +1,19 @@
+// What a view of panes looks out for while it stands: its size, the theme around it, clicks beside an open menu.
+
+/** `view`: {root, grid, each(call), themed()}. Returns what ends it. */
+export function watch({ root, grid, each, themed }) {
+  const sizes = new ResizeObserver(() => each(pane => pane.resized()));
+  sizes.observe(grid);
+  const themes = new MutationObserver(themed);
+  themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", themed);
+  root.addEventListener("pointerdown", event => {
+    for (const menu of root.querySelectorAll(".pyptx-menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  return () => {
+    sizes.disconnect();
+    themes.disconnect();
+    dark.removeEventListener("change", themed);
+  };
+}
