@@ -1,6 +1,7 @@
 // The code of a debugger: Python | PTX with the line of the focused warp, where the others stand, and breakpoints in the margin.
 
 import { pythonRow, places, placeOfRow, warpName } from "./debugdata.js";
+import { form } from "./debugform.js";
 import { h } from "./dom.js";
 import { Finder } from "./finder.js";
 import { NAMES, colours, linkIndex, related } from "./links.js";
@@ -175,10 +176,10 @@ export class Code {
     input.value = points[0]?.condition ?? "";
     const close = () => { this.field?.remove(); this.field = null; pane.list.focus({ preventScroll: true }); };
     const keep = async () => { if (await this.on.condition(place, points, input.value.trim() || null)) close(); };
-    this.field = h("form.pyptx-condition", { onsubmit: event => { event.preventDefault(); keep(); },
-                                             onkeydown: event => { event.stopPropagation(); if (event.key === "Escape") close(); } },
+    this.field = form("form.pyptx-condition", keep,
                    h("label", {}, `stop at ${name === "ptx" ? `PTX ${row + 1}` : `line ${this.data.python.line[row]}`} if `, input), h("button.pyptx-button", { type: "submit" }, "Set"),
                    h("button.pyptx-button", { type: "button", onclick: close }, "Cancel"));
+    this.field.addEventListener("keydown", event => { event.stopPropagation(); if (event.key === "Escape") close(); });
     this.field.style.top = `${pane.list.offsetTop + pane.head.offsetHeight + (pane.place(row) + 1) * pane.rowHeight - pane.list.scrollTop}px`;
     pane.element.append(this.field);
     input.focus();

@@ -1,6 +1,7 @@
 // The lists of a debugger: warps, barriers, watches, breakpoints.
 
 import { STATES, countLanes, hex, isFocus, laneOn, sameCta, warpName, warpsShown } from "./debugdata.js";
+import { form } from "./debugform.js";
 import { h } from "./dom.js";
 
 const empty = text => h("p.pyptx-soft", {}, text);
@@ -94,11 +95,10 @@ export class Watches {
     this.drop = drop;
     this.rows = h("dl.pyptx-watches");
     this.input = add ? h("input.pyptx-search", { type: "text", placeholder: "acc[0] + 1", "aria-label": "Watch an expression", spellcheck: "false" }) : null;
-    this.form = add ? h("form.pyptx-add", { onsubmit: async event => {
-      event.preventDefault();
+    this.form = add ? form("form.pyptx-add", async () => {
       const text = this.input.value.trim();
       if (text && await add(text)) this.input.value = "";
-    } }, this.input, h("button.pyptx-button", { type: "submit" }, "Watch")) : null;
+    }, this.input, h("button.pyptx-button", { type: "submit" }, "Watch")) : null;
     this.element = h("div", {}, this.rows, this.form);
   }
 
@@ -120,7 +120,7 @@ export class Points {
       const place = this.place.value.trim();
       if (place && await on.add(place, this.condition.value.trim().replace(/^if\s+/, "") || null, kind)) this.place.value = this.condition.value = "";
     };
-    this.form = on.add ? h("form.pyptx-add", { onsubmit: event => { event.preventDefault(); add("break")(); } }, this.place, this.condition, h("button.pyptx-button", { type: "submit", title: "Stop when a warp comes to this place" }, "Break"),
+    this.form = on.add ? form("form.pyptx-add", add("break"), this.place, this.condition, h("button.pyptx-button", { type: "submit", title: "Stop when a warp comes to this place" }, "Break"),
                            h("button.pyptx-button", { type: "button", title: "Stop when this register, memory or name changes", onclick: add("watchpoint") }, "Stop on change")) : null;
     this.element = h("div", {}, this.rows, this.form);
   }

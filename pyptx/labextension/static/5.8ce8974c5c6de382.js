@@ -81,6 +81,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
   --px-landed: light-dark(#00766a, #45c8b4);
   --px-good: light-dark(#00665c, #5fd3c1);
   --px-label: 170px;
+  container: debugger / inline-size;
 }
 .pyptx-debug .pyptx-soft { color: var(--px-soft); font-size: 12px; margin: 2px 0; }
 .pyptx-debug h3 { margin: 0; font-size: 12px; font-weight: 600; line-height: 1.6; color: var(--px-soft); }
@@ -276,11 +277,19 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-linked.pyptx-debug .pyptx-cell-own { outline: 2px solid var(--px-now); outline-offset: -1px; }
 .pyptx-banks span { display: inline-block; padding: 0 5px; margin-right: 2px; color: var(--px-ink); }
 
-@media (max-width: 900px) {
+@container debugger (max-width: 1180px) {
+  .pyptx-debug kbd { display: none; }
+  .pyptx-debug .pyptx-toolbar .pyptx-search { width: 90px; }
+  .pyptx-debug .pyptx-toolbar .pyptx-button { padding: 2px 7px; }
+  .pyptx-warpsbox { flex-basis: 180px; }
+  .pyptx-timeline { --px-label: 130px; }
+}
+@container debugger (max-width: 900px) {
   .pyptx-debug-values { flex-direction: column; }
+  .pyptx-sections { flex: none; }
   .pyptx-sections + .pyptx-sections { border-left: 0; border-top: 1px solid var(--px-edge); }
   .pyptx-warpsbox { flex-basis: 150px; }
-  .pyptx-debug { --px-label: 100px; }
+  .pyptx-timeline { --px-label: 100px; }
   .pyptx-debug .pyptx-move { display: none; }
 }
 `,""]),e.d(t,{},{A:i})},39(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=(e.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
