@@ -37,8 +37,8 @@ WIDGET = "[...document.querySelectorAll('.pyptx-debug')].find(e => !e.closest('.
 @pytest.fixture(scope="module")
 def debugged(lab):
     """A notebook with a session that stands at a breakpoint."""
-    lab.write("debug.ipynb", KERNEL, f'session = %ptxdebug --break {LINE} --watch "value * 2" --run reverse(x)\nsession',
-              "session.step(2)")
+    magic = f'session = %ptxdebug --break {LINE} --watch "value * 2" --run reverse(x)\nsession'
+    lab.write("debug.ipynb", KERNEL, magic, "session.step(2)")
     lab.open("debug.ipynb")
     lab.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
     lab.js("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")
@@ -83,7 +83,8 @@ def test_keys_move_forward_and_back(debugged):
 
 def test_memory_is_chosen_and_the_reason_of_a_refusal_is_said(debugged):
     lab = debugged
-    lab.js(f"""const root = {WIDGET}; [...root.querySelectorAll('[role=tab]')].find(tab => tab.innerText.startsWith('Mem')).click();
+    lab.js(f"""const root = {WIDGET};
+        [...root.querySelectorAll('[role=tab]')].find(tab => tab.innerText.startsWith('Mem')).click();
         const select = root.querySelector('[aria-label="What to show"]');
         select.value = [...select.options].find(option => option.text.includes('buffer')).value;
         select.nextElementSibling.click()""")
