@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -278,8 +279,9 @@ class Names:
             self._initializers.append((variable, declaration, scope))
 
     def _initialize(self, variable: Variable, declaration: VarDecl, scope: Scope) -> None:
-        data, item = bytearray(), size_of(declaration.type.value)
-        for element in _elements(declaration.initializer):
+        item, plain = size_of(declaration.type.value), _numbers(declaration.initializer, declaration.type.value)
+        data = bytearray(plain or b"")
+        for element in () if plain is not None else _elements(declaration.initializer):
             match element:
                 case ImmediateOperand(text) if (cut := _MASKED.fullmatch(text)) \
                         and (address := _pointer(cut[2], scope)) is not None:
@@ -304,6 +306,16 @@ class Names:
             variable.buffer.array[:len(data)] = np.frombuffer(bytes(data), np.uint8)
 
 
+@lru_cache(maxsize=256)
+def _numbers(initializer, type_name: str) -> bytes | None:
+    """The bytes of an initializer of numbers alone."""
+    elements, item = _elements(initializer), size_of(type_name)
+    if not all(isinstance(e, ImmediateOperand) and _WORD.match(e.text) is None for e in elements):
+        return None
+    return b"".join(bits_of(e.text, type_name, 8 * item).to_bytes(16, "little")[:item] for e in elements)
+
+
+_WORD = re.compile(r"[A-Za-z_$%]|0[xX][0-9a-fA-F]+\(")              # a name, or 0xff(name)
 _MASKED = re.compile(r"(0[xX][0-9a-fA-F]+)\((.+)\)")
 _SYMBOL = re.compile(r"(generic\()?([\w$%]+)\)?(?:\s*\+\s*(\d+))?")
 

@@ -146,6 +146,10 @@ class Operands:
             return Address(at.space if at.space == "local" else space or at.space, at.base, at.offset + offset)
         return Address(space or "generic", None, integer(operand.base) + offset)
 
+    def carry(self) -> Reg:
+        """The carry flag."""
+        return self.scope.names.carry()
+
     @property
     def target_name(self) -> str:
         """The module's target, "sm_90a"."""

@@ -2,8 +2,9 @@
 
 A shape is what is common to instructions with the same opcode, modifiers, and operand kinds and types: `add.f32` over
 three f32 registers is decoded once, every further one only puts its registers, numbers and offsets in. Whatever depends
-on more than that (labels, functions, the carry flag) has no shape and is decoded by itself. Where the meaning of a
-number matters to the decoding (an immediate that a form limits to a range), each number makes a shape of its own.
+on more than that (labels, functions) has no shape and is decoded by itself. What uses the carry flag has it in its last
+slot. Where the meaning of a number matters to the decoding (an immediate that a form limits to a range), each number
+makes a shape of its own.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ def parts(instruction: Instruction, scope: Scope) -> tuple[Key, list[Slot]] | No
     found = [cached.get(id(operand)) or _noted(operand, scope) for operand in instruction.operands]
     if _NO_PART in found:
         return None
+    if instruction.opcode in _CARRYING and (instruction.opcode[-1] == "c" or ".cc" in instruction.modifiers):
+        found.append(("carry", (scope.names.carry(),)))
     return ((scope.target, instruction.opcode, instruction.modifiers, *[token for token, _ in found]),
             [slot for _, slots in found for slot in slots])
 
@@ -138,6 +141,7 @@ def _noted(operand: Operand, scope: Scope) -> tuple:
 
 
 _NO_PART = None, ()
+_CARRYING = frozenset(("add", "sub", "mad", "addc", "subc", "madc"))
 
 
 def _part(operand: Operand, scope: Scope) -> tuple:
@@ -187,8 +191,8 @@ def _named(name: str, scope: Scope) -> tuple:
     if name == "_":
         return "_", ()
     variable = _fixed(scope.find("variables", name))
-    if variable is not None and variable.space == "shared":
-        return ("shared", variable.address), ()
+    if variable is not None:
+        return (variable.space, variable.address), ()
     return (("%", name), ()) if special_registers.lookup(name) is not None else _NO_PART
 
 
@@ -292,6 +296,9 @@ class _Slots(Operands):
     @scope.setter
     def scope(self, _nothing: None) -> None:
         pass
+
+    def carry(self) -> Reg:
+        return Reg(-1 - self.count, 1, f"slot {self.count}")
 
     @property
     def target_name(self) -> str:

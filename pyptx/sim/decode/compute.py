@@ -81,7 +81,7 @@ class _Reader:
             type_name = self.o.type(name)
             yield target, self.typed(tree, type_name)
             if "cc" in self.words:
-                yield self.o.scope.names.carry(), self.carry_out(tree, type_name)
+                yield self.o.carry(), self.carry_out(tree, type_name)
 
     def typed(self, tree: ast.expr, target: str) -> Node:
         """The value of an expression whose result has type `target`."""
@@ -116,7 +116,7 @@ class _Reader:
 
     def leaf(self, name: str, lane: int | None = None) -> Node:
         if name == "carry":
-            return Leaf(self.o.scope.names.carry(), "pred")
+            return Leaf(self.o.carry(), "pred")
         if name not in self.o:
             raise Unknown
         type_name = self.o.type(name)
