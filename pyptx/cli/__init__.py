@@ -16,6 +16,7 @@ from pyptx.cli import (
     cache,
     check,
     completion,
+    debug,
     demo,
     diff,
     doctor,
@@ -32,7 +33,8 @@ from pyptx.errors import PtxError
 
 __all__ = ["main"]
 
-COMMANDS = (demo, lab, doctor, listing, view, diff, run, check, tune, roofline, transpile, history, cache, completion)
+COMMANDS = (demo, lab, doctor, listing, view, diff, run, check, debug, tune, roofline, transpile, history, cache,
+            completion)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -51,8 +51,8 @@ def _near(residents: list[Resident], own: Resident | None) -> list[Resident]:
 
 def _place(session: Any, instruction: int) -> dict[str, Any]:
     lines = session.lines
-    place = lines.place(instruction)
-    stack = [{"file": p.file, "line": p.line, "function": p.function} for p in place.stack] if place else []
+    place = session.frame
+    stack = [{"file": p.file, "line": p.line, "function": p.function} for p in lines.stack(instruction)]
     return {"ptx": lines.ptx(instruction), "line": place.line if place else None,
             "file": place.file if place else None, "stack": stack}
 
@@ -84,8 +84,10 @@ def _warps(session: Any, residents: list[Resident]) -> list[dict[str, Any]]:
 
 def waits_for(session: Any, group: Group) -> str:
     """What lanes wait for, in words that go on from "waits for"."""
+    if group.state == "barrier":
+        return f"{group.expected} warps at barrier {group.barrier}, {group.arrived} came"
     text = named(session, doing(session.run.program, group)).removeprefix("waits").strip()
-    return text.removeprefix("for ") if text.startswith("for ") else text
+    return text.removeprefix("for ") or session.lines.text(group.instruction)
 
 
 def _registers(session: Any, state: State) -> list[dict[str, Any]]:

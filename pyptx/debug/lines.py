@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePath
@@ -17,6 +18,7 @@ from pyptx.sim.faults import text_of
 
 __all__ = ["Lines", "short_name"]
 
+_MANY = re.compile(r"\{([^,{}]+)(?:, [^,{}]+){3,}, ([^,{}]+)\}")
 PLACES = 'a Python line "gemm.py:12" or "12", a PTX line "ptx:40", a label "$L_1" or an opcode "op:wgmma"'
 
 
@@ -34,14 +36,19 @@ class Lines:
         return place if isinstance(place, Place) else None
 
     def text(self, instruction: int) -> str:
-        """The instruction as PTX."""
+        """The instruction as PTX; of many registers in braces the first and the last."""
         nodes = self.program.instructions
-        return text_of(nodes[instruction]) if instruction < len(nodes) else "end"
+        return _MANY.sub(r"{\1 .. \2}", text_of(nodes[instruction])) if instruction < len(nodes) else "end"
 
     def ptx(self, instruction: int) -> int | None:
         """Its line in the PTX; None for a return that the text leaves out."""
         nodes = self.program.instructions
         return self._rows.get(id(nodes[instruction])) if instruction < len(nodes) else None
+
+    def told(self, instruction: int) -> str:
+        """Its place in a word: "gemm.py:12", "ptx:40" where no Python wrote it."""
+        place = self.place(instruction)
+        return f"ptx:{self.ptx(instruction)}" if place is None else f"{short_name(place.file)}:{place.line}"
 
     def line(self, instruction: int) -> tuple[str, int] | None:
         """File and line of the Python, of the PTX ("", line) where there is none."""
@@ -51,30 +58,50 @@ class Lines:
         ptx = self.ptx(instruction)
         return None if ptx is None else ("", ptx)
 
-    def passes(self, instruction: int, other: int, *, into: bool) -> bool:
+    def passes(self, instruction: int, level: int | None, other: int) -> bool:
         """Whether somebody who goes on from the line of `instruction` has not left it at `other`.
 
         Args:
-            into: a line of a helper that it calls counts as another line.
+            level: of the function to stay in, counted from the kernel's own (0); what it calls is part of its lines.
+                None: the innermost, and what that calls counts as other lines.
         """
-        here, there = self.place(instruction), self.place(other)
-        if here is None or there is None:
+        own, its = self._inwards(instruction), self._inwards(other)
+        if not own or not its:
             return self.line(instruction) == self.line(other)
-        if into:
-            return (here.file, here.line) == (there.file, there.line)
-        own, its = here.stack[::-1], there.stack[::-1]              # from the kernel's function inwards
-        level = len(own) - 1
-        if len(its) <= level or any(a.code is not b.code or a.line != b.line
-                                    for a, b in zip(own[:level], its, strict=False)):
-            return False
-        return its[level].code is own[level].code and its[level].line == own[level].line
+        if level is None:
+            return [(p.code, p.line) for p in own] == [(p.code, p.line) for p in its]
+        level = min(level, len(own) - 1)
+        return len(its) > level and all(a.code is b.code and a.line == b.line
+                                        for a, b in zip(own[:level + 1], its, strict=False))
+
+    def level(self, instruction: int, level: int, other: int) -> int:
+        """The level somebody is in at `other` who stayed in one at `instruction`: the same, or that of a caller."""
+        for k, (a, b) in enumerate(zip(self._inwards(instruction), self._inwards(other), strict=False)):
+            if a.code is not b.code:
+                return max(0, k - 1)
+            if k == level or a.line != b.line:
+                return k
+        return max(0, min(level, len(self._inwards(other)) - 1))
+
+    def level_of(self, instruction: int, told: str) -> int | None:
+        """The level of the function of an instruction whose line is written so, "gemm.py:12"; None: there is none."""
+        return next((k for k, p in enumerate(self._inwards(instruction)) if f"{short_name(p.file)}:{p.line}" == told), None)
+
+    def frame(self, instruction: int, level: int | None) -> Place | None:
+        """The place of an instruction in the function of a level, of the innermost by default."""
+        stack = self._inwards(instruction)
+        return None if not stack else stack[-1 if level is None else min(level, len(stack) - 1)]
+
+    def _inwards(self, instruction: int) -> tuple[Place, ...]:
+        """Its places from the kernel's function inwards."""
+        return self.stack(instruction)[::-1]
 
     @cached_property
     def files(self) -> dict[str, list[int]]:
         """Lines with instructions of each Python file."""
         found: dict[str, set[int]] = {}
         for i in range(len(self.program.instructions)):
-            for place in self._stack(i):
+            for place in self.stack(i):
                 found.setdefault(place.file, set()).add(place.line)
         return {file: sorted(lines) for file, lines in found.items()}
 
@@ -155,7 +182,7 @@ class Lines:
         """The first instruction of each stretch that a line wrote; where Python came to the line again, one begins."""
         before, seen = False, set()
         for i in range(len(self.program.instructions)):
-            stack = self._stack(i)
+            stack = self.stack(i)
             here = any(p.file in files and p.line == line for p in stack)
             if here and (not before or (stack and stack[0] in seen)):
                 yield i
@@ -166,7 +193,8 @@ class Lines:
                 seen = set()
             before = here
 
-    def _stack(self, instruction: int) -> tuple[Place, ...]:
+    def stack(self, instruction: int) -> tuple[Place, ...]:
+        """Its place and those that called it, innermost first."""
         place = self.place(instruction)
         return () if place is None else place.stack
 

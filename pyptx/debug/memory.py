@@ -207,5 +207,5 @@ def tensor_tile(state: State, column: int | None, columns: int, type: str, rows:
     shape = 128, columns * values.shape[1] // min(columns, CAP) if values.shape[1] >= columns else columns
     held = ", ".join(f"{a} to {b - 1}" for a, b in allocated)
     return Tile("tensor", state.resident.id, f"tmem {first}", first, f".{type}", shape, None, (top, 0), values, None,
-                f"tensor memory: lanes {top} to {top + count - 1}, columns {first} to {first + columns - 1} as {type}; "
+                f"tensor memory: 128 lanes, columns {first} to {first + columns - 1} as {type}; "
                 f"allocated: {held}")

@@ -88,6 +88,15 @@ class Names:
             self._found[instruction] = found
         return self._found[instruction]
 
+    def known(self, instruction: int) -> list[str]:
+        """Those of `at` that were bound when the instruction was written; the others come later, or in a loop again."""
+        nodes = self._program.instructions
+        place = nodes[instruction].place if instruction < len(nodes) else None
+        codes = {frame.code for frame in place.stack} if isinstance(place, Place) else set()
+        bound = {name for code, first, last, bindings in self._calls if code in codes and first < instruction <= last
+                 for at, name, _ in bindings if at < instruction}
+        return [name for name in self.at(instruction) if name in bound]
+
     def _of(self, code: CodeType, instruction: int) -> dict[str, Any]:
         calls = [call for call in self._calls if call[0] is code and call[1] < instruction <= call[2]]
         if not calls:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from pyptx._loc import Place
 from pyptx._variant import Variant
 from pyptx.check.trial import copies_of
+from pyptx.debug.barriers import named
 from pyptx.debug.breakpoints import CTA, Breakpoint, Breakpoints
 from pyptx.debug.commands import run_command
 from pyptx.debug.document import document_of
@@ -24,7 +27,7 @@ from pyptx.debug.sources import sources_of
 from pyptx.debug.state import State
 from pyptx.debug.stops import Focus, Stop
 from pyptx.debug.timeline import interesting
-from pyptx.debug.watched import watched
+from pyptx.debug.watched import changed_by, watched
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.actions import Exit, Return
 from pyptx.sim.core.debug import Happened, Mark, Reason, Resident, Turn
@@ -66,6 +69,8 @@ class Session:
         self.watches: list[str] = []
         self.shown = Shown()
         self.last, self.ended = 0, False
+        self._level: int | None = None
+        self._level_at: tuple[int, int, int] | None = None
         self._names: Names | None = None
         self._named = trace is None
         self._lock = threading.RLock()
@@ -198,6 +203,19 @@ class Session:
         place = self.cta_place(cta)
         return str(place[0]) if self.run.plan.grid[1:] == (1, 1) else f"({', '.join(map(str, place))})"
 
+    @property
+    def level(self) -> int | None:
+        """The level of the Python function that is stepped through, from the kernel's own (0) inwards; None: the
+        innermost.
+        """
+        return self._level if (self.focus.cta, self.focus.warp, self.step_number) == self._level_at else None
+
+    @property
+    def frame(self) -> Place | None:
+        """The Python place that is looked at: of the focused warp, in the function that is stepped through."""
+        group = self.group(self.focus.cta, self.focus.warp)
+        return None if group is None else self.lines.frame(group.instruction, self.level)
+
     # moves ------------------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> Stop:
@@ -219,9 +237,14 @@ class Session:
         """
         with self._moving():
             self._alive()
-            here = self.group(self.focus.cta, self.focus.warp).instruction
-            passing = np.array([self.lines.passes(here, i, into=into) for i in range(self._count)], bool)
-            return self._go(follow="warp", passing=passing)
+            here, warp = self.group(self.focus.cta, self.focus.warp).instruction, (self.focus.cta, self.focus.warp)
+            level = None if into else self.level if self.level is not None else len(self.lines.stack(here)) - 1
+            passing = np.array([self.lines.passes(here, level, i) for i in range(self._count)], bool)
+            stop = self._go(follow="warp", passing=passing)
+            if level is not None and stop.reason == "step" and (self.focus.cta, self.focus.warp) == warp \
+                    and self.run.machine.turn is not None:
+                stop = self._shown_at(self.lines.level(here, level, self.run.machine.turn.instruction))
+            return stop
 
     def next_warp(self) -> Stop:
         """Go on until another warp has its turn."""
@@ -250,16 +273,19 @@ class Session:
             return stop
 
     def back(self, n: int = 1) -> Stop:
-        """Go back `n` instructions of the focused warp, or to its first."""
+        """Go back `n` instructions of the focused warp, or to its first; of all warps, when it has not run yet."""
         with self._moving():
-            trail = self._trail()
-            return self._replay(int(trail["step"][max(len(trail) - n, 0)]))
+            now, trail = self.step_number, self._trail()
+            return self._replay(int(trail["step"][max(len(trail) - n, 0)]) if len(trail) else max(0, now - n))
 
     def back_line(self) -> Stop:
         """Go back to where the focused warp came to the Python line before this one."""
         with self._moving():
             group = self.group(self.focus.cta, self.focus.warp)
             trail = self._trail()
+            if not len(trail):
+                raise DebugError(f"warp {self.focus.warp} of CTA {self.cta_text(self.focus.cta)} has not run yet; "
+                                 "`goto STEP` and `rewind` go back by the steps of all warps")
             here = self.lines.line(group.instruction) if group is not None else None
             k = len(trail) - 1
             while k > 0 and self.lines.line(int(trail["instr"][k])) == here:
@@ -513,7 +539,8 @@ class Session:
             number, before, after = self.run.machine.change()
             found, k = self.breakpoints.spots()[number]
             if self._holds(found, turn):
-                return self._hit(found, "watchpoint", found.describe(k, before, after))
+                self._hit(found, "watchpoint", found.describe(k, before, after) + changed_by(self))
+                return self._with(self.run.machine.newest)
         for found in self.breakpoints.at(turn.instruction, turn.cta, turn.warp):
             if self._holds(found, turn):
                 told = f"breakpoint {found.id}, {found.text}" + (f" if {found.condition}" if found.condition else "")
@@ -537,9 +564,35 @@ class Session:
         if not found.steps or found.steps[-1] != self.step_number:
             found.steps.append(self.step_number)
         stop = self._stopped(reason, text, None if found.temporary else found.id)
+        level = None if found.watches else self.lines.level_of(self.run.machine.turn.instruction, found.text)
+        if level is not None:
+            stop = self._shown_at(level)
         if found.temporary:
             self.breakpoints.remove(found.id)
         return stop
+
+    def _with(self, newest: Turn | None) -> Stop:
+        """The stop in the warp whose instruction was the last, if it goes on: it stands behind that."""
+        group = self.group(newest.cta, newest.warp) if newest is not None else None
+        if group is not None:
+            self.focus = Focus(newest.cta, newest.warp, _lane_among(group.lanes, self.focus.lane))
+            self.stop = self._at(self.stop, group.instruction)
+        return self.stop
+
+    def _at(self, stop: Stop, instruction: int) -> Stop:
+        """A stop of the focused warp at an instruction."""
+        place = self.lines.place(instruction)
+        return replace(stop, cta=self.cta_place(self.focus.cta), warp=self.focus.warp,
+                       file=place.file if place else None, line=place.line if place else None,
+                       ptx=self.lines.ptx(instruction), instruction=self.lines.text(instruction))
+
+    def _shown_at(self, level: int) -> Stop:
+        """The stop as seen from the function of a level."""
+        self._level, self._level_at = level, (self.focus.cta, self.focus.warp, self.step_number)
+        frame = self.frame
+        if frame is not None:
+            self.stop = replace(self.stop, file=frame.file, line=frame.line)
+        return self.stop
 
     def _over(self) -> Stop:
         """The end of the run, or its error."""
@@ -552,7 +605,7 @@ class Session:
                 self.focus = Focus(int(ran[-1]["cta"]), int(ran[-1]["warp"]), self.focus.lane)
             return self._stopped("exit", f"the kernel has ended after {machine.step} warp-instructions")
         error = machine.error
-        text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
+        text = named(self, error.message + (f"\nhint: {error.hint}" if error.hint else ""))
         return self._stopped("deadlock" if error.kind == "deadlock" else "fault", text)
 
     def _stopped(self, reason: str, text: str, breakpoint: int | None = None) -> Stop:
@@ -563,14 +616,8 @@ class Session:
             return self.stop
         if reason == "deadlock":
             turn = self._waiting(turn)
-        lane = self.focus.lane
-        if not turn.lanes >> lane & 1 and turn.lanes:
-            lane = (turn.lanes & -turn.lanes).bit_length() - 1
-        self.focus = Focus(turn.cta, turn.warp, lane)
-        place, ptx = self.lines.place(turn.instruction), self.lines.ptx(turn.instruction)
-        self.stop = Stop(reason, text, self.step_number, self.cta_place(turn.cta), turn.warp,
-                         place.file if place else None, place.line if place else None, ptx,
-                         self.lines.text(turn.instruction), breakpoint)
+        self.focus = Focus(turn.cta, turn.warp, _lane_among(turn.lanes, self.focus.lane))
+        self.stop = self._at(Stop(reason, text, self.step_number, breakpoint=breakpoint), turn.instruction)
         return self.stop
 
     def _waiting(self, turn: Turn) -> Turn:
@@ -585,17 +632,8 @@ class Session:
         return turn
 
     def _trail(self) -> np.ndarray:
-        """Steps of the focused warp so far; the run is back where it was.
-
-        Raises:
-            DebugError: it has none.
-        """
-        warp, now = (self.focus.cta, self.focus.warp), self.step_number
-        trail = self._restart(now, trail=warp)
-        if not len(trail):
-            raise DebugError(f"warp {warp[1]} of CTA {self.cta_text(warp[0])} has not run yet; `goto STEP` and "
-                             "`rewind` go back by the steps of all warps")
-        return trail
+        """Steps of the focused warp so far; the run is back where it was."""
+        return self._restart(self.step_number, trail=(self.focus.cta, self.focus.warp))
 
     def _restart(self, until: int, trail: tuple[int, int] | None = None) -> np.ndarray | None:
         found = self.run.restart(until, trail=trail)
@@ -613,3 +651,8 @@ class Session:
         if self._interrupted:
             return self._stopped("interrupt", "interrupted")
         return self._stopped("start" if machine.step == 0 else reason, "")
+
+
+def _lane_among(lanes: int, wanted: int) -> int:
+    """A lane of a mask: the wanted one, else the lowest."""
+    return wanted if lanes >> wanted & 1 or not lanes else (lanes & -lanes).bit_length() - 1

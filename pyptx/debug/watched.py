@@ -13,10 +13,11 @@ from pyptx.debug.errors import DebugError
 from pyptx.debug.state import Place, State
 from pyptx.debug.values import decoded, shown, typed
 from pyptx.sim.actions import Reg
-from pyptx.sim.core.debug import Space, Spot
+from pyptx.sim.core.debug import Happened, Space, Spot
 from pyptx.sim.memory import SHARED_START
+from pyptx.sim.wait_faults import mbarrier_text
 
-__all__ = ["watched"]
+__all__ = ["changed_by", "watched"]
 
 _ADDRESS = re.compile(r"(shared|global|tmem):(0[xX][0-9a-fA-F]+|\d+)(?::(\d+))?")
 _ELEMENT = re.compile(r"(.+?)\[([^\]]+)\]")
@@ -56,6 +57,24 @@ def watched(session: Any, place: str) -> Watched:
                      "allocation in shared memory")
 
 
+def changed_by(session: Any) -> str:
+    """Who changed the bytes, in words: what landed last, or else the newest instruction."""
+    machine, lines = session.run.machine, session.lines
+    events, _ = machine.events()
+    recent = events[events["step"] + 1 >= machine.step]
+    landed = recent[recent["kind"] == Happened.LANDED]
+    newest = machine.newest
+    if len(landed):
+        cta, warp, instruction = (int(landed[-1][name]) for name in ("cta", "warp", "instr"))
+        how = "when this operation landed, started by"
+    elif newest is not None:
+        cta, warp, instruction, how = newest.cta, newest.warp, newest.instruction, "by"
+    else:
+        return ""
+    return (f"\n{how} warp {warp} of CTA {session.cta_text(cta)} at {lines.told(instruction)}: "
+            f"{lines.text(instruction)}")
+
+
 def _address(state: State, text: str, space: str, address: int, size: int) -> Watched:
     cta = state.resident.id
     if space == "shared":
@@ -71,7 +90,7 @@ def _address(state: State, text: str, space: str, address: int, size: int) -> Wa
         spot = Spot(Space.GLOBAL, 0, 0, memory.__array_interface__["data"][0], size)
 
     def describe(k: int, before: np.ndarray, after: np.ndarray) -> str:
-        return f"{text}: {_hex(before)} became {_hex(after)}"
+        return f"{text}: {_word(before)} became {_word(after)}"
     return [spot], text if space == "global" else f"{text} of CTA {cta}", describe
 
 
@@ -166,9 +185,11 @@ def _of_place(state: State, text: str, place: Place, indices: tuple[int, ...] | 
         inside = place.shape[len(indices):]
         size = int(np.prod(inside)) * item if inside else item
         start += int(np.ravel_multi_index((*indices, *(0 for _ in inside)), place.shape)) * item
-    spots, _, _ = _address(state, text, "shared", start, size)
+    spots, _, plain = _address(state, text, "shared", start, size)
 
     def describe(k: int, before: np.ndarray, after: np.ndarray) -> str:
+        if place.type == "mbarrier" and size == item:
+            return plain(k, before, after)
         if size > 256 or size % item:
             first = int(np.flatnonzero(before != after)[0])
             return f"{text}: {int((before != after).sum())} bytes changed, the first at 0x{start + first:x}"
@@ -177,6 +198,12 @@ def _of_place(state: State, text: str, place: Place, indices: tuple[int, ...] | 
         return f"{text}: element {first} was {shown(old[first], base='x')} and is {shown(new[first], base='x')}" \
             if size > item else f"{text}: {shown(old[0])} became {shown(new[0])}"
     return spots, f"{text} of CTA {state.resident.id}", describe
+
+
+def _word(raw: np.ndarray) -> str:
+    """Bytes in hexadecimal; the state of an mbarrier in words."""
+    word = int.from_bytes(raw.tobytes(), "little")
+    return f"({mbarrier_text(word)})" if raw.size == 8 and word >> 62 == 1 else _hex(raw)
 
 
 def _hex(raw: np.ndarray) -> str:

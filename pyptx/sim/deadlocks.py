@@ -171,7 +171,7 @@ def _lines(program: Program, plan: Plan, groups: list[Group]) -> list[str]:
         merged.setdefault((g.cta, g.instruction, g.state, for_what, g.lanes), []).append(g)
     several = len({g.cta for g in groups}) > 1
     lines = []
-    for (cta, instruction, state, barrier, lanes), members in merged.items():
+    for (cta, instruction, _, _, lanes), members in merged.items():
         node = program.instructions[instruction] if instruction < len(program.instructions) else None
         who = _warps([g.warp for g in members]) + ("" if lanes == 0xFFFFFFFF else f" lanes 0x{lanes:08x}")
         if several:

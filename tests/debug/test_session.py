@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_a_session_starts_before_the_first_instruction(session: Session):
 def test_next_goes_from_line_to_line_and_back_again(session: Session):
     stops = [session.next() for _ in range(12)]
     lines = [stop.line for stop in stops]
-    assert all(a != b for a, b in zip(lines, lines[1:], strict=False))
+    assert all(a != b for a, b in pairwise(lines))
     assert {stop.warp for stop in stops} == {0}
     assert session.back_line().line == lines[-2]
     assert session.rewind().step == 0

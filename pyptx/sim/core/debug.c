@@ -70,6 +70,7 @@ static void find(Ctx *x, const Cta *c, Spot *v) {
 }
 void debug_start(Ctx *x, Cta *c) {
     Debug *d = x->debug;
+    memset(c->memory, 0, (size_t)x->reg_bytes * x->nwarps);              // what nobody wrote yet is not of another CTA
     c->stopped = 0;
     keep(d, (Event){d->step, c->id, EV_STARTED, 0, 0, 0, c->cluster->id, c->rank});
     for (u64 k = 0; k < d->nspots; k++)
@@ -132,6 +133,7 @@ static STEP(debug_step) {
         else keep(d, (Event){d->step, x->cta->id, EV_RUN, w->index, o->instr, m, 0, 0});
     }
     d->step++;
+    d->last_cta = x->cta->id; d->last_warp = w->index; d->last_instr = o->instr;
     if (marks & MARK_LOG) {
         u32 lanes = o->flags & F_GUARDED ? m & (PRED(x, o->guard) ^ o->guard_flip) : m;
         if (lanes) debug_event(x, EV_EXECUTED, lanes, 0, 0);

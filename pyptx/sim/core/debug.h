@@ -34,6 +34,7 @@ typedef struct Debug {
     u64 reason, changed;        // the first Spot that changed
     u64 goes_on;                // the next instruction is the one it stopped at
     u64 turn, runs, serial;     // instructions of this turn; it has begun; operations started so far
+    u64 last_cta, last_warp, last_instr;                                 // whose the newest instruction was
 } Debug;
 
 void debug_chains(Ctx *x);

@@ -122,7 +122,7 @@ class _Debug(ctypes.Structure):
     _fields_ = [(n, ctypes.c_void_p) for n in ("marks", "spots", "events", "trail")] + \
         [(n, ctypes.c_uint64) for n in ("nspots", "nevents", "events_room", "ntrail", "trail_room", "step", "until",
                                         "follow", "cta", "warp", "reason", "changed", "goes_on", "turn", "runs",
-                                        "serial")]
+                                        "serial", "last_cta", "last_warp", "last_instr")]
 
 
 class Resident:
@@ -324,6 +324,12 @@ class Machine:
         """What `core_debug_<what>` tells; None: there is none."""
         out = (ctypes.c_uint64 * words)()
         return list(out) if getattr(self._library, f"core_debug_{what}")(self._context, *at, out) else None
+
+    @property
+    def newest(self) -> Turn | None:
+        """The instruction that was begun last, by all lanes."""
+        debug = self._debug
+        return Turn(debug.last_cta, debug.last_warp, debug.last_instr, 0xFFFFFFFF) if debug.step else None
 
     # what changes -----------------------------------------------------------------------------------------------------
 
