@@ -85,7 +85,8 @@ class Lines:
 
     def level_of(self, instruction: int, told: str) -> int | None:
         """The level of the function of an instruction whose line is written so, "gemm.py:12"; None: there is none."""
-        return next((k for k, p in enumerate(self._inwards(instruction)) if f"{short_name(p.file)}:{p.line}" == told), None)
+        stack = enumerate(self._inwards(instruction))
+        return next((k for k, p in stack if f"{short_name(p.file)}:{p.line}" == told), None)
 
     def frame(self, instruction: int, level: int | None) -> Place | None:
         """The place of an instruction in the function of a level, of the innermost by default."""

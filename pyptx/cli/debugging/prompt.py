@@ -14,6 +14,7 @@ from pyptx.cli.debugging.info import INFOS
 from pyptx.cli.screen import console
 from pyptx.debug import DebugError, Session, Stop
 from pyptx.debug.document import value_text
+from pyptx.debug.lines import short_name
 from pyptx.errors import PtxError
 
 __all__ = ["PROMPT", "Prompt", "Quit"]
@@ -115,7 +116,7 @@ class Prompt:
         session = self.session
         if name in ("break", "tbreak", "until"):
             for file, lines in session.lines.files.items():
-                yield from (f"{show.short(file)}:{line}" for line in lines)
+                yield from (f"{short_name(file)}:{line}" for line in lines)
             yield from session.lines.labels
             yield from (f"op:{node.opcode}" for node in session.run.program.instructions)
         elif name == "info":
@@ -184,7 +185,7 @@ class Prompt:
             return
         lanes = "" if group.lanes == 0xFFFFFFFF else f", lanes 0x{group.lanes:08x}"
         place, ptx = session.frame, session.lines.ptx(group.instruction)
-        at = f", {show.short(place.file)}:{place.line} in {place.function}" if place is not None else ""
+        at = f", {short_name(place.file)}:{place.line} in {place.function}" if place is not None else ""
         self.say(f"step {session.step_number}: CTA {session.cta_text(focus.cta)} warp {focus.warp}{lanes}{at}", "cyan")
         if place is not None:
             self.lines(show.excerpt(place.file, place.line, _AROUND))
@@ -199,7 +200,7 @@ class Prompt:
         for k, place in enumerate(stack):
             if k != at:
                 what = "written by" if k < at else "called from"
-                self.say(f"   {what} {show.short(place.file)}:{place.line} in {place.function}: "
+                self.say(f"   {what} {short_name(place.file)}:{place.line} in {place.function}: "
                          f"{place.source_line.strip()}")
 
     def show_displayed(self) -> None:

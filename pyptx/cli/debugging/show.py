@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from pyptx._loc import shown_name
 from pyptx.debug.timeline import Row, Timeline
 from pyptx.debug.values import shown
 
-__all__ = ["SIGNS", "excerpt", "lanes", "matrix", "ptx_excerpt", "short", "shown", "summary", "timeline", "values_of"]
+__all__ = ["SIGNS", "excerpt", "lanes", "matrix", "ptx_excerpt", "shown", "summary", "timeline", "values_of"]
 
 SIGNS = {"run": "=", "wait": ".", "issued": "i", "in flight": "~", "completed": "#", "waited": "w"}
 _PER_LINE = 8
-
-
-def short(file: str) -> str:
-    """A file as it is called in a line of text."""
-    name = shown_name(file)
-    return PurePath(file).name if name == file else name
 
 
 def excerpt(file: str, line: int, around: int) -> Iterator[tuple[str, bool]]:
