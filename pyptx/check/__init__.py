@@ -4,7 +4,8 @@
     report.ok, report.findings, report.text(), report.to_json(), report.to_sarif(), report.raise_if_found()
 """
 
-from pyptx.check.report import CheckError, Finding, Location, Report
+from pyptx.check.finding import Finding, Location
+from pyptx.check.report import CheckError, Report
 from pyptx.check.rules import RULES
 from pyptx.check.run import check
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from pyptx.check.accesses import Explained, explain, explain_registers
 from pyptx.check.causes import stronger_waits
+from pyptx.check.finding import Finding, Location
 from pyptx.check.loads import tcgen05_fences
 from pyptx.check.places import Places
 from pyptx.check.registers import register_uses
-from pyptx.check.report import Finding, Location
 from pyptx.sim import Program
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.watch import Side, Sighting

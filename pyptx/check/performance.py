@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pyptx.check.finding import Finding
 from pyptx.check.layouts import LINE, advice
 from pyptx.check.places import Places
-from pyptx.check.report import Finding
 from pyptx.check.requests import Request, bytes_of, requests_of, suppliers
 from pyptx.check.trial import Trial
 from pyptx.sim import Counters, Program

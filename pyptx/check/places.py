@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pyptx._variant import Variant
 from pyptx.analysis.ptxrows import statement_rows
-from pyptx.check.report import Location
+from pyptx.check.finding import Location
 from pyptx.ir.nodes import Function, Instruction, Label
 from pyptx.ir.visit import statements
 from pyptx.sim import Program

@@ -1,4 +1,4 @@
-"""What a check found: findings with their places, and the report that holds them."""
+"""What a check found, in every form it is shown or kept in."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyptx._loc import Place
-from pyptx.check import _html, _text
+from pyptx.check import _html, _sarif, _text
+from pyptx.check.finding import Finding
 from pyptx.errors import PtxError
 
-__all__ = ["CheckError", "Finding", "Location", "Report"]
-
-SEVERITIES = ("error", "warning", "note")
-
+__all__ = ["CheckError", "Report"]
 
 class CheckError(PtxError):
     """A checked kernel has findings; `report` holds them. Its text is the report, unless that was shown already."""
@@ -23,54 +20,6 @@ class CheckError(PtxError):
         places = [location.place for finding in report.errors for location in finding.places] if message else []
         super().__init__(message or report.text(), at=next((place for place in places if place), None))
         self.report = report
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """An instruction that takes part in a finding.
-
-    Attributes:
-        role: what it does there, such as "lands late" or "faults".
-        place: the Python line that wrote it; None for PTX that was loaded.
-        ptx_line, ptx: 1-based line in the PTX text, and the instruction.
-    """
-
-    role: str
-    place: Place | None
-    ptx_line: int
-    ptx: str
-
-    def to_json(self) -> dict[str, Any]:
-        return {"role": self.role, "python": self.place.as_dict() if self.place else None, "ptx_line": self.ptx_line,
-                "ptx": self.ptx}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, or worth knowing.
-
-    Attributes:
-        rule: its name in RULES.
-        severity: "error", "warning" or "note".
-        message, fix: what happens; what usually repairs it.
-        places: the instructions it is about, those that cause it first; empty when they are not known.
-        tensor, index: the array and the first element it shows in, when it is about one.
-        schedules: those in which it shows, "late" or "random (seed 3)".
-    """
-
-    rule: str
-    severity: str
-    message: str
-    fix: str | None = None
-    places: tuple[Location, ...] = ()
-    tensor: str | None = None
-    index: tuple[int, ...] | None = None
-    schedules: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"rule": self.rule, "severity": self.severity, "message": self.message, "fix": self.fix,
-                "places": [place.to_json() for place in self.places], "tensor": self.tensor,
-                "index": list(self.index) if self.index is not None else None, "schedules": list(self.schedules)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +73,7 @@ class Report:
 
     def to_sarif(self) -> dict[str, Any]:
         """The report as a SARIF 2.1.0 log, for services that annotate the lines of a change."""
-        from pyptx.check.sarif import sarif
-
-        return sarif([self])
+        return _sarif.sarif(self)
 
     def __repr__(self) -> str:
         return self.text()

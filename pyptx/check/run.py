@@ -13,11 +13,12 @@ from pyptx import sim
 from pyptx._variant import Variant
 from pyptx.check.causes import cause
 from pyptx.check.compare import Difference, difference
+from pyptx.check.finding import SEVERITIES, Finding
 from pyptx.check.loads import unwaited, used_early
 from pyptx.check.observed import observed
 from pyptx.check.performance import notes
 from pyptx.check.places import Places
-from pyptx.check.report import SEVERITIES, Finding, Report
+from pyptx.check.report import Report
 from pyptx.check.rules import rule_of
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.check.unset import unset

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 
 from pyptx.check.compare import difference
+from pyptx.check.finding import Finding
 from pyptx.check.places import Places
-from pyptx.check.report import Finding
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.sim import Program
 from pyptx.sim.uses import sources, targets

@@ -3,17 +3,6 @@
 #include "tensor_rows.h"
 #include "watch.h"
 
-Segment *tensor_segment(Ctx *x, u64 va, u64 bytes) {
-    u64 lo = 0, hi = x->nsegments;
-    while (lo < hi) {
-        u64 mid = (lo + hi) / 2;
-        if (x->segments[mid].va <= va) lo = mid + 1; else hi = mid;
-    }
-    if (!lo) return 0;
-    Segment *s = &x->segments[lo - 1];
-    return va - s->va <= s->bytes && bytes <= s->bytes - (va - s->va) ? s : 0;
-}
-
 typedef struct {
     Ctx *x;
     const TensorMap *m;
@@ -29,10 +18,10 @@ typedef struct {
 // Units side by side in global memory, or NULL and the problem, which is about the first unit that has it.
 static u8 *host(Job *j, u64 va, u64 bytes, int writes, u32 *problem) {
     Segment *s = j->near;
-    if (!s || va < s->va || va - s->va > s->bytes || bytes > s->bytes - (va - s->va)) s = j->near = tensor_segment(j->x, va, bytes);
+    if (!s || va < s->va || va - s->va > s->bytes || bytes > s->bytes - (va - s->va)) s = j->near = segment_of(j->x, va, bytes);
     *j->about = va;
     if (!s) {
-        while (bytes > j->g->global_unit && tensor_segment(j->x, *j->about, j->g->global_unit)) *j->about += j->g->global_unit;
+        while (bytes > j->g->global_unit && segment_of(j->x, *j->about, j->g->global_unit)) *j->about += j->g->global_unit;
         *problem = TP_GLOBAL_BOUNDS;
         return 0;
     }

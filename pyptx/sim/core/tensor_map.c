@@ -18,7 +18,7 @@ const u8 *tensor_map_at(Ctx *x, u64 address, u64 *about, u32 *problem) {
         *problem = 0;
         return x->param + at;
     }
-    Segment *s = tensor_segment(x, address, 128);
+    Segment *s = segment_of(x, address, 128);
     if (!s) return 0;
     *problem = 0;
     return s->host + (address - s->va);

@@ -1,14 +1,13 @@
-"""Reports as SARIF 2.1.0, the form in which code hosts take findings (OASIS, sarif-v2.1.0-os)."""
+"""A report as SARIF 2.1.0, the form in which code hosts take findings (OASIS, sarif-v2.1.0-os)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pyptx.check.report import Finding, Location, Report
+from pyptx.check.finding import Finding, Location
 from pyptx.check.rules import RULES
 
 __all__ = ["sarif"]
@@ -16,27 +15,21 @@ __all__ = ["sarif"]
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif(reports: Iterable[Report], root: str | os.PathLike | None = None) -> dict[str, Any]:
-    """One log with one run.
-
-    Args:
-        root: folder that file names are given relative to; the current one unless told.
-    """
-    base = Path(root if root is not None else os.curdir).resolve()
-    reports = list(reports)
-    found = [(report, finding) for report in reports for finding in report.findings]
-    used = list(dict.fromkeys(finding.rule for _, finding in found))
+def sarif(report: Any) -> dict[str, Any]:
+    """A log with one run; file names are given relative to the current folder."""
+    base = Path(os.curdir).resolve()
+    used = list(dict.fromkeys(finding.rule for finding in report.findings))
     rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in used]
     run = {"tool": {"driver": {"name": "pyptx check", "rules": rules}}, "columnKind": "unicodeCodePoints",
-           "results": [_result(report, finding, used, base) for report, finding in found]}
+           "results": [_result(report.kernel, finding, used, base) for finding in report.findings]}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(report: Report, finding: Finding, rules: list[str], base: Path) -> dict[str, Any]:
+def _result(kernel: str, finding: Finding, rules: list[str], base: Path) -> dict[str, Any]:
     text = finding.message + (f"\nHint: {finding.fix}" if finding.fix else "")
     result: dict[str, Any] = {
         "ruleId": finding.rule, "ruleIndex": rules.index(finding.rule), "level": finding.severity,
-        "message": {"text": text}, "properties": {"kernel": report.kernel, "schedules": list(finding.schedules)}}
+        "message": {"text": text}, "properties": {"kernel": kernel, "schedules": list(finding.schedules)}}
     physical = [(place, _physical(place, base)) for place in finding.places]
     located = [(place, where) for place, where in physical if where is not None]
     if located:
@@ -46,7 +39,7 @@ def _result(report: Report, finding: Finding, rules: list[str], base: Path) -> d
         result["relatedLocations"] = [{"id": k, "physicalLocation": where, "message": {"text": place.role}}
                                       for k, (place, where) in enumerate(related, 1)]
     if not located:
-        result["locations"] = [{"logicalLocations": [{"name": report.kernel, "kind": "function"}]}]
+        result["locations"] = [{"logicalLocations": [{"name": kernel, "kind": "function"}]}]
     return result
 
 
