@@ -14,9 +14,9 @@ A warp for every row, a block for a long one. Techniques, and where they are des
 from __future__ import annotations
 
 import numpy as np
-from rows import LOG2_E, THREADS, Row, blocks, online, place
-from vectors import load, moved
 
+from examples.rows import LOG2_E, THREADS, Row, blocks, online, place
+from examples.vectors import load, moved
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.testing import compare

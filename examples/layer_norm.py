@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rows import THREADS, Row, blocks, over_row, place
-from vectors import load, moved, store
 
+from examples.rows import THREADS, Row, blocks, over_row, place
+from examples.vectors import load, moved, store
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg

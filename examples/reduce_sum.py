@@ -15,9 +15,9 @@ the same bits each time, which sums by atomics are not. Techniques, and where th
 from __future__ import annotations
 
 import numpy as np
-from rows import THREADS, over_row
-from vectors import load, moved
 
+from examples.rows import THREADS, over_row
+from examples.vectors import load, moved
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.testing import compare

@@ -3,127 +3,85 @@
     python examples/rms_norm.py
     pyptx sass examples/rms_norm.py:rms_norm -p M=512 N=1024
 
-Python's own `for` and `if` run while the kernel is written: they unroll the row and choose how. What the GPU executes
-is what the calls to `ptx` leave behind.
+The first example to read. Python's own `for` and `if` run while the kernel is written: they unroll rows and choose how;
+what the GPU executes is what the calls to `ptx` leave behind. Techniques, and where they are described:
+
+- Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 whatever the type.
+- Rows of up to KEPT vectors a thread stay in registers between the two passes; longer ones are read twice.
+- Sums meet in shuffles, those of warps in shared memory (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
+
+Source of the function: Zhang and Sennrich, "Root Mean Square Layer Normalization".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from pyptx import Tile, kernel, ptx, reg, smem
-from pyptx.reg import Reg, RegArray
-from pyptx.types import f32, u32
+from examples.rows import THREADS, Row, blocks, over_row, place
+from examples.vectors import load, moved, store
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare
+from pyptx.types import PtxType, f32
 
-THREADS = 128
-LONG_ROW = 4096                 # numbers from which on a row has all threads of a block
-KEPT_ROUNDS = 16                # vectors of a thread that stay in registers; rows of more are read twice
-
-
-def threads_of_row(columns: int) -> int:
-    """How many threads share a row."""
-    return THREADS if columns >= LONG_ROW else 32
+SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-@kernel(in_specs=(Tile("M", "N", f32), Tile("N", f32)), out_specs=(Tile("M", "N", f32),),
-        grid=lambda M, N: -(-M * threads_of_row(N) // THREADS), block=(THREADS, 1, 1))
-def rms_norm(x, weight, y, *, eps=1e-6):
-    """Normalise the rows of x (M x N, f32), N a multiple of 4, and scale its columns by weight (N, f32)."""
-    rows, columns = x.shape
-    if columns % 4:
-        raise ValueError(f"rms_norm reads four numbers at a time; N={columns} is not a multiple of 4")
+def rows(x, weight, y, *, eps=1e-6, KEPT=8):
+    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N)."""
+    M, N = x.shape
+    row, at, width = place(M, N)                        # thread `at` of the `width` threads of a row
+    x_row, weight_row, y_row = ptx.global_ptrs(x, weight, y)
+    x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
+    numbers = Row(x_row, x.dtype, N, at, width, KEPT)
+    weights, to = (numbers.first_of(start, x.dtype) for start in (weight_row, y_row))
 
-    # Thread `at` of a row works in round i on the four numbers that start at 4 * (at + i * width).
-    width = threads_of_row(columns)
-    row, at = place(width)
-    if rows * width % THREADS:
-        ptx.ret(pred=row >= rows)
-    x_at, weight_at, y_at = ptx.global_ptrs(x, weight, y)
-    for pointer in (x_at, y_at):
-        ptx.inst.mad.wide.u32(pointer, row, columns * 4, pointer)
-    for pointer in (x_at, weight_at, y_at):
-        ptx.inst.mad.wide.u32(pointer, at, 16, pointer)
-    guards = row_guards(at, columns // 4, width)
-
-    # Sum of squares: of a thread, of its warp, and where four warps share a row, of the block.
     total = reg.scalar(f32, 0.0)
-    kept = []
-    for i, guard in enumerate(guards):
-        values = load(x_at, i * width, guard)
-        for value in values:
-            ptx.inst.fma.rn.f32(total, value, value, total, pred=guard)
-        kept.append(values)
-    ptx.warp.reduce_sum(total)
-    if width > 32:
-        total = block_sum(total, at)
+
+    def add_squares(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
+        for value in values:                            # zeros where there is nothing
+            ptx.inst.fma.rn.f32(total, value, value, total)
+    numbers.each(add_squares)
+    over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, at, width)
 
     scale = reg.scalar(f32)
-    ptx.inst.fma.rn.f32(scale, total, 1 / columns, eps)
+    ptx.inst.fma.rn.f32(scale, total, 1 / N, eps)
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
-    for i, guard in enumerate(guards):
-        values = kept[i] if len(guards) <= KEPT_ROUNDS else load(x_at, i * width, guard)
-        for value, factor in zip(values, load(weight_at, i * width, guard), strict=True):
-            ptx.inst.mul.f32(value, value, scale)
-            ptx.inst.mul.f32(value, value, factor)
-        ptx.inst.st.global_.v4.f32(vectors_behind(y_at, i * width), values, pred=guard)
+    def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
+        results = []
+        for value, factor in zip(values, load(beside(weights), numbers.vector, x.dtype, guard), strict=True):
+            result = reg.scalar(f32)
+            ptx.inst.mul.f32(result, value, scale)
+            ptx.inst.mul.f32(result, result, factor)
+            results.append(result)
+        store(beside(to), results, y.dtype, guard)
+    numbers.each(write)
 
 
-def place(width: int) -> tuple[Reg, Reg]:
-    """The row of this thread, and its number among the `width` threads of the row."""
-    tid = reg.from_(ptx.special.tid.x(), u32)
-    block = reg.from_(ptx.special.ctaid.x(), u32)
-    if width == THREADS:
-        return block, tid
-    return block * (THREADS // width) + (tid >> 5), tid & 31
+def rms_norm_of(dtype: PtxType) -> Kernel:
+    """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
+    return kernel(rows, name="rms_norm", arch="sm_80", in_specs=[Tile("M", "N", dtype), Tile("N", dtype)],
+                  out_specs=[Tile("M", "N", dtype)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
-def row_guards(at: Reg, vectors: int, width: int) -> list[Reg | None]:
-    """For every round the predicate of the threads that still have a vector in the row; None where all have."""
-    full, rest = divmod(vectors, width)
-    return [None] * full + ([at < rest] if rest else [])
-
-
-def vectors_behind(pointer: Reg, count: int):
-    """The address `count` vectors of four numbers behind a pointer."""
-    return ptx.addr(pointer, count * 16)
-
-
-def load(pointer: Reg, count: int, guard: Reg | None) -> RegArray:
-    """The four numbers that lie `count` vectors behind a pointer."""
-    values = reg.array(f32, 4)
-    ptx.inst.ld.global_.v4.f32(values, vectors_behind(pointer, count), pred=guard)
-    return values
-
-
-def block_sum(total: Reg, tid: Reg) -> Reg:
-    """The sum of the warps' totals, in every thread of the block."""
-    partial = smem.alloc(f32, 4)                        # one for each warp
-    start = reg.from_(partial.name, u32)
-    lane, warp = tid & 31, tid >> 5
-    ptx.inst.st.shared.f32(ptx.addr(start + (warp << 2)), total, pred=lane == 0)
-    ptx.bar.sync(0)
-    sums = reg.array(f32, 4)
-    ptx.inst.ld.shared.v4.f32(sums, ptx.addr(start))
-    return sums[0] + sums[1] + sums[2] + sums[3]
+rms_norm = rms_norm_of(f32)
 
 
 def reference(x: np.ndarray, weight: np.ndarray, eps: float = 1e-6) -> np.ndarray:
-    """The same in NumPy."""
+    """The same in NumPy, in f32."""
+    x, weight = x.astype(np.float32), weight.astype(np.float32)
     return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(eps)) * weight
 
 
 def main() -> None:
     random = np.random.default_rng(0)
-    x = random.standard_normal((512, 1024), dtype=np.float32)
-    weight = random.standard_normal(1024, dtype=np.float32)
-
-    y = rms_norm(x, weight)
-
-    np.testing.assert_allclose(y, reference(x, weight), rtol=1e-5, atol=1e-6)
-    run = rms_norm.last_run
-    print(f"rms_norm of {x.shape[0]} x {x.shape[1]} f32 on {run.backend!r}: largest difference from NumPy "
-          f"{np.abs(y - reference(x, weight)).max():.1e}")
+    arrays = [random.standard_normal(shape, dtype=np.float32) for shape in ((512, 1000), 1000)]
+    compare(rms_norm, arrays, reference(*arrays), rtol=1e-5, atol=1e-6)
 
 
 if __name__ == "__main__":

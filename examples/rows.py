@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from vectors import load, moved, widest
-
+from examples.vectors import load, moved, widest
 from pyptx import ptx, reg, smem
 from pyptx.reg import Reg
 from pyptx.types import PtxType, f32, u32

@@ -4,7 +4,12 @@
     pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html
 
 A block of 256 threads computes a BM x BN tile of C, BK columns of A and rows of B at a time. The threads form a
-16 x 16 grid; each keeps its BM/16 x BN/16 part of the tile in registers.
+16 x 16 grid; each keeps its BM/16 x BN/16 part of the tile in registers. Techniques, and where they are described:
+
+- Tiles in shared memory, and parts of them in registers, so that a number is read from memory once for a whole tile and
+  from shared memory once for a row or column of a part (Volkov and Demmel, "Benchmarking GPUs to tune dense linear
+  algebra").
+- Vectors of four both ways; A lies in shared memory with rows and columns exchanged, rows padded by PAD numbers.
 """
 
 from __future__ import annotations
@@ -13,12 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from examples.products import reference
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.reg import Reg
+from pyptx.testing import compare
 from pyptx.types import f32, u32
 
 THREADS = 256
 SIDE = 16                       # the threads as a SIDE x SIDE grid
+SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32, 64)}          # values worth trying
 PAD = 4                         # columns added to the tile of A: keeps its rows apart in the banks, and aligned
 
 
@@ -143,13 +151,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     a = random.standard_normal((256, 256), dtype=np.float32)
     b = random.standard_normal((256, 256), dtype=np.float32)
-
-    c = sgemm(a, b)
-
-    np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-4)
-    run = sgemm.last_run
-    print(f"sgemm of {a.shape} @ {b.shape} f32 on {run.backend!r}: largest difference from NumPy "
-          f"{np.abs(c - a @ b).max():.1e}")
+    compare(sgemm, [a, b], reference(a, b), rtol=1e-4, atol=1e-4)
 
 
 if __name__ == "__main__":

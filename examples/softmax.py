@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rows import THREADS, Row, blocks, exponential, in_place, online, place
-from vectors import moved, store
 
+from examples.rows import THREADS, Row, blocks, exponential, in_place, online, place
+from examples.vectors import moved, store
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg

@@ -7,8 +7,15 @@ Source of the function: Shazeer, "GLU Variants Improve Transformer". The gradien
 
     d_gate = d_y * up * s * (1 + gate * (1 - s))        d_up = d_y * gate * s
 
-Accesses of 16 bytes wherever the number of elements allows them; arithmetic in f32 whatever the type. Autograd of torch
-and JAX: see `swiglu_with_gradients` and `with_gradients_for_jax`.
+Techniques, and where they are described:
+
+- Accesses of 16 bytes wherever the number of elements allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 whatever the type.
+- A thread has ROUNDS vectors of each array on their way before it uses the first (Little's law; Volkov, "Better
+  Performance at Lower Occupancy").
+- exp as 2 to the power of scaled numbers, by ex2 (PTX ISA, "ex2").
+
+Autograd of torch and JAX: see `swiglu_with_gradients` and `with_gradients_for_jax`.
 """
 
 from __future__ import annotations
@@ -17,9 +24,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from vectors import load, moved, store, widest
 
 import pyptx
+from examples.vectors import load, moved, store, widest
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -28,39 +35,37 @@ from pyptx.types import PtxType, f32, u32
 
 THREADS = 256
 LOG2_E = math.log2(math.e)
+SPACE = {"ROUNDS": (1, 2, 4)}                   # values worth trying
 
 
-def forward(gate, up, y):
+def forward(gate, up, y, *, ROUNDS=2):
     """y = silu(gate) * up, all M x N."""
-    count = widest(math.prod(gate.shape), gate.dtype)
-    (gate_at, up_at, to), guard = place(gate.shape, count, gate.dtype, gate, up, y)
-    results = []
-    for g, u in zip(*(load(at, count, gate.dtype, guard) for at in (gate_at, up_at)), strict=True):
-        result = reg.scalar(f32)
-        ptx.inst.mul.f32(result, g, sigmoid(g))
-        ptx.inst.mul.f32(result, result, u)
-        results.append(result)
-    store(to, results, y.dtype, guard)
+    elementwise([gate, up], [y], product, ROUNDS)
 
 
-def backward(gate, up, d_y, d_gate, d_up):
+def backward(gate, up, d_y, d_gate, d_up, *, ROUNDS=1):
     """The gradients of gate and up from that of y, all M x N."""
-    count = widest(math.prod(gate.shape), gate.dtype)
-    places, guard = place(gate.shape, count, gate.dtype, gate, up, d_y, d_gate, d_up)
-    to_gate, to_up = places[3:]
-    gates, ups = [], []
-    for g, u, d in zip(*(load(at, count, gate.dtype, guard) for at in places[:3]), strict=True):
-        s, of_gate, of_up = sigmoid(g), reg.scalar(f32), reg.scalar(f32)
-        ptx.inst.sub.f32(of_gate, 1.0, s)
-        ptx.inst.fma.rn.f32(of_gate, g, of_gate, 1.0)
-        for factor in (s, u, d):
-            ptx.inst.mul.f32(of_gate, of_gate, factor)
-        ptx.inst.mul.f32(of_up, g, s)
-        ptx.inst.mul.f32(of_up, of_up, d)
-        gates.append(of_gate)
-        ups.append(of_up)
-    store(to_gate, gates, d_gate.dtype, guard)
-    store(to_up, ups, d_up.dtype, guard)
+    elementwise([gate, up, d_y], [d_gate, d_up], gradients, ROUNDS)
+
+
+def product(g: Reg, u: Reg) -> list[Reg]:
+    """silu(g) * u."""
+    result = reg.scalar(f32)
+    ptx.inst.mul.f32(result, g, sigmoid(g))
+    ptx.inst.mul.f32(result, result, u)
+    return [result]
+
+
+def gradients(g: Reg, u: Reg, d: Reg) -> list[Reg]:
+    """What a change d of the product comes to for g and for u."""
+    s, of_gate, of_up = sigmoid(g), reg.scalar(f32), reg.scalar(f32)
+    ptx.inst.sub.f32(of_gate, 1.0, s)
+    ptx.inst.fma.rn.f32(of_gate, g, of_gate, 1.0)
+    for factor in (s, u, d):
+        ptx.inst.mul.f32(of_gate, of_gate, factor)
+    ptx.inst.mul.f32(of_up, g, s)
+    ptx.inst.mul.f32(of_up, of_up, d)
+    return [of_gate, of_up]
 
 
 def sigmoid(value: Reg) -> Reg:
@@ -73,20 +78,28 @@ def sigmoid(value: Reg) -> Reg:
     return result
 
 
-def place(shape: tuple[int, int], count: int, dtype: PtxType, *tensors) -> tuple[list[Reg], Reg | None]:
-    """Where this thread's numbers are in each tensor, and the predicate that there are any; None where all have."""
-    threads = shape[0] * shape[1] // count
-    at = reg.from_(ptx.special.ctaid.x(), u32) * THREADS + reg.from_(ptx.special.tid.x(), u32)
-    places = [moved(start, at, count * dtype.bits // 8) for start in ptx.global_ptrs(*tensors)]
-    return places, at < threads if threads % THREADS else None
+def elementwise(inputs: list, outputs: list, function: Callable[..., list[Reg]], ROUNDS: int) -> None:
+    """Write function's results for the numbers at the same places of all inputs, which have one shape and type."""
+    size, dtype = math.prod(inputs[0].shape), inputs[0].dtype
+    count = widest(size, dtype)                         # numbers of a vector
+    vectors, step_bytes = size // count, THREADS * count * dtype.bits // 8
+    first = reg.from_(ptx.special.ctaid.x(), u32) * (THREADS * ROUNDS) + reg.from_(ptx.special.tid.x(), u32)
+    guards = [first + i * THREADS < vectors if vectors % (THREADS * ROUNDS) else None for i in range(ROUNDS)]
+    places = [moved(start, first, count * dtype.bits // 8) for start in ptx.global_ptrs(*inputs, *outputs)]
+    parts = [[load(start, count, dtype, guard, offset=i * step_bytes) for start in places[:len(inputs)]]
+             for i, guard in enumerate(guards)]
+    for i, (guard, vectors_of_round) in enumerate(zip(guards, parts, strict=True)):
+        results = [function(*numbers) for numbers in zip(*vectors_of_round, strict=True)]
+        for to, values in zip(places[len(inputs):], zip(*results, strict=True), strict=True):
+            store(to, list(values), dtype, guard, offset=i * step_bytes)
 
 
 def kernels_of(dtype: PtxType) -> tuple[Kernel, Kernel]:
     """The forward and the backward kernel for arrays of `dtype` (f32, bf16 or f16)."""
     tile = Tile("M", "N", dtype)
 
-    def blocks(M: int, N: int) -> int:
-        return -(-M * N // widest(M * N, dtype) // THREADS)
+    def blocks(M: int, N: int, ROUNDS: int) -> int:
+        return -(-M * N // (widest(M * N, dtype) * THREADS * ROUNDS))
 
     def made(body: Callable, name: str, inputs: int, outputs: int) -> Kernel:
         return kernel(body, name=name, arch="sm_80", in_specs=[tile] * inputs, out_specs=[tile] * outputs, grid=blocks,

@@ -17,8 +17,8 @@ eight pieces of 16. Techniques:
 from __future__ import annotations
 
 import numpy as np
-from vectors import moved, widest
 
+from examples.vectors import moved, widest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg

@@ -14,8 +14,8 @@ Techniques, and where they are described:
 from __future__ import annotations
 
 import numpy as np
-from vectors import load, moved, store
 
+from examples.vectors import load, moved, store
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -41,7 +41,7 @@ def add(a, b, c, *, ROUNDS=4):
         parts = [[load(start, vector, dtype, guard, offset=i * THREADS * 16) for start in (from_a, from_b)]
                  for i, guard in enumerate(guards)]
         for i, (guard, (left, right)) in enumerate(zip(guards, parts, strict=True)):
-            store(moved(to_c, i * THREADS * 16), added(left, right), dtype, guard)
+            store(to_c, added(left, right), dtype, guard, offset=i * THREADS * 16)
     if tail:
         with ptx.if_(block * THREADS + tid < tail):             # threads of the first block
             from_a, from_b, to_c = (moved(start, vectors * vector + tid, size) for start in (a_at, b_at, c_at))

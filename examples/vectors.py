@@ -1,4 +1,4 @@
-"""Loads and stores of up to 16 bytes, of f32, bf16 or f16 in memory and f32 in registers.
+"""Loads and stores of up to 16 bytes, of f32, bf16 or f16 in memory and f32 in registers; addresses and guards.
 
 Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "ld", "st", "cvt".
 """
@@ -6,12 +6,13 @@ Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pyptx import ptx, reg
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b16, b32, bf16, f32, u64
+from pyptx.types import PtxType, b16, b32, bf16, f32, pred, u64
 
-__all__ = ["load", "moved", "store", "widest"]
+__all__ = ["both", "load", "moved", "round_pair", "rounded", "store", "wide", "widest"]
 
 
 def widest(count: int, dtype: PtxType) -> int:
@@ -26,6 +27,22 @@ def moved(address: Reg, distance: int | Reg, scale: int = 1) -> Reg:
         ptx.inst.mad.wide.u32(result, distance, scale, address)
     else:
         ptx.inst.add.u64(result, address, distance * scale)
+    return result
+
+
+def wide(count: int | Reg, scale: int) -> Reg:
+    """count * scale in 64 bits."""
+    result = reg.scalar(u64)
+    ptx.inst.mul.wide.u32(result, count, scale)
+    return result
+
+
+def both(p: Reg | None, q: Reg | bool | None) -> Reg | None:
+    """The predicate that both hold; None always holds, and the second may be known already."""
+    if p is None or q is None:
+        return q if p is None else p
+    result = reg.scalar(pred)
+    ptx.inst.and_.pred(result, p, q if isinstance(q, Reg) else int(q))
     return result
 
 
@@ -55,16 +72,27 @@ def load(address: Reg, count: int, dtype: PtxType, guard: Reg | None = None, off
     return values
 
 
-def store(address: Reg, values: list[Reg], dtype: PtxType, guard: Reg | None = None) -> None:
-    """Write f32 values as `dtype` to consecutive places."""
-    if dtype == f32:
-        words, size = values, 32
-    elif len(values) == 1:
+def store(address: Reg, values: list[Reg], dtype: PtxType, guard: Reg | None = None, offset: int = 0) -> None:
+    """Write f32 values as `dtype` to consecutive places, from `offset` bytes behind an address on."""
+    if dtype != f32 and len(values) == 1:
         words, size = [reg.scalar(b16)], 16
         getattr(ptx.inst.cvt.rn, dtype.name).f32(words[0], values[0])
     else:
-        words, size = [reg.scalar(b32) for _ in values[::2]], 32
-        for word, low, high in zip(words, values[::2], values[1::2], strict=True):
-            getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(word, high, low)
+        words, size = rounded(values, dtype), 32
     write = ptx.inst.st.global_ if len(words) == 1 else getattr(ptx.inst.st.global_, f"v{len(words)}")
-    getattr(write, f"b{size}")(ptx.addr(address), words[0] if len(words) == 1 else words, pred=guard)
+    getattr(write, f"b{size}")(ptx.addr(address, offset), words[0] if len(words) == 1 else words, pred=guard)
+
+
+def rounded(values: Sequence[Reg], dtype: PtxType) -> list[Reg]:
+    """f32 values as 32-bit words of `dtype`, an even number of them where that has 16 bits."""
+    if dtype == f32:
+        return list(values)
+    pairs = [reg.scalar(b32) for _ in values[::2]]
+    for pair, low, high in zip(pairs, values[::2], values[1::2], strict=True):
+        round_pair(pair, low, high, dtype)
+    return pairs
+
+
+def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
+    """Two f32 as a pair of 16-bit numbers."""
+    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)

@@ -38,6 +38,11 @@ class Tile:
     Positional items in any order: an int or a name extends the shape, a type sets the dtype, a Layout the layout. A
     name is a symbolic size, bound by the arrays of a call.
 
+    Attributes:
+        tma_box: elements that one copy by TMA moves, sizes or names. It is cut to the array where that is smaller; with
+            `tma_whole` it keeps its size, so that it lies in shared memory as ever: what the array does not have is
+            read as zero and not written.
+
     Raises:
         ValueError: no dtype, no dimensions, or two dtypes.
         TypeError: any other item.
@@ -49,9 +54,11 @@ class Tile:
     tma_box: tuple[int | str, ...] | None
     tma_rank: int
     tma_padding: bool
+    tma_whole: bool
 
     def __init__(self, *items: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: Layout = Layout.ROW,
-                 tma_box: tuple[int | str, ...] | None = None, tma_rank: int = 2, tma_padding: bool = False):
+                 tma_box: tuple[int | str, ...] | None = None, tma_rank: int = 2, tma_padding: bool = False,
+                 tma_whole: bool = False):
         shape: list[int | str] = []
         for item in items:
             if isinstance(item, PtxType):
@@ -70,7 +77,7 @@ class Tile:
             raise ValueError("Tile needs at least one dimension")
         values = {"shape": tuple(shape), "dtype": dtype, "layout": layout,
                   "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank,
-                  "tma_padding": tma_padding}
+                  "tma_padding": tma_padding, "tma_whole": tma_whole}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

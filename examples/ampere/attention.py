@@ -23,21 +23,22 @@ import math
 
 import numpy as np
 
+from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
+from examples.products import check_memory
+from examples.scores import LOG2_E, check_heads, hide, reference, softmax_step, visible
+from examples.vectors import round_pair, wide
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32, u64
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
 
 WARPS = 4
 THREADS = 32 * WARPS
-ROWS, MMA_K = 16, 16            # of one mma: queries of a warp
+ROWS = 16                       # of one mma: queries of a warp
 BM = WARPS * ROWS
-PIECE, LINE, BOX = 16, 128, 64  # bytes of one copy; bytes and columns of a row of a box in shared memory
 PASS = THREADS * PIECE // LINE  # rows of a box that all threads copy at once
 MOST_REGISTERS = 192            # of a thread; unless told ptxas spills to get by with 128
-LOG2_E = math.log2(math.e)
-MOST_BYTES = 163 * 1024
 SPACE = {"BN": (32, 64, 128), "STAGES": (2, 3, 4)}     # values worth trying
 
 
@@ -99,6 +100,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
     scores, result = ([reg.array(f32, 4) for _ in range(n // 8)] for n in (BN, D))
     for value in (value for part in result for value in part):
         ptx.inst.mov.f32(value, 0.0)
+    zeros = [reg.scalar(f32, 0.0) for _ in range(4)]
     queries = [reg.array(b32, 4) for _ in range(D // MMA_K)]
     largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
     total = [reg.scalar(f32, 0.0) for _ in range(2)]
@@ -124,7 +126,8 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
                 keys = reg.array(b32, 4)
                 ptx.ldmatrix(dst=keys, src=ptx.addr(base + (of_keys ^ (d % 4 * 32)), (d // 4 * BN + i) * LINE))
                 for j in range(2):
-                    multiply(scores[i // 8 + j], part, keys[2 * j:2 * j + 2], q.dtype, first=d == 0)
+                    sums = scores[i // 8 + j]
+                    multiply(sums, part, keys[2 * j:2 * j + 2], zeros if d == 0 else sums, q.dtype)
         for r in range(2):
             of_row = [value for part in scores for value in part[2 * r:2 * r + 2]]
             if masked:
@@ -142,7 +145,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
                 ptx.ldmatrix(dst=values, trans=True, src=ptx.addr(base + (of_rows ^ (d % 4 * 32)),
                                                                   block_bytes + (d // 4 * BN + i) * LINE))
                 for j in range(2):
-                    multiply(result[2 * d + j], weights, values[2 * j:2 * j + 2], q.dtype)
+                    multiply(result[2 * d + j], weights, values[2 * j:2 * j + 2], result[2 * d + j], q.dtype)
 
     ptx.cp.async_.wait_group(STAGES - 2)
     ptx.bar.sync(0)
@@ -180,72 +183,14 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
             ptx.inst.st.global_.v4.b32(ptx.addr(to_o, i * D * 2 + box * LINE), words, pred=row + i < S)
 
 
-def multiply(sums: object, a: object, b: object, dtype: PtxType, first: bool = False) -> None:
-    """Add a product of 16 x 16 and 16 x 8 numbers to sums, or begin new ones."""
-    before = [reg.scalar(f32, 0.0) for _ in range(4)] if first else sums
-    ptx.mma.sync(shape=(16, 8, MMA_K), dtype_d=f32, dtype_a=dtype, dtype_b=dtype, dtype_c=f32, d=sums, a=a,
-                 b=b, c=before)
-
-
-def wide(count: Reg, scale: int) -> Reg:
-    """count * scale in 64 bits."""
-    result = reg.scalar(u64)
-    ptx.inst.mul.wide.u32(result, count, scale)
-    return result
-
-
-def visible(row: Reg, T: int, causal: bool) -> Reg:
-    """The last key that a query may see."""
-    last = reg.scalar(s32, T - 1)
-    if causal:
-        ptx.inst.min.s32(last, last, row)
-    return last
-
-
-def hide(scores: list[Reg], room: Reg) -> None:
-    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
-    for i, score in enumerate(scores):
-        ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
-
-
-def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float) -> Reg:
-    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
-
-    A row lies over four lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
-    """
-    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
-    for score in scores:
-        ptx.inst.max.f32(largest, largest, score)
-    ptx.warp.reduce_max(largest, width=4)
-    ptx.inst.mul.f32(offset, largest, -scale)
-    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
-    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
-    ptx.inst.mul.f32(total, total, shrinks)
-    for score in scores:
-        ptx.inst.fma.rn.f32(score, score, scale, offset)
-        ptx.inst.ex2.approx.ftz.f32(score, score)
-        ptx.inst.add.f32(total, total, score)
-    return shrinks
-
-
-def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
-    """Two f32 as a pair of 16-bit numbers."""
-    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
-
-
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
-    if D not in (64, 128):
-        raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
+    check_heads("attention", S, T, D, causal)
     if BN not in (32, 64, 128) or BN * D > 64 * 128:    # a thread has scores, results and queries in registers
         raise ValueError(f"attention: BN={BN}; expected 32 or 64, or 128 where D is 64")
-    if causal and (S != T or BM % BN):
-        raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T}), and blocks that divide "
-                         f"{BM} (BN={BN})")
-    needed = BM * D * 2 + STAGES * 2 * BN * D * 2
-    if STAGES < 2 or needed > MOST_BYTES:
-        raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; expected at least two "
-                         f"stages and at most {MOST_BYTES} bytes")
+    if causal and BM % BN:
+        raise ValueError(f"attention: causal masks need blocks that divide {BM} (BN={BN})")
+    check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES)
 
 
 def attention_of(dtype: PtxType) -> Kernel:
@@ -258,16 +203,6 @@ def attention_of(dtype: PtxType) -> Kernel:
 
 
 attention = attention_of(bf16)
-
-
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
-    if causal:
-        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
-    return weights / weights.sum(axis=3, keepdims=True) @ v
 
 
 def main() -> None:

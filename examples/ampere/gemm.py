@@ -19,19 +19,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
+from examples.products import check_choices, check_lines, check_memory, reference
+from examples.vectors import both, store, wide
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, u32, u64
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
 
 WARPS_M, WARPS_N = 2, 4
 THREADS = 32 * WARPS_M * WARPS_N
-PIECE = 16                      # bytes of one copy: eight numbers
 PASS = THREADS * PIECE          # bytes that all threads copy at once
-LINE, BOX = 128, 64             # B lies in boxes of 64 columns, 128 bytes
-MMA_K = 16
-MOST_BYTES = 163 * 1024         # of shared memory, for a CTA
 SPACE = {"BM": (64, 128, 256), "BN": (64, 128, 256), "BK": (32, 64), "STAGES": (2, 3, 4, 5)}    # values worth trying
 
 
@@ -99,12 +98,11 @@ def product(a, b, c, *, BM=128, BN=128, BK=32, STAGES=4):
         for j, part in enumerate(b_parts[buffer]):
             ptx.ldmatrix(dst=part, src=ptx.addr(base + (get_b ^ (j * 32)), k * LINE), trans=True)
 
-    def multiply(buffer: int) -> None:
+    def add_products(buffer: int) -> None:
         for part, line in zip(a_parts[buffer], sums, strict=True):
             for j, total in enumerate(line):
                 first = j % 2 * 2                       # two fragments of 8 columns were loaded at once
-                ptx.mma.sync(shape=(16, 8, MMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype, dtype_c=f32,
-                             d=total, a=part, b=b_parts[buffer][j // 2][first:first + 2], c=total)
+                multiply(total, part, b_parts[buffer][j // 2][first:first + 2], total, a.dtype)
 
     for stage in range(STAGES - 1):
         copy(stage, stage * BK)
@@ -126,7 +124,7 @@ def product(a, b, c, *, BM=128, BN=128, BK=32, STAGES=4):
             if inner == 0:
                 stage, _ = fills.advance()
                 copy(stage, k + (STAGES - 1) * BK)
-            multiply(buffer)
+            add_products(buffer)
     ptx.cp.async_.wait_all()
 
     row += warp_row + (lane >> 2)
@@ -137,15 +135,8 @@ def product(a, b, c, *, BM=128, BN=128, BK=32, STAGES=4):
             inside_row = row + (i * 16 + below) < M if M % BM else None
             for j, total in enumerate(line):
                 inside = both(inside_row, column + j * 8 < N if N % BN else None)
-                target = ptx.addr(to_c, ((i * 16 + below) * N + j * 8) * c.dtype.bits // 8)
-                store_pair(target, total[below // 4:below // 4 + 2], c.dtype, inside)
-
-
-def wide(count: Reg, scale: int) -> Reg:
-    """count * scale in 64 bits."""
-    result = reg.scalar(u64)
-    ptx.inst.mul.wide.u32(result, count, scale)
-    return result
+                store(to_c, total[below // 4:below // 4 + 2], c.dtype, inside,
+                      offset=((i * 16 + below) * N + j * 8) * c.dtype.bits // 8)
 
 
 def bytes_if(inside: Reg | None) -> Reg | int:
@@ -164,41 +155,14 @@ def copy_piece(to: object, source: object, size: Reg | int, inside: Reg) -> None
     ptx.inst.cp.async_.cg.shared.global_(to, source, PIECE, read)
 
 
-def both(p: Reg | None, q: Reg | None) -> Reg | None:
-    """The predicate that both hold; None is always."""
-    if p is None or q is None:
-        return q if p is None else p
-    result = reg.scalar(pred)
-    ptx.inst.and_.pred(result, p, q)
-    return result
-
-
-def store_pair(target: object, values: list[Reg], dtype: PtxType, inside: Reg | None) -> None:
-    """Write two neighbours as `dtype`."""
-    if dtype == f32:
-        ptx.inst.st.global_.v2.f32(target, values, pred=inside)
-        return
-    pair = reg.scalar(b32)
-    getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, values[1], values[0])
-    ptx.inst.st.global_.b32(target, pair, pred=inside)
-
-
 def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int) -> None:
     """Raise ValueError for sizes that the copies or the tiling do not take."""
-    for name, size in (("N", N), ("K", K)):
-        if size % 8:
-            raise ValueError(f"gemm: {name}={size} is not a multiple of 8, so that not every row starts at a multiple "
-                             "of 16 bytes")
-    for name, tile, choices in (("BM", BM, (64, 128, 256)), ("BN", BN, (64, 128, 256)), ("BK", BK, (32, 64))):
-        if tile not in choices:
-            raise ValueError(f"gemm: {name}={tile}; expected one of {choices}")
+    check_lines("gemm", {"N": N, "K": K}, 8)
+    check_choices("gemm", BM=(BM, (64, 128, 256)), BN=(BN, (64, 128, 256)), BK=(BK, (32, 64)))
     if BM * BN > 128 * 256:
         raise ValueError(f"gemm: a tile of {BM} x {BN} has more sums than there are registers; BM * BN is at most "
                          "128 * 256")
-    ring = STAGES * (BM + BN) * BK * 2
-    if STAGES < 2 or ring > MOST_BYTES:
-        raise ValueError(f"gemm: {STAGES} stages take {ring} bytes of shared memory; expected at least 2 stages and at "
-                         f"most {MOST_BYTES} bytes")
+    check_memory("gemm", STAGES, STAGES * (BM + BN) * BK * 2, MOST_BYTES)
 
 
 def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
@@ -209,11 +173,6 @@ def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
 
 
 gemm = gemm_of(bf16, f32)
-
-
-def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    return a.astype(np.float32) @ b.astype(np.float32)
 
 
 def main() -> None:

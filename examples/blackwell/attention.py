@@ -23,25 +23,27 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from blackwell_tiles import BOX, LINE, MMA_K, MOST_BYTES, rounded
 
+from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
+from examples.products import check_memory
+from examples.scores import LOG2_E, check_heads, reference, softmax_step, visible
+from examples.vectors import rounded
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
-TILES, ROWS = 2, 128            # of a CTA, and queries of a tile: lanes of tensor memory
+TILES = 2                       # of a CTA, of ROWS queries each
 BM = TILES * ROWS
 COPIES, MULTIPLIES = 32 * 8, 32 * 9                     # threads with a role of their own
 THREADS = 32 * 10
 COLUMNS = 512                   # of tensor memory
-LOG2_E = math.log2(math.e)
 SPACE = {"BN": (32, 64), "STAGES": (1, 2, 3, 4)}  # values worth trying
 
 
 def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
-    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128, T at least BN.
+    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
     """
@@ -55,8 +57,8 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
     k_ring, v_ring = (smem.alloc(b8, (STAGES, block_bytes), align=1024) for _ in range(2))
     slot = smem.alloc(b32, 1, align=16)
     q_start, k_start, v_start = (reg.from_(memory.name, u32) for memory in (q_tiles, k_ring, v_ring))
-    k_filled, k_freed, v_filled, v_freed = (ring_of(STAGES) for _ in range(4))
-    q_filled, scored, weighed, added = ring_of(1), ring_of(TILES), ring_of(TILES), ring_of(TILES)
+    k_filled, k_freed, v_filled, v_freed = (barriers(STAGES) for _ in range(4))
+    q_filled, scored, weighed, added = barriers(1), barriers(TILES), barriers(TILES), barriers(TILES)
     tid = reg.from_(ptx.special.tid.x(), u32)
     warp, lane = tid >> 5, tid & 31
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
@@ -80,7 +82,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
     of_keys, of_values = ptx.pipeline(STAGES), ptx.pipeline(STAGES)
 
     with ptx.if_(tid == COPIES):
-        q_filled[0].arrive_expect_tx(TILES * min(ROWS, S) * D * 2)
+        q_filled[0].arrive_expect_tx(TILES * q_bytes)
         for tile in range(TILES):
             for d in range(0, D, BOX):
                 ptx.cp.async_bulk.tensor_4d(dst=q_start + (tile * q_bytes + d * ROWS * 2), src=q.tma_desc(),
@@ -148,9 +150,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
         scores_at = lanes + tile * of_tile
         results_at = lanes + tile * D + TILES * of_tile
         own_row = row + reg.from_(tid, s32)
-        last = reg.scalar(s32, T - 1)                   # key that this query may see
-        if CAUSAL:
-            ptx.inst.min.s32(last, last, own_row)
+        last = visible(own_row, T, CAUSAL)
         largest, total = reg.scalar(f32, -math.inf), reg.scalar(f32, 0.0)
         words, scores = reg.array(b32, BN), [reg.scalar(f32) for _ in range(BN)]
         parts = reg.array(b32, 32)
@@ -167,17 +167,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
                 room = last - block * BN
                 for i, score in enumerate(scores):
                     ptx.inst.selp.f32(score, score, -math.inf, room >= i)
-            before, offset, shrinks = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
-            for score in scores:
-                ptx.inst.max.f32(largest, largest, score)
-            ptx.inst.mul.f32(offset, largest, -scale)
-            ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
-            ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
-            ptx.inst.mul.f32(total, total, shrinks)
-            for score in scores:
-                ptx.inst.fma.rn.f32(score, score, scale, offset)
-                ptx.inst.ex2.approx.ftz.f32(score, score)
-                ptx.inst.add.f32(total, total, score)
+            shrinks = softmax_step(scores, largest, total, scale, lanes=1)
 
             with ptx.if_(block > 0):
                 added.at(tile).wait((block & 1) ^ 1)    # the last weights were read, and their results are there
@@ -193,10 +183,7 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
                             ptx.inst.mul.f32(value, value, shrinks)
                             ptx.inst.mov.b32(part, value)
                         ptx.tcgen05.st(results_at + d, parts, shape="32x32b", count=32)
-            pairs = [reg.scalar(b32) for _ in scores[::2]]
-            for pair, low, high in zip(pairs, scores[::2], scores[1::2], strict=True):
-                getattr(ptx.inst.cvt.rn, f"{q.dtype.name}x2").f32(pair, high, low)
-            ptx.tcgen05.st(scores_at + BN, pairs, shape="32x32b", count=BN // 2)
+            ptx.tcgen05.st(scores_at + BN, rounded(scores, q.dtype), shape="32x32b", count=BN // 2)
             ptx.tcgen05.wait_st()
             ptx.tcgen05.fence_before_thread_sync()
             ptx.inst.bar.warp.sync(-1)
@@ -243,46 +230,24 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
         ptx.tcgen05.dealloc(memory, COLUMNS)
 
 
-def ring_of(count: int):
-    """So many mbarriers."""
-    return ptx.mbarrier.array(reg.from_(smem.mbarrier(count).name, u32), 0, count)
-
-
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
-    if D not in (64, 128):
-        raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
+    check_heads("attention", S, T, D, causal)
     if BN not in (32, 64):                              # a thread has a row of scores in registers
         raise ValueError(f"attention: BN={BN}; expected 32 or 64")
-    if T < BN:
-        raise ValueError(f"attention: T={T} keys are less than a block of BN={BN}; choose a smaller BN")
-    if causal and S != T:
-        raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T})")
-    needed = BM * D * 2 + STAGES * 2 * BN * D * 2
-    if STAGES < 1 or needed >= MOST_BYTES:
-        raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; there are {MOST_BYTES}")
+    check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
 def attention_of(dtype: PtxType) -> Kernel:
     """The kernel for arrays of `dtype` (bf16 or f16)."""
     def tile(length: str, rows: int | str) -> Tile:
-        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX))
+        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
     return kernel(forward, name="attention", arch="sm_100a",
                   in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")], out_specs=[tile("S", 32)],
                   grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 attention = attention_of(bf16)
-
-
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
-    if causal:
-        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
-    return weights / weights.sum(axis=3, keepdims=True) @ v
 
 
 def main() -> None:

@@ -27,8 +27,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from score_rows import both, hide, round_pair, softmax_step, visible
 
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
+from examples.products import check_memory
+from examples.scores import LOG2_E, check_heads, hide, reference, softmax_step, visible
+from examples.vectors import both, round_pair
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -37,11 +40,8 @@ from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
-ROWS, WGMMA_K = 64, 16          # of one wgmma: queries of a consumer
+ROWS = WGMMA_ROWS               # queries of a consumer
 BM = CONSUMERS * ROWS           # queries of a CTA
-LINE, BOX = 128, 64             # bytes and columns of a row of a box in shared memory
-LOG2_E = math.log2(math.e)
-MOST_BYTES = 227 * 1024
 TURN = 3                        # the first consumer's named barrier for its turn; 1 and 2 are for the way out
 SPACE = {"BN": (64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}           # values worth trying
 
@@ -57,7 +57,7 @@ def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE
 
 
 def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool) -> None:
-    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128, T at least BN.
+    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
     """
@@ -77,9 +77,9 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     tid = reg.from_(ptx.special.tid.x(), u32)
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
     row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
-    blocks, whole = -(-T // BN), T // BN                # blocks of keys; those that need no mask
+    blocks, whole = -(-T // BN), max(1, T // BN)        # blocks of keys; those that need no mask, and the first one
     if CAUSAL:
-        whole = row // BN
+        whole = (row // BN).max(1)
         blocks = (row + (BM + BN - 1) // BN * BN) // BN
         ptx.inst.min.s32(blocks, blocks, -(-T // BN))
 
@@ -95,7 +95,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
-            q_filled[0].arrive_expect_tx(min(BM, S) * D * 2)
+            q_filled[0].arrive_expect_tx(q_bytes)
             for d in range(0, D, BOX):
                 ptx.cp.async_bulk.tensor_4d(dst=q_start + d * BM * 2, src=q.tma_desc(), coord=(d, row, head, batch),
                                             mbar=q_filled[0])
@@ -114,10 +114,9 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         lane, warp = thread & 31, thread >> 5
         leads = lane == 0
         own = q_start + consumer * (ROWS * LINE)        # this consumer's rows of the first box
-        lines = {"stride_byte_offset": 1024, "swizzle": ptx.wgmma.SWIZZLE_128B}
-        from_q = ptx.wgmma.make_descriptor(own, leading_byte_offset=16, **lines)
-        from_k = ptx.wgmma.make_descriptor(k_start, leading_byte_offset=16, **lines)
-        from_v = ptx.wgmma.make_descriptor(v_start, leading_byte_offset=BN * LINE, **lines)
+        from_q = ptx.wgmma.make_descriptor(own, leading_byte_offset=16, **SWIZZLED)
+        from_k = ptx.wgmma.make_descriptor(k_start, leading_byte_offset=16, **SWIZZLED)
+        from_v = ptx.wgmma.make_descriptor(v_start, leading_byte_offset=BN * LINE, **SWIZZLED)
 
         # A thread has two rows, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
         scores, result = (reg.wgmma_frag(m=ROWS, n=n, dtype=f32) for n in (BN, D))
@@ -196,12 +195,12 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         stage = start_scores()
         ptx.wgmma.wait_group(0)
         k_freed.at(stage).arrive(pred=leads)
-        weigh(0, masked=CAUSAL)
+        weigh(0, masked=CAUSAL or T < BN)
         round_weights()
         for block in ptx.range_(1, whole):
             visit(block, masked=False)
         if CAUSAL or T % BN:
-            for block in ptx.range_(whole.max(1) if CAUSAL else whole, blocks):
+            for block in ptx.range_(whole, blocks):
                 visit(block, masked=True)
         start_result()
         ptx.wgmma.wait_group(0)
@@ -239,24 +238,18 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
 
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
-    if D not in (64, 128):
-        raise ValueError(f"attention: head dimension D={D}; expected 64 or 128")
+    check_heads("attention", S, T, D, causal)
     if BN % 16 or not 0 < BN <= 128:
         raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to 128")
-    if T < BN:
-        raise ValueError(f"attention: T={T} keys are less than a block of BN={BN}; choose a smaller BN")
-    if causal and (S != T or BM % BN):
-        raise ValueError(f"attention: causal masks need as many keys as queries (S={S}, T={T}), and blocks that divide "
-                         f"{BM} (BN={BN})")
-    needed = BM * D * 2 + STAGES * 2 * BN * D * 2
-    if needed >= MOST_BYTES:
-        raise ValueError(f"attention: {STAGES} stages need {needed} bytes of shared memory; there are {MOST_BYTES}")
+    if causal and BM % BN:
+        raise ValueError(f"attention: causal masks need blocks that divide {BM} (BN={BN})")
+    check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
 def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
     """The kernel for arrays of `dtype` (bf16 or f16); with_sums: the one that gives O and sums, SP (to pass) long."""
     def tile(length: str, rows: int | str) -> Tile:
-        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX))
+        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
     return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
                   in_specs=[tile("S", BM), tile("T", "BN"), tile("T", "BN")],
                   out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
@@ -264,16 +257,6 @@ def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
 
 
 attention = attention_of(bf16)
-
-
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
-    if causal:
-        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
-    return weights / weights.sum(axis=3, keepdims=True) @ v
 
 
 def main() -> None:

@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
-from hopper_tiles import LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_ROWS, Boxes, Ring, grouped, meet
 
+from examples.hopper.boxes import Boxes
+from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_ROWS, Ring, meet, place
+from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -60,19 +62,16 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8
         ptx.fence.mbarrier_init()
     meet(CLUSTER)
 
-    def place(tile: Reg) -> tuple[Reg, Reg]:
-        """Row and column of this CTA's part of a tile of the cluster."""
-        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
-        return (down * CLUSTER + rank) * BM, across * BN
+    def own_part(tile: Reg) -> tuple[Reg, Reg]:
+        return place(tile, tiles_down, tiles_across, GROUP, CLUSTER, rank, BM, BN)
 
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
-                row, column = place(tile)
+                row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    rows = min(BM, M)
-                    to_a, ready = ring.to_fill(rows * BLOCK + b_bytes + rows * 4)
+                    to_a, ready = ring.to_fill(a_bytes + b_bytes + BM * 4)
                     ptx.cp.async_bulk.tensor_2d(dst=to_a, src=a.tma_desc(), coord=(step * BLOCK, row), mbar=ready)
                     ptx.cp.async_bulk.tensor_2d(dst=to_a + (a_bytes + b_bytes), src=a_scales.tma_desc(),
                                                 coord=(row, step), mbar=ready)
@@ -86,14 +85,13 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8
         ptx.setmaxnreg_inc(232)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         part, sums = (reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(2))
-        lines = {"leading_byte_offset": 16, "stride_byte_offset": 1024, "swizzle": ptx.wgmma.SWIZZLE_128B}
-        from_a = ptx.wgmma.make_descriptor(ring.start + consumer * WGMMA_BYTES, **lines)
-        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, **lines)
+        from_a, from_b = (ptx.wgmma.make_descriptor(start, leading_byte_offset=16, **SWIZZLED)
+                          for start in (ring.start + consumer * WGMMA_BYTES, ring.start + a_bytes))
         scales_at = ring.start + (warp * 16 + (lane >> 2)) * 4          # of this lane's rows: this one and eight below
         (b_scales_at,) = ptx.global_ptrs(b_scales)
 
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
-            row, column = place(tile)
+            row, column = own_part(tile)
             of_b, scale_of_b, next_scale = reg.scalar(b_scales_at.dtype), reg.scalar(f32), reg.scalar(f32)
             ptx.inst.mad.wide.u32(of_b, column >> (BLOCK.bit_length() - 1), steps * 4, b_scales_at)
             ptx.inst.ld.global_.nc.f32(next_scale, ptx.addr(of_b))
@@ -137,29 +135,25 @@ def grid(M: int, N: int, BN: int, CLUSTER: int, CTAS: int) -> int:
 
 
 def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take: M is a multiple of 4 and K of 16 (rows start at
-    multiples of 16 bytes), N of 8."""
-    for name, size, step, least in (("M", M, 4, 4), ("N", N, 8, B_ROWS), ("K", K, 16, BLOCK)):
-        if size % step or size < least:
-            raise ValueError(f"fp8_gemm: {name}={size}; expected a multiple of {step} that is at least {least}")
-    for name, value, choices in (("BN", BN, (64, 128)), ("CLUSTER", CLUSTER, (1, 2))):
-        if value not in choices:
-            raise ValueError(f"fp8_gemm: {name}={value}; expected one of {choices}")
+    """Raise ValueError for sizes that TMA or the tiling does not take: rows start at multiples of 16 bytes, also those
+    of the scales of A."""
+    check_lines("fp8_gemm", {"M": M}, 4)
+    check_lines("fp8_gemm", {"N": N}, 8)
+    check_lines("fp8_gemm", {"K": K}, 16)
+    check_choices("fp8_gemm", BN=(BN, (64, 128)), CLUSTER=(CLUSTER, (1, 2)))
     if BN % (CLUSTER * B_ROWS):
         raise ValueError(f"fp8_gemm: {CLUSTER} CTAs cannot share {BN} rows of B in boxes of {B_ROWS}")
-    needed = STAGES * stage_bytes(BN) + Boxes.bytes_of(CONSUMERS * 4)
-    if STAGES < 2 or needed >= MOST_BYTES:
-        raise ValueError(f"fp8_gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least two "
-                         f"stages and less than {MOST_BYTES} bytes")
+    check_memory("fp8_gemm", STAGES, STAGES * stage_bytes(BN) + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def fp8_gemm_of(out: PtxType) -> Kernel:
     """The kernel for C of `out` (f32 or bf16)."""
     return kernel(product, name="fp8_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", e4m3, Layout.TMA_128B, tma_box=(BM, BLOCK)),
-                            Tile("N", "K", e4m3, Layout.TMA_128B, tma_box=(B_ROWS, BLOCK)),
-                            Tile("KB", "M", f32, tma_box=(1, BM)), Tile("NB", "KB", f32)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits))],
+                  in_specs=[Tile("M", "K", e4m3, Layout.TMA_128B, tma_box=(BM, BLOCK), tma_whole=True),
+                            Tile("N", "K", e4m3, Layout.TMA_128B, tma_box=(B_ROWS, BLOCK), tma_whole=True),
+                            Tile("KB", "M", f32, tma_box=(1, BM), tma_whole=True), Tile("NB", "KB", f32)],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
+                                  tma_whole=True)],
                   grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

@@ -21,19 +21,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
+from examples.products import check_lines, reference
+from examples.vectors import rounded
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
+from pyptx.types import PtxType, b8, bf16, f16, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
-LINE = 128                      # bytes of a row of a box in shared memory, and of the swizzle
-BOX = LINE // 2                 # columns of a box of 16-bit numbers
-WGMMA_ROWS, WGMMA_K = 64, 16    # of one wgmma with 16-bit operands
-WGMMA_BYTES = WGMMA_ROWS * LINE                 # 64 rows of a box
-MOST_BYTES = 227 * 1024         # of shared memory that a CTA can have, less what the mbarriers take
 SPACE = {"BM": (128, 256), "BN": (64, 128, 192, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}      # worth trying
 
 
@@ -70,7 +68,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
                 stage, phase = position.advance()
                 freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
                 ready = filled.at(stage)
-                ready.arrive_expect_tx(min(BM, M) * BK * 2 + b_bytes)
+                ready.arrive_expect_tx(stage_bytes)
                 to_a, k = start + stage * stage_bytes, step * BK
                 for i in range(0, BK, BOX):
                     ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready)
@@ -87,11 +85,9 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
 
         # Boxes of A: BM rows of 64 columns. Eight rows are 1 KiB; the next columns of a row follow within its line.
-        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16,
-                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
+        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED)
         # Boxes of B: BK rows of 64 columns. Eight rows of K are 1 KiB; the next columns are in the next box.
-        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
-                                           swizzle=ptx.wgmma.SWIZZLE_128B)
+        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, **SWIZZLED)
 
         def multiply(first: bool) -> Reg:
             """Start the product of the next stage, once it is there; the stage."""
@@ -155,21 +151,15 @@ def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
             ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
             ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
         else:
-            pairs = reg.array(b32, 4)
-            for pair, low, high in zip(pairs, values[::2], values[1::2], strict=True):
-                getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
-            ptx.stmatrix(smem=target, regs=pairs)
+            ptx.stmatrix(smem=target, regs=rounded(values, dtype))
 
 
 def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, out: PtxType) -> None:
     """Raise ValueError for sizes that TMA or the tiling does not take.
 
-    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes), N at least 64 and K at least BK (boxes do not
-    get narrower than a tile); M is anything.
+    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes); M is anything.
     """
-    for name, size, least in (("N", N, BOX), ("K", K, BK)):
-        if size % 8 or size < least:
-            raise ValueError(f"gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
+    check_lines("gemm", {"N": N, "K": K}, 8)
     for name, tile, step, most in (("BM", BM, CONSUMERS * WGMMA_ROWS, 256), ("BN", BN, BOX, 256), ("BK", BK, BOX, 256)):
         if tile % step or not 0 < tile <= most:
             raise ValueError(f"gemm: {name}={tile}; expected a multiple of {step} up to {most}")
@@ -177,7 +167,7 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, 
         raise ValueError(f"gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
                          "BM * BN is at most 128 * 256")
     ring = STAGES * (BM + BN) * BK * 2
-    if not BM * BN * out.bits // 8 <= ring < MOST_BYTES:
+    if not BM * BN * out.bits // 8 <= ring <= MOST_BYTES:
         raise ValueError(f"gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} take {ring} bytes of shared memory; "
                          f"expected {BM * BN * out.bits // 8} (the tile of C) to {MOST_BYTES}")
 
@@ -185,19 +175,15 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, 
 def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
     """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
     return kernel(product, name="gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX)),
-                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX))],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits))],
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
+                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True)],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits),
+                                  tma_whole=True)],
                   grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)), block=(THREADS, 1, 1),
                   reqntid=(THREADS, 1, 1))
 
 
 gemm = gemm_of(bf16, bf16)
-
-
-def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    return a.astype(np.float32) @ b.astype(np.float32)
 
 
 def main() -> None:

@@ -22,8 +22,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, Ring, divided, meet
 
+from examples.hopper.boxes import Boxes
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet
+from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -42,7 +44,7 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CTAS=132):
     ends (G + 1, s32) begins with 0, does not fall, and ends with M at most; rows from there on are not written. See
     check_sizes for the sizes that are taken.
     """
-    (M, K), (G, _, N) = a.shape, b.shape
+    G, K, N = b.shape
     check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES)
     a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
     steps, tiles_across = -(-K // BK), -(-N // BN)
@@ -64,7 +66,7 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CTAS=132):
                 down, across = groups.find(tile)
                 row, column = groups.first + down * BM, across * BN
                 for step in ptx.range_(0, steps):
-                    to_a, ready = ring.to_fill(min(BM, M) * BK * 2 + b_bytes)
+                    to_a, ready = ring.to_fill(a_bytes + b_bytes)
                     k = step * BK
                     for i in range(0, BK, BOX):
                         ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
@@ -75,36 +77,11 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CTAS=132):
     with ptx.else_():
         ptx.setmaxnreg_inc(232)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        sums = reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32)
-        from_a = ptx.wgmma.make_descriptor(ring.start + consumer * WGMMA_BYTES, leading_byte_offset=16,
-                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
-        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
-                                           swizzle=ptx.wgmma.SWIZZLE_128B)
-
-        def multiply(first: bool) -> Reg:
-            """Start the product of the next stage, once it is there; the stage."""
-            stage = ring.to_read()
-            this_a, this_b = ring.at(from_a, stage), ring.at(from_b, stage)
-            ptx.wgmma.fence()
-            for k in range(0, BK, WGMMA_K):
-                a_offset = k // BOX * BM * LINE + k % BOX * 2
-                ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
-                                    d=sums, a=this_a + a_offset // 16, b=this_b + k * LINE // 16, trans_b=1,
-                                    scale_d=not (first and k == 0))
-            ptx.wgmma.commit_group()
-            return stage
-
+        parts = Product(ring, consumer, WGMMA_ROWS, BM, BN, BK, a.dtype)
         for tile in ptx.range_(first_tile, tiles, CTAS):
             down, across = groups.find(tile)
             row, column = groups.first + down * BM, across * BN
-            previous = multiply(first=True)
-            for _ in ptx.range_(1, steps):
-                stage = multiply(first=False)
-                ptx.wgmma.wait_group(1)                 # the product of the stage before is done
-                ring.give_back(previous, lane)
-                ptx.inst.mov.u32(previous, stage)
-            ptx.wgmma.wait_group(0)
-            ring.give_back(previous, lane)
+            (sums,) = parts.of_steps(steps, lane)
             boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane, end=groups.end)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
@@ -158,16 +135,9 @@ def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int) 
     """Raise ValueError for sizes that TMA or the tiling does not take; see persistent_gemm.py."""
     if GP != G + 1:
         raise ValueError(f"grouped_gemm: ends has {GP} numbers for {G} groups; expected {G + 1}")
-    for name, size, least in (("N", N, BOX), ("K", K, BK)):
-        if size % 8 or size < least:
-            raise ValueError(f"grouped_gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
-    for name, value, choices in (("BN", BN, (64, 128, 192, 256)), ("BK", BK, (64, 128))):
-        if value not in choices:
-            raise ValueError(f"grouped_gemm: {name}={value}; expected one of {choices}")
-    needed = STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4)
-    if STAGES < 2 or needed >= MOST_BYTES:
-        raise ValueError(f"grouped_gemm: {STAGES} stages need {needed} bytes of shared memory; expected at least two "
-                         f"stages and less than {MOST_BYTES} bytes")
+    check_lines("grouped_gemm", {"N": N, "K": K}, 8)
+    check_choices("grouped_gemm", BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)))
+    check_memory("grouped_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
@@ -175,9 +145,11 @@ def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
     def grid(M: int, N: int, G: int, BN: int, CTAS: int) -> int:
         return max(1, min(CTAS, (-(-M // BM) + G) * -(-N // BN)))       # no more than there can be tiles
     return kernel(product, name="grouped_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX)),
-                            Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX)), Tile("GP", s32)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits))],
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX), tma_whole=True),
+                            Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX), tma_whole=True),
+                            Tile("GP", s32)],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
+                                  tma_whole=True)],
                   grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

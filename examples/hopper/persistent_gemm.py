@@ -24,8 +24,10 @@ CTA on an SM.
 from __future__ import annotations
 
 import numpy as np
-from hopper_tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS, Boxes, Ring, grouped, meet
 
+from examples.hopper.boxes import Boxes
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place
+from examples.products import check_choices, check_lines, check_memory, reference
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -58,18 +60,16 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
         ptx.fence.mbarrier_init()
     meet(CLUSTER)                                       # nobody arrives at a barrier that is not set up
 
-    def place(tile: Reg) -> tuple[Reg, Reg]:
-        """Row and column of this CTA's part of a tile of the cluster."""
-        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
-        return (down * CLUSTER + rank) * BM, across * BN
+    def own_part(tile: Reg) -> tuple[Reg, Reg]:
+        return place(tile, tiles_down, tiles_across, GROUP, CLUSTER, rank, BM, BN)
 
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
-                row, column = place(tile)
+                row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    to_a, ready = ring.to_fill(min(BM, M) * BK * 2 + b_bytes)
+                    to_a, ready = ring.to_fill(a_bytes + b_bytes)
                     k = step * BK
                     for i in range(0, BK, BOX):
                         ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
@@ -84,37 +84,10 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
         ptx.setmaxnreg_inc(232)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS                          # of this consumer
-        sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
-        from_a = ptx.wgmma.make_descriptor(ring.start + consumer * (rows * LINE), leading_byte_offset=16,
-                                           stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
-        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=BK * LINE, stride_byte_offset=1024,
-                                           swizzle=ptx.wgmma.SWIZZLE_128B)
-
-        def multiply(first: bool) -> Reg:
-            """Start the product of the next stage, once it is there; the stage."""
-            stage = ring.to_read()
-            this_a, this_b = ring.at(from_a, stage), ring.at(from_b, stage)
-            ptx.wgmma.fence()
-            for k in range(0, BK, WGMMA_K):
-                a_offset = k // BOX * BM * LINE + k % BOX * 2
-                for i, part in enumerate(sums):
-                    ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
-                                        d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
-                                        b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
-            ptx.wgmma.commit_group()
-            return stage
-
+        parts = Product(ring, consumer, rows, BM, BN, BK, a.dtype)
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
-            row, column = place(tile)
-            previous = multiply(first=True)
-            for _ in ptx.range_(1, steps):
-                stage = multiply(first=False)
-                ptx.wgmma.wait_group(1)                 # the product of the stage before is done
-                ring.give_back(previous, lane)
-                ptx.inst.mov.u32(previous, stage)
-            ptx.wgmma.wait_group(0)
-            ring.give_back(previous, lane)
-            for i, part in enumerate(sums):
+            row, column = own_part(tile)
+            for i, part in enumerate(parts.of_steps(steps, lane)):
                 boxes.write(part, c, row + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
@@ -128,44 +101,29 @@ def grid(M: int, N: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
 
 
 def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take.
-
-    N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes), N at least 64 and K at least BK (boxes do not
-    get narrower than a tile); M is anything.
-    """
-    for name, size, least in (("N", N, BOX), ("K", K, BK)):
-        if size % 8 or size < least:
-            raise ValueError(f"persistent_gemm: {name}={size}; expected a multiple of 8 that is at least {least}")
-    for name, value, choices in (("BM", BM, (128, 256)), ("BN", BN, (64, 128, 192, 256)), ("BK", BK, (64, 128)),
-                                 ("CLUSTER", CLUSTER, (1, 2, 4))):
-        if value not in choices:
-            raise ValueError(f"persistent_gemm: {name}={value}; expected one of {choices}")
+    """Raise ValueError for sizes that TMA or the tiling does not take: N and K are multiples of 8, M is anything."""
+    check_lines("persistent_gemm", {"N": N, "K": K}, 8)
+    check_choices("persistent_gemm", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)),
+                  CLUSTER=(CLUSTER, (1, 2, 4)))
     if BM * BN > 128 * 256:
         raise ValueError(f"persistent_gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
                          "BM * BN is at most 128 * 256")
     if BN % (CLUSTER * BOX):
         raise ValueError(f"persistent_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
-    needed = STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4)
-    if STAGES < 2 or needed >= MOST_BYTES:
-        raise ValueError(f"persistent_gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} need {needed} bytes of "
-                         f"shared memory; expected at least two stages and less than {MOST_BYTES} bytes")
+    check_memory("persistent_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def persistent_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
     """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
     return kernel(product, name="persistent_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX)),
-                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX))],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits))],
+                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
+                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True)],
+                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
+                                  tma_whole=True)],
                   grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 persistent_gemm = persistent_gemm_of(bf16, bf16)
-
-
-def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    return a.astype(np.float32) @ b.astype(np.float32)
 
 
 def main() -> None:

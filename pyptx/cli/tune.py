@@ -35,8 +35,9 @@ def add(subparsers) -> None:
         "tune", help=summary, description=summary.capitalize() + ".", epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add_kernel_arguments(command)
-    command.add_argument("--space", metavar="NAME=VALUES", nargs="+", action="extend", required=True,
-                         help="values of template parameters: BM=64,128 BN=64,128,256")
+    command.add_argument("--space", metavar="NAME=VALUES", nargs="+", action="extend", default=[],
+                         help="values of template parameters: BM=64,128 BN=64,128,256; default: what the kernel's file "
+                              "calls SPACE, as {\"BM\": (64, 128)}")
     command.add_argument("--restrict", metavar="RULE", action="append", default=[],
                          help='what configurations must fulfil, as Python: "BM * BN <= 32768"; sizes may be named too')
     command.add_argument("--args", metavar="VALUE", nargs="+", default=[],
@@ -122,7 +123,8 @@ def _study(arguments: argparse.Namespace) -> Any:
     given = parameters(arguments.parameters)
     sizes = {name: value for name, value in given.items() if name in kernel.symbolic_dims}
     params = {name: value for name, value in given.items() if name not in sizes}
-    space = Space(*(restrict(_rule(text), f"not {text}") for text in arguments.restrict), **_values(arguments.space))
+    values = _values(arguments.space) or _values_of_file(kernel)
+    space = Space(*(restrict(_rule(text), f"not {text}") for text in arguments.restrict), **values)
     with explained(kernel):
         args = inputs_of(kernel, arguments.args, sizes, arguments.seed) if arguments.args else sizes
         return Study(kernel, space, args, params=params, reference=_reference(kernel, arguments.reference),
@@ -130,6 +132,20 @@ def _study(arguments: argparse.Namespace) -> Any:
                      strategy=arguments.strategy, gpu=arguments.device, spills=arguments.spills,
                      limit_s=arguments.limit, workers=arguments.workers, cluster=arguments.cluster,
                      resume=not arguments.again, seed=arguments.seed)
+
+
+def _values_of_file(kernel: Kernel) -> dict[str, list[Any]]:
+    """The SPACE of the kernel's file, as far as this kernel has the parameters.
+
+    Raises:
+        CommandError: the file has none.
+    """
+    found = kernel.__wrapped__.__globals__.get("SPACE", {})
+    values = {name: list(tried) for name, tried in found.items() if name in kernel.template_params}
+    if not values:
+        raise CommandError(f"{kernel.name}: no --space, and its file has no SPACE with values of its parameters "
+                           f"({', '.join(kernel.template_params) or 'none'})")
+    return values
 
 
 def _values(given: Sequence[str]) -> dict[str, list[Any]]:

@@ -16,9 +16,11 @@ from pyptx.ptx._typed import one_of, shared_address, typed
 from pyptx.reg import NegPred, Reg
 from pyptx.tensor import TensorSpec
 
-__all__ = ["BulkTensor", "TensorCopy", "load", "store", "tensor_address"]
+__all__ = ["BulkTensor", "TensorCopy", "load", "reduce", "store", "tensor_address"]
 
 Guard = Reg | NegPred | None
+
+_OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 def tensor_address(tensor_map: object, coord: Sequence[object], count: int, what: str) -> AddressOperand:
@@ -82,13 +84,24 @@ def store(rank: int, modifiers: str, *, dst: object, src: object, coord: Sequenc
           *(() if cache_hint is None else (cache_hint,)), pred=pred)
 
 
+def reduce(rank: int, operation: str, *, dst: object, src: object, coord: Sequence[object],
+           pred: Guard = None) -> None:
+    """One reduction from shared memory: `cp.reduce.async.bulk.tensor.<rank>d.global.shared::cta.<operation>.bulk_group
+    [dst, {coord}], [src]`."""
+    one_of(operation, _OPERATIONS, "operation")
+    source = shared_address(src)
+    target = tensor_address(dst, coord, rank, f"cp.reduce.async.bulk.tensor.{rank}d")
+    typed("cp", f"reduce.async.bulk.tensor.{rank}d.global.shared::cta.{operation}.bulk_group", target, source,
+          pred=pred)
+
+
 def _group(cta_group: int) -> str:
     one_of(cta_group, (1, 2), "cta_group")
     return ".cta_group::2" if cta_group == 2 else ""
 
 
 class TensorCopy:
-    """`ptx.cp.async_.bulk.tensor_2d(...)`: load a box; `.store(...)`: write one."""
+    """`ptx.cp.async_.bulk.tensor_2d(...)`: load a box; `.store(...)`: write one; `.reduce(...)`: combine one."""
 
     def __init__(self, rank: int):
         self._rank = rank
@@ -107,6 +120,12 @@ class TensorCopy:
     def store(self, *, dst: object, src: object, coord: Sequence[object], pred: Guard = None) -> None:
         """Write shared memory `src` to the box at `coord`; wait with `commit_group` and `wait_group`."""
         store(self._rank, "global.shared::cta.bulk_group", dst=dst, src=src, coord=coord, pred=pred)
+
+    def reduce(self, *, dst: object, src: object, coord: Sequence[object], operation: str = "add",
+               pred: Guard = None) -> None:
+        """Combine shared memory `src` with what the box at `coord` holds, atomically for each element: "add", "min",
+        "max", "inc", "dec", "and", "or" or "xor"; wait with `commit_group` and `wait_group`."""
+        reduce(self._rank, operation, dst=dst, src=src, coord=coord, pred=pred)
 
     def shared_cta_global_tile(self, *, dst: object, src: object, coord: Sequence[object], mbar: object,
                                cta_group: int = 1, pred: Guard = None) -> None:

@@ -43,8 +43,9 @@ def maps_of(names: Sequence[str], tensors: Mapping[str, tuple[Tile, Any]], sizes
 def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
     """The tensor map of an array that a Tile describes.
 
-    The box is `tma_box`, cut to the array; without one, a swizzle's width (or 128 elements) by 128 rows. With
-    `tma_rank=3` a matrix is seen as blocks of 64 columns, (columns / 64, rows, 64), and `tma_box` is (rows, columns).
+    The box is `tma_box`, cut to the array unless `tma_whole`; without one, a swizzle's width (or 128 elements) by 128
+    rows. With `tma_rank=3` a matrix is seen as blocks of 64 columns, (columns / 64, rows, 64), and `tma_box` is (rows,
+    columns).
 
     Raises:
         LaunchError: the box names unknown sizes, or does not fit the array.
@@ -62,7 +63,9 @@ def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
         box = (_DEFAULT_BOX, span * 8 // tile.dtype.bits if span else _DEFAULT_BOX)
     if len(box) != len(shape):
         raise LaunchError(f"tma_box {box} has {len(box)} sizes for an array of rank {len(shape)}")
-    return TensorMap(array, [min(b, n) for b, n in zip(box, shape, strict=True)], dtype=tile.dtype, swizzle=swizzle)
+    if not tile.tma_whole:
+        box = [min(b, n) for b, n in zip(box, shape, strict=True)]
+    return TensorMap(array, box, dtype=tile.dtype, swizzle=swizzle)
 
 
 def _blocked(tile: Tile, array: Any, box: tuple[int, ...] | None, swizzle: str | None) -> TensorMap:

@@ -145,7 +145,8 @@ class Problem:
         """
         inputs = self._blank() if empty and self._inputs is None else self.inputs
         kernel = self.kernel.forgetful()                # traced texts and trees of a sweep are not kept with the kernel
-        variant, plan, args = kernel.bind(*inputs, out=self._outputs(), **self._values(config))
+        variant, plan, args = kernel.bind(*inputs, out=self._outputs(), **self._sizes_of_outputs(),
+                                          **self._values(config))
         first, written = len(inputs), len(self.kernel.out_specs)
         return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))
 
@@ -155,6 +156,11 @@ class Problem:
 
     def _outputs(self) -> list[np.ndarray]:
         return [np.zeros(self._shape(spec), numpy_dtype(spec.dtype.name)) for spec in self.kernel.out_specs]
+
+    def _sizes_of_outputs(self) -> dict[str, int]:
+        """The sizes that only outputs have, which the inputs of a call do not tell."""
+        known = {name for spec in self.kernel.in_specs for name in spec.symbolic_dims}
+        return {name: size for name, size in self.sizes.items() if name not in known}
 
     def _values(self, config: Mapping[str, Any]) -> dict[str, Any]:
         return {**self.params, **config}

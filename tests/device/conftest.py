@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from functools import cache
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@cache
-def _example(path: str) -> ModuleType:
-    folder = str((EXAMPLES / path).parent)
-    if folder not in sys.path:                          # as for a script: its neighbours are there to import
-        sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location(f"example_{path.replace('/', '_')}", EXAMPLES / f"{path}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def example():
     """From the path of an example, "hopper/gemm", to its module."""
-    return _example
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    return lambda path: import_module(f"examples.{path.replace('/', '.')}")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 from support.tracing import Cases, module_of, trace
 
 from pyptx import ptx, reg
+from pyptx.cli.kernels import load_module
 from pyptx.emitter import emit
 from pyptx.ir.nodes import CompoundExpr, Module
 from pyptx.parser import parse
@@ -47,7 +48,7 @@ def reads_back(module: Module) -> None:
 
 @pytest.mark.parametrize("path, name, parameters", KERNELS, ids=str)
 def test_an_example(path: str, name: str, parameters: dict):
-    reads_back(getattr(loaded(TESTS.parent / path), name).module(**parameters))
+    reads_back(getattr(load_module(str(TESTS.parent / path)), name).module(**parameters))
 
 
 @pytest.mark.parametrize("path", sorted((TESTS / "ptx").glob("test_*.py")), ids=lambda path: path.stem)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
 def example():
-    """From the path of an example, "hopper/gemm", to its module; each is loaded once."""
-    loaded: dict[str, ModuleType] = {}
-
-    def load(path: str) -> ModuleType:
-        if path not in loaded:
-            folder = str((EXAMPLES / path).parent)
-            if folder not in sys.path:                  # as for a script: its neighbours are there to import
-                sys.path.append(folder)
-            spec = importlib.util.spec_from_file_location(f"example_{path.replace('/', '_')}", EXAMPLES / f"{path}.py")
-            loaded[path] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(loaded[path])
-        return loaded[path]
-    return load
+    """From the path of an example, "hopper/gemm", to its module."""
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    return lambda path: import_module(f"examples.{path.replace('/', '.')}")

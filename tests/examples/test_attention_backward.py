@@ -26,10 +26,11 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes, options, dtype", [
     ((1, 1, 128, 128, 128), {}, bf16),
-    ((1, 2, 100, 300, 64), {"STAGES": 3}, f16),
-    ((1, 1, 70, 40, 64), {"BN": 32, "STAGES": 1}, f16),
-    ((1, 1, 300, 300, 128), {"CAUSAL": True}, f16),
-    ((2, 1, 200, 200, 64), {"CAUSAL": True, "BN": 128}, bf16),
+    ((1, 2, 100, 300, 64), {"STAGES": 1, "CLUSTER": 4}, f16),
+    ((1, 1, 5, 3, 64), {"CLUSTER": 1}, f16),
+    ((1, 1, 70, 600, 128), {"CLUSTER": 2}, f16),
+    ((1, 1, 300, 300, 128), {"CAUSAL": True, "CLUSTER": 2}, f16),
+    ((2, 1, 200, 200, 64), {"CAUSAL": True, "CLUSTER": 2}, bf16),
 ], ids=str)
 def test_they_equal_numpy(backward, sizes, options, dtype, schedule: str):
     given = arrays(dtype, *sizes)
@@ -53,23 +54,31 @@ def test_the_reference_is_what_autograd_finds(backward, causal: bool):
         np.testing.assert_allclose(value, wanted.detach().numpy(), rtol=1e-4, atol=1e-4)
 
 
-def test_every_order_gives_the_same_bits(backward):
-    q, k, v, d_o = arrays(f16, 1, 1, 200, 200, 64)
-    forward = backward.FORWARD.attention_of(f16, with_sums=True)
-    delta_of, of_queries, of_keys = backward.kernels_of(f16)
-    o, sums = forward(q, k, v, SP=256, CAUSAL=True)
-    delta = delta_of(o, d_o, SP=256)
-    for kernel in (of_queries, of_keys):
-        report = kernel.check(q, k, v, d_o, sums, delta, CAUSAL=True)
-        assert report.ok, report
+@pytest.mark.parametrize("length, d, options", [
+    (300, 64, {"CAUSAL": True, "CLUSTER": 2}), (200, 128, {"CLUSTER": 4}), (520, 64, {"CLUSTER": 2}),
+    (400, 128, {"CLUSTER": 1, "CAUSAL": True, "STAGES": 1})], ids=str)
+def test_every_order_gives_the_same_bits(backward, length: int, d: int, options):
+    q, k, v, d_o = arrays(f16, 1, 1, length, length, d)
+    SP = -(-length // 128) * 128
+    o, sums = backward.FORWARD.attention_of(f16, with_sums=True)(q, k, v, SP=SP, CAUSAL=options.get("CAUSAL", False))
+    delta = backward.row_products_of(f16)(o, d_o, SP=SP)
+    report = backward.attention_backward_of(f16).check(q, k, v, d_o, sums, delta, **options)
+    assert report.ok, report
+
+
+def test_the_small_kernels_around_it_are_clean(backward):
+    o, d_o = (np.random.default_rng(3).standard_normal((1, 2, 50, 64)).astype(np.float16) for _ in range(2))
+    assert not (report := backward.row_products_of(f16).check(o, d_o, SP=128)).findings, report
+    sums = np.random.default_rng(4).standard_normal((1, 2, 50, 64), np.float32)
+    assert not (report := backward.rounded_of(f16).check(sums)).findings, report
 
 
 @pytest.mark.parametrize("sizes, message", [
     ({"D": 96}, "head dimension D=96; expected 64 or 128"),
-    ({"BN": 48}, "BN=48; expected 32 or 64"),
-    ({"T": 32}, "32 rows are less than a block of BN=64"),
+    ({"CLUSTER": 3}, r"CLUSTER=3; expected one of \(1, 2, 4, 8\)"),
+    ({"T": 200, "CAUSAL": True}, r"as many keys as queries \(S=300, T=200\)"),
     ({"SP": 300}, "SP=300; expected the next multiple of 128"),
-    ({"STAGES": 6}, "6 stages need 268288 bytes of shared memory"),
+    ({"STAGES": 3}, "3 stages need 232448 bytes of shared memory"),
 ], ids=str)
 def test_sizes_they_cannot_take_are_named(backward, sizes, message: str):
     with pytest.raises(ValueError, match=message):
@@ -77,12 +86,20 @@ def test_sizes_they_cannot_take_are_named(backward, sizes, message: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, d, causal", [
-    ("attention_backward", 128, False), ("attention_backward_keys", 128, True), ("attention_backward", 64, True),
-    ("attention_backward_keys", 64, False)])
-def test_they_assemble_without_spills_or_complaints(backward, name: str, d: int, causal: bool):
-    compiled = getattr(backward, name).compile(B=1, H=16, S=4096, T=4096, SP=4096, D=d, CAUSAL=causal)
-    used = compiled.resources[name]
+@pytest.mark.parametrize("d", [64, 128])
+@pytest.mark.parametrize("causal", [False, True])
+def test_it_assembles_without_spills_or_complaints(backward, d: int, causal: bool):
+    compiled = backward.attention_backward.compile(B=1, H=16, S=4096, T=4096, SP=4096, D=d, CAUSAL=causal)
+    used = compiled.resources["attention_backward"]
     assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
     assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
-    assert {line.opcode.partition(".")[0] for line in compiled.sass} >= {"UTMALDG", "HGMMA", "MUFU", "STSM", "UTMASTG"}
+    opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
+    assert opcodes >= {"UTMALDG", "HGMMA", "MUFU", "STSM", "UTMASTG", "UTMAREDG"}
+
+
+def test_it_does_five_products(backward):
+    """Each pair of a block of 128 keys and one of 64 queries: 5 * 2 * 128 * 64 * D operations."""
+    q, k, v, d_o = arrays(f16, 1, 1, 128, 256, 128)
+    gradients, products = backward.gradients_of(f16)
+    gradients(q, k, v, d_o, CLUSTER=1)
+    assert products.last_run.counters.tensor_flops.sum() == 5 * 2 * 128 * 256 * 128

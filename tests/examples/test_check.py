@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 BF16, F32 = ml_dtypes.bfloat16, np.float32
-GEMM = [(200, 264), (264, 328)]
+GEMM, HEADS = [(200, 264), (264, 328)], [(1, 1, 300, 64)] * 3
 EXAMPLES = {
     "hopper/gemm": (BF16, GEMM, {}),
     "hopper/persistent_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 4}),
     "ampere/gemm": (BF16, GEMM, {}),
     "blackwell/gemm": (BF16, GEMM, {"CTAS": 2}),
+    "blackwell/pair_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 2}),
     "hopper/attention": (BF16, [(1, 1, 300, 128)] * 3, {"CAUSAL": True}),
+    "ampere/attention": (BF16, HEADS, {"CAUSAL": True, "STAGES": 3}),
+    "blackwell/attention": (BF16, HEADS, {"CAUSAL": True}),
     "rms_norm": (F32, [(3, 4100), (4100,)], {}),
     "sgemm": (F32, [(64, 32), (32, 64)], {}),
     "softmax": (F32, [(3, 3001)], {}),
     "layer_norm": (F32, [(3, 3001), (3001,), (3001,)], {}),
     "vector_add": (F32, [(3001,)] * 2, {}),
+    "reduce_sum": (F32, [(30_001,)], {"CTAS": 3}),
     "transpose": (F32, [(70, 45)], {}),
     "swiglu": (F32, [(5, 301)] * 2, {}),
 }
+# Of inputs that are not arrays of normal numbers: the tests below, and tests/examples/test_attention_backward.py.
+OTHERS = {"hopper/fp8_gemm", "hopper/grouped_gemm", "cross_entropy", "hopper/attention_backward"}
+
+
+def test_no_example_is_left_out():
+    folder = Path(__file__).parents[2] / "examples"
+    files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.py")
+             if "def main(" in path.read_text()}
+    assert files == {*EXAMPLES, *OTHERS}
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_every_order_gives_the_same_bits(example, path: str):
+    dtype, shapes, options = EXAMPLES[path]
+    random = np.random.default_rng(5)
+    kernel = getattr(example(path), path.rpartition("/")[2])
+    report = kernel.check(*(random.standard_normal(shape).astype(dtype) for shape in shapes), **options)
+    assert report.ok, report
 
 
 def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(example):
@@ -35,10 +59,10 @@ def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(ex
     assert report.ok, report
 
 
-@pytest.mark.parametrize("path", EXAMPLES)
-def test_every_order_gives_the_same_bits(example, path: str):
-    dtype, shapes, options = EXAMPLES[path]
+def test_every_order_gives_the_same_bits_of_losses_and_gradients(example):
     random = np.random.default_rng(5)
-    kernel = getattr(example(path), path.rpartition("/")[2])
-    report = kernel.check(*(random.standard_normal(shape).astype(dtype) for shape in shapes), **options)
+    x, targets = random.standard_normal((5, 3001), F32), np.array([0, 3000, -1, 7, 3001], np.int32)
+    report = example("cross_entropy").cross_entropy.check(x, targets)
+    assert report.ok, report
+    report = example("swiglu").swiglu_backward.check(*(random.standard_normal((5, 301), F32) for _ in range(3)))
     assert report.ok, report

@@ -19,6 +19,7 @@ schedules = pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("
     ((700, 392, 400), {"CTAS": 4}, f32),
     ((300, 264, 656), {"BN": 64, "CLUSTER": 1, "STAGES": 2, "CTAS": 3, "GROUP": 2}, bf16),
     ((4, 64, 144), {"CLUSTER": 1, "STAGES": 3}, f32),
+    ((4, 24, 16), {}, bf16),
 ], ids=str)
 def test_fp8_equals_numpy(example, sizes, tiling, out, schedule: str):
     fp8 = example("hopper/fp8_gemm")
@@ -46,6 +47,7 @@ def test_scales_bring_a_matrix_back(example):
 @pytest.mark.parametrize("ends, sizes, tiling, dtype, out", [
     ([0, 130, 130, 333, 500], (136, 264), {"CTAS": 3}, bf16, bf16),
     ([0, 0, 1, 20, 20], (64, 72), {"BN": 64, "STAGES": 2, "CTAS": 2}, f16, f32),
+    ([0, 3, 10], (8, 24), {"BN": 64}, bf16, f32),
     ([0, 128, 256], (200, 128), {"BN": 128, "BK": 128, "STAGES": 2}, f16, f16),
 ], ids=str)
 def test_groups_equal_numpy(example, ends, sizes, tiling, dtype, out, schedule: str):
@@ -78,11 +80,11 @@ def test_groups_of_equal_length_are_a_batch(example):
 
 
 @pytest.mark.parametrize("path, sizes, message", [
-    ("hopper/fp8_gemm", {"M": 130, "N": 64, "K": 128, "KB": 1, "NB": 1}, "M=130; expected a multiple of 4"),
-    ("hopper/fp8_gemm", {"M": 128, "N": 64, "K": 136, "KB": 2, "NB": 1}, "K=136; expected a multiple of 16"),
+    ("hopper/fp8_gemm", {"M": 130, "N": 64, "K": 128, "KB": 1, "NB": 1}, "M=130 is not a multiple of 4"),
+    ("hopper/fp8_gemm", {"M": 128, "N": 64, "K": 136, "KB": 2, "NB": 1}, "K=136 is not a multiple of 16"),
     ("hopper/fp8_gemm", {"M": 128, "N": 64, "K": 128, "KB": 1, "NB": 1, "BN": 64}, "2 CTAs cannot share 64 rows"),
     ("hopper/grouped_gemm", {"M": 64, "N": 64, "K": 64, "G": 2, "GP": 2}, "ends has 2 numbers for 2 groups"),
-    ("hopper/grouped_gemm", {"M": 64, "N": 60, "K": 64, "G": 2, "GP": 3}, "N=60; expected a multiple of 8"),
+    ("hopper/grouped_gemm", {"M": 64, "N": 60, "K": 64, "G": 2, "GP": 3}, "N=60 is not a multiple of 8"),
 ], ids=str)
 def test_sizes_they_cannot_take_are_named(example, path: str, sizes, message: str):
     with pytest.raises(ValueError, match=message):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-EVERY = ["softmax", "layer_norm", "cross_entropy", "swiglu", "vector_add", "reduce_sum", "transpose", "ampere/gemm",
-         "ampere/attention", "hopper/gemm", "hopper/persistent_gemm", "hopper/fp8_gemm", "hopper/grouped_gemm",
-         "hopper/attention", "hopper/attention_backward", "blackwell/gemm", "blackwell/pair_gemm",
-         "blackwell/attention"]
+EVERY = ["rms_norm", "sgemm", "softmax", "layer_norm", "cross_entropy", "swiglu", "vector_add", "reduce_sum",
+         "transpose", "ampere/gemm", "ampere/attention", "hopper/gemm", "hopper/persistent_gemm", "hopper/fp8_gemm",
+         "hopper/grouped_gemm", "hopper/attention", "hopper/attention_backward", "blackwell/gemm",
+         "blackwell/pair_gemm", "blackwell/attention"]
 
 KERNELS = {"swiglu": 2}                         # of a file with more than one
 

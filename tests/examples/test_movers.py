@@ -6,10 +6,24 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pyptx import use
 from pyptx.types import bf16, f16, f32
 
 NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 types = pytest.mark.parametrize("dtype", NUMPY, ids=str)
+
+
+schedules = pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+
+
+@schedules
+def test_they_are_right_in_every_schedule(example, schedule: str):
+    add, sums, transpose = example("vector_add"), example("reduce_sum"), example("transpose")
+    a, b, x = array(f16, 3001), array(f16, 3001)[::-1].copy(), array(bf16, 70, 45)
+    with use("sim", schedule=schedule):
+        np.testing.assert_array_equal(add.vector_add_of(f16)(a, b, ROUNDS=2), a + b)
+        np.testing.assert_allclose(sums.total(a, sums.reduce_sum_of(f16), CTAS=2), sums.reference(a), rtol=1e-4)
+        np.testing.assert_array_equal(transpose.transpose_of(bf16)(x, TILES=1), x.T)
 
 
 def array(dtype, *shape):

@@ -1,4 +1,4 @@
-"""Softmax, layer norm, cross entropy and SwiGLU: rows of any length, in every type they take."""
+"""Softmax, RMS and layer norm, cross entropy and SwiGLU: rows of any length, in every type they take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHAPES = [(3, 1), (9, 7), (4, 100), (2, 2048), (2, 2050), (1, 40_000)]
 
 types = pytest.mark.parametrize("dtype", NUMPY, ids=str)
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
-schedules = pytest.mark.parametrize("schedule", ["eager", "late"])
+schedules = pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 
 
 def arrays(dtype, *shapes):
@@ -59,6 +59,17 @@ def test_layer_norm_equals_numpy(example, shape, dtype, schedule: str):
     with use("sim", schedule=schedule):
         y = layer_norm.layer_norm_of(dtype)(x, weight, bias, eps=1e-3)
     close(y, layer_norm.reference(x, weight, bias, 1e-3), dtype)
+
+
+@types
+@shapes
+@schedules
+def test_rms_norm_equals_numpy(example, shape, dtype, schedule: str):
+    rms_norm = example("rms_norm")
+    x, weight = arrays(dtype, shape, shape[1])
+    with use("sim", schedule=schedule):
+        y = rms_norm.rms_norm_of(dtype)(x, weight, eps=1e-3)
+    close(y, rms_norm.reference(x, weight, 1e-3), dtype)
 
 
 def test_layer_norm_of_numbers_far_from_zero(example):
@@ -115,6 +126,7 @@ def test_the_gradients_of_swiglu_are_those_of_the_function(example):
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_read_sixteen_bytes_at_a_time(example, dtype, columns: int):
     for kernel in (example("softmax").softmax_of(dtype), example("layer_norm").layer_norm_of(dtype),
+                   example("rms_norm").rms_norm_of(dtype),
                    example("cross_entropy").cross_entropy_of(dtype), *example("swiglu").kernels_of(dtype)):
         compiled = kernel.compile(M=512, N=columns)
         used = compiled.resources[kernel.name]

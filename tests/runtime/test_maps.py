@@ -33,6 +33,11 @@ def test_a_tile_describes_the_map_of_a_matrix(tile, expected):
     assert facts(map_of(tile, A, {"BM": 16, "BK": 8})) == expected
 
 
+def test_a_whole_box_is_not_cut_to_the_array():
+    tile = Tile("M", "K", f16, Layout.TMA_128B, tma_box=(64, 64), tma_whole=True)
+    assert map_of(tile, A[:5, :24].copy(), {}).box == (64, 64)
+
+
 def test_other_ranks_name_their_box():
     heads = np.zeros((2, 4, 80, 64), np.float16)
     m = map_of(Tile("B", "H", "S", "D", f16, Layout.TMA_128B, tma_box=(1, 1, 64, 64)), heads, {})

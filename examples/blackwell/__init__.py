@@ -1,0 +1,1 @@
+"""Kernels for Blackwell: TMA, tcgen05 and tensor memory."""

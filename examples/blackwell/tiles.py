@@ -1,0 +1,195 @@
+"""What the matrix products for Blackwell share: where tiles lie, and what the roles of a CTA hand on to each other."""
+
+from __future__ import annotations
+
+from examples.vectors import rounded
+from pyptx import ptx, reg, smem
+from pyptx.ptx.mbarrier import Slot
+from pyptx.reg import Reg
+from pyptx.types import PtxType, b8, b16, b32, f32, u32
+
+__all__ = ["BOX", "COPIES", "LINE", "MMA_K", "MOST_BYTES", "MULTIPLIES", "ROWS", "SETS", "THREADS", "WRITERS", "Boxes",
+           "Roles", "barriers", "place"]
+
+ROWS = 128                      # of a tile that a CTA has: lanes of tensor memory
+WRITERS = 4                     # warps; each reads 32 of the lanes
+COPIES, MULTIPLIES = 32 * WRITERS, 32 * WRITERS + 32                # threads with a role of their own
+THREADS = 32 * (WRITERS + 2)
+MMA_K = 16                      # of one tcgen05.mma with 16-bit operands
+LINE, BOX = 128, 64             # bytes and 16-bit columns of a row of a box in shared memory
+SETS = 2                        # of sums in tensor memory
+MOST_BYTES = 226 * 1024         # of shared memory that a CTA can have, less a KiB for mbarriers
+
+
+def place(tile: Reg, tiles_down: int, rows: int, columns: int) -> tuple[Reg, Reg]:
+    """Row and column of the first element of a tile of rows x columns; tiles are counted downwards."""
+    down, across = reg.scalar(u32), reg.scalar(u32)
+    ptx.inst.rem.u32(down, tile, tiles_down)
+    ptx.inst.div.u32(across, tile, tiles_down)
+    return down * rows, across * columns
+
+
+def barriers(count: int):
+    """So many mbarriers."""
+    return ptx.mbarrier.array(reg.from_(smem.mbarrier(count).name, u32), 0, count)
+
+
+class Roles:
+    """What the copying thread, the multiplying thread and the writers of a tile of ROWS x BN hand on to each other.
+
+    A ring of stages of A and B: `filled` counts the bytes of a stage that arrive, `freed` says that the products which
+    read it are done. Two sets of sums in tensor memory: `summed` says that one is complete, `read` that the writers
+    have it. Every role counts stages and sets for itself.
+
+    With two CTAs (cta_group::2) each has ROWS rows of A and of the sums, and half of the columns of B. The first one,
+    the leader, starts the products of both; its mbarriers count the bytes and the writers of both, and its commits
+    arrive at both.
+    """
+
+    def __init__(self, stages: int, BN: int, BK: int, c: PtxType, ctas: int = 1):
+        self.BN, self.BK, self.ctas = BN, BK, ctas
+        self.a_bytes, self.b_bytes = ROWS * BK * 2, BK * (BN // ctas) * 2
+        self.stage_bytes = self.a_bytes + self.b_bytes
+        ring, self.slot = smem.alloc(b8, (stages, self.stage_bytes), align=1024), smem.alloc(b32, 1, align=16)
+        self.start = reg.from_(ring.name, u32)
+        self.filled, self.freed = barriers(stages), barriers(stages)
+        self.summed, self.read = barriers(SETS), barriers(SETS)
+        self.tid = reg.from_(ptx.special.tid.x(), u32)
+        self.warp, self.lane = self.tid >> 5, self.tid & 31
+        self.rank = reg.from_(ptx.special.cluster_ctarank(), u32) if ctas > 1 else 0
+        self.boxes = Boxes(c, self.warp, self.lane)
+        self.stages, self.sets = ptx.pipeline(stages), ptx.pipeline(SETS)
+
+    @staticmethod
+    def bytes_of(stages: int, BN: int, BK: int, ctas: int = 1) -> int:
+        """Of shared memory, but for the mbarriers."""
+        return stages * (ROWS + BN // ctas) * BK * 2 + WRITERS * 2 * Boxes.BYTES
+
+    def begin(self) -> None:
+        """Set up tensor memory and mbarriers; by all threads."""
+        with ptx.if_(self.warp == 0):
+            ptx.tcgen05.alloc(self.slot, SETS * self.BN, cta_group=self.ctas)
+            ptx.tcgen05.relinquish_alloc_permit(cta_group=self.ctas)
+        with ptx.if_(self.tid == COPIES):
+            for ring in (self.filled, self.freed, self.summed):
+                ring.init_all(1)
+            self.read.init_all(self.ctas * WRITERS)
+            ptx.fence.mbarrier_init()
+        self.meet()
+        self.sums = smem.load(b32, self.slot)
+
+    def end(self) -> None:
+        """Give tensor memory back, when nobody uses it any more; by all threads."""
+        self.meet()
+        with ptx.if_(self.warp == 0):
+            ptx.tcgen05.dealloc(self.sums, SETS * self.BN, cta_group=self.ctas)
+
+    def meet(self) -> None:
+        """Wait for all threads, of both CTAs where there are two, and for what they did with tensor memory."""
+        ptx.tcgen05.fence_before_thread_sync()
+        if self.ctas > 1:
+            ptx.cluster.sync()
+        else:
+            ptx.bar.sync(0)
+        ptx.tcgen05.fence_after_thread_sync()
+
+    def copy(self, a: object, b: object, row: Reg, column: Reg, k: Reg) -> None:
+        """Copy BK columns of A and rows of B into the next stage, once it is free."""
+        stage, phase = self.stages.advance()
+        self.freed.at(stage).wait(phase ^ 1)            # passes at once in the first round
+        ready: Slot | Reg = self.filled.at(stage)
+        if self.ctas == 1:
+            ready.arrive_expect_tx(self.stage_bytes)
+        else:
+            with ptx.if_(self.rank == 0):
+                ready.arrive_expect_tx(self.ctas * self.stage_bytes)
+            ready = ptx.cluster.map_shared_u32(ready, 0)                # the leader's
+        to_a = self.start + stage * self.stage_bytes
+        to_b = to_a + self.a_bytes
+        for i in range(0, self.BK, BOX):
+            ptx.cp.async_bulk.tensor_2d(dst=to_a + i * ROWS * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready,
+                                        cta_group=self.ctas)
+        for j in range(0, self.BN // self.ctas, BOX):
+            ptx.cp.async_bulk.tensor_2d(dst=to_b + j * self.BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready,
+                                        cta_group=self.ctas)
+
+    def descriptors(self, dtype: PtxType) -> tuple[Reg, Reg, Reg]:
+        """Of the instruction, and of A and of B in the first stage: boxes of 64 columns, eight rows of which are 1 KiB;
+        the next columns of B, which is read across its rows, are in the next box."""
+        kind = ptx.tcgen05.make_instr_desc_f16bf16_f32(m=self.ctas * ROWS, n=self.BN, ab_dtype=dtype, b_major="MN")
+        return (reg.scalar(b32, kind), ptx.tcgen05.descriptor(self.start, stride_bytes=8 * LINE),
+                ptx.tcgen05.descriptor(self.start + self.a_bytes, stride_bytes=8 * LINE, leading_bytes=self.BK * LINE))
+
+    def multiply(self, steps: int, kind: Reg, from_a: Reg, from_b: Reg) -> None:
+        """Start the products of a tile: of so many stages, into the next set of sums once that is read."""
+        which, turn = self.sets.advance()
+        self.read.at(which).wait(turn ^ 1)
+        ptx.tcgen05.fence_after_thread_sync()
+        into = self.sums + which * self.BN
+        for step in ptx.range_(0, steps):
+            stage, phase = self.stages.advance()
+            self.filled.at(stage).wait(phase)
+            ptx.tcgen05.fence_after_thread_sync()
+            this_a, this_b = (descriptor + stage * (self.stage_bytes // 16) for descriptor in (from_a, from_b))
+            for k in range(0, self.BK, MMA_K):
+                a_offset = k // BOX * ROWS * LINE + k % BOX * 2
+                ptx.tcgen05.mma(into, this_a + a_offset // 16, this_b + k * LINE // 16, kind, cta_group=self.ctas,
+                                pred_operand=True if k else step != 0)
+            self.commit(self.freed.at(stage))
+        self.commit(self.summed.at(which))
+
+    def commit(self, mbar: Slot) -> None:
+        """Arrive at an mbarrier, of both CTAs where there are two, once the products started so far are done."""
+        if self.ctas == 1:
+            ptx.tcgen05.commit(mbar)
+        else:
+            ptx.tcgen05.commit(mbar, cta_group=2, multicast_mask=reg.scalar(b16, 0b11))
+
+    def write(self, c: object, row: Reg, column: Reg) -> None:
+        """Write the next set of sums to C, once it is complete; by the writers."""
+        which, turn = self.sets.advance()
+        self.summed.at(which).wait(turn)
+        ptx.tcgen05.fence_after_thread_sync()
+        self.boxes.write(self.sums + which * self.BN, self.BN, c, row, column)
+        ptx.tcgen05.fence_before_thread_sync()
+        ptx.inst.bar.warp.sync(-1)
+        if self.ctas == 1:
+            self.read.at(which).arrive(pred=self.lane == 0)
+        else:
+            self.read.at(which).arrive_remote(0, pred=self.lane == 0)   # at the leader
+
+
+class Boxes:
+    """Shared memory through which the writers' results leave by TMA: for each warp two boxes of 32 rows, in turn.
+
+    A thread has a row; it writes 16 bytes at a time, where the swizzle has them (PTX ISA, "Swizzling Modes").
+    """
+
+    BYTES = 32 * LINE
+
+    def __init__(self, dtype: PtxType, warp: Reg, lane: Reg):
+        self.dtype, self.warp, self.lane = dtype, warp, lane
+        memory = smem.alloc(b8, (WRITERS, 2, self.BYTES), align=1024)
+        self.per_box = LINE * 8 // dtype.bits           # columns
+        self.boxes = reg.from_(memory.name, u32) + warp * (2 * self.BYTES)
+        self.own_row = self.boxes + smem.apply_swizzle(lane * LINE, "128B")
+
+    def write(self, sums: Reg, columns: int, to: object, row: Reg, column: Reg) -> None:
+        """Write `columns` columns of this warp's 32 lanes of tensor memory at `sums` to the array `to`."""
+        lanes = sums + (self.warp << 21)                # the lane is in the upper half of an address
+        values = reg.array(b32, self.per_box)
+        for j in range(0, columns, self.per_box):
+            box = j // self.per_box % 2 * self.BYTES
+            ptx.tcgen05.ld(values, lanes + j, shape="32x32b", count=self.per_box)
+            ptx.tcgen05.wait_ld()
+            ptx.cp.async_bulk.wait_group(1 if columns > self.per_box else 0, read=True)     # what the box held has left
+            ptx.inst.bar.warp.sync(-1)
+            words = rounded([reg.from_(value, f32) for value in values], self.dtype)
+            for i in range(0, len(words), 4):
+                ptx.inst.st.shared.v4.b32(ptx.addr(self.own_row ^ (i * 4), box), words[i:i + 4])
+            ptx.fence.proxy_async_shared_cta()
+            ptx.inst.bar.warp.sync(-1)
+            with ptx.if_(self.lane == 0):
+                ptx.cp.async_bulk.tensor_2d.store(dst=to.tma_desc(), src=self.boxes + box,
+                                                  coord=(column + j, row + (self.warp << 5)))
+                ptx.cp.async_bulk.commit_group()

@@ -1,0 +1,1 @@
+"""Kernels for Hopper: TMA, wgmma, clusters and warpgroups that specialise."""

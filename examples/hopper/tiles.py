@@ -1,0 +1,170 @@
+"""What the fast kernels for Hopper share: the order of tiles, the ring of stages, and the product of what is in it."""
+
+from __future__ import annotations
+
+from pyptx import ptx, reg, smem
+from pyptx.ptx.mbarrier import Slot
+from pyptx.reg import Reg, RegArray
+from pyptx.types import PtxType, b8, f32, u32
+
+__all__ = ["BOX", "LINE", "MOST_BYTES", "SWIZZLED", "WGMMA_BYTES", "WGMMA_K", "WGMMA_ROWS", "Buffer", "Product",
+           "Ring", "divided", "grouped", "meet", "place"]
+
+LINE = 128                      # bytes of a row of a box in shared memory, and of the swizzle
+BOX = LINE // 2                 # columns of a box of 16-bit numbers
+WGMMA_ROWS, WGMMA_K = 64, 16    # of one wgmma with 16-bit operands
+WGMMA_BYTES = WGMMA_ROWS * LINE                 # 64 rows of a box
+MOST_BYTES = 226 * 1024         # of shared memory that a CTA can have, less a KiB for mbarriers
+SWIZZLED = {"stride_byte_offset": 8 * LINE, "swizzle": ptx.wgmma.SWIZZLE_128B}      # of descriptors of boxes
+
+
+def grouped(tile: Reg, tiles_down: int, tiles_across: int, group: int) -> tuple[Reg, Reg]:
+    """Row and column of tiles of a tile's number: `group` rows of tiles at a time, in them downwards first."""
+    if group >= tiles_down:                             # one group
+        return divided(tile, tiles_down)[::-1]
+    within, number = divided(tile, group * tiles_across)[::-1]
+    first, high = number * group, reg.scalar(u32)       # the last group may have fewer rows
+    ptx.inst.min.u32(high, tiles_down - first, group)
+    across, down = divided(within, high)
+    return first + down, across
+
+
+def place(tile: Reg, down: int, across: int, group: int, cluster: int, rank: Reg | int, rows: int,
+          columns: int) -> tuple[Reg, Reg]:
+    """First row and column of what the CTA of a rank has of a tile: a cluster's tile has `rows` rows for each CTA."""
+    row, column = grouped(tile, down, across, group)
+    return (row * cluster + rank) * rows, column * columns
+
+
+def divided(number: Reg, by: int | Reg) -> tuple[Reg, Reg]:
+    """Quotient and remainder."""
+    quotient, rest = reg.scalar(u32), reg.scalar(u32)
+    ptx.inst.div.u32(quotient, number, by)
+    ptx.inst.rem.u32(rest, number, by)
+    return quotient, rest
+
+
+def meet(cluster: int = 1) -> None:
+    """Wait for all threads of the cluster."""
+    if cluster > 1:
+        ptx.cluster.sync()
+        ptx.inst.bar.warp.sync(-1)                      # the warp goes on as one
+    else:
+        ptx.bar.sync(0)
+
+
+class Ring:
+    """A ring of stages that one thread fills by TMA and `readers` warps read, in each CTA of a cluster.
+
+    Two mbarriers a stage: `filled` counts the bytes that arrive, `freed` the warps that are done with it, those of all
+    CTAs of the cluster, since each CTA may write to the stages of all. Every role has its own position. gemm.py has the
+    same written out.
+    """
+
+    def __init__(self, stages: int, stage_bytes: int, readers: int, cluster: int = 1):
+        self.stage_bytes, self.readers, self.cluster = stage_bytes, readers, cluster
+        memory = smem.alloc(b8, (stages, stage_bytes), align=1024)
+        self.filled, self.freed = (ptx.mbarrier.array(reg.from_(smem.mbarrier(stages).name, u32), 0, stages)
+                                   for _ in range(2))
+        self.start = reg.from_(memory.name, u32)
+        self.position = ptx.pipeline(stages)
+
+    def set_up(self) -> None:
+        """Initialise the mbarriers; by one thread, before the CTAs meet."""
+        self.filled.init_all(1)                         # who fills, and the bytes it announces
+        self.freed.init_all(self.readers * self.cluster)
+
+    def to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
+        """The address of the next stage once it is free, and the mbarrier that now expects so many bytes."""
+        stage, phase = self.position.advance()
+        self.freed.at(stage).wait(phase ^ 1)            # passes at once in the first round
+        ready = self.filled.at(stage)
+        ready.arrive_expect_tx(bytes_)
+        return self.start + stage * self.stage_bytes, ready
+
+    def to_read(self) -> Reg:
+        """The next stage once it is there."""
+        stage, phase = self.position.advance()
+        self.filled.at(stage).wait(phase)
+        return stage
+
+    def at(self, descriptor: Reg, stage: Reg) -> Reg:
+        """A descriptor of something in stage 0 as one of the same in another stage."""
+        return descriptor + stage * (self.stage_bytes // 16)
+
+    def give_back(self, stage: Reg, lane: Reg) -> None:
+        """Say to every CTA that may write to this stage that this warp is done with it: lane i to CTA i."""
+        if self.cluster > 1:
+            self.freed.at(stage).arrive_remote(lane, pred=lane < self.cluster)
+        else:
+            self.freed.at(stage).arrive(pred=lane == 0)
+
+
+class Buffer:
+    """A ring of one stage, of one CTA, that `writers` warps fill, or one thread by TMA; `turn` counts uses, from 0."""
+
+    def __init__(self, bytes_: int, readers: int, writers: int = 1):
+        self.readers, self.writers = readers, writers
+        memory = smem.alloc(b8, bytes_, align=1024)
+        self.filled, self.freed = (ptx.mbarrier.array(reg.from_(smem.mbarrier(1).name, u32), 0, 1)[0] for _ in range(2))
+        self.start = reg.from_(memory.name, u32)
+
+    def set_up(self) -> None:
+        """Initialise the mbarriers; by one thread, before the CTA meets."""
+        self.filled.init(self.writers)
+        self.freed.init(self.readers)
+
+    def to_write(self, turn: Reg) -> Slot:
+        """Wait until it is free; the mbarrier that says that it is written."""
+        self.freed.wait((turn & 1) ^ 1)                 # passes at once in the first round
+        return self.filled
+
+    def to_read(self, turn: Reg) -> None:
+        """Wait until it is written."""
+        self.filled.wait(turn & 1)
+
+    def give_back(self, lane: Reg) -> None:
+        """Say that this warp is done with it."""
+        self.freed.arrive(pred=lane == 0)
+
+
+class Product:
+    """A consumer's sums of a tile: `rows` rows of A times BN columns of B, 16-bit numbers from the stages of a ring.
+
+    A stage holds boxes of BM rows of A, 64 columns each, then boxes of BK rows of B.
+    """
+
+    def __init__(self, ring: Ring, consumer: Reg, rows: int, BM: int, BN: int, BK: int, dtype: PtxType):
+        self.ring, self.BM, self.BN, self.BK, self.dtype = ring, BM, BN, BK, dtype
+        self.sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+        # Of A eight rows are 1 KiB and the next columns of a row follow within its line; of B, which is read across its
+        # rows, eight rows of K are 1 KiB and the next columns are in the next box.
+        self.from_a = ptx.wgmma.make_descriptor(ring.start + consumer * (rows * LINE), leading_byte_offset=16,
+                                                **SWIZZLED)
+        self.from_b = ptx.wgmma.make_descriptor(ring.start + BM * BK * 2, leading_byte_offset=BK * LINE, **SWIZZLED)
+
+    def start(self, first: bool) -> Reg:
+        """Start the product of the next stage, once it is there; the stage."""
+        stage = self.ring.to_read()
+        this_a, this_b = self.ring.at(self.from_a, stage), self.ring.at(self.from_b, stage)
+        ptx.wgmma.fence()
+        for k in range(0, self.BK, WGMMA_K):
+            a_offset = k // BOX * self.BM * LINE + k % BOX * 2
+            for i, part in enumerate(self.sums):
+                ptx.wgmma.mma_async(shape=(WGMMA_ROWS, self.BN, WGMMA_K), dtype_d=f32, dtype_a=self.dtype,
+                                    dtype_b=self.dtype, d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
+                                    b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
+        ptx.wgmma.commit_group()
+        return stage
+
+    def of_steps(self, steps: int, lane: Reg) -> list[RegArray]:
+        """The sums of so many stages, once they are there."""
+        previous = self.start(first=True)
+        for _ in ptx.range_(1, steps):
+            stage = self.start(first=False)
+            ptx.wgmma.wait_group(1)                     # the product of the stage before is done
+            self.ring.give_back(previous, lane)
+            ptx.inst.mov.u32(previous, stage)
+        ptx.wgmma.wait_group(0)
+        self.ring.give_back(previous, lane)
+        return self.sums

@@ -1,0 +1,37 @@
+"""What the matrix products of all generations share: which sizes are taken, and the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+__all__ = ["check_choices", "check_lines", "check_memory", "reference"]
+
+
+def check_lines(name: str, sizes: Mapping[str, int], multiple: int) -> None:
+    """Raise ValueError where a row would not start at a multiple of 16 bytes, as cp.async and TMA need; `multiple` is
+    16 bytes in numbers."""
+    for size, value in sizes.items():
+        if value % multiple:
+            raise ValueError(f"{name}: {size}={value} is not a multiple of {multiple}, so that not every row starts at "
+                             "a multiple of 16 bytes")
+
+
+def check_choices(name: str, **choices: tuple[int, tuple[int, ...]]) -> None:
+    """Raise ValueError for a parameter, given with its choices, that is none of them."""
+    for parameter, (value, values) in choices.items():
+        if value not in values:
+            raise ValueError(f"{name}: {parameter}={value}; expected one of {values}")
+
+
+def check_memory(name: str, stages: int, needed: int, most: int, least: int = 2) -> None:
+    """Raise ValueError where the stages of a ring, and what else there is, do not fit in shared memory."""
+    if stages < least or needed > most:
+        raise ValueError(f"{name}: {stages} stages need {needed} bytes of shared memory; expected at least "
+                         f"{least} and at most {most} bytes")
+
+
+def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product in NumPy, in f32."""
+    return a.astype(np.float32) @ b.astype(np.float32)

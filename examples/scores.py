@@ -1,0 +1,68 @@
+"""What attention of all generations shares: masks and softmax of rows of scores in registers, sizes, the reference."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pyptx import ptx, reg
+from pyptx.reg import Reg
+from pyptx.types import f32, s32
+
+__all__ = ["LOG2_E", "check_heads", "hide", "reference", "softmax_step", "visible"]
+
+LOG2_E = math.log2(math.e)
+
+
+def visible(row: Reg, T: int, causal: bool) -> Reg:
+    """The last key that a query may see."""
+    last = reg.scalar(s32, T - 1)
+    if causal:
+        ptx.inst.min.s32(last, last, row)
+    return last
+
+
+def hide(scores: list[Reg], room: Reg) -> None:
+    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
+    for i, score in enumerate(scores):
+        ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
+
+
+def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float, lanes: int = 4) -> Reg:
+    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
+
+    A row lies over so many lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
+    """
+    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
+    for score in scores:
+        ptx.inst.max.f32(largest, largest, score)
+    if lanes > 1:
+        ptx.warp.reduce_max(largest, width=lanes)
+    ptx.inst.mul.f32(offset, largest, -scale)
+    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
+    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
+    ptx.inst.mul.f32(total, total, shrinks)
+    for score in scores:
+        ptx.inst.fma.rn.f32(score, score, scale, offset)
+        ptx.inst.ex2.approx.ftz.f32(score, score)
+        ptx.inst.add.f32(total, total, score)
+    return shrinks
+
+
+def check_heads(name: str, S: int, T: int, D: int, causal: bool) -> None:
+    """Raise ValueError for heads that no kernel here takes."""
+    if D not in (64, 128):
+        raise ValueError(f"{name}: head dimension D={D}; expected 64 or 128")
+    if causal and S != T:
+        raise ValueError(f"{name}: causal masks need as many keys as queries (S={S}, T={T})")
+
+
+def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
+    """Attention in NumPy, in f32."""
+    q, k, v = (x.astype(np.float32) for x in (q, k, v))
+    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
+    if causal:
+        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+    return weights / weights.sum(axis=3, keepdims=True) @ v
