@@ -27,10 +27,21 @@ static inline V32 canonical(F32 r) {
     return r == r ? (V32)r : (V32)0x7fffffff;
 }
 
+// The larger or smaller of two numbers, -0 below +0; a NaN loses.
+static inline V32 extremum(F32 a, F32 b, int maximum) {
+    V32 r = maximum ? (V32)(a > b ? a : b) & (V32)(b > a ? b : a) : (V32)(a < b ? a : b) | (V32)(b < a ? b : a);
+    S32 bad = (a != a) | (b != b);
+    if (LIKELY(!__builtin_reduce_or(bad))) return r;
+    r = a != a ? (V32)b : b != b ? (V32)a : r;
+    return (F32)r == (F32)r ? r : (V32)0x7fffffff;
+}
+
 THREE(add_f32, V32, S32, F32, F32, V32, canonical(a + b))
 THREE(sub_f32, V32, S32, F32, F32, V32, canonical(a - b))
 THREE(mul_f32, V32, S32, F32, F32, V32, canonical(a * b))
 THREE(fma_f32, V32, S32, F32, F32, F32, canonical(__builtin_elementwise_fma(a, b, c)))
+THREE(min_f32, V32, S32, F32, F32, V32, extremum(a, b, 0))
+THREE(max_f32, V32, S32, F32, F32, V32, extremum(a, b, 1))
 THREE(add_32, V32, S32, V32, V32, V32, a + b)
 THREE(sub_32, V32, S32, V32, V32, V32, a - b)
 THREE(mul_32, V32, S32, V32, V32, V32, a * b)
@@ -71,7 +82,8 @@ static STEP(fma_together_f32) {
 typedef struct { const char *name; u32 operands, bytes; Step registers, general, temporary; } Quick;
 #define Q(NAME, OPERANDS, BYTES) {#NAME, OPERANDS, BYTES, r_##NAME, g_##NAME, t_##NAME}
 static const Quick quick[] = {
-    Q(add_f32, 2, 128), Q(sub_f32, 2, 128), Q(mul_f32, 2, 128), Q(fma_f32, 3, 128), Q(add_32, 2, 128), Q(sub_32, 2, 128),
+    Q(add_f32, 2, 128), Q(sub_f32, 2, 128), Q(mul_f32, 2, 128), Q(fma_f32, 3, 128), Q(min_f32, 2, 128),
+    Q(max_f32, 2, 128), Q(add_32, 2, 128), Q(sub_32, 2, 128),
     Q(mul_32, 2, 128), Q(mad_32, 3, 128), Q(and_32, 2, 128), Q(or_32, 2, 128), Q(xor_32, 2, 128), Q(mov_32, 1, 128),
     Q(mov_64, 1, 256), Q(add_64, 2, 256), Q(sub_64, 2, 256), Q(shl_32, 2, 128), Q(shr_u32, 2, 128), Q(madwide_u32, 3, 256),
     Q(madwide_s32, 3, 256)};
