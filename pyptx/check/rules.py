@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["RULES", "rule_of"]
+from pyptx.errors import SimulationError
+from pyptx.ir.nodes import Instruction
+from pyptx.sim import Program
+
+__all__ = ["RULES", "lanes_apart", "rule_of"]
 
 RULES = {
     "schedule-dependent-result": "The result depends on when asynchronous operations land or in which order warps run.",
@@ -57,3 +61,18 @@ _FAULTS = {
 def rule_of(kind: str) -> str:
     """The rule of a kind of SimulationError."""
     return _FAULTS.get(kind, "fault")
+
+
+def lanes_apart(program: Program, error: SimulationError) -> str | None:
+    """The rule of a deadlock in which lanes wait for others of their warp and nobody waits for anything else."""
+    nodes = [program.instructions[i] for i in error.instructions if i < len(program.instructions)]
+    if error.kind != "deadlock" or not nodes or not all(map(_needs_lanes, nodes)):
+        return None
+    return "partial-warp" if ".aligned" in nodes[0].modifiers else "membermask"
+
+
+def _needs_lanes(node: Instruction) -> bool:
+    """Whether an instruction is of a warp and waits for its lanes only."""
+    if node.opcode in ("bar", "barrier"):
+        return ".warp" in node.modifiers
+    return ".sync" in node.modifiers and node.opcode != "setmaxnreg" and ".alloc" not in node.modifiers

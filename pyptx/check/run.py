@@ -18,8 +18,13 @@ from pyptx.check.loads import unwaited, used_early
 from pyptx.check.observed import observed
 from pyptx.check.performance import notes
 from pyptx.check.places import Places
+<<<<<<< HEAD
 from pyptx.check.report import Report
 from pyptx.check.rules import rule_of
+=======
+from pyptx.check.report import SEVERITIES, Finding, Report
+from pyptx.check.rules import lanes_apart, rule_of
+>>>>>>> ccda706 (w5)
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.check.unset import unset
 from pyptx.check.words import explained
@@ -65,7 +70,7 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
                    lambda other: trial.run(wanted[0], program=other, sanitize=True).seen)
     if saw:
         saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
-    findings = [*_faults(outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
+    findings = [*_faults(program, outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
                 *_loads(program, places), *(unset(trial, wanted[0], outcomes[wanted[0]], places) if watched else ())]
     if (counted := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
         findings += notes(trial, counted, places)
@@ -86,7 +91,7 @@ def _schedules(kinds: Sequence[str], random: int, seed: int) -> list[Schedule]:
     return list(dict.fromkeys(wanted))
 
 
-def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Finding]:
+def _faults(program: sim.Program, outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Finding]:
     """What ended runs: one finding for each rule and instruction."""
     found: dict[tuple, tuple[Any, list[str]]] = {}
     for schedule, outcome in outcomes.items():
@@ -96,7 +101,7 @@ def _faults(outcomes: Mapping[Schedule, Outcome], places: Places) -> list[Findin
             found.setdefault(key, (error, []))[1].append(str(schedule))
     findings = []
     for error, shown in found.values():
-        rule = rule_of(error.kind)
+        rule = lanes_apart(program, error) or rule_of(error.kind)
         roles = {"deadlock": ("waits", "waits"), "endless": ("runs", "runs")}.get(rule, ("at fault", "with"))
         known = [i for i in error.instructions if i < places.count]         # not the end of the kernel
         at = tuple(places.of(i, roles[k > 0]) for k, i in enumerate(known))
