@@ -63,14 +63,22 @@ class Debugger {
     this.root.addEventListener("keydown", event => this.key(event));
     this.root.addEventListener("pointerdown", event => { for (const sheet of this.root.querySelectorAll(".pyptx-menu[open]")) if (!sheet.contains(event.target)) sheet.open = false; });
     element.append(this.root);
+    this.attached = this.root.isConnected;
     this.code.themed();
     this.update(state);
-    this.sizes = new ResizeObserver(() => { this.code.resized(); this.timeline.paint(); });
+    this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.code.element);
     this.themes = new MutationObserver(() => this.code.themed());
     this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
     this.dark = window.matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", this.onDark = () => this.code.themed());
+  }
+
+  /** The size has changed; a widget may come into the document only after it was drawn, and has colours and a size only then. */
+  resized() {
+    if (this.attached) this.code.resized();
+    else if ((this.attached = this.root.isConnected)) { this.code.themed(); this.code.reveal(); }
+    this.timeline.paint();
   }
 
   /** A new document of the same run; what the reader has chosen stays. */
