@@ -57,9 +57,9 @@ def _conflicts(program: Program, counters: Counters) -> Iterator[_Cost]:
 
 def _scattered(program: Program, counters: Counters) -> Iterator[_Cost]:
     for i, requests in _counted(counters.global_requests):
-        if bytes_ := bytes_of(program.actions[i]):
-            least = max(requests, int(counters.lanes[i]) * bytes_ / SECTOR)
-            yield _Cost(i, requests, float(counters.global_sectors[i]), least)
+        if bytes_of(program.actions[i]):
+            taken = int(counters.global_sectors[i])
+            yield _Cost(i, requests, taken, taken - int(counters.global_excess[i]))
 
 
 def _counted(counts) -> Iterator[tuple[int, int]]:

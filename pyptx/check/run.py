@@ -18,13 +18,8 @@ from pyptx.check.loads import unwaited, used_early
 from pyptx.check.observed import observed
 from pyptx.check.performance import notes
 from pyptx.check.places import Places
-<<<<<<< HEAD
 from pyptx.check.report import Report
-from pyptx.check.rules import rule_of
-=======
-from pyptx.check.report import SEVERITIES, Finding, Report
 from pyptx.check.rules import lanes_apart, rule_of
->>>>>>> ccda706 (w5)
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.check.unset import unset
 from pyptx.check.words import explained

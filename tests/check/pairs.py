@@ -52,8 +52,8 @@ class Small:
         """Check it, or other lines in its place."""
         body = "\n".join(line if line.endswith(":") or line in "{}" else f"{line};" for line in lines or self.lines)
         limit = f"\n.maxnreg {self.maxnreg}" if self.maxnreg else ""
-        text = (f".version 9.0\n.target {self.target}\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 out)"
-                f"{limit}\n{{\n{PROLOGUE}{body}\n{EPILOGUE}\n}}\n")
+        text = (f".version 9.0\n.target {self.target}\n.address_size 64\n"
+                f".visible .entry k(.param .u64 a, .param .u64 out){limit}\n{{\n{PROLOGUE}{body}\n{EPILOGUE}\n}}\n")
         size = max(self.grid * self.block, 2048)
         return pyptx.load(text)["k"].check(self.grid, self.block, np.zeros(size, np.uint32), np.zeros(size, np.uint32),
                                            cluster=self.cluster, max_steps=100_000, **options)
