@@ -101,12 +101,18 @@ def _registers(session: Any, state: State) -> list[dict[str, Any]]:
     found = []
     for name, (register, declared) in state.in_scope().items():
         bits = bits_of(offsets, now, register)
-        values = typed(bits, types.get(name, declared)) if register.width < 128 else bits
-        lanes = [_lane(values, k) for k in range(32)]
+        lanes = _lanes(bits, types.get(name, declared))
         changed = before is not None and not np.array_equal(bits_of(offsets, before, register), bits)
         found.append({"name": name, "python": owners.get(name), "type": f".{declared}", "lanes": lanes,
                       "uniform": len(set(lanes)) == 1, "changed": bool(changed)})
     return found
+
+
+def _lanes(bits: np.ndarray, type_name: str) -> list[str]:
+    """The values of a register as text; mostly all lanes have the same."""
+    alike = bool((bits == bits[..., :1]).all())
+    values = typed(bits, type_name) if bits.ndim == 1 else bits
+    return [_lane(values, 0)] * 32 if alike else [_lane(values, k) for k in range(32)]
 
 
 def _lane(values: np.ndarray, lane: int) -> str:
@@ -217,6 +223,9 @@ def _available(state: State) -> dict[str, Any]:
             swizzle = f", {value.swizzle}" if value.swizzle else ""
             memory.append({"name": name, "space": value.space,
                            "text": f"{value.type} {' x '.join(map(str, value.shape))}{swizzle}"})
+    held = {m.symbol for m in state.names.memories.values()} if state.names is not None else set()
+    memory += [{"name": v.name, "space": "shared", "text": f"{v.size} bytes" if v.size else "dynamic"}
+               for v in state.run.program.shared_variables if v.address is not None and v.name not in held]
     memory += [{"name": name, "space": "global", "text": f"{array.dtype} {' x '.join(map(str, array.shape))}"}
                for name, array in state.arguments.items() if isinstance(array, np.ndarray)]
     if state.resident.tensor is not None and state.resident.tensor_columns:

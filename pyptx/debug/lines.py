@@ -27,6 +27,7 @@ class Lines:
 
     def __init__(self, variant: Variant, program: Program):
         self.variant, self.program = variant, program
+        self._texts: dict[int, str] = {}
         self.ptx_text = tuple(variant.emitted.text.removesuffix("\n").split("\n"))
 
     def place(self, instruction: int) -> Place | None:
@@ -37,8 +38,12 @@ class Lines:
 
     def text(self, instruction: int) -> str:
         """The instruction as PTX; of many registers in braces the first and the last."""
-        nodes = self.program.instructions
-        return _MANY.sub(r"{\1 .. \2}", text_of(nodes[instruction])) if instruction < len(nodes) else "end"
+        found = self._texts.get(instruction)
+        if found is None:
+            nodes = self.program.instructions
+            found = self._texts[instruction] = \
+                _MANY.sub(r"{\1 .. \2}", text_of(nodes[instruction])) if instruction < len(nodes) else "end"
+        return found
 
     def ptx(self, instruction: int) -> int | None:
         """Its line in the PTX; None for a return that the text leaves out."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any
 
@@ -74,7 +75,6 @@ class Names:
         self._calls = [(call.code, order.get(id(call.first), -1), order.get(id(call.last), total),
                         [(order.get(id(at), -1), name, value) for at, name, value in call.bindings]) for call in calls]
         self._found: dict[int, dict[str, Any]] = {}
-        self._owners: dict[str, str] | None = None
 
     def at(self, instruction: int) -> dict[str, Any]:
         """Names that the functions around an instruction know there, those of the innermost first."""
@@ -107,25 +107,24 @@ class Names:
                 bound[name] = value
         return {name: value for name, value in bound.items() if value is not None}
 
-    @property
+    @cached_property
     def owners(self) -> dict[str, str]:
         """The name a register goes by, as `acc[3]`, by its name in PTX: the first that was given to it."""
-        if self._owners is None:
-            self._owners = {}
-            for *_, bindings in self._calls:
-                for _, name, value in bindings:
-                    for path, register in _registers(name, value):
-                        self._owners.setdefault(register.name, path)
-        return self._owners
+        found: dict[str, str] = {}
+        for *_, bindings in self._calls:
+            for _, name, value in bindings:
+                for path, register in _registers(name, value):
+                    found.setdefault(register.name, path)
+        return found
 
 
-    @property
+    @cached_property
     def types(self) -> dict[str, str]:
         """The type Python gave a register, by its name in PTX."""
         return {register.name: register.type for *_, bindings in self._calls for _, name, value in bindings
                 for _, register in _registers(name, value)}
 
-    @property
+    @cached_property
     def memories(self) -> dict[str, Memory]:
         """Shared memory by the first name that was given to it."""
         found: dict[str, Memory] = {}

@@ -16,6 +16,7 @@ __all__ = ["TYPES", "bits_of", "decoded", "packed", "shown", "typed"]
 _NUMPY = {"f32": "<f4", "f64": "<f8", "s8": "i1", "s16": "<i2", "s32": "<i4", "s64": "<i8", "u8": "u1", "u16": "<u2",
           "u32": "<u4", "u64": "<u8", "b8": "u1", "b16": "<u2", "b32": "<u4", "b64": "<u8", "f16": "<f2", "tf32": "<f4"}
 _CODED = {"e4m3": 8, "e5m2": 8, "e2m3": 8, "e3m2": 8, "e2m1": 8}
+_ADDRESSES = 1 << 40                                    # 64-bit registers beyond hold addresses and descriptors
 TYPES = {**{name: 8 * np.dtype(kind).itemsize for name, kind in _NUMPY.items()}, "bf16": 16, **_CODED, "f16x2": 32,
          "bf16x2": 32, "pred": 1, "b128": 128}
 
@@ -81,7 +82,9 @@ def packed(bits: np.ndarray, type_name: str) -> np.ndarray:
 
 
 def shown(value: Any, *, base: str = "") -> str:
-    """One number as text: shortest floats, `base` "x" and "b" for bits, "d" for whole numbers."""
+    """One number as text: shortest floats, `base` "x" and "b" for bits, "d" for whole numbers; large 64-bit ones, which
+    are addresses and descriptors, in hexadecimal.
+    """
     if isinstance(value, (bool, np.bool_)):
         return "1" if value else "0"
     if isinstance(value, (float, np.floating)):
@@ -96,7 +99,7 @@ def shown(value: Any, *, base: str = "") -> str:
         return text if any(c in text for c in ".en") else text + ".0"
     if isinstance(value, (int, np.integer)):
         bits = int(value)
-        if base == "x":
+        if base == "x" or (not base and bits >= _ADDRESSES and isinstance(value, np.uint64)):
             size = np.asarray(value).dtype.itemsize if isinstance(value, np.generic) else 8
             return hex(bits & (1 << 8 * size) - 1)
         return bin(bits) if base == "b" else str(bits)

@@ -216,6 +216,8 @@ class Machine:
         self._trail = np.zeros(TRAIL, _BEGUN)
         self._debug = _Debug(marks=_address(self.marks), events=_address(self._events), events_room=EVENTS,
                              trail_room=TRAIL, until=_NEVER)
+        self._residents: list[Resident] | None = None           # as they are now
+        self._turn: Turn | None = None
         self._spots: tuple[Spot, ...] = ()
         self._kept: list[tuple[np.ndarray, np.ndarray]] = []
         self.job = Job(program, encoded(program), plan, params, segments,
@@ -261,6 +263,7 @@ class Machine:
         """
         if self.ended or self.error is not None:
             return Reason.NONE
+        self._residents = self._turn = None
         debug = self._debug
         debug.until = _NEVER if until is None else until
         debug.follow, (debug.cta, debug.warp) = _FOLLOW[follow], warp
@@ -301,12 +304,14 @@ class Machine:
     @property
     def turn(self) -> Turn | None:
         """Where it stopped, or what failed; None before the first instruction and behind the last."""
-        out = (ctypes.c_uint64 * 8)()
-        self._library.core_fault(self._context, out)
-        _, lane, op, warp, active, cta, *_ = out
         if self.ended or not self.residents():
             return None
-        return Turn(cta, warp, self.instruction_of(op), active if self.error is None else 1 << lane)
+        if self._turn is None:
+            out = (ctypes.c_uint64 * 8)()
+            self._library.core_fault(self._context, out)
+            _, lane, op, warp, active, cta, *_ = out
+            self._turn = Turn(cta, warp, self.instruction_of(op), active if self.error is None else 1 << lane)
+        return self._turn
 
     def instruction_of(self, op: int) -> int:
         """The instruction an operation belongs to; the number behind the last for what is none."""
@@ -315,10 +320,12 @@ class Machine:
 
     def residents(self) -> list[Resident]:
         """The CTAs that run, in the order they were started."""
-        found = []
-        while (row := self.look("cta", 10, len(found))) is not None:
-            found.append(Resident(self, len(found), row))
-        return found
+        if self._residents is None:
+            found: list[Resident] = []
+            while (row := self.look("cta", 10, len(found))) is not None:
+                found.append(Resident(self, len(found), row))
+            self._residents = found
+        return self._residents
 
     def look(self, what: str, words: int, *at: int) -> list[int] | None:
         """What `core_debug_<what>` tells; None: there is none."""
