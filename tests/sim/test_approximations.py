@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sim.both import run_both
-from sim.text import entry
+from sim.columns import computed
 
 COUNT = 1024
 STRANGE = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1.1754944e-38, 1.0, -1.0, 124.9, 125.5, -125.5, 127.99999,
@@ -23,15 +22,10 @@ def samples(low: float, high: float) -> np.ndarray:
 
 def both(function: str, *inputs: np.ndarray) -> np.ndarray:
     """What a function of f32 gives on both engines."""
-    names = [f"%x{i}" for i in range(len(inputs))]
-    text = ".reg .f32 %y; .reg .b64 %p; .reg .b64 %o; .reg .b32 %t\nmov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4\n"
-    for i, name in enumerate(names):
-        text += f".reg .f32 {name}; ld.param.u64 %p, [in{i}]; add.u64 %p, %p, %o; ld.global.f32 {name}, [%p]\n"
-    text += f"{function} %y, {', '.join(names)}\n"
-    text += "ld.param.u64 %p, [out]; add.u64 %p, %p, %o; st.global.f32 [%p], %y; ret"
-    out = np.empty_like(inputs[0])
-    run_both(entry(text, ", ".join([*(f"u64 in{i}" for i in range(len(inputs))), "u64 out"])), 1, COUNT, (*inputs, out))
-    return out
+    names = [f"%a{i}" for i in range(len(inputs))]
+    columns = [x.view(np.uint32) for x in inputs]
+    return computed(f"{function} %d, {', '.join(names)}", ["f32"] * len(inputs), "f32", columns).astype(np.uint32).view(
+        np.float32)
 
 
 # function, inputs, the exact value, and how far the rounded result may be from it in ulp: half of one, and a trifle.

@@ -6,29 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sim.text import entry
+from sim.columns import over_columns
 
 from pyptx import sim
 
 ROWS = [line.split("\t") for line in (Path(__file__).parent / "data" / "folds.tsv").read_text().splitlines()
         if line[0] != "#"]
 APPROXIMATE = ("ex2.", "lg2.", "sin.", "cos.", "rsqrt.approx", "rcp.approx", "sqrt.approx")
-WIDTH = {"f16": 16, "f32": 32, "f64": 64}
-
-
-def _bits(type_name: str) -> int:
-    return WIDTH.get(type_name) or int(type_name[1:])
-
-
-def _program(stmt: str, types: list[str], dtype: str):
-    lines = [f".reg .{t} %a{i}; .reg .b{max(_bits(t), 16)} %w{i}" for i, t in enumerate(types)]
-    lines.append(f".reg .{dtype} %d; .reg .b64 %p; .reg .b64 %q; .reg .b32 %t; .reg .b64 %o")
-    lines.append("mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 8")
-    for i, t in enumerate(types):
-        lines.append(f"ld.param.u64 %p, [in{i}]; add.u64 %p, %p, %o; ld.global.b{_bits(t)} %a{i}, [%p]")
-    lines.append(stmt)
-    lines.append(f"ld.param.u64 %q, [out]; add.u64 %q, %q, %o; st.global.b{_bits(dtype)} [%q], %d; ret")
-    return sim.load(entry("\n".join(lines), ", ".join([*(f"u64 in{i}" for i in range(len(types))), "u64 out"])))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].split(" ")[0])
@@ -41,7 +25,7 @@ def test_statement_gives_what_ptxas_folds_it_to(row, engine):
     wanted = np.array([int(case[1], 16) for case in cases], np.uint64)
     columns = [np.array([v[i] for v in inputs], np.uint64) for i in range(len(types))]
     out = np.zeros(len(cases), np.uint64)
-    sim.launch(_program(stmt, types, dtype), 1, len(cases), (*columns, out), engine=engine)
+    sim.launch(sim.load(over_columns(stmt, types, dtype)), 1, len(cases), (*columns, out), engine=engine)
     if stmt.startswith(APPROXIMATE):
         far = (columns[0].astype(np.uint32) & 0x7FFFFFFF) > 0x48000000            # sin and cos mean nothing there
         keep = ~far if stmt.startswith(("sin", "cos")) else np.full(len(out), True)
