@@ -15,7 +15,8 @@ ALU = ["add.u32 {d}, {a}, {b}", "sub.s32 {d}, {a}, {b}", "mul.lo.u32 {d}, {a}, {
        "prmt.b32 {d}, {a}, {b}, {d}",
        "cvt.rn.f32.s32 {d}, {a}", "cvt.rzi.s32.f32 {d}, {a}", "popc.b32 {d}, {a}", "bfe.s32 {d}, {a}, {b}, 7",
        "lop3.b32 {d}, {a}, {b}, {d}, 0x96", "selp.u32 {d}, {a}, {b}, %p1", "div.s32 {d}, {a}, {b}",
-       "activemask.b32 {d}"]
+       "activemask.b32 {d}", "min.f32 {d}, {a}, {b}", "ex2.approx.f32 {d}, {a}", "ex2.approx.ftz.f32 {d}, {a}",
+       "add.cc.u32 {d}, {a}, {b}; addc.u32 {d}, {d}, {a}", "vadd.s32.u32.s32.sat.min {d}, {a}.h1, {b}.b2, {d}"]
 WARP = ["shfl.sync.bfly.b32 {d}, {a}, {n}, 31, -1", "shfl.sync.down.b32 {d}, {a}, {n}, 31, -1",
         "vote.sync.ballot.b32 {d}, %p1, -1", "redux.sync.add.u32 {d}, {a}, -1", "match.any.sync.b32 {d}, {a}, -1"]
 SHARED = ["st.shared.u32 [%s], {a}", "ld.shared.u32 {d}, [%s]", "atom.shared.add.u32 {d}, [%s], {a}", "bar.sync 0"]
