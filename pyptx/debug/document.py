@@ -184,6 +184,8 @@ def value_text(value: Any, lane: int) -> str:
         return f"[{', '.join(value_text(part, lane) for part in value[:16])}{more}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k}: {value_text(v, lane)}" for k, v in value.items()) + "}"
+    if isinstance(value, bool | str):
+        return repr(value)
     array = np.asarray(value)
     if array.shape == (32,):
         texts = [shown(v) for v in array]

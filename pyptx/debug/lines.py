@@ -19,6 +19,7 @@ from pyptx.sim.faults import text_of
 __all__ = ["Lines", "short_name"]
 
 _MANY = re.compile(r"\{([^,{}]+)(?:, [^,{}]+){3,}, ([^,{}]+)\}")
+END = "the end of the kernel"
 PLACES = 'a Python line "gemm.py:12" or "12", a PTX line "ptx:40", a label "$L_1" or an opcode "op:wgmma"'
 
 
@@ -42,7 +43,7 @@ class Lines:
         if found is None:
             nodes = self.program.instructions
             found = self._texts[instruction] = \
-                _MANY.sub(r"{\1 .. \2}", text_of(nodes[instruction])) if instruction < len(nodes) else "end"
+                _MANY.sub(r"{\1 .. \2}", text_of(nodes[instruction])) if instruction < len(nodes) else END
         return found
 
     def ptx(self, instruction: int) -> int | None:
@@ -52,8 +53,10 @@ class Lines:
 
     def told(self, instruction: int) -> str:
         """Its place in a word: "gemm.py:12", "ptx:40" where no Python wrote it."""
-        place = self.place(instruction)
-        return f"ptx:{self.ptx(instruction)}" if place is None else f"{short_name(place.file)}:{place.line}"
+        place, ptx = self.place(instruction), self.ptx(instruction)
+        if place is None:
+            return "the end" if ptx is None else f"ptx:{ptx}"
+        return f"{short_name(place.file)}:{place.line}"
 
     def line(self, instruction: int) -> tuple[str, int] | None:
         """File and line of the Python, of the PTX ("", line) where there is none."""

@@ -77,12 +77,13 @@ class Names:
         self._found: dict[int, dict[str, Any]] = {}
 
     def at(self, instruction: int) -> dict[str, Any]:
-        """Names that the functions around an instruction know there, those of the innermost first."""
+        """Names that the functions around an instruction know there, those of the innermost first; at the end those of
+        the last instruction.
+        """
+        instruction = min(instruction, len(self._program.instructions) - 1)
         if instruction not in self._found:
             found: dict[str, Any] = {}
-            nodes = self._program.instructions
-            place = nodes[instruction].place if instruction < len(nodes) else None
-            for frame in place.stack if isinstance(place, Place) else ():
+            for frame in self._stack(instruction):
                 for name, value in self._of(frame.code, instruction).items():
                     found.setdefault(name, value)
             self._found[instruction] = found
@@ -90,12 +91,15 @@ class Names:
 
     def known(self, instruction: int) -> list[str]:
         """Those of `at` that were bound when the instruction was written; the others come later, or in a loop again."""
-        nodes = self._program.instructions
-        place = nodes[instruction].place if instruction < len(nodes) else None
-        codes = {frame.code for frame in place.stack} if isinstance(place, Place) else set()
+        instruction = min(instruction, len(self._program.instructions) - 1)
+        codes = {frame.code for frame in self._stack(instruction)}
         bound = {name for code, first, last, bindings in self._calls if code in codes and first < instruction <= last
                  for at, name, _ in bindings if at < instruction}
         return [name for name in self.at(instruction) if name in bound]
+
+    def _stack(self, instruction: int) -> tuple[Place, ...]:
+        place = self._program.instructions[instruction].place
+        return place.stack if isinstance(place, Place) else ()
 
     def _of(self, code: CodeType, instruction: int) -> dict[str, Any]:
         calls = [call for call in self._calls if call[0] is code and call[1] < instruction <= call[2]]

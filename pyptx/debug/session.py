@@ -519,7 +519,8 @@ class Session:
                     return self._stopped("step", "")
                 turn = machine.turn
                 own = (turn.cta, turn.warp) == warp
-                if follow == "warp" and own and (passing is None or not passing[turn.instruction]):
+                at = turn.instruction
+                if follow == "warp" and own and (passing is None or at >= len(passing) or not passing[at]):
                     return self._stopped("step", "")
                 if follow == "others" and not own:
                     return self._stopped("step", "")

@@ -165,7 +165,7 @@ class _Groups:
 
 def _waits(lines: Any, instruction: int) -> str:
     text = lines.text(instruction)
-    return f"waits at {text}" if text != "end" else "waits"
+    return f"waits at {text}"
 
 
 def _rows(session: Any, warps: dict[tuple[int, int], Row], operations: list[Operation]) -> list[Row]:

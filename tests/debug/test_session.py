@@ -115,3 +115,16 @@ def test_what_cannot_be_done_says_what_would(session: Session):
                           (lambda: session.show_tmem(), "no tensor memory is allocated")):
         with pytest.raises(DebugError, match=message):
             move()
+
+
+def test_a_warp_can_be_looked_at_when_it_has_done_everything(session: Session):
+    session.breakpoints.add(f"gemm.py:{WAIT}", warp=5)
+    session.resume()
+    session.breakpoints.clear()
+    stop = session.finish()
+    assert (stop.warp, stop.instruction) == (5, "the end of the kernel")
+    assert session.document()["place"]["ptx"] is None and len(session.evaluate("sums[0]")) == 32
+    assert session.step().warp != 5
+    with pytest.raises(DebugError, match="does not run now|has exited"):
+        session.look_at(cta=0, warp=5)
+        session.step()

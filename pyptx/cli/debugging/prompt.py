@@ -191,8 +191,8 @@ class Prompt:
             self.lines(show.excerpt(place.file, place.line, _AROUND))
             if stack:
                 self._stack(session.lines.stack(group.instruction), place)
-        number = f"ptx:{ptx}" if ptx is not None else "end"
-        self.say(f"{number:<9}{session.lines.text(group.instruction)}", "bold")
+        number = f"{f'ptx:{ptx}':<9}" if ptx is not None else ""
+        self.say(f"{number}{session.lines.text(group.instruction)}", "bold")
 
     def _stack(self, stack: tuple[Any, ...], shown: Any) -> None:
         """The functions around an instruction: those that the shown one calls, and those that called it."""

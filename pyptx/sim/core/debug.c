@@ -142,10 +142,25 @@ static STEP(debug_step) {
     return f;
 }
 
+// The exit behind the last instruction, which is none itself: the last place where a warp has its registers.
+static STEP(debug_end) {
+    (void)regs;
+    Debug *d = x->debug;
+    x->pc = f->pc;
+    d->reason = BY_NOTHING;
+    if (d->goes_on) d->goes_on = 0;
+    else if (d->nspots && changed(x, d)) d->reason = BY_CHANGE;
+    else if (d->follow == FOLLOW_WARP && x->cta->id == d->cta && x->warp->index == d->warp) d->reason = BY_WARP;
+    if (d->reason == BY_NOTHING) return f;
+    x->active = m;
+    x->status = STOPPED;
+    return f;
+}
+
 void debug_chains(Ctx *x) {
     for (u32 pc = 0; pc < x->nops; pc++) {
-        u32 first = (x->ops[pc].flags & F_COUNT) != 0;
-        x->run[pc].step = first ? debug_step : chain_end;
+        u32 flags = x->ops[pc].flags, first = (flags & F_COUNT) != 0;
+        x->run[pc].step = first ? debug_step : flags & F_EXIT ? debug_end : chain_end;
         x->run[pc].count = first;
         x->link[pc].next = chain_end;
     }

@@ -12,7 +12,7 @@ import numpy as np
 
 from pyptx.errors import SimulationError
 from pyptx.sim import deadlocks
-from pyptx.sim.core.encode import places
+from pyptx.sim.core.encode import Flags, places
 from pyptx.sim.core.engine import DONE, HOST, RUNNING, STATES, STOPPED, Job, Part, encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.memory import Segment
@@ -316,7 +316,9 @@ class Machine:
     def instruction_of(self, op: int) -> int:
         """The instruction an operation belongs to; the number behind the last for what is none."""
         ops = self.job.code.ops
-        return int(ops[op]["instr"]) if op < len(ops) else len(self.program.instructions)
+        if op >= len(ops) or ops[op]["flags"] & (Flags.EXIT | Flags.COUNT) == Flags.EXIT:
+            return len(self.program.instructions)
+        return int(ops[op]["instr"])
 
     def residents(self) -> list[Resident]:
         """The CTAs that run, in the order they were started."""
