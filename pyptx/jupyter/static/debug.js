@@ -8,6 +8,7 @@ import { Registers } from "./debugregisters.js";
 import { Timeline } from "./debugtimeline.js";
 import { KEYS, Stop, Tools, heading, moveOf } from "./debugtools.js";
 import { freshId, h } from "./dom.js";
+import { watch } from "./surroundings.js";
 import { menu } from "./toolbar.js";
 
 /**
@@ -61,23 +62,22 @@ class Debugger {
       h("div.pyptx-debug-code", {}, this.warps.element, this.code.element), this.timeline.element,
       h("div.pyptx-debug-values", {}, this.left.element, this.right.element));
     this.root.addEventListener("keydown", event => this.key(event));
-    this.root.addEventListener("pointerdown", event => { for (const sheet of this.root.querySelectorAll(".pyptx-menu[open]")) if (!sheet.contains(event.target)) sheet.open = false; });
     element.append(this.root);
-    this.attached = this.root.isConnected;
+    this.seen = this.styled;
     this.code.themed();
     this.update(state);
-    this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.code.element);
-    this.themes = new MutationObserver(() => this.code.themed());
-    this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
-    this.dark = window.matchMedia("(prefers-color-scheme: dark)");
-    this.dark.addEventListener("change", this.onDark = () => this.code.themed());
+    this.unwatch = watch({ root: this.root, grid: this.code.element, each: () => this.resized(), themed: () => this.resized(true) });
   }
 
-  /** The size has changed; a widget may come into the document only after it was drawn, and has colours and a size only then. */
-  resized() {
-    if (this.attached) this.code.resized();
-    else if ((this.attached = this.root.isConnected)) { this.code.themed(); this.code.reveal(); }
+  /** Whether it stands in the document and its style sheet is there; a widget may get both only after it was drawn. */
+  get styled() { return this.root.isConnected && getComputedStyle(this.root).getPropertyValue("--px-now") !== ""; }
+
+  /** Draw what depends on the size, and with `themed` on colours; the first time with both it goes to the line of the focused warp. */
+  resized(themed = false) {
+    const first = !this.seen && this.styled;
+    this.seen ||= first;
+    if (themed || first) this.code.themed(); else this.code.resized();
+    if (first) this.code.reveal();
     this.timeline.paint();
   }
 
@@ -199,9 +199,7 @@ class Debugger {
 
   destroy() {
     clearTimeout(this.slow);
-    this.sizes.disconnect();
-    this.themes.disconnect();
-    this.dark.removeEventListener("change", this.onDark);
+    this.unwatch();
     this.code.destroy();
     this.root.remove();
   }

@@ -4,7 +4,7 @@
 export function watch({ root, grid, each, themed }) {
   const sizes = new ResizeObserver(() => each(pane => pane.resized()));
   sizes.observe(grid);
-  const themes = new MutationObserver(themed);
+  const themes = new MutationObserver(() => requestAnimationFrame(themed));        // JupyterLab hides everything while it changes
   themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", themed);
