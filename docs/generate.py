@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from pyptx import cli, isa
@@ -36,11 +37,17 @@ def instruction_index(families: dict[str, list]) -> Iterator[str]:
     yield ""
     yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion "
            "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand "
-           "behind each form.")
+           "behind each form, \"or higher\" where all later ones have it; sm_100a is one chip, sm_100f its family.")
     yield ""
-    yield "```{toctree}\n:maxdepth: 1\n"
+    yield "```{toctree}\n:maxdepth: 1\n:hidden:\n"
     yield from families
     yield "```"
+    yield ""
+    yield "| family | opcodes |"
+    yield "| --- | --- |"
+    for name, ops in families.items():
+        listed = sorted({row.name.partition(":")[0] for op in ops for row in op.rows or (op,) if row.family == name})
+        yield f"| [{title(name)}]({name}.md) | {', '.join(f'`{one}`' for one in listed)} |"
     yield ""
     yield "| instruction | what it does |"
     yield "| --- | --- |"
@@ -49,8 +56,13 @@ def instruction_index(families: dict[str, list]) -> Iterator[str]:
         yield f"| [`{row.name}`]({row.family}.md#{anchor(row)}) | {row.summary} |"
 
 
+def title(family: str) -> str:
+    """What the family's file says it is, without what follows a colon: "Integer arithmetic"."""
+    return import_module(f"pyptx.isa.{family}").__doc__.partition("\n")[0].rstrip(".").partition(": ")[0]
+
+
 def family_page(family: str) -> Iterator[str]:
-    yield f"# {family.replace('_', ' ').capitalize()}"
+    yield f"# {title(family)}"
     for op in isa.OPS.values():
         for row in op.rows or (op,):
             if row.family == family:
@@ -66,17 +78,23 @@ def row_section(row: isa.Op) -> Iterator[str]:
     for form in row.forms:
         yield ""
         yield f"```text\n{form.syntax}\n```"
-        needs = " or ".join(need.text for need in form.needs if need.text)
+        needs = "; or ".join(needs_text(need) for need in form.needs if need.text)
         facts = [f"needs {needs}"] if needs else []
         facts += [f"means `{form.means}`"] if form.means else []
         if facts:
             yield "; ".join(facts) + "\n"
         for slot in form.slots.values():
-            gates = {choice: need.text for choice, need in slot.gates.items() if need.text}
+            gates = {choice: needs_text(need) for choice, need in slot.gates.items() if need.text}
             choices = ", ".join(f"`.{c}`" + (f" ({gates[c]})" if c in gates else "") for c in slot.choices)
             yield f"- `.{slot.name}`{' (may be left out)' if slot.optional else ''}: {choices}"
         for operand in form.operands.values():
             yield f"- `{operand.name}`: {operand_facts(operand)}"
+
+
+def needs_text(need: isa.targets.Needs) -> str:
+    """ "sm_90 or higher, PTX 8.0": where something exists."""
+    version = "PTX {}.{}".format(*need.ptx) if need.ptx > (1, 0) else ""
+    return ", ".join(filter(None, ["" if need.targets is None else need.words, version]))
 
 
 def operand_facts(operand: isa.Operand) -> str:
@@ -106,6 +124,8 @@ def command_line() -> Iterator[str]:
     yield "# Command line"
     yield ""
     yield "`pyptx COMMAND --help` prints what stands here."
+    yield ""
+    yield f"```text\n{parser.format_help().rstrip()}\n```"
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, command in commands.choices.items():
         yield ""

@@ -1,6 +1,6 @@
 """Write tests/corpus/ptx/rows/*.ptx: one file for each instruction of the table and target that has it. Needs ptxas.
 
-    python tests/corpus/make_rows.py
+    python tests/corpus/make_rows.py [OPCODE ...]           # these, or all
 
 Each form stands there in its shortest and its fullest spelling. What an example reads is loaded before it and what it
 writes is stored behind it, so that the assembler drops nothing. Examples that cannot be assembled alone (an address
@@ -119,7 +119,10 @@ def job(item: tuple[tuple[str, str, str], list[Example]]) -> tuple[str, str, str
 
 def main() -> None:
     jobs: dict[tuple[str, str, str], list[Example]] = defaultdict(list)
-    for op in isa.OPS.values():
+    unknown = set(sys.argv[1:]) - set(isa.OPS)
+    if unknown:
+        sys.exit(f"no opcodes of the table: {', '.join(sorted(unknown))}")
+    for op in (isa.OPS[name] for name in sys.argv[1:] or isa.OPS):
         for example in chosen(op):
             target = home(example)
             if targets.parse(target).number >= 75:
