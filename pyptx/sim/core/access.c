@@ -1,8 +1,8 @@
 // Steps of loads and stores of 32-bit words by all lanes: when the addresses lie to each other as they did when the
 // operation ran last, one comparison of lane distances and one of bounds stand for all lanes. Everything else, and
 // every fault, is left to the general operation.
-#include "access.h"
 #include "chain.h"
+#include "watch.h"
 
 // Where the lowest lane's data lies when the quick way is right, with what it costs counted; else NULL.
 static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f, Ctx *x, const Op *o, u32 m, u32 bytes,
@@ -112,18 +112,23 @@ static inline void store_4(const u32 *d0, const u32 *d1, const u32 *d2, const u3
     NEXT; } while (0)
 #define REG(k) ((u32 *)(regs + data[k]))
 #define SOURCE(k) ((const u32 *)R(x, data[k]))
-#define MOVES(SPACE, SHARED_) \
-    static STEP(load_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
-        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 0, &p); REST(load_1(REG(0), host, p)); } \
-    static STEP(load_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
-        u8 *host = place(regs, f, x, o, m, 16, SHARED_, 0, &p); REST(load_4(REG(0), REG(1), REG(2), REG(3), host, p)); } \
-    static STEP(store_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
-        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 1, &p); REST(store_1(SOURCE(0), host, p)); } \
-    static STEP(store_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+// TELL is nothing, or says to the sanitizer what is moved.
+#define MOVES(PRE, SPACE, SHARED_, TELL) \
+    static STEP(PRE##load_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 0, &p); REST(TELL(SHARED_, 4, SEEN_READ) load_1(REG(0), host, p)); } \
+    static STEP(PRE##load_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 16, SHARED_, 0, &p); REST(TELL(SHARED_, 16, SEEN_READ) load_4(REG(0), REG(1), REG(2), REG(3), host, p)); } \
+    static STEP(PRE##store_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 1, &p); REST(TELL(SHARED_, 4, SEEN_WRITE) store_1(SOURCE(0), host, p)); } \
+    static STEP(PRE##store_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
         u8 *host = place(regs, f, x, o, m, 16, SHARED_, 1, &p); \
-        REST(store_4(SOURCE(0), SOURCE(1), SOURCE(2), SOURCE(3), host, p)); }
-MOVES(shared, 1)
-MOVES(global, 0)
+        REST(TELL(SHARED_, 16, SEEN_WRITE) store_4(SOURCE(0), SOURCE(1), SOURCE(2), SOURCE(3), host, p)); }
+#define UNTOLD(SHARED_, BYTES, HOW)
+#define TOLD(SHARED_, BYTES, HOW) x->pc = f->pc; watch_moved(x, p, SHARED_, host, BYTES, HOW);
+MOVES(, shared, 1, UNTOLD)
+MOVES(, global, 0, UNTOLD)
+MOVES(told_, shared, 1, TOLD)
+MOVES(told_, global, 0, TOLD)
 
 static u32 ld_code = NONE, st_code = NONE;
 
@@ -135,16 +140,21 @@ __attribute__((constructor)) static void find_codes(void) {
     }
 }
 
-Step memory_step(const Op *o, const u32 *pool) {
-    static const Step steps[2][2][2] = {{{load_1_shared, load_4_shared}, {load_1_global, load_4_global}},
-                                        {{store_1_shared, store_4_shared}, {store_1_global, store_4_global}}};
+static Step moves(const Op *o, const u32 *pool, int told) {
+    static const Step steps[2][2][2][2] = {
+        {{{load_1_shared, load_4_shared}, {load_1_global, load_4_global}},
+         {{store_1_shared, store_4_shared}, {store_1_global, store_4_global}}},
+        {{{told_load_1_shared, told_load_4_shared}, {told_load_1_global, told_load_4_global}},
+         {{told_store_1_shared, told_store_4_shared}, {told_store_1_global, told_store_4_global}}}};
     u32 count = o->mod >> 4 & 15, space = o->mod >> 12 & 15, wide = o->mod & A_64, store = o->code == st_code;
     if ((o->code != ld_code && !store) || o->flags & F_SPECIAL || (o->mod & 15) != 2 || (o->mod >> 9 & 7) != 2) return 0;
     if (o->mod & A_NONE || o->a & 3 || (count != 1 && count != 4)) return 0;
     if (!(space == SHARED && !wide) && !(space == GLOBAL && wide)) return 0;
     for (u32 k = 0; k < count; k++) if (pool[o->aux + k] == NONE) return 0;
-    return steps[store][space == GLOBAL][count == 4];
+    return steps[told][store][space == GLOBAL][count == 4];
 }
+Step memory_step(const Op *o, const u32 *pool) { return moves(o, pool, 0); }
+Step told_step(const Op *o, const u32 *pool) { return moves(o, pool, 1); }
 
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes) {
     for (u32 k = 0; o->code == ld_code && k < (o->mod >> 4 & 15); k++)

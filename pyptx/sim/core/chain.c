@@ -1,5 +1,6 @@
 // Builds the chains of a program, and the steps for operations that have none of their own. See chain.h.
 #include "chain.h"
+#include "watch.h"
 
 STEP(chain_end) { (void)regs; (void)x; (void)m; return f; }
 
@@ -48,6 +49,7 @@ static Step step_of(Ctx *x, const Op *o) {
     if (guarded) return step_guarded;
     Step own = quick_step(o);
     if (!own && !x->marks && !x->watch) own = memory_step(o, x->pool);
+    if (!own && !x->marks && x->watch && !(x->watch->info[o->instr] & 15)) own = told_step(o, x->pool);
     return own ? own : o->flags & F_FULL ? step_full : step_call;
 }
 

@@ -36,11 +36,11 @@ Barriers *barrier_at(Ctx *x, Cta *at, u32 barrier);
 static inline Agent agent_of(Ctx *x, u32 lane) {
     Watched *p = watched(x);
     return (Agent){.c = cluster_of(x->cta), .p = p, .clock = clock_of(p, lane < LANES ? lane : 0), .lane = lane, .pc = x->pc,
-                   .good = NONE, .good_reads = NONE, .sure = NONE};
+                   .good = NONE, .good_reads = NONE, .sure = NONE, .passed = NONE, .stood_for = NONE};
 }
 static inline Record record_of(Ctx *x, const Agent *a, u32 m) {
     return (Record){.time = a->p->time, .pc = x->pc, .mask = m, .cluster = a->c->id, .row = (u16)a->row, .how = (u8)a->how,
-                    .flags = (u8)a->flags, .by = a->p->index};
+                    .flags = (u8)a->flags, .by = (u16)a->p->index, .base = a->base, .shape = (u16)a->shape};
 }
 u32 thread_record(Ctx *x, Agent *a, u32 m);
 void uses_peer(Ctx *x, Watched *p, u32 rank, u32 lane);                  // a lane uses the memory of another CTA

@@ -2,10 +2,9 @@
 #include "clocks.h"
 
 static int has(const Ctx *x, const char *name) {
-    for (u32 k = 0; k < x->nops; k++) {
-        const char *n = core_op_name(x->ops[k].code);
-        if (n && !strcmp(n, name)) return 1;
-    }
+    u32 code = 0;
+    for (const char *n; (n = core_op_name(code)) && strcmp(n, name);) code++;
+    for (u32 k = 0; k < x->nops; k++) if (x->ops[k].code == code) return 1;
     return 0;
 }
 
@@ -30,7 +29,10 @@ int watch_open(Ctx *x, const u32 *info, u64 most_bytes) {
     w->nothing = (V32 *)aligned(sizeof(V32) * total(w));
     w->last = (V32 *)aligned(sizeof(V32) * total(w));
     w->global = calloc(x->nsegments + 1, sizeof *w->global);
-    if (!w->global || !w->scratch || !w->nothing || !w->last) return 0;
+    w->room_of_shapes = calloc(MOST_SHAPES + 1, sizeof *w->shapes);     // pages that are not used cost nothing
+    w->shapes = (Shape *)(((uintptr_t)w->room_of_shapes + sizeof(V32) - 1) & ~(uintptr_t)(sizeof(V32) - 1));
+    w->shape = calloc(x->nops + 1, sizeof *w->shape);
+    if (!w->room_of_shapes || !w->shape || !w->global || !w->scratch || !w->nothing || !w->last) return 0;
     u64 cells = 0;
     for (u64 k = 0; k < x->nsegments; k++) {
         Segment *s = &x->segments[k];
@@ -62,6 +64,8 @@ void watch_close(Ctx *x) {
         free(w->done[k].foreign);
     }
     release_aligned(w->scratch);
+    free(w->room_of_shapes);
+    free(w->shape);
     release_aligned(w->nothing);
     release_aligned(w->last);
     free(w->done); free(w->spare); free(w->records); free(w->kids); free(w->nodes);
@@ -80,9 +84,10 @@ void watch_start(Ctx *x, Cluster *cluster) {
     c->warps = w->warps;
     for (u32 k = 0; k < cluster->size; k++) {
         c->slot[k] = calloc(x->smem_bytes / 8 + 2, 2);
-        c->shared[k] = (Shadow){calloc(x->smem_bytes / 16 + 2, sizeof(Cell)), x->smem_bytes, cluster->cta[k]->smem, IN_SHARED, k, 1};
+        c->shared[k] = (Shadow){calloc(x->smem_bytes / 16 + 2, sizeof(Cell)), x->smem_bytes, cluster->cta[k]->smem, IN_SHARED, k, 1, x->nwarps,
+                                 calloc((x->smem_bytes / 16 + 2) * x->nwarps, sizeof(u32))};
         c->tensor[k] = (Shadow){w->kinds >> ROW_TC & 1 ? calloc(8 * 512 / 4 + 2, sizeof(Cell)) : 0, 8 * 512 * 4, 0, IN_TENSOR, k, 1};
-        if (!c->slot[k] || !c->shared[k].cells || (w->kinds >> ROW_TC & 1 && !c->tensor[k].cells)) watch_no_memory(x);
+        if (!c->slot[k] || !c->shared[k].cells || !c->shared[k].readers || (w->kinds >> ROW_TC & 1 && !c->tensor[k].cells)) watch_no_memory(x);
         for (u32 i = 0; i < x->nwarps; i++) {
             Watched *p = &c->warp[k * x->nwarps + i];
             p->cta = cluster->cta[k];
@@ -114,6 +119,7 @@ void watch_stop(Ctx *x, Cluster *cluster) {
         shadow_forget(w, &c->tensor[k], 0, c->tensor[k].bytes);
         free(c->slot[k]);
         free(c->shared[k].cells);
+        free(c->shared[k].readers);
         free(c->tensor[k].cells);
     }
     for (u32 k = 0; k < c->nbarriers; k++) { free_clock(w, c->barriers[k].pending); free_clock(w, c->barriers[k].done); }

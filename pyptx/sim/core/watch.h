@@ -27,10 +27,12 @@ enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP, FENCE_RELAXED, FENCE_BEFORE };
 
 typedef struct { u32 write, reads; } Cell;                               // see shadow.c
-enum { SPLIT = 0xffffffffu, TOP = 0x80000000u };
-typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id, fresh; } Shadow;       // fresh: nothing in it until it is written
+enum { SPLIT = 0xffffffffu, TOP = 0x80000000u, MOST_SHAPES = 1 << 10 };
+typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id, fresh, warps; u32 *readers; } Shadow;       // fresh: nothing in it until it is written; readers: of each cell and warp, see shadow_whole.c
 // Accesses of one instruction by one warp at one time.
-typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 by; } Record;
+// `base`, `shape`: of accesses by PLACE, where the lowest lane's bytes lie and how those of the others lie to them.
+typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 base; u16 by, shape; } Record;
+typedef struct { V32 offset; u32 bytes, nspans; struct { u32 at, bytes; } span[LANES]; } Shape;       // spans: what all lanes cover
 typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; } Found;
 
 typedef struct {
@@ -89,14 +91,17 @@ typedef struct {
     u32 lane;                   // whose own accesses come before: 0 to 31, ANY_LANE: each of the warp, NO_LANE: none
     u32 value, how, flags, row, kind, pc;
     u32 good, good_reads;       // accesses that were found to come before
+    u32 wide, base, shape;      // lanes of a warp that know the same: which of them, says the place; as in Record
+    u32 passed, stood_for;      // a record of which the warp knows; a read that this one replaces
     u32 sure, set, added, with; // a record that is known as a whole; the last set, what it became with which value
 } Agent;
-enum { ANY_LANE = 32, NO_LANE = 33, SEVERAL = 32 };
+enum { ANY_LANE = 32, NO_LANE = 33, SEVERAL = 32, PLACE = 33 };          // the last two: instead of the lane of a value
 
 typedef struct Watch {
     const u32 *info;
     u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, tensor_rows, warps, barrier_row;    // of a clock; 0 proxy_rows: nothing asynchronous
     Record *records; u32 nrecords, records_room;
+    Shape *shapes; void *room_of_shapes; u32 nshapes, *shape;                                  // shape: the newest of each operation
     Cell (*kids)[4]; u32 nkids, kids_room, free_kid;
     struct { u32 value, next, atomic, size; } *nodes; u32 nnodes, nodes_room;
     struct { u32 set, value, result; } memo[1 << 14];
@@ -119,6 +124,7 @@ void watch_start(Ctx *x, Cluster *cluster);
 void watch_end(Ctx *x, Cta *cta);
 void watch_stop(Ctx *x, Cluster *cluster);
 
+void watch_moved(Ctx *x, const Pattern *p, int shared, const u8 *host, u32 bytes, u32 how);      // by a whole warp; host: of the lowest lane
 void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how);       // of lanes of x->warp
 Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how);                  // started by x->warp; lane: or ANY_LANE
 void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier);           // it completes on an mbarrier instead
@@ -160,8 +166,17 @@ static inline void watch_turn(Ctx *x) {                                  // befo
     if (UNLIKELY(x->watch->nrecords >= x->watch->collect_records || x->watch->nnodes >= x->watch->collect_nodes)) watch_collect(x);
 }
 
+// shadow_whole.c
+void shadow_read_whole(Ctx *x, Agent *a, Shadow *s, u64 offset, u64 bytes);      // whole cells, by a whole warp
+void shadow_after_readers(Ctx *x, Agent *a, Shadow *s, u64 cell, u64 offset, u32 bytes);
+
 // shadow.c
+void shadow_follow(Ctx *x, Agent *a, const Cell *c, const Shadow *s, u64 offset, u32 bytes);
+int follows(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offset, u32 bytes);   // 1: and so it would anywhere
+u32 lanes_at(const Watch *w, u32 base, u32 shape, u64 offset, u32 bytes);  // those that access some of these bytes
 void shadow_touch(Ctx *x, Agent *a, Shadow *s, u64 offset, u64 bytes);
+// An access of an ordinary instruction after one that all lanes of its warp know of, as they have found out before.
+static inline int is_sure(const Agent *a, u32 value) { return a->p->sure[value >> 6 & 255] == value >> 6 && !(a->flags & SEEN_ASYNC) && !a->tensor; }
 u64 shadow_unwritten(const Watch *w, const Shadow *s, u64 *first);        // bytes; *first: the first of them
 void shadow_forget(Watch *w, Shadow *s, u64 offset, u64 bytes);
 void watch_found(Ctx *x, u32 rule, const Agent *a, const Record *before, u32 code, const Shadow *s, u64 offset);

@@ -1,6 +1,7 @@
 // Accesses of lanes: which memory, in which order, and what they release and acquire. See watch.h.
 #include "clocks.h"
 
+
 static Shadow *shadow_at(Ctx *x, const u8 *host, u64 *offset) {
     Cluster *cluster = x->cta->cluster;
     for (u32 k = 0; k < cluster->size; k++)
@@ -16,11 +17,84 @@ static Shadow *shadow_at(Ctx *x, const u8 *host, u64 *offset) {
     return 0;
 }
 
+// What the lanes cover, side by side or one over the other, in ascending order.
+static void find_spans(Shape *s) {
+    u32 order[LANES];
+    for (u32 i = 0; i < LANES; i++) {
+        u32 k = i;
+        for (; k && s->offset[order[k - 1]] > s->offset[i]; k--) order[k] = order[k - 1];
+        order[k] = i;
+    }
+    s->nspans = 0;
+    for (u32 i = 0, end = 0; i < LANES; i++) {
+        u32 at = s->offset[order[i]];
+        if (i && at <= end) { if (at + s->bytes > end) end = at + s->bytes; }
+        else { s->span[s->nspans++].at = at; end = at + s->bytes; }
+        s->span[s->nspans - 1].bytes = end - s->span[s->nspans - 1].at;
+    }
+}
+
+// How lanes lie to each other, by its number; NONE: there are too many ways.
+static u32 shape_of(Ctx *x, const Pattern *p, u32 bytes) {
+    Watch *w = x->watch;
+    u32 *newest = &w->shape[x->pc];
+    for (u32 k = *newest, again = 0; k < w->nshapes; k = again++) {      // the newest of the operation, then all
+        const Shape *s = &w->shapes[k];
+        if (s->bytes == bytes && !__builtin_reduce_or(s->offset ^ p->offset)) return *newest = k;
+    }
+    if (w->nshapes == MOST_SHAPES) return NONE;
+    Shape *s = &w->shapes[w->nshapes];
+    s->offset = p->offset;
+    s->bytes = bytes;
+    find_spans(s);
+    return *newest = w->nshapes++;
+}
+
+// An access of 32 lanes that know the same, as one; `lowest`: where the lowest lane's bytes lie. 0: it has to be seen lane
+// by lane.
+static int as_one(Ctx *x, Agent *a, Shadow *s, const Pattern *p, u64 lowest, u32 bytes) {
+    u32 k = p->near && !a->p->own ? shape_of(x, p, bytes) : NONE;
+    if (UNLIKELY(k == NONE)) return 0;
+    const Shape *shape = &x->watch->shapes[k];
+    a->wide = 1;
+    a->lane = NO_LANE;
+    a->base = (u32)lowest;
+    a->shape = k;
+    a->value = thread_record(x, a, ALL) << 6 | PLACE;
+    for (u32 i = 0; i < shape->nspans; i++) {
+        u64 at = lowest + shape->span[i].at, n = shape->span[i].bytes;
+        if (a->how == SEEN_READ && s->readers && !((at | n) & 15)) shadow_read_whole(x, a, s, at, n); else shadow_touch(x, a, s, at, n);
+    }
+    return 1;
+}
+
+// What the quick steps of loads and stores move: weak accesses of all lanes, to one array or the CTA's own shared memory.
+void watch_moved(Ctx *x, const Pattern *p, int shared, const u8 *host, u32 bytes, u32 how) {
+    Watch *w = x->watch;
+    if (UNLIKELY(w->full)) return;
+    if (UNLIKELY(w->ndoubts)) settle_doubts(x);
+    Shadow *s = shared ? &cluster_of(x->cta)->shared[x->cta->rank] : &w->global[p->segment];
+    if (!s->cells) return;
+    u64 lowest = (u64)(host - s->host);
+    Agent a = agent_of(x, 0);
+    a.how = how;
+    a.row = row_of(w, ROW_THREAD, a.p);
+    if (LIKELY(as_one(x, &a, s, p, lowest, bytes))) return;
+    u32 record = thread_record(x, &a, ALL);
+    for (u32 i = 0; i < LANES; i++) {
+        a.lane = i;
+        a.clock = clock_of(a.p, i);
+        a.value = record << 6 | i;
+        a.good = a.good_reads = NONE;
+        shadow_touch(x, &a, s, lowest + p->offset[i], bytes);
+    }
+}
+
 void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     Watch *w = x->watch;
     if (t->space == LOCAL || t->space == PARAM || t->space == CONST || w->full) return;
     if (UNLIKELY(w->ndoubts)) settle_doubts(x);
-    u32 info = w->info[o->instr], order = info & 15, scope = info >> 4 & 15, kind = t->space == MIXED ? SCATTERED : t->pattern->kind;
+    u32 info = w->info[o->instr], order = info & 15, scope = info >> 4 & 15;
     u32 together = how & SEEN_TOGETHER;
     Agent a = agent_of(x, 0);
     Shadow *s = 0;
@@ -38,16 +112,15 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     a.how = how == SEEN_WRITE && order ? SEEN_ATOMIC : how;
     a.flags = how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
     a.row = row_of(w, ROW_THREAD, a.p);
+    if (s && m == ALL && !order && how != SEEN_ATOMIC && !together && as_one(x, &a, s, t->pattern, t->lo - shift, t->bytes)) return;
     u32 record = thread_record(x, &a, m);
-    if (s && !a.p->own && !order && how == SEEN_READ && (together || (kind >= UNIFORM && kind <= TWICE))) {
+    if (s && together && !a.p->own) {                                    // each address for all of them
         a.lane = NO_LANE;
         a.value = record << 6 | SEVERAL;
-        if (together) {
-            for (u32 k = m; k; k &= k - 1) shadow_touch(x, &a, s, t->addr[__builtin_ctz(k)] - shift, t->bytes);
-            return;
+        for (u32 k = m; k; k &= k - 1) {
+            u64 at = t->addr[__builtin_ctz(k)] - shift;
+            if (LIKELY(s->readers && m == ALL)) shadow_read_whole(x, &a, s, at, 16); else shadow_touch(x, &a, s, at, t->bytes);
         }
-        for (u32 i = 0; i < (kind == UNIFORM ? 1 : kind == HALVES ? 32 : 16); i += kind == HALVES ? 16 : 1)
-            shadow_touch(x, &a, s, t->addr[i] - shift, t->bytes);
         return;
     }
     for (u32 k = m; k; k &= k - 1) {

@@ -5,7 +5,8 @@
 u32 thread_record(Ctx *x, Agent *a, u32 m) {
     u32 *newest = &a->p->record[x->pc];
     const Record *r = &x->watch->records[*newest];
-    if (!*newest || r->time != a->p->time || r->mask != m || r->how != a->how || r->row != a->row) {
+    if (!*newest || r->time != a->p->time || r->mask != m || r->how != a->how || r->row != a->row
+        || r->base != a->base || r->shape != a->shape) {
         Record fresh = record_of(x, a, m);
         *newest = new_record(x, &fresh);
     }
@@ -69,7 +70,7 @@ Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how) {
 void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier) {
     Barriers *b = barrier_at(x, at, barrier);
     if (!b->fenced && b->init_pc != NONE) {
-        Record init = {.pc = b->init_pc, .how = SEEN_WRITE, .by = b->init_by, .mask = 1u << b->init_lane, .cluster = a->c->id,
+        Record init = {.pc = b->init_pc, .how = SEEN_WRITE, .by = (u16)b->init_by, .mask = 1u << b->init_lane, .cluster = a->c->id,
                        .row = (u16)(b->init_by)};
         watch_found(x, FOUND_INIT_FENCE, a, &init, b->init_lane, &a->c->shared[at->rank], barrier - x->smem_start);
         b->fenced = 1;

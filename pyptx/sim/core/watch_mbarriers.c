@@ -66,7 +66,7 @@ void watch_asks(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 parity) {
     if ((known & 1) != parity || b->phase < known + 2) return;
     Agent a = agent_of(x, lane);
     a.how = SEEN_READ;
-    Record over = {.pc = b->over_pc, .how = SEEN_WRITE, .by = b->over_by, .mask = 1, .row = (u16)b->over_by, .cluster = a.c->id};
+    Record over = {.pc = b->over_pc, .how = SEEN_WRITE, .by = (u16)b->over_by, .mask = 1, .row = (u16)b->over_by, .cluster = a.c->id};
     watch_found(x, FOUND_MISSED, &a, &over, 0, &a.c->shared[at->rank], barrier - x->smem_start);
 }
 void watch_waited(Ctx *x, Cta *at, u32 barrier, u32 lanes) {

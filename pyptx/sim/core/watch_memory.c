@@ -116,6 +116,9 @@ static void each_shadow(Ctx *x, const Kept *kept, int renames) {
             s = (k - n) & 1 ? &cluster_of(cta)->tensor[cta->rank] : &cluster_of(cta)->shared[cta->rank];
         }
         if (!s->cells) continue;
+        for (u64 i = 0; s->readers && i < (s->bytes + 15) / 16 * s->warps; i++) {
+            if (renames) s->readers[i] = renamed(kept, s->readers[i]); else kept->record[s->readers[i] >> 6] = 1;
+        }
         if (renames) rename_cells(w, kept, s->cells, (s->bytes + 15) / 16); else keep_cells(w, kept, s->cells, (s->bytes + 15) / 16);
     }
 }
