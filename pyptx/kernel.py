@@ -228,7 +228,8 @@ class Kernel(Traced):
         Args:
             arrays, out: as for a call; with `grid` all arguments in parameter order, as for a launch.
             schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed.
-            params: template parameters; what the kernel does not take goes to the simulator (`tensor_cores=`).
+            params: template parameters; what the kernel does not take goes to the simulator: `tensor_cores=`, and
+                `sanitize=True`, with which races, missing fences and waits are stops.
         Returns:
             pyptx.debug.Session: .step(), .next(), .resume(), .back(), .breakpoints, .evaluate(text), .document()
         Raises:

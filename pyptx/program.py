@@ -191,7 +191,8 @@ class Entry:
         Args:
             args, cluster, smem_bytes: as for launch.
             schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed.
-            settings: of the simulator, such as `tensor_cores=`.
+            settings: of the simulator: `tensor_cores=`, and `sanitize=True`, with which races, missing fences and waits
+                are stops.
         Returns:
             pyptx.debug.Session: .step(), .next(), .resume(), .back(), .breakpoints, .evaluate(text), .document()
         Raises:

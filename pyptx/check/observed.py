@@ -18,7 +18,7 @@ from pyptx.sim import Program
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.watch import Side, Sighting
 
-__all__ = ["observed"]
+__all__ = ["finding_of", "observed"]
 
 MOST_PLACES = 6                 # of one finding
 MOST_WAITS = 8                  # that are tried whether they are too weak
@@ -60,6 +60,13 @@ def observed(program: Program, runs: Mapping[str, Iterable[Sighting]], places: P
         weak = [places.of(i, "waits for too little") for i in _weak(program, group[0], places, again)]
         findings.append(_finding(program, group, places, weak))
     return findings + _unwritten(program, runs) + _of_registers(program, places)
+
+
+def finding_of(program: Program, seen: Sighting, places: Places) -> Finding | None:
+    """One sighting by itself, as a finding; None where it is none."""
+    if seen.after is None or not _held(seen, program):
+        return None
+    return _finding(program, [_Pair(seen, explain(seen), {}, seen.count)], places, [])
 
 
 def _unwritten(program: Program, runs: Mapping[str, Iterable[Sighting]]) -> list[Finding]:

@@ -40,6 +40,8 @@ def add(subparsers) -> None:
     add_launch_arguments(command)
     command.add_argument("--schedule", choices=("eager", "late", "random"), default="eager",
                          help="when asynchronous operations land; default: eager, at once")
+    command.add_argument("--sanitize", action="store_true",
+                         help="watch every access: races, missing fences and waits are stops")
     command.add_argument("-c", "--command", metavar="COMMAND", action="append", default=[], dest="commands",
                          help="carry this command out first; may be given several times")
     command.add_argument("-x", "--execute", metavar="FILE", type=Path,
@@ -111,7 +113,8 @@ def _session(arguments: argparse.Namespace) -> Iterator:
         raise CommandError("--arch: a kernel is debugged for its own target")
     with explained(kernel):
         values, launch = launch_of(kernel, arguments, params)
-        session = kernel.debug(*values, schedule=arguments.schedule, seed=arguments.seed, **launch)
+        session = kernel.debug(*values, schedule=arguments.schedule, seed=arguments.seed, sanitize=arguments.sanitize,
+                               **launch)
     with session:
         yield session
 

@@ -20,6 +20,7 @@ from pyptx.debug.commands import run_command
 from pyptx.debug.document import document_of
 from pyptx.debug.errors import DebugError
 from pyptx.debug.expressions import Expression
+from pyptx.debug.found import found_text
 from pyptx.debug.lines import Lines
 from pyptx.debug.names import Names, names_of
 from pyptx.debug.shown import Shown
@@ -37,6 +38,8 @@ from pyptx.sim.plan import SCHEDULES
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["Session"]
+
+_SETTINGS = ("max_steps", "tensor_cores", "sanitize")   # of the simulator
 
 
 class Session:
@@ -62,13 +65,13 @@ class Session:
         self.variant, self._trace = variant, trace
         program = variant.program(runtime_for((), "sim"))
         self._args = copies_of(args)
-        settings = {k: v for k, v in (settings or {}).items() if k in ("max_steps", "tensor_cores") and v is not None}
+        settings = {k: v for k, v in (settings or {}).items() if k in _SETTINGS and v is not None}
         self.run = Debugged(program, plan.grid, plan.block, self._args, cluster=plan.cluster,
                             smem_bytes=plan.smem_bytes, schedule=schedule, seed=seed, **settings)
         self.lines = Lines(variant, program)
         self.watches: list[str] = []
         self.shown = Shown()
-        self.last, self.ended = 0, False
+        self.last, self.ended, self.told = 0, False, 0
         self._level: int | None = None
         self._level_at: tuple[int, int, int] | None = None
         self._names: Names | None = None
@@ -507,7 +510,7 @@ class Session:
         try:
             while True:
                 reason = self.run.run(until=machine.step if self._interrupted else until, follow=follow, warp=warp,
-                                      passing=passing)
+                                      passing=passing, findings=not past)
                 if reason == Reason.NONE:
                     return self._over()
                 if self._interrupted:
@@ -536,6 +539,11 @@ class Session:
     def _caught(self, reason: Reason) -> Stop | None:
         """The stop of a watchpoint or breakpoint at this instruction, if one holds."""
         turn = self.run.machine.turn
+        if reason == Reason.FOUND:
+            said = found_text(self)
+            if said:
+                self._stopped("finding", said)
+                return self._with(self.run.machine.newest)
         if reason == Reason.CHANGE:
             number, before, after = self.run.machine.change()
             found, k = self.breakpoints.spots()[number]
@@ -599,15 +607,16 @@ class Session:
         """The end of the run, or its error."""
         machine = self.run.machine
         self.ended, self.last = True, max(self.last, machine.step)
+        said = f"\n{found}" if self.run.sanitize and (found := found_text(self)) else ""
         if machine.ended:
             events, _ = machine.events()
             ran = events[events["kind"] == Happened.RUN]
             if len(ran):
                 self.focus = Focus(int(ran[-1]["cta"]), int(ran[-1]["warp"]), self.focus.lane)
-            return self._stopped("exit", f"the kernel has ended after {machine.step} warp-instructions")
+            return self._stopped("exit", f"the kernel has ended after {machine.step} warp-instructions{said}")
         error = machine.error
         text = named(self, error.message + (f"\nhint: {error.hint}" if error.hint else ""))
-        return self._stopped("deadlock" if error.kind == "deadlock" else "fault", text)
+        return self._stopped("deadlock" if error.kind == "deadlock" else "fault", text + said)
 
     def _stopped(self, reason: str, text: str, breakpoint: int | None = None) -> Stop:
         """Stand here: the focus goes along."""
@@ -638,6 +647,7 @@ class Session:
 
     def _restart(self, until: int, trail: tuple[int, int] | None = None) -> np.ndarray | None:
         found = self.run.restart(until, trail=trail)
+        self.told = len(self.run.machine.sightings()) if self.run.sanitize else 0
         if self._interrupted:
             self.run.machine.interrupt()
         return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 __all__ = ["REASONS", "Focus", "Stop"]
 
-REASONS = ("start", "step", "breakpoint", "watchpoint", "fault", "deadlock", "exit", "interrupt")
+REASONS = ("start", "step", "breakpoint", "watchpoint", "finding", "fault", "deadlock", "exit", "interrupt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Stop:
     """Where a move ended.
 
     Attributes:
-        reason: one of REASONS; "fault" is any error of the kernel but a deadlock.
+        reason: one of REASONS; "fault" is any error of the kernel but a deadlock, "finding" what the sanitizer found.
         text: what happened, in words.
         step: warp-instructions begun so far, in the whole grid.
         cta, warp: whose turn it is; None when nobody runs.

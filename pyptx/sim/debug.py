@@ -33,6 +33,7 @@ class Debugged:
         as of sim.launch.
     Attributes:
         machine: what runs now; another one after `restart`.
+        sanitize: whether every access is watched for races, missing fences and waits.
         marks: bits of Mark for each instruction, kept over restarts.
     Raises:
         LaunchError: an argument or a size is wrong, or the C core of the simulator cannot be loaded.
@@ -40,7 +41,8 @@ class Debugged:
 
     def __init__(self, program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object],
                  *, cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, max_steps: int | None = None,
-                 tensor_cores: str = "fast", schedule: str = "eager", seed: int = 0):
+                 tensor_cores: str = "fast", schedule: str = "eager", seed: int = 0,
+                 sanitize: bool = False):
         problem = library.problem()
         if problem is not None:
             raise LaunchError(f"the debugger needs the simulator's C core, which cannot be used: {problem}")
@@ -54,20 +56,21 @@ class Debugged:
         self._first = [(s.buffer, s.buffer.bytes.copy()) for s in self.segments if not s.buffer.read_only]
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._spots: tuple[Spot, ...] = ()
+        self.sanitize = sanitize
         self.machine = self._opened()
 
     def _opened(self) -> Machine:
-        machine = Machine(self.program, self.plan, self._params, self.segments)
+        machine = Machine(self.program, self.plan, self._params, self.segments, self.sanitize)
         machine.marks[:] = self.marks
         return machine
 
     def run(self, *, until: int | None = None, follow: str | None = None, warp: tuple[int, int] = (0, 0),
-            passing: np.ndarray | None = None) -> Reason:
+            passing: np.ndarray | None = None, findings: bool = False) -> Reason:
         """Go on, see Machine.run; `passing` says for each instruction whether a followed warp runs past it."""
         self.machine.marks[:] = self.marks
         if passing is not None:
             self.machine.marks[:-1] |= np.where(passing, Mark.PASS, 0).astype(np.uint8)
-        return self.machine.run(until=until, follow=follow, warp=warp)
+        return self.machine.run(until=until, follow=follow, warp=warp, findings=findings)
 
     def restart(self, until: int = 0, *, trail: tuple[int, int] | None = None) -> np.ndarray | None:
         """Run again from the start, up to the instruction of a number, past all marks; printf prints nothing meanwhile.

@@ -10,6 +10,7 @@ import pytest
 
 from examples.hopper import gemm
 from pyptx.debug import DebugError, Session
+from tests.debug import kernels
 
 SIZES = {"BM": 128, "BN": 64, "BK": 64, "STAGES": 2}
 
@@ -128,3 +129,24 @@ def test_a_warp_can_be_looked_at_when_it_has_done_everything(session: Session):
     with pytest.raises(DebugError, match="does not run now|has exited"):
         session.look_at(cta=0, warp=5)
         session.step()
+
+
+def test_a_race_is_a_stop_where_it_shows():
+    x = np.arange(64, dtype=np.float32)
+    with kernels.racy.debug(x, sanitize=True) as session:
+        stops = [session.resume(), session.resume()]
+        assert [stop.reason for stop in stops] == ["finding", "finding"]
+        assert stops[0].text.startswith("error[uninitialised-memory]") and "data-race" in stops[1].text
+        assert "bar.sync between the two" in stops[1].text and stops[1].warp == 1
+        session.back()
+        assert session.stop.instruction.startswith("st.shared") and session.resume().step == stops[1].step
+        assert session.resume().text != stops[1].text           # the other way round: a read of what warp 0 wrote
+        while session.resume().reason == "finding":
+            pass
+        assert session.stop.reason == "exit"
+
+
+def test_a_clean_kernel_has_no_findings(arrays):
+    with gemm.gemm_of(gemm.f16, gemm.f32).debug(*arrays, **SIZES, sanitize=True, schedule="late") as session:
+        stop = session.resume()
+        assert stop.reason == "exit" and "\n" not in stop.text

@@ -167,8 +167,8 @@ class Prompt:
     def stopped(self, stop: Stop) -> None:
         """Show a stop: why, where, the lines around it, what is on display."""
         if stop.text:
-            bad = stop.reason in ("fault", "deadlock")
-            said = stop.text.startswith(stop.reason)
+            bad = stop.reason in ("fault", "deadlock", "finding")
+            said = stop.reason == "finding" or stop.text.startswith(stop.reason)
             self.say(f"{stop.reason}: {stop.text}" if bad and not said else stop.text, "red" if bad else "yellow")
         if stop.warp is not None:
             self.where(stack=False)

@@ -101,8 +101,16 @@ static int changed(Ctx *x, Debug *d) {
     return 0;
 }
 
+static int found(Ctx *x, Debug *d) {
+    if (!x->watch || x->watch->nfound <= d->found) return 0;
+    d->found = x->watch->nfound;
+    return d->stops_found != 0;
+}
+
 static u64 why(Ctx *x, Debug *d, u32 marks) {
+    int fresh = found(x, d);
     if (d->step >= d->until) return BY_STEP;
+    if (fresh) return BY_FOUND;
     if (UNLIKELY(d->nspots) && changed(x, d)) return BY_CHANGE;
     if (d->follow) {
         int own = x->cta->id == d->cta && x->warp->index == d->warp;
@@ -149,6 +157,7 @@ static STEP(debug_end) {
     x->pc = f->pc;
     d->reason = BY_NOTHING;
     if (d->goes_on) d->goes_on = 0;
+    else if (found(x, d)) d->reason = BY_FOUND;
     else if (d->nspots && changed(x, d)) d->reason = BY_CHANGE;
     else if (d->follow == FOLLOW_WARP && x->cta->id == d->cta && x->warp->index == d->warp) d->reason = BY_WARP;
     if (d->reason == BY_NOTHING) return f;

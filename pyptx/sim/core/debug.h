@@ -10,7 +10,7 @@
 
 enum { MARK_STOP = 1, MARK_PASS = 2, MARK_LOG = 4 };                     // of an instruction: stop; do not while one warp
                                                                          // is followed; keep its executions
-enum { BY_NOTHING, BY_STEP, BY_WARP, BY_OTHER, BY_MARK, BY_CHANGE };     // why it stopped
+enum { BY_NOTHING, BY_STEP, BY_WARP, BY_OTHER, BY_MARK, BY_CHANGE, BY_FOUND };      // why it stopped
 enum { FOLLOW_NONE, FOLLOW_WARP, FOLLOW_OTHERS, FOLLOW_ALL };            // stop at this warp's (ALL: it has exited), at others' instructions
 enum { SPOT_REGISTERS, SPOT_SHARED, SPOT_LOCAL, SPOT_TENSOR, SPOT_GLOBAL };
 
@@ -35,6 +35,7 @@ typedef struct Debug {
     u64 goes_on;                // the next instruction is the one it stopped at
     u64 turn, runs, serial;     // instructions of this turn; it has begun; operations started so far
     u64 last_cta, last_warp, last_instr;                                 // whose the newest instruction was
+    u64 stops_found, found;     // what the sanitizer finds stops it; findings so far
 } Debug;
 
 void debug_chains(Ctx *x);

@@ -18,6 +18,7 @@ from pyptx.sim.core.library import core
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
+from pyptx.sim.watch import WORDS, Sighting, sightings
 
 __all__ = ["EVENT", "TRACKS", "Flight", "Happened", "Machine", "Mark", "Reason", "Resident", "Space", "Spot", "Turn"]
 
@@ -58,7 +59,7 @@ class Happened(IntEnum):
 class Reason(IntEnum):
     """Why a launch stopped."""
 
-    NONE, STEP, WARP, OTHER, MARK, CHANGE = range(6)
+    NONE, STEP, WARP, OTHER, MARK, CHANGE, FOUND = range(7)
 
 
 class Space(IntEnum):
@@ -122,7 +123,7 @@ class _Debug(ctypes.Structure):
     _fields_ = [(n, ctypes.c_void_p) for n in ("marks", "spots", "events", "trail")] + \
         [(n, ctypes.c_uint64) for n in ("nspots", "nevents", "events_room", "ntrail", "trail_room", "step", "until",
                                         "follow", "cta", "warp", "reason", "changed", "goes_on", "turn", "runs",
-                                        "serial", "last_cta", "last_warp", "last_instr")]
+                                        "serial", "last_cta", "last_warp", "last_instr", "stops_found", "found")]
 
 
 class Resident:
@@ -209,7 +210,7 @@ class Machine:
         error: what ended it; `ended`: whether it came to its end.
     """
 
-    def __init__(self, program: Program, plan: Plan, params: bytes, segments: list[Segment]):
+    def __init__(self, program: Program, plan: Plan, params: bytes, segments: list[Segment], sanitize: bool = False):
         self.program, self.plan, self.segments = program, plan, segments
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._events = np.zeros(EVENTS, EVENT)
@@ -220,7 +221,7 @@ class Machine:
         self._turn: Turn | None = None
         self._spots: tuple[Spot, ...] = ()
         self._kept: list[tuple[np.ndarray, np.ndarray]] = []
-        self.job = Job(program, encoded(program), plan, params, segments,
+        self.job = Job(program, encoded(program), plan, params, segments, found=[] if sanitize else None,
                        debug=np.frombuffer(self._debug, np.uint8))
         self.part = Part(self.job)
         self.offsets = places(program)[0]
@@ -250,7 +251,7 @@ class Machine:
         return not self.ended and self.error is None and self._library.core_status(self._context) == STOPPED
 
     def run(self, *, until: int | None = None, follow: str | None = None, warp: tuple[int, int] = (0, 0),
-            trail: bool = False) -> Reason:
+            trail: bool = False, findings: bool = False) -> Reason:
         """Go on until there is a reason to stop, an error or the end (then NONE, as when it cannot go on).
 
         Args:
@@ -258,6 +259,7 @@ class Machine:
             follow: stop at instructions without Mark.PASS of `warp` ("warp"), or at those of all others ("others").
             warp: (CTA, warp).
             trail: keep the steps of that warp, see `trail`.
+            findings: what the sanitizer finds is a reason too.
         Raises:
             KeyboardInterrupt: it stands between two turns then, and can go on.
         """
@@ -268,6 +270,7 @@ class Machine:
         debug.until = _NEVER if until is None else until
         debug.follow, (debug.cta, debug.warp) = _FOLLOW[follow], warp
         debug.trail, debug.ntrail = _address(self._trail) if trail else None, 0
+        debug.stops_found = findings
         if self._library.core_status(self._context) == STOPPED:
             debug.goes_on = 1
             self._library.core_resume(self._context)
@@ -361,6 +364,13 @@ class Machine:
         k = self._debug.changed
         kept, before = self._kept[k]
         return k, before.copy(), kept.copy()
+
+    def sightings(self, first: int = 0) -> tuple[Sighting, ...]:
+        """What the sanitizer found so far, without the first ones."""
+        rows, out = [], (ctypes.c_uint64 * WORDS)()
+        while first + len(rows) < self._debug.found and self._library.core_found(self._context, first + len(rows), out):
+            rows.append(list(out))
+        return sightings(rows, self.plan.warps, self.job.ordered)
 
     # what happened ----------------------------------------------------------------------------------------------------
 
