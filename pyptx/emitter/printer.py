@@ -211,6 +211,7 @@ class _Printer:
                 self._inside(body, indent + "\t", formatting, indent, place)
             case Section(name, body, place=place):
                 head = (Piece("kind", ".section"), Piece("name", name), Piece("{", "{", "\n" + indent))
+                self.declared.append((len(self.parts), node))
                 self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
                           place)
                 marked = len(self.marked)

@@ -317,6 +317,11 @@ class AddressSize:
     size: int
     formatting: FormattingInfo | None = field(**_FORMAT)
 
+    @property
+    def written(self) -> bool:
+        """Whether the module says it; 64 where it does not."""
+        return self.formatting is None or "=omit" not in dict(self.formatting.layout)
+
 
 @dataclass(frozen=True, slots=True)
 class Param:

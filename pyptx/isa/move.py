@@ -9,7 +9,7 @@ op("mov", "Copy a register, a number, an address or a special register; pack or 
    form("mov.type  d, a", type=".pred .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64", a="!type",
         means="d = a"),
    form("mov.b128  d, a", a="b128+imm", means="d = a", needs="sm_70 ptx_83"),
-   form("mov.type  d, a", type=".u32 .u64 .b32 .b64", a="symbol", means="d = a"),
+   form("mov.type  d, a", type=".u32 .u64 .b32 .b64 .s32 .s64 .b16 .u16 .s16", a="symbol", means="d = a"),
    form("mov.b16  d, {a*2}", a="b8"),
    form("mov.b32  d, {a*2}", a="b16"),
    form("mov.b32  d, {a*4}", a="b8"),

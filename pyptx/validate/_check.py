@@ -9,7 +9,7 @@ from functools import lru_cache
 from pyptx import isa
 from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
-from pyptx.ir.nodes import Function, Instruction, Label, Module, RegDecl, RegisterOperand, VarDecl
+from pyptx.ir.nodes import AddressSize, Function, Instruction, Label, Module, RegDecl, RegisterOperand, VarDecl
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target
@@ -18,8 +18,10 @@ from pyptx.validate._calls import call_problems
 from pyptx.validate._constants import constant_problems
 from pyptx.validate._declarations import declaration_problems, head_problems
 from pyptx.validate._directives import directive_problems
+from pyptx.validate._eras import era_problems
 from pyptx.validate._names import name_problems
-from pyptx.validate._scope import Node, Scope, walk
+from pyptx.validate._problem import dotted, too_early
+from pyptx.validate._scope import Dated, Node, Scope, walk
 
 __all__ = ["check", "required_version"]
 
@@ -38,7 +40,7 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     except ValueError as error:
         return [Diagnostic("error", str(error))]
     version = (module.version.major, module.version.minor)
-    found = list(_header(chip, version))
+    found = list(_header(chip, version, module.address_size))
     statements, declarations = [], []
     for node, scope in walk(module):
         if isinstance(node, (Instruction, Label)):
@@ -57,9 +59,9 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     return found
 
 
-def _declaration(node: Node, scope: Scope, chip: Target, version: tuple[int, int],
+def _declaration(node: Node | Dated, scope: Scope, chip: Target, version: tuple[int, int],
                  options: tuple[str, ...]) -> Iterator[Diagnostic]:
-    problems = list(declaration_problems(node, scope, options))
+    problems = [*era_problems(node, version), *declaration_problems(node, scope, options)]
     if isinstance(node, Function):
         problems += head_problems(node, options, chip, version)
         problems += directive_problems(node, chip, version)
@@ -70,13 +72,15 @@ def _declaration(node: Node, scope: Scope, chip: Target, version: tuple[int, int
         yield Diagnostic("error", problem, place=getattr(node, "place", None))
 
 
-def _header(chip: Target, version: tuple[int, int]) -> Iterator[Diagnostic]:
+def _header(chip: Target, version: tuple[int, int], size: AddressSize) -> Iterator[Diagnostic]:
+    if version < (2, 3) and size.written:
+        yield Diagnostic("error", too_early(".address_size", (2, 3), version))
     if version < chip.first_ptx:
-        yield Diagnostic("error", f".target {chip.name} requires .version {_dotted(chip.first_ptx)} or later, "
-                                  f"the module says {_dotted(version)}")
+        yield Diagnostic("error", f".target {chip.name} requires .version {dotted(chip.first_ptx)} or later, "
+                                  f"the module says {dotted(version)}")
     elif version > targets.LATEST_PTX:
-        yield Diagnostic("error", f".version {_dotted(version)} is unknown; expected "
-                                  f"{_dotted(targets.LATEST_PTX)} at most")
+        yield Diagnostic("error", f".version {dotted(version)} is unknown; expected "
+                                  f"{dotted(targets.LATEST_PTX)} at most")
 
 
 def _statement(node: Instruction | Label, scope: Scope, chip: Target,
@@ -99,10 +103,6 @@ def _statement(node: Instruction | Label, scope: Scope, chip: Target,
         yield _error(node, message)
     yield from _guard(node, scope)
     yield from _gates(node, bound, chip, version)
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
 
 
 def _guard(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
@@ -133,7 +133,7 @@ def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[
         wanted = " or ".join(n.words for n in alternatives)
         yield _error(instruction, f"Feature '{instruction.mnemonic}' requires .target {wanted}; {says}")
     elif version < best.ptx:
-        yield _error(instruction, _too_early(instruction.mnemonic, best.ptx, version))
+        yield _error(instruction, too_early(instruction.mnemonic, best.ptx, version))
     for name, operand in bound.operands.items():
         row = registers.lookup(operand.name) if isinstance(operand, RegisterOperand) else None
         if row is None or bound.form.operands[name].role == "write":
@@ -143,15 +143,10 @@ def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[
         elif not row.needs.on(chip):
             yield _error(instruction, f"Feature '{operand.name}' requires .target {row.needs.words}; {says}")
         elif version < row.needs.ptx:
-            yield _error(instruction, _too_early(operand.name, row.needs.ptx, version))
+            yield _error(instruction, too_early(operand.name, row.needs.ptx, version))
         elif bound.types[name] and bound.types[name] not in row.types:
             yield _error(instruction, f"{operand.name} cannot be read as .{bound.types[name]}; expected "
                                       f"{' or '.join('.' + t for t in row.types)}")
-
-
-def _too_early(feature: str, wanted: tuple[int, int], version: tuple[int, int]) -> str:
-    return f"Feature '{feature}' requires PTX ISA .version {_dotted(wanted)} or later; the module says " \
-           f"{_dotted(version)}"
 
 
 def required_version(module: Module) -> tuple[int, int]:

@@ -25,12 +25,12 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import _types
 from pyptx.isa.targets import Target
 from pyptx.validate._constants import expression_problem
+from pyptx.validate._eras import OPAQUE
 from pyptx.validate._scope import Declared, Scope
 from pyptx.validate._tokens import literal
 
 __all__ = ["declaration_problems", "head_problems"]
 
-_OPAQUE = {ScalarType.TEXREF, ScalarType.SAMPLERREF, ScalarType.SURFREF}
 _MANY_PARAMETER_BYTES, _PARAMETER_BYTES = 32764, 4352       # from PTX 8.1 on sm_70; before
 _MASKED = re.compile(r"(?!generic)\w+\s*\(")                          # 0xFF00(name), a byte of an address
 _RESERVED = ("_", "WARP_SZ")
@@ -141,7 +141,7 @@ def _alias(alias: object, aliasee: object, node: Alias) -> Iterator[str]:
 # variables ----------------------------------------------------------------------------------------------------------
 
 def _type(type_: ScalarType, space: StateSpace, vector: int | None) -> Iterator[str]:
-    if type_ in _OPAQUE:
+    if type_ in OPAQUE:
         return
     if type_.value not in _types.DECLARABLE:
         yield f".{type_.value} is a type of instructions only; declare .b{_types.width(type_.value)}"
@@ -171,7 +171,7 @@ def _variable(node: VarDecl, scope: Scope, options: tuple[str, ...]) -> Iterator
             yield ".common is for .global variables only"
     elif node.linking is not None:
         yield f".{node.linking.value} variables stand outside of functions"
-    if node.type in _OPAQUE:
+    if node.type in OPAQUE:
         if space is not StateSpace.GLOBAL or scope.outer is not None:
             yield f".{node.type.value} variables are .global and stand outside of functions"
         elif node.type is ScalarType.SAMPLERREF and "texmode_independent" not in options:
@@ -186,7 +186,7 @@ def _variable(node: VarDecl, scope: Scope, options: tuple[str, ...]) -> Iterator
             yield f".attribute knows .managed and .unified, not .{attribute.name}"
         elif space is not StateSpace.GLOBAL:
             yield f".attribute(.{attribute.name}) is for .global variables only"
-    if node.initializer is not None and not isinstance(node.initializer, str) and node.type not in _OPAQUE:
+    if node.initializer is not None and not isinstance(node.initializer, str) and node.type not in OPAQUE:
         if extern:
             yield f"{name} is .extern and has no value here"
         elif space not in (StateSpace.GLOBAL, StateSpace.CONST):
@@ -267,7 +267,7 @@ def head_problems(node: Function | CallPrototype, options: tuple[str, ...], chip
 def _bytes(params: Iterable[Param]) -> int:
     end = 0
     for param in params:
-        item = 8 if param.type in _OPAQUE else max(_types.WIDTHS.get(param.type.value, 8) // 8, 1)
+        item = 8 if param.type in OPAQUE else max(_types.WIDTHS.get(param.type.value, 8) // 8, 1)
         alignment = max(param.alignment or 1, item)
         end = -(-end // alignment) * alignment + item * (1 if param.array_size is None else param.array_size)
     return end

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pyptx.ir.nodes import Function, FunctionDirective
 from pyptx.isa.directives import DIRECTIVES, FunctionRule
 from pyptx.isa.targets import Target
+from pyptx.validate._problem import too_early
 
 __all__ = ["directive_problems"]
 
@@ -52,8 +53,7 @@ def _one(function: Function, directive: FunctionDirective, rule: FunctionRule, c
     if not rule.needs.on(chip):
         yield f"Feature '.{name}' requires .target {rule.needs.words}; the module says {chip.name}"
     elif version < rule.needs.ptx:
-        wanted, says = ("{}.{}".format(*v) for v in (rule.needs.ptx, version))
-        yield f"Feature '.{name}' requires PTX ISA .version {wanted} or later; the module says {says}"
+        yield too_early(f".{name}", rule.needs.ptx, version)
 
 
 def _value(name: str, value: int | str, rule: FunctionRule) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyptx.ir.nodes import Instruction
 
-__all__ = ["Problem", "either_of", "range_words"]
+__all__ = ["Problem", "dotted", "either_of", "range_words", "too_early"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +43,13 @@ def range_words(allowed: str) -> str:
     if multiple:
         words.append(f"a multiple of {multiple}")
     return ", ".join(words)
+
+
+def dotted(version: tuple[int, int]) -> str:
+    """ "8.5"."""
+    return f"{version[0]}.{version[1]}"
+
+
+def too_early(feature: str, wanted: tuple[int, int], version: tuple[int, int]) -> str:
+    """What is said where a module is of an older version than a feature."""
+    return f"Feature '{feature}' requires PTX ISA .version {dotted(wanted)} or later; the module says {dotted(version)}"

@@ -17,17 +17,20 @@ from pyptx.ir.nodes import (
     Instruction,
     IntrinsicScope,
     Label,
+    Loc,
     Module,
     Param,
     RegDecl,
+    Section,
     VarDecl,
 )
 
-__all__ = ["Declared", "Node", "Scope", "walk"]
+__all__ = ["Dated", "Declared", "Node", "Scope", "walk"]
 
 Declared = RegDecl | VarDecl | Function | CallPrototype | BranchTargets | CallTargets | Alias | File
 Named = VarDecl | Function | Param | Label | CallPrototype | BranchTargets | CallTargets | Alias
 Node = Instruction | Label | Declared
+Dated = Loc | Section                                   # what declares nothing, and came with some version
 
 
 class Scope:
@@ -102,8 +105,11 @@ class Scope:
         return self.types.get(name) or self._from_family(name) or (self.outer.type_of(name) if self.outer else None)
 
 
-def walk(module: Module) -> Iterator[tuple[Node, Scope]]:
-    """Every instruction, label and declaration in order of text, with its scope, which learns of it afterwards."""
+def walk(module: Module) -> Iterator[tuple[Node | Dated, Scope]]:
+    """Every instruction, label and declaration in order of text, with its scope, which learns of it afterwards.
+
+    Lines of inlined code and sections are among them.
+    """
     scope = Scope()
     for directive in module.directives:
         if isinstance(directive, Function):
@@ -118,6 +124,15 @@ def walk(module: Module) -> Iterator[tuple[Node, Scope]]:
         elif isinstance(directive, Node):
             yield directive, scope
             scope.declare(directive)
+        elif _is_dated(directive):
+            yield directive, scope
+
+
+def _is_dated(node: object) -> bool:
+    match node:
+        case Section() | Loc(intermediate=True) | Loc(function_name=str()):
+            return True
+    return False
 
 
 def _walk_body(body: tuple, scope: Scope) -> Iterator[tuple[Node, Scope]]:
@@ -136,6 +151,8 @@ def _walk_nodes(body: tuple, scope: Scope) -> Iterator[tuple[Node, Scope]]:
         elif isinstance(node, Node):
             yield node, scope
             scope.declare(node)
+        elif _is_dated(node):
+            yield node, scope
 
 
 def _place_labels(body: tuple, scope: Scope) -> None:

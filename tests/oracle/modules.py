@@ -1,12 +1,13 @@
 """Modules that are right or wrong as a whole: what the oracle compares `check_ptx` with ptxas on.
 
 `lines/` holds what is special about each, one a line: `directives` of a function, `statements` and `uses` of names in a
-frame that declares one of each kind, `declarations` of a module, and those `inside` a body.
+frame that declares one of each kind, `declarations` of a module, those `inside` a body, and `eras`: what only some
+versions have.
 """
 
 from pathlib import Path
 
-__all__ = ["body", "lines", "module", "named", "uses"]
+__all__ = ["body", "eras", "lines", "module", "named", "uses"]
 
 LINES = Path(__file__).parent / "lines"
 SYMBOLS = "g c s ds l p pa xa nosym f1 k L %tid"
@@ -41,6 +42,15 @@ def body(text: str, directives: str = "") -> str:
     """Statements in an entry, with something of every state space to name."""
     head = f".visible .entry k(.param .u64 p, .param .align 8 .b8 pa[16]) {directives}"
     return f"{_HEADER}{_FRAME}{head}\n{{\n{_LOCALS}{text}\nret;\n}}\n"
+
+
+def eras() -> dict[str, str]:
+    """Modules of other versions and targets."""
+    found = {}
+    for line in lines("eras"):
+        version, target, *text = line.split(" ", 2)
+        found[line] = f".version {version}\n.target {target}\n{''.join(text)}\n"
+    return found
 
 
 def named() -> dict[str, str]:

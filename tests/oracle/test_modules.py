@@ -49,6 +49,12 @@ def test_modules_are_judged_alike(ptxas: Ptxas):
     assert compared(ptxas, dict(cases[::4])) == []
 
 
+def test_what_only_some_versions_have_is_judged_alike(ptxas: Ptxas):
+    cases = modules.eras()
+    assert len(cases) > 40
+    assert compared(ptxas, cases) == []
+
+
 @pytest.mark.slow
 def test_all_modules_are_judged_alike(ptxas: Ptxas):
     assert compared(ptxas, modules.named()) == []

@@ -100,6 +100,15 @@ def test_constants_and_module_variables():
     assert program.names.globals[0].buffer.array.view(np.uint32)[0] == 8 * 1111          # it stays for the next launch
 
 
+def test_an_address_is_the_same_number_in_every_type_that_takes_it():
+    out = np.zeros(3, np.uint32)
+    run("""
+    .shared .align 16 .u32 pad[64]; .shared .align 16 .u32 x[4]
+    mov.u32 %r2, x; st.global.b32 [%rd2], %r2; mov.s32 %r2, x+4; st.global.b32 [%rd2+4], %r2
+    mov.u16 %h1, x+8; st.global.b16 [%rd2+8], %h1""", np.zeros(1, np.uint32), out, 1)
+    assert out[0] > 0 and (out == out[0] + 4 * np.arange(3)).all()
+
+
 def test_generic_addresses_reach_shared_memory_and_parameters():
     out = np.zeros(32, np.uint32)
     run("""
