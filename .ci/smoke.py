@@ -8,7 +8,9 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,8 @@ def main() -> None:
     readme = Path(sys.argv[1]).read_text(encoding="utf-8")
     Path("readme.py").write_text(re.search(r"^```python\n(.*?)^```", readme, re.M | re.S)[1])
     names: dict = {}
-    exec(compile(Path("readme.py").read_text(), str(Path("readme.py").resolve()), "exec"), names)
+    with redirect_stdout(StringIO()):                           # it prints PTX and machine code
+        exec(compile(Path("readme.py").read_text(), str(Path("readme.py").resolve()), "exec"), names)
     add, x = names["add"], names["x"]
     assert np.array_equal(add(x, x), 2 * x)
     assert "EXIT" in str(add.sass(N=1000)) and add.check(x, x).ok

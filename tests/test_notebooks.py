@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -35,11 +37,16 @@ def test_carries_its_outputs(path: Path):
     assert path.stat().st_size < MOST_BYTES
 
 
+def python_of(path: Path) -> ast.Module:
+    """The code of a notebook without magics, and without cells that hold something else."""
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return ast.parse("\n".join(re.sub(r"^[%!].*$", "", source, flags=re.M) for source in cells
+                               if not source.startswith(("%%writefile", "%%ptx\n"))))
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
 def test_cells_are_python_once_the_magics_are_gone(path: Path):
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code" and not cell.source.startswith(("%%writefile", "%%ptx\n")):
-            ast.parse(re.sub(r"^[%!].*$", "", cell.source, flags=re.M))
+    assert python_of(path).body
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
@@ -53,3 +60,16 @@ def test_ends_with_what_to_do_next(path: Path):
 def test_runs_from_top_to_bottom(path: Path, tmp_path: Path):
     notebook, _ = execute(path, tmp_path)
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
+def test_needs_what_the_notebook_extra_brings(path: Path):
+    """`pip install '.[lab]'` is all that a reader is told, but for the notebook that is about torch and JAX."""
+    project = tomllib.loads((path.parents[1] / "pyproject.toml").read_text())["project"]
+    brought = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
+    brought += ["torch", "jax"] if path.stem == "09-torch-jax-script" else []
+    known = {re.split(r"[^\w-]", name)[0].replace("-", "_") for name in brought} | {"pyptx"} | sys.stdlib_module_names
+    imported = {name.partition(".")[0] for node in ast.walk(python_of(path))
+                for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
+                             [node.module or ""] if isinstance(node, ast.ImportFrom) else [])}
+    assert imported <= known, imported - known
