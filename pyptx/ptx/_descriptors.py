@@ -6,6 +6,8 @@ Source: PTX ISA, "Matrix Descriptor Format" of wgmma.
 
 from __future__ import annotations
 
+import warnings
+
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx._trace import emit
@@ -16,9 +18,10 @@ from pyptx.smem import SharedSlice
 from pyptx.types import PtxType, b32, u32, u64
 from pyptx.wgmma_layout import Major, pick_gmma_layout
 
-__all__ = ["MASKED_DESC_B128", "auto_descriptor", "field", "make_descriptor", "masked_descriptor"]
+__all__ = ["ADDRESS_MASK", "MASKED_DESC_B128", "auto_descriptor", "field", "make_descriptor", "masked_descriptor"]
 
 MASKED_DESC_B128 = 0x4000004000010000           # 128-byte swizzle, stride 1024, leading 16
+ADDRESS_MASK = 0x3FFF0                          # bits of a shared address that a descriptor holds
 
 
 def field(value: int, shift: int, bits: int, what: str, unit: int = 1) -> int:
@@ -105,7 +108,15 @@ def auto_descriptor(smem_base: object, *, dtype: PtxType, shape: tuple[int, int]
 
 def masked_descriptor(smem_addr: object, *, byte_offset: int = 0, mask: int = 0x3FF80,
                       const_bits: int = MASKED_DESC_B128) -> Reg:
-    """A descriptor from a 32-bit shared address: `(addr + byte_offset & mask) >> 4 | const_bits`, a u64 register."""
+    """A descriptor from a 32-bit shared address: `(addr + byte_offset & mask) >> 4 | const_bits`, a u64 register.
+
+    Args:
+        mask: what counts of the address. 0x3FF80 is for places that 128 divides; a step of 32 or 64 bytes along K wants
+            ADDRESS_MASK, all that a descriptor holds. Of an offset whose bits are dropped there is a warning.
+    """
+    if byte_offset & ADDRESS_MASK & ~mask:
+        warnings.warn(f"masked_descriptor(byte_offset={byte_offset}): mask={mask:#x} drops bits of the offset, so the "
+                      f"descriptor is that of another place; pass mask={ADDRESS_MASK:#x}", stacklevel=2)
     start = register_address(smem_addr)
     if byte_offset:
         moved = reg.scalar(u32)

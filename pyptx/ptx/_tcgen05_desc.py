@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pyptx import reg
 from pyptx._trace import emit
-from pyptx.ptx._descriptors import field
+from pyptx.ptx._descriptors import ADDRESS_MASK, field
 from pyptx.ptx._descriptors import masked_descriptor as wgmma_masked_descriptor
 from pyptx.ptx._typed import one_of
 from pyptx.reg import Reg
@@ -17,7 +17,6 @@ __all__ = ["BLACKWELL_MASKED_DESC_B128", "descriptor", "make_instr_desc_f16bf16_
 
 BLACKWELL_MASKED_DESC_B128 = 0x4000404000010000         # 128-byte swizzle, version 1, stride 1024, leading 16
 
-_ADDRESS_MASK = 0x3FFF0
 _AB_FORMAT = {"f16": 0, "bf16": 1, "tf32": 2}
 _MAJOR = {"K": 0, "MN": 1}
 _LAYOUT = {"NONE": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6}
@@ -63,11 +62,11 @@ def descriptor(smem_addr: object, *, byte_offset: int = 0, stride_bytes: int, le
     constant = (field(leading_bytes, 16, 14, "leading_bytes", 16) | field(stride_bytes, 32, 14, "stride_bytes", 16)
                 | field(version, 46, 2, "version") | field(base_offset, 49, 3, "base_offset")
                 | field(lbo_mode, 52, 1, "lbo_mode") | _LAYOUT[swizzle] << 61)
-    raw = wgmma_masked_descriptor(smem_addr, byte_offset=byte_offset, mask=_ADDRESS_MASK, const_bits=constant)
+    raw = wgmma_masked_descriptor(smem_addr, byte_offset=byte_offset, mask=ADDRESS_MASK, const_bits=constant)
     return _as_b64(raw)
 
 
-def masked_descriptor(smem_addr: object, *, byte_offset: int = 0, mask: int = _ADDRESS_MASK,
+def masked_descriptor(smem_addr: object, *, byte_offset: int = 0, mask: int = ADDRESS_MASK,
                       const_bits: int = BLACKWELL_MASKED_DESC_B128) -> Reg:
     """`(addr + byte_offset & mask) >> 4 | const_bits`, a b64 register."""
     return _as_b64(wgmma_masked_descriptor(smem_addr, byte_offset=byte_offset, mask=mask, const_bits=const_bits))

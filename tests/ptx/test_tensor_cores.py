@@ -111,7 +111,7 @@ def wgmma_of_a_fragment():
     and.b64 %rd1, %rd1, 16383;
     mov.b64 %rd2, 13835058330160136192;
     or.b64 %rd1, %rd1, %rd2;
-    add.u32 %r1, %r0, 64;
+    add.u32 %r1, %r0, 256;
     and.b32 %r2, %r1, 262016;
     shr.u32 %r3, %r2, 4;
     cvt.u64.u32 %rd3, %r3;
@@ -120,7 +120,7 @@ def wgmma_of_a_fragment():
 def descriptors_of_an_address():
     start = reg.scalar(u32)
     ptx.wgmma.make_descriptor(start, leading_byte_offset=16, stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_32B)
-    ptx.wgmma.masked_descriptor(start, byte_offset=64)
+    ptx.wgmma.masked_descriptor(start, byte_offset=256)
 
 
 @writes("""
@@ -187,6 +187,13 @@ def an_epilogue_of_8_columns():
     halves = reg.array(b16, 8)
     packs = reg.array(b32, 4)
     ptx.stmatrix_x4_trans_f32_bf16(frag=d, smem_base=start, lane=lane, row_stride=64, tmp_bf16=halves, tmp_pack=packs)
+
+
+def test_a_mask_that_drops_bits_of_the_offset_is_warned_of():
+    with pytest.warns(UserWarning, match=r"mask=0x3ff80 drops bits of the offset.*pass mask=0x3fff0"):
+        trace(lambda: ptx.wgmma.masked_descriptor(reg.scalar(u32), byte_offset=64))
+    lines = written(lambda: ptx.wgmma.masked_descriptor(reg.scalar(u32), byte_offset=64, mask=0x3FFF0))
+    assert "and.b32 %r2, %r1, 262128;" in lines
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
