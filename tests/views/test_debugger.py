@@ -62,6 +62,19 @@ def test_json_and_back():
     assert repr(own) == "DebugView(pipeline on sm_90a, grid 1, block 288, late schedule: step 212 of 420)"
 
 
+def test_paths_of_this_machine_do_not_travel():
+    code, state = sources(), document()
+    for source, file in zip(code["python"], ("/home/me/a/pipeline.py", "/home/me/b/pipeline.py"), strict=True):
+        source |= {"file": file, "name": "pipeline.py"}
+    state["place"] |= {"file": "/home/me/a/pipeline.py", "stack": [{"file": "/home/me/b/pipeline.py", "line": 3}]}
+    state["breakpoints"][0]["file"] = "/home/me/a/pipeline.py"
+    data = DebugView(code, state).to_json()
+    assert "/home" not in json.dumps(data)
+    assert [source["file"] for source in data["sources"]["python"]] == ["a/pipeline.py", "b/pipeline.py"]
+    assert data["document"]["place"]["file"] == data["document"]["breakpoints"][0]["file"] == "a/pipeline.py"
+    assert data["document"]["place"]["stack"][0]["file"] == "b/pipeline.py"
+
+
 def test_large_kernels_are_cut_and_what_is_left_out_is_counted():
     own = large()
     text, html = own.text(), own.html()

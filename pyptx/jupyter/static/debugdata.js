@@ -2,7 +2,7 @@
 
 export const STATES = { running: ["▶", "running"], ready: ["○", "ready"], waiting: ["◷", "waiting"], exited: ["✓", "exited"] };
 export const REASONS = { start: ["▷", "start"], step: ["▸", "stepped"], breakpoint: ["●", "breakpoint"], watchpoint: ["◆", "watchpoint"], fault: ["✕", "fault"],
-                         deadlock: ["⊘", "deadlock"], exit: ["✓", "ended"], interrupt: ["❚❚", "paused"] };
+                         deadlock: ["⊘", "deadlock"], exit: ["✓", "ended"], interrupt: ["❚❚", "paused"], finding: ["!", "finding"] };
 export const KINDS = ["run", "wait", "issued", "in flight", "completed", "waited"];
 
 /** The sources in the form of a linked view's data, with no machine code: what panes, links and search work on. */
@@ -172,6 +172,14 @@ export function turned([first, end], { count, offset, whole }, step, direction, 
   }
   if (first > 0) return { here: Math.max(0, first - step) };
   return offset > 0 && canAsk ? { ask: Math.max(0, offset - step) } : null;
+}
+
+/** A long number with four digits, for a cell; all of it stands in its hint. */
+export function brief(text) {
+  if (text === null || text === undefined) return "–";
+  if (text.length < 7 || !/^-?\d*\.?\d+(e[+-]?\d+)?$/i.test(text) || /^-?\d+$/.test(text)) return text;
+  const number = Number(text), size = Math.abs(number);
+  return size >= 1e5 || size < 1e-3 && number ? number.toExponential(2) : String(Number(number.toPrecision(4)));
 }
 
 export const hex = address => `0x${address.toString(16)}`;

@@ -1,6 +1,6 @@
 // Matrices of a debugger: fragments as the matrix they hold, tiles of memory with their banks. One part at a time is drawn.
 
-import { hex, partOf, turned } from "./debugdata.js";
+import { brief, hex, partOf, turned } from "./debugdata.js";
 import { h } from "./dom.js";
 
 const MOST = [32, 32];
@@ -16,7 +16,7 @@ function matrix(of, kept, again, more) {
   const row = at => {
     const cells = [];
     for (let c = left; c < right; c += 1) {
-      const tone = of.tone(at, c), text = of.values[at][c] ?? "–";
+      const tone = of.tone(at, c), text = brief(of.values[at][c]);
       cells.push(h(`td${tone >= 0 ? `.pyptx-tone${tone}` : ""}${of.changed(at, c) ? ".pyptx-cell-changed" : ""}${of.marked(at, c) ? ".pyptx-cell-own" : ""}`,
                    { title: of.title(at, c), "data-at": `${at},${c}` }, text, of.sub ? h("small", {}, of.sub(at, c)) : null));
     }

@@ -10,7 +10,8 @@ __all__ = ["SIGNS", "CodeLine", "code", "lane_text", "matrix", "registers", "siz
 # sign of a warp's state, and of why the run stopped
 SIGNS = {"running": "▶", "ready": "○", "waiting": "◷", "exited": "✓",
          "start": "▷", "step": "▸", "breakpoint": "●", "watchpoint": "◆", "fault": "✕", "deadlock": "⊘", "exit": "✓",
-         "interrupt": "‖"}
+         "interrupt": "‖", "finding": "!"}
+LANE_TEXT = 56                                          # characters of what the lanes of a register hold
 _WHOLE = {"running": 0, "waiting": 1, "ready": 2, "exited": 3}
 
 
@@ -39,7 +40,7 @@ def code(view: Any, context: int) -> tuple[str, list[CodeLine], list[CodeLine]]:
                            sum(at is not None and at[1] == number and sources["python"][at[0]] is found
                                for _, at in here), _stops(document, found["file"], number))
                   for number in _around(line, context, found["first"], found["first"] + len(found["lines"]) - 1)]
-    at = place["ptx"] or 1
+    at = place["ptx"] or len(ptx)                       # behind its end
     return file, python, [
         CodeLine(number, ptx[number - 1], number == place["ptx"],
                  sum(warp["ptx"] == number for warp in _others(document)), _stops(document, None, number))
@@ -131,7 +132,10 @@ def lane_text(register: Mapping[str, Any]) -> str:
         value = "–" if lanes[first] is None else lanes[first]
         words.append(f"{value} x{lane - first}" if lane - first > 3 else " ".join([value] * (lane - first)))
         first = lane
-    return " ".join(words[:10]) + (" …" if len(words) > 10 else "")
+    fits = 0
+    while fits < min(10, len(words)) and sum(map(len, words[:fits + 1])) <= LANE_TEXT:
+        fits += 1
+    return " ".join([*words[:fits], "…"] if fits < len(words) else words)
 
 
 def matrix(part: Mapping[str, Any], rows: int, columns: int) -> tuple[list[list[str]], str]:

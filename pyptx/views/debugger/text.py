@@ -55,7 +55,7 @@ def warp_text(document: Mapping[str, Any], warp: Mapping[str, Any]) -> str:
     lanes = bin(warp["active"] & 0xFFFFFFFF).count("1")
     part = f", {lanes} of 32 lanes" if 0 < lanes < 32 else ""
     line = f"line {warp['line']}, " if warp["line"] else ""
-    at = "" if warp["state"] == "exited" else f" at {line}PTX {warp['ptx']}"
+    at = f" at {line}PTX {warp['ptx']}" if warp["ptx"] and warp["state"] != "exited" else ""
     waits = f", waits for {warp['waits']}" if warp["waits"] else ""
     return (f"{SIGNS.get(warp['state'], '?')} {where(document, warp['cta'], warp['warp'])}{role}: "
             f"{warp['state']}{at}{part}{waits}")

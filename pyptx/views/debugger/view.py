@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,9 +44,12 @@ class DebugView:
             object.__setattr__(self, "help", {word: OPS[word].summary for word in sorted(found & OPS.keys())})
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists, strings and numbers; what the MIME type holds."""
-        return {"kind": "debug", "version": VERSION, "title": f"{self.document['kernel']} at step "
-                f"{self.document['step']}", "sources": dict(self.sources), "document": dict(self.document),
+        """Plain dicts, lists, strings and numbers; what the MIME type holds. Files have their names, without paths."""
+        document, names = dict(self.document), _names(self.sources)
+        return {"kind": "debug", "version": VERSION, "title": f"{document['kernel']} at step {document['step']}",
+                "sources": {**self.sources, "python": _renamed(self.sources["python"], names)},
+                "document": document | {"place": _renamed(document["place"], names),
+                                        "breakpoints": _renamed(document["breakpoints"], names)},
                 "help": dict(self.help)}
 
     @classmethod
@@ -79,3 +83,17 @@ class DebugView:
 
     def __repr__(self) -> str:
         return f"DebugView({headline(self)})"
+
+
+def _names(sources: Mapping[str, Any]) -> dict[str, str]:
+    """What each file is called; files of one name keep the folder they lie in."""
+    names = {source["file"]: source.get("name", source["file"]) for source in sources["python"]}
+    several = {name for name, count in Counter(names.values()).items() if count > 1}
+    return {file: "/".join(file.split("/")[-2:]) if name in several else name for file, name in names.items()}
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Plain data with other names of files, wherever they stand under "file"."""
+    if isinstance(value, Mapping):
+        return {key: names.get(part, part) if key == "file" else _renamed(part, names) for key, part in value.items()}
+    return [_renamed(part, names) for part in value] if isinstance(value, list) else value

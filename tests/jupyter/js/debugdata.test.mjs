@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { codeOf, countLanes, laneOn, numeric, partOf, placeOfRow, places, pythonRow, queued, registersShown, shades, spansShown, spread, stackAt, ticks, turned, warpName, warpsShown, zoomed }
+import { brief, codeOf, countLanes, laneOn, numeric, partOf, placeOfRow, places, pythonRow, queued, registersShown, shades, spansShown, spread, stackAt, ticks, turned, warpName, warpsShown, zoomed }
   from "../../../pyptx/jupyter/static/debugdata.js";
 
 /** Kernel of two lines in k.py from line 5 on, which calls a helper in h.py; five lines of PTX. */
@@ -70,6 +70,11 @@ test("shades: numbers between least and most, words by their kind, none where th
   assert.deepEqual(shades(["a", "b", "a"]), [0, 1, 0]);
   assert.deepEqual([spread({ lanes: ["3", "3"], uniform: true }), spread({ lanes: ["3", null] }), spread({ lanes: ["9", "10", "-2"] }), spread({ lanes: ["a", "b"] }), spread({ lanes: [null] })],
                    ["all 3", "3 in 1 lanes", "-2 to 10", "2 values", "no value"]);
+});
+
+test("long numbers are cut to four digits in cells", () => {
+  assert.deepEqual(["-20.6259", "0.0821633", "12.5", "1234567", "-1.5e-10", "123456.789", "0x40000040", "nan", null, "1048576.5"].map(brief),
+                   ["-20.63", "0.08216", "12.5", "1234567", "-1.50e-10", "1.23e+5", "0x40000040", "nan", "–", "1.05e+6"]);
 });
 
 test("the part of a matrix, and where its pager goes", () => {

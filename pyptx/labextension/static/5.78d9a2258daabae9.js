@@ -119,8 +119,8 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-debug-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 5px 12px; border-bottom: 1px solid var(--px-edge); }
 .pyptx-stop { display: flex; align-items: baseline; gap: 8px; flex: 3 1 420px; min-width: 0; border-left: 4px solid var(--px-focus); padding: 1px 8px; }
 .pyptx-stop[data-reason=breakpoint], .pyptx-stop[data-reason=watchpoint] { border-left-color: var(--px-now); }
-.pyptx-stop[data-reason=fault], .pyptx-stop[data-reason=deadlock] { border-left-color: var(--px-bad); }
-.pyptx-stop[data-reason=fault] b, .pyptx-stop[data-reason=deadlock] b { color: var(--px-bad); }
+.pyptx-stop:is([data-reason=fault], [data-reason=deadlock], [data-reason=finding]) { border-left-color: var(--px-bad); }
+.pyptx-stop:is([data-reason=fault], [data-reason=deadlock], [data-reason=finding]) b { color: var(--px-bad); }
 .pyptx-stop[data-reason=exit] { border-left-color: var(--px-good); }
 .pyptx-stop-sign { min-width: 1.2em; text-align: center; color: var(--px-now); }
 .pyptx-stop-words { overflow-wrap: anywhere; white-space: pre-wrap; }
@@ -158,7 +158,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-warpname { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .pyptx-warpname em { color: var(--px-soft); }
 .pyptx-warpplace, .pyptx-waits { grid-column: 2 / 4; font-size: 11px; font-weight: 400; color: var(--px-soft); }
-.pyptx-waits { color: var(--px-wait); overflow-wrap: anywhere; }
+.pyptx-waits { color: var(--px-wait); overflow-wrap: anywhere; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; line-clamp: 2; }
 .pyptx-w-waiting .pyptx-sign { color: var(--px-wait); }
 .pyptx-w-running .pyptx-sign { color: var(--px-now); }
 .pyptx-w-exited { color: var(--px-soft); }
@@ -193,7 +193,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-timehead .pyptx-button { padding: 0 7px; font-size: 11px; }
 .pyptx-plot { position: relative; overflow: hidden; outline-offset: 1px; user-select: none; }
 .pyptx-live .pyptx-plot { cursor: crosshair; }
-.pyptx-timerows { max-height: 208px; overflow: hidden auto; scrollbar-width: none; }
+.pyptx-timerows { max-height: 274px; overflow: hidden auto; scrollbar-width: none; }
 .pyptx-fill .pyptx-timerows { max-height: 24vh; }
 .pyptx-timerow { display: flex; height: 16px; }
 .pyptx-timename { flex: 0 0 var(--px-label); padding-right: 8px; font-size: 11px; line-height: 16px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; cursor: default; }
