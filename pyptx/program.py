@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pyptx import validate
-from pyptx._variant import Variant, device_arrays, roofline
 from pyptx.compiled import Compiled
 from pyptx.emitter import emit_lines
 from pyptx.errors import Diagnostic, LaunchError
 from pyptx.ir.nodes import Function, Module, Param
+from pyptx.kernel.variant import Variant, device_arrays, roofline
 from pyptx.parser import parse
 from pyptx.runtime import LaunchPlan, LaunchResult, dim3, options, runtime_for
 from pyptx.runtime.adopted import adopted

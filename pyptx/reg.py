@@ -1,4 +1,4 @@
-"""Registers: declaring them, one or many. Operators on them are in `_operators`."""
+"""Registers: declaring them, one or many. Operators on them are in `tracing.operators`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyptx._loc import user_place
-from pyptx._operand import float_literal
-from pyptx._operators import PREFIX, Operators, arithmetic, readable
-from pyptx._trace import emit, get_ctx
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import (
     AddressOperand,
@@ -18,6 +15,9 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.tracing.operand import float_literal
+from pyptx.tracing.operators import PREFIX, Operators, arithmetic, readable
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import PtxType, pred
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "readable", "scalar",

@@ -10,12 +10,12 @@ from math import prod
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._operand import address, shifted
-from pyptx._trace import DYNAMIC_SMEM, emit, get_ctx
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import AddressOperand, LabelOperand
 from pyptx.ir.types import StateSpace
 from pyptx.reg import Reg
+from pyptx.tracing.operand import address, shifted
+from pyptx.tracing.trace import DYNAMIC_SMEM, emit, get_ctx
 from pyptx.types import PtxType, b8, b32, b64, u32
 from pyptx.wgmma_layout import GmmaLayout, Major, pick_gmma_layout
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pyptx._loc import user_place
-from pyptx._trace import get_ctx, in_trace
 from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.reg import Reg
 from pyptx.specs import Layout
+from pyptx.tracing.trace import get_ctx, in_trace
 from pyptx.types import PtxType, u64
 
 __all__ = ["TensorSpec", "TmaDescriptorHandle"]

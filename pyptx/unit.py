@@ -20,9 +20,7 @@ from typing import Any, Protocol
 
 from pyptx import parser
 from pyptx._loc import Place, user_place
-from pyptx._operand import operand
 from pyptx._params import parse_params
-from pyptx._trace import run, trace_scope
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
     AddressSize,
@@ -37,6 +35,8 @@ from pyptx.ir.nodes import (
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
+from pyptx.tracing.operand import operand
+from pyptx.tracing.trace import run, trace_scope
 from pyptx.types import PtxType
 
 __all__ = ["Unit"]

@@ -28,11 +28,10 @@ LAYERS = (
     ("isa",),
     ("ir",),
     ("parser", "emitter", "validate", "spec", "codegen", "_geometry"),
-    ("_operand", "_trace", "_operators", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
+    ("tracing", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
-    ("_variant", "_params", "unit", "_declaration", "_specialize", "_outside", "_binding", "_traced", "_calls",
-     "kernel", "program"),
+    ("_params", "unit", "_outside", "kernel", "program"),
     ("highlight", "analysis", "history", "tune", "views", "check", "debug", "testing"),
     ("__init__",),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
@@ -42,7 +41,7 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 # part that holds the method -> parts the method imports when it is called
 DOORS = {
     "compiled": {"views"},                              # Compiled.view()
-    "_variant": {"views", "check", "debug"},            # view(), check() and debug() of Kernel and Entry
+    "kernel": {"views", "check", "debug"},              # view(), check() and debug() of Kernel and Entry
     "debug": {"views", "jupyter"},                      # how a notebook shows a session
     "tune": {"views", "jupyter"},                       # sweep(), which shows a study while it runs
 }

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.tracing import Cases, accept, module_of, trace, written
 
 from pyptx import ptx, reg, types
-from pyptx._operand import float_literal
 from pyptx.errors import ShapeError, TraceError
+from pyptx.tracing.operand import float_literal
 from pyptx.types import (
     PtxType,
     b16,

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from support.tracing import accept, module_of, trace, written
 
 from pyptx import kernel, ptx, reg, smem
-from pyptx._operand import address, operand, shifted
-from pyptx._trace import get_ctx, in_trace, run, trace_scope
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
     AddressOperand,
@@ -23,6 +21,8 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.tensor import TensorSpec
+from pyptx.tracing.operand import address, operand, shifted
+from pyptx.tracing.trace import get_ctx, in_trace, run, trace_scope
 from pyptx.types import b32, f32, f64, pred, s32, u32, u64
 
 # operands ----------------------------------------------------------------------------------------------------------

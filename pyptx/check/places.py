@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pyptx._variant import Variant
 from pyptx.analysis.ptxrows import statement_rows
 from pyptx.check.finding import Location
 from pyptx.ir.nodes import Function, Instruction, Label
 from pyptx.ir.visit import statements
+from pyptx.kernel.variant import Variant
 from pyptx.sim import Program
 from pyptx.sim.faults import text_of
 

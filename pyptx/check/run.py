@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pyptx import sim
-from pyptx._variant import Variant
 from pyptx.check.causes import cause
 from pyptx.check.compare import Difference, difference
 from pyptx.check.finding import SEVERITIES, Finding
@@ -25,6 +24,7 @@ from pyptx.check.unset import unset
 from pyptx.check.words import explained
 from pyptx.check.writers import only_float_sums, takes_tickets
 from pyptx.errors import LaunchError
+from pyptx.kernel.variant import Variant
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.core.library import problem
 from pyptx.sim.plan import SCHEDULES

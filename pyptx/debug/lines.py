@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import PurePath
 
 from pyptx._loc import Place, shown_name
-from pyptx._variant import Variant
 from pyptx.analysis.ptxrows import statement_rows
 from pyptx.debug.errors import DebugError
 from pyptx.ir.nodes import Function, Instruction, Label
 from pyptx.ir.visit import statements
+from pyptx.kernel.variant import Variant
 from pyptx.sim import Program
 from pyptx.sim.faults import text_of
 

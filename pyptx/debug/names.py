@@ -14,13 +14,13 @@ from types import CodeType, FrameType
 from typing import Any
 
 from pyptx._loc import Place, is_users
-from pyptx._trace import get_ctx, in_trace
-from pyptx._variant import Variant
 from pyptx.ir.nodes import Block, CompoundExpr, Instruction, IntrinsicScope
 from pyptx.ir.visit import instructions
+from pyptx.kernel.variant import Variant
 from pyptx.reg import NegPred, Reg, RegArray
 from pyptx.sim import Program
 from pyptx.smem import MbarrierArray, MbarrierRef, SharedAlloc, SharedSlice
+from pyptx.tracing.trace import get_ctx, in_trace
 
 __all__ = ["Memory", "Names", "Parts", "Register", "names_of"]
 

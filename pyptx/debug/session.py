@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from pyptx._loc import Place
-from pyptx._variant import Variant
 from pyptx.check.trial import copies_of
 from pyptx.debug.barriers import named
 from pyptx.debug.breakpoints import CTA, Breakpoint, Breakpoints
@@ -29,6 +28,7 @@ from pyptx.debug.state import State
 from pyptx.debug.stops import Focus, Stop
 from pyptx.debug.timeline import interesting
 from pyptx.debug.watched import changed_by, watched
+from pyptx.kernel.variant import Variant
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.actions import Exit, Return
 from pyptx.sim.core.debug import Happened, Mark, Reason, Resident, Turn

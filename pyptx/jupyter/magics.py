@@ -10,7 +10,6 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from pyptx._variant import Variant
 from pyptx.check import CheckError
 from pyptx.jupyter import arguments
 from pyptx.jupyter.cells import Cell
@@ -22,6 +21,7 @@ from pyptx.jupyter.keeping import Keeper, notebook_name
 from pyptx.jupyter.ptxcells import ptx_cell
 from pyptx.jupyter.running import Shown, run, shown
 from pyptx.kernel import Kernel
+from pyptx.kernel.variant import Variant
 
 __all__ = ["PtxMagics", "notebook_name"]
 

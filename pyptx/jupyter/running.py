@@ -9,11 +9,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from pyptx._variant import Variant
 from pyptx.compiled import Compiled
 from pyptx.errors import Diagnostic
 from pyptx.jupyter.cells import run_statement
 from pyptx.kernel import Kernel
+from pyptx.kernel.variant import Variant
 from pyptx.views import LinkedView, linked
 
 __all__ = ["Shown", "run", "shown"]

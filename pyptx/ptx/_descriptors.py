@@ -10,11 +10,11 @@ import warnings
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit
 from pyptx.errors import ShapeError
 from pyptx.ptx._typed import register_address
 from pyptx.reg import Reg
 from pyptx.smem import SharedSlice
+from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, b32, u32, u64
 from pyptx.wgmma_layout import Major, pick_gmma_layout
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pyptx import reg
-from pyptx._trace import emit, get_ctx
 from pyptx.ir.nodes import LabelOperand
 from pyptx.ptx._typed import shared_address, typed
 from pyptx.reg import NegPred, Reg
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import b64
 from pyptx.types import pred as pred_type
 

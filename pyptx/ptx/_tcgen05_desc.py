@@ -6,11 +6,11 @@ Source: PTX ISA, "Instruction descriptor" and "Shared memory descriptor" of tcge
 from __future__ import annotations
 
 from pyptx import reg
-from pyptx._trace import emit
 from pyptx.ptx._descriptors import ADDRESS_MASK, field
 from pyptx.ptx._descriptors import masked_descriptor as wgmma_masked_descriptor
 from pyptx.ptx._typed import one_of
 from pyptx.reg import Reg
+from pyptx.tracing.trace import emit
 from pyptx.types import b64
 
 __all__ = ["BLACKWELL_MASKED_DESC_B128", "descriptor", "make_instr_desc_f16bf16_f32", "masked_descriptor"]

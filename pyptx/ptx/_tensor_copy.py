@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyptx._loc import user_place
-from pyptx._operand import address, operand
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import AddressOperand, ImmediateOperand, RegisterOperand
 from pyptx.ptx._typed import one_of, shared_address, typed
 from pyptx.reg import NegPred, Reg
 from pyptx.tensor import TensorSpec
+from pyptx.tracing.operand import address, operand
 
 __all__ = ["BulkTensor", "TensorCopy", "load", "reduce", "store", "tensor_address"]
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from pyptx import isa, validate
 from pyptx._loc import user_place
-from pyptx._operand import address, operand
-from pyptx._trace import TraceContext, get_ctx, guard, words
 from pyptx.errors import FormError, PtxValidationError, ShapeError
 from pyptx.ir.nodes import Instruction, Operand
 from pyptx.reg import Reg
 from pyptx.spec import UnvalidatedInstructionWarning, ValidationIssue, is_strict, validate_instruction
+from pyptx.tracing.operand import address, operand
+from pyptx.tracing.trace import TraceContext, get_ctx, guard, words
 from pyptx.types import PtxType, from_name
 
 __all__ = ["emit_strictly", "one_of", "register_address", "require_register",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import get_ctx
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import AddressOperand, LabelOperand
 from pyptx.ptx._typed import register_address, typed
 from pyptx.ptx.special import sreg
 from pyptx.reg import NegPred, Reg
+from pyptx.tracing.trace import get_ctx
 from pyptx.types import b32, u32
 from pyptx.types import pred as pred_type
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit, get_ctx
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import Label, LabelOperand, PragmaDirective
 from pyptx.reg import NegPred, Reg
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred as pred_type
 from pyptx.types import s32
 

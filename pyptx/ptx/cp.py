@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyptx._loc import user_place
-from pyptx._operand import address
 from pyptx.errors import ShapeError
 from pyptx.ptx._tensor_copy import BulkTensor, TensorCopy
 from pyptx.ptx._typed import shared_address, typed
 from pyptx.reg import NegPred, Reg
+from pyptx.tracing.operand import address
 
 __all__ = ["async_", "async_bulk"]
 

@@ -7,11 +7,11 @@ is assembled or launched.
 from __future__ import annotations
 
 from pyptx import isa
-from pyptx._operand import operand
-from pyptx._trace import get_ctx, guard
 from pyptx.ir.nodes import Predicate
 from pyptx.isa.spelling import ptx_word, python_word
 from pyptx.reg import Reg
+from pyptx.tracing.operand import operand
+from pyptx.tracing.trace import get_ctx, guard
 
 __all__ = ["inst", "pipe"]
 

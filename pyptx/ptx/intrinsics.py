@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pyptx._trace import get_ctx, in_trace
+from pyptx.tracing.trace import get_ctx, in_trace
 
 __all__ = ["expr", "intrinsic"]
 

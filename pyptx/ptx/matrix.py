@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit, get_ctx
 from pyptx.errors import ShapeError
 from pyptx.ptx._typed import one_of, register_address, shared_address, typed
 from pyptx.reg import NegPred, Reg, RegArray
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import b16, b32, u32
 
 __all__ = ["ldmatrix", "movmatrix", "stmatrix", "stmatrix_x4_trans_f32_bf16"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyptx import reg
-from pyptx._operand import address
-from pyptx._trace import emit, get_ctx
 from pyptx.ir.nodes import AddressOperand
 from pyptx.ir.types import LinkingDirective, StateSpace
 from pyptx.reg import Reg
+from pyptx.tracing.operand import address
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import PtxType, b64
 
 __all__ = ["addr", "cvta", "global_ptrs", "param", "var"]

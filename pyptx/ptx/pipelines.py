@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit
 from pyptx.errors import ShapeError
 from pyptx.reg import Reg
+from pyptx.tracing.trace import emit
 from pyptx.types import pred, u32
 
 __all__ = ["PipelineState", "pipeline"]

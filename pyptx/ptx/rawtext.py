@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from pyptx import parser
 from pyptx._loc import Place, user_place
-from pyptx._trace import get_ctx
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import Block, File, IntrinsicScope, Label, Loc, Statement
 from pyptx.ir.visit import statements
+from pyptx.tracing.trace import get_ctx
 
 __all__ = ["file_", "loc", "raw"]
 

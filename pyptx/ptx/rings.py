@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import get_ctx
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import AddressOperand, RegisterOperand
 from pyptx.ptx import _mbarrier, cluster
 from pyptx.ptx._typed import typed
 from pyptx.reg import NegPred, Reg
+from pyptx.tracing.trace import get_ctx
 from pyptx.types import u32
 
 __all__ = ["DynamicSlot", "MbarrierRing", "Slot"]

@@ -10,8 +10,6 @@ import warnings
 from collections.abc import Sequence
 
 from pyptx._loc import user_place
-from pyptx._operand import address
-from pyptx._trace import emit
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import AddressOperand
 from pyptx.ptx._tcgen05_desc import (
@@ -23,6 +21,8 @@ from pyptx.ptx._tcgen05_desc import (
 from pyptx.ptx._tcgen05_mma import group_word, mma
 from pyptx.ptx._typed import one_of, shared_address, type_name, typed
 from pyptx.reg import NegPred, Reg, RegArray
+from pyptx.tracing.operand import address
+from pyptx.tracing.trace import emit
 from pyptx.types import PtxType
 
 __all__ = ["BLACKWELL_MASKED_DESC_B128", "alloc", "commit", "cp", "dealloc", "descriptor", "fence_after_thread_sync",

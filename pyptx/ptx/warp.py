@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit
 from pyptx.errors import ShapeError
 from pyptx.reg import Reg
+from pyptx.tracing.trace import emit
 from pyptx.types import b32
 
 __all__ = ["reduce_max", "reduce_min", "reduce_sum"]

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx._trace import emit
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import VectorOperand
 from pyptx.ptx._descriptors import MASKED_DESC_B128, auto_descriptor, make_descriptor, masked_descriptor
 from pyptx.ptx._typed import one_of, type_name, typed
 from pyptx.reg import NegPred, Reg, RegArray
 from pyptx.smem import SharedAlloc, SharedSlice
+from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, u32
 from pyptx.types import pred as pred_type
 

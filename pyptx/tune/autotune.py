@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pyptx._calls import Calls
 from pyptx._outside import hashable
 from pyptx.kernel import Kernel
+from pyptx.kernel.calls import Calls
 from pyptx.runtime import Runtime, runtime_for
 from pyptx.runtime.arrays import register
 from pyptx.tune import results

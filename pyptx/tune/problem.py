@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pyptx._variant import Variant
 from pyptx.errors import LaunchError
 from pyptx.kernel import Kernel
+from pyptx.kernel.variant import Variant
 from pyptx.runtime import LaunchPlan, Runtime, runtime_for
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.numpy_arrays import numpy_dtype

@@ -66,7 +66,7 @@ CONTRACT = {
         TensorSpec.tma_desc()
         TmaDescriptorHandle(tensor)
     """,
-    "pyptx._trace": """
+    "pyptx.tracing.trace": """
         trace_scope(*, ptx_version=None)
         get_ctx()
         TraceContext

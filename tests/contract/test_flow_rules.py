@@ -4,10 +4,10 @@ import pytest
 from support.tracing import accept, module_of, trace, written
 
 from pyptx import intrinsic, ptx, reg, smem
-from pyptx._trace import trace_scope
 from pyptx.emitter import emit
 from pyptx.errors import ShapeError
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.tracing.trace import trace_scope
 from pyptx.types import f32, f64, pred, u32
 
 

@@ -22,13 +22,13 @@ from difflib import ndiff
 from textwrap import dedent
 
 from pyptx import validate
-from pyptx._trace import DYNAMIC_SMEM, TraceContext, run, trace_scope
 from pyptx.emitter import emit
 from pyptx.ir.nodes import AddressSize, Function, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.parser import parse
 from pyptx.toolchain import assemble
+from pyptx.tracing.trace import DYNAMIC_SMEM, TraceContext, run, trace_scope
 
 _VERSION = (8, 6)
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pyptx import sim
-from pyptx._variant import Variant
 from pyptx.compiled import Compiled
 from pyptx.kernel import Kernel
+from pyptx.kernel.variant import Variant
 from pyptx.program import Entry
 from pyptx.runtime import LaunchPlan
 from pyptx.runtime.arrays import arrays_of

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterable
 from typing import Any, Self
 
-from pyptx._binding import Binding
-from pyptx._declaration import Declaration, Grid
 from pyptx._outside import Outside, hashable
-from pyptx._specialize import specialize
-from pyptx._variant import Variant
 from pyptx.compiled import Compiled
 from pyptx.ir.nodes import Module, Param
+from pyptx.kernel.binding import Binding
+from pyptx.kernel.declaration import Declaration, Grid
+from pyptx.kernel.specialize import specialize
+from pyptx.kernel.variant import Variant
 from pyptx.runtime import Dim3
 from pyptx.specs import Tile
 

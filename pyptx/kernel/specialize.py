@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from pyptx import validate
-from pyptx._declaration import Declaration
 from pyptx._loc import Place, raised_at
-from pyptx._trace import DYNAMIC_SMEM, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
-from pyptx._variant import Variant
 from pyptx.emitter import emit_lines
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import AddressSize, Function, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
+from pyptx.kernel.declaration import Declaration
+from pyptx.kernel.variant import Variant
 from pyptx.tensor import TensorSpec
+from pyptx.tracing.trace import DYNAMIC_SMEM, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
 
 __all__ = ["specialize"]
 

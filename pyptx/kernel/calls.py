@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from pyptx._outside import hashable
-from pyptx._variant import Variant
+from pyptx.kernel.variant import Variant
 from pyptx.runtime import LaunchPlan, Runtime, chosen
 from pyptx.runtime.arrays import Elements, StandIn, arrays_of_type
 

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from functools import cache
 
 from pyptx._loc import Place, boundary, user_place
-from pyptx._operand import operand
 from pyptx.errors import TraceError
 from pyptx.ir.nodes import (
     Block,
@@ -29,6 +28,7 @@ from pyptx.ir.nodes import (
     VarDecl,
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.tracing.operand import operand
 from pyptx.types import PtxType
 
 __all__ = ["DYNAMIC_SMEM", "STATIC_SMEM_LIMIT", "TraceContext", "emit", "get_ctx", "guard", "in_trace", "run",

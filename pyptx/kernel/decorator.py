@@ -9,14 +9,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pyptx._calls import Calls
-from pyptx._declaration import Declaration, Grid
 from pyptx._geometry import byte_count
-from pyptx._traced import Traced
-from pyptx._variant import Variant, device_arrays, roofline
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective
 from pyptx.ir.types import LinkingDirective
+from pyptx.kernel.calls import Calls
+from pyptx.kernel.declaration import Declaration, Grid
+from pyptx.kernel.traced import Traced
+from pyptx.kernel.variant import Variant, device_arrays, roofline
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, dim3, options, runtime_for
 from pyptx.runtime.adopted import adopted
 from pyptx.runtime.arrays import register

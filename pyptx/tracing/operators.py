@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any, Self
 
 from pyptx._loc import user_place
-from pyptx._operand import float_literal
-from pyptx._trace import emit, get_ctx, words
 from pyptx.ir.nodes import ImmediateOperand, Instruction
 from pyptx.isa.registers import SPECIAL
+from pyptx.tracing.operand import float_literal
+from pyptx.tracing.trace import emit, get_ctx, words
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
 __all__ = ["PREFIX", "Operators", "arithmetic", "readable"]

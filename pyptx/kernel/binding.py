@@ -10,8 +10,8 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyptx._declaration import Declaration, Grid
 from pyptx.errors import LaunchError
+from pyptx.kernel.declaration import Declaration, Grid
 from pyptx.runtime import Dim3, Runtime, dim3
 from pyptx.runtime.arrays import Arrays
 from pyptx.specs import Tile, unify_envs
