@@ -22,8 +22,9 @@ What is exact, and what is not:
 - Several threads that add floating-point numbers atomically, or take tickets, do so in the simulator's order.
 - Launches run one after the other: griddepcontrol finds the grid before ended.
 - multimem stands for one replica. Refused by name at load: textures and surfaces, fabric, mbarriers that report
-  (layout v1), fma with .oob, arithmetic on packs of four fp8 and smaller, tcgen05.alloc with .exclusive, shfl and vote
-  without .sync (no target since sm_70 has them), and what only sm_107 has.
+  (layout v1), fma with .oob, arithmetic on packs of four small floats without .satfinite and sums with ue8m0 among
+  them, tcgen05.alloc with .exclusive, shfl and vote without .sync (no target since sm_70 has them), and what only
+  sm_107 has.
 """
 
 from pyptx.sim.counters import Counters

@@ -13,6 +13,7 @@ from functools import cache
 from pyptx.isa.means import meaning
 from pyptx.sim.actions import Compute, Const
 from pyptx.sim.decode.convert import conversion, lane_of, stochastic
+from pyptx.sim.decode.packs import TARGETS, packed
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
 from pyptx.sim.means import Apply, Leaf, Node
 from pyptx.sim.operands import Operands
@@ -36,6 +37,8 @@ def compute(o: Operands) -> Compute | None:
     """The action of a form with `means`; None when a primitive of it is not simulated."""
     text = meaning(o.form, o.choices)
     try:
+        if o.choices.get("dtype") in TARGETS and "atype" in o.choices:
+            return packed(o)
         return Compute(tuple(_Reader(o).assignments(text)))
     except Unknown:
         return None
