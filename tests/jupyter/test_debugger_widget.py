@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from support.sessions import FakeSession
 
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.debug import commands
 from pyptx.jupyter import debugger
 from pyptx.jupyter.debugger import LIVE_MIME, WIDGET_MIME, DebuggerWidget, display_session
+from pyptx.types import u32
+from pyptx.views._page import STATIC
 from pyptx.views.debugger import DebugView
 
 LIMIT_S = 30
@@ -32,9 +39,9 @@ def widget(monkeypatch):
     made.close()
 
 
-def ask(made, sent, name: str, **values: Any) -> dict[str, Any]:
+def ask(made, sent, command: str, /, **values: Any) -> dict[str, Any]:
     """What the front end is told in the end."""
-    made._asked(made, {"number": "7", "ask": name, "values": values}, [])
+    made._asked(made, {"number": "7", "ask": command, "values": values}, [])
     until(lambda: any("working" not in message for message in sent))
     assert sent.pop(0) == {"number": "7", "working": True}
     return sent.pop()
@@ -101,3 +108,65 @@ def test_a_session_has_one_widget(monkeypatch):
     display_session(session)
     assert shown[0] is shown[1] and shown[0].session is session
     shown[0].close()
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """The widget of a session that simulates, of a kernel that goes round for ever when `again` is 1."""
+    @kernel(in_specs=(Tile(32, u32),), out_specs=(Tile(32, u32),), grid=(1, 1, 1), block=(32, 1, 1))
+    def rounds(again, y):
+        again_at, y_at = ptx.global_ptrs(again, y)
+        turns, more = reg.scalar(u32, init=0), reg.scalar(u32)
+        ptx.inst.ld.global_.u32(more, ptx.addr(again_at))
+        with ptx.loop("round", pred=more == 1):
+            ptx.inst.add.u32(turns, turns, 1)
+        ptx.inst.st.global_.u32(ptx.addr(y_at), turns)
+
+    made: list[DebuggerWidget] = []
+    sent: list[dict[str, Any]] = []
+
+    def start(again: int) -> tuple[DebuggerWidget, list[dict[str, Any]]]:
+        made.append(DebuggerWidget(rounds.debug(np.full(32, again, np.uint32))))
+        monkeypatch.setattr(made[-1], "send", sent.append)
+        return made[-1], sent
+    yield start
+    for widget in made:
+        widget.close()
+        widget.session.close()
+
+
+def test_a_real_session_moves_shows_and_goes_back(real):
+    made, sent = real(0)
+    assert made.document["step"] == 0 and made.sources["python"][0]["name"] == "test_debugger_widget.py"
+    assert ask(made, sent, "step", n=3)["data"] is None and made.document["step"] == 3
+    assert ask(made, sent, "watch", text="turns + 1")["data"] is None
+    assert made.document["watches"][0]["value"] is not None
+    assert ask(made, sent, "show", kind="memory", name="again")["data"] is None
+    assert made.document["memory"][0]["shape"][1] == 32
+    assert ask(made, sent, "break", place="op:st.global", condition="lane == 5")["data"] is None
+    assert ask(made, sent, "resume")["data"] is None
+    assert made.document["stop"]["reason"] == "breakpoint" and made.document["place"]["line"]
+    assert ask(made, sent, "goto", step=2)["data"] is None and made.document["step"] == 2
+    assert "9999" in ask(made, sent, "break", place="ptx:9999")["error"]
+    assert DebugView.from_json(json.loads(json.dumps(made.view().to_json()))).text().startswith("rounds on ")
+
+
+def test_a_run_that_does_not_end_is_paused(real):
+    made, sent = real(1)
+    made._asked(made, {"number": "1", "ask": "resume"}, [])
+    until(lambda: {"number": "1", "working": True} in sent)
+    time.sleep(0.3)
+    assert {"number": "1", "data": None} not in sent
+    made._asked(made, {"number": "2", "ask": "pause"}, [])
+    until(lambda: {"number": "1", "data": None} in sent)
+    assert made.document["stop"]["reason"] == "interrupt" and made.document["step"] > 1000
+
+
+def test_every_command_of_the_widget_is_one_of_the_session():
+    asked = set()
+    for file in STATIC.glob("debug*.js"):
+        text = file.read_text(encoding="utf-8")
+        asked |= set(re.findall(r'this\.act\("(\w+)"', text)) | set(re.findall(r'add\("(\w+)"\)', text))
+    moves = re.search(r"MOVES = \[(.*?)\];", (STATIC / "debugtools.js").read_text(encoding="utf-8"), re.S)[1]
+    asked |= set(re.findall(r'\["(\w+)",', moves))
+    assert {"step", "resume", "break", "watchpoint", "focus", "show"} <= asked <= commands._COMMANDS.keys()
