@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyptx.errors import SimulationError
 from pyptx.sim import actions as act
 from pyptx.sim.core import matrix, tcgen05, tma, transfers
+from pyptx.sim.core.addresses import SPACES, cells
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.core.recorded import replay
@@ -14,8 +15,7 @@ from pyptx.sim.shapes import Shaped
 
 __all__ = ["encode"]
 
-_SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5, "cluster": 7}
-_SIGNED, _WIDE_ADDRESS, _ABSOLUTE = 1 << 8, 1 << 16, 1 << 17
+_SIGNED = 1 << 8
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 _REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3,
           ("max", "u32"): 4,
@@ -104,14 +104,7 @@ def _width_code(width: int) -> int:
 
 
 def _address(e: Encoder, address: act.Address, size: int, count: int, width: int) -> dict:
-    mod = size.bit_length() - 1 | count << 4 | _width_code(width) << 9 | _SPACES[address.space] << 12
-    a = 0
-    if address.base is None:
-        mod |= _ABSOLUTE
-    else:
-        a = e.register(address.base)
-        mod |= _WIDE_ADDRESS if address.base.width == 64 else 0
-    return {"a": a, "mod": mod, "imm": address.offset}
+    return cells(e, address, size.bit_length() - 1 | count << 4 | _width_code(width) << 9)
 
 
 def _load(e: Encoder, action: act.Load) -> None:
@@ -286,7 +279,7 @@ def _both(e: Encoder, target: int, rows: list[int]) -> None:
 
 
 def _is_space(e: Encoder, action: act.IsSpace) -> None:
-    e.emit("isspacep", e.register(action.data), _row_of(e, action.address, 64), imm=_SPACES[action.space])
+    e.emit("isspacep", e.register(action.data), _row_of(e, action.address, 64), imm=SPACES[action.space])
 
 
 def _clock(e: Encoder, action: act.Clock) -> None:

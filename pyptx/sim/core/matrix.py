@@ -9,6 +9,7 @@ import numpy as np
 from pyptx.sim import fragments
 from pyptx.sim import tensor as act
 from pyptx.sim.actions import Address, Reg, Value
+from pyptx.sim.core.addresses import cells
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import lower
 from pyptx.sim.fragments import BITS, Fragment
@@ -122,21 +123,14 @@ def _wgmma_group(e: Encoder, action: act.WgmmaGroup) -> None:
 
 # moves of matrices -------------------------------------------------------------------------------------------------
 
-_SPACES = {"generic": 0, "global": 1, "shared": 2, "local": 3, "const": 4, "param": 5}
 _SHAPES = ("m8n8", "m16n16", "m8n16", "m16n8")
 _LINES = ("b16", "b8", "b6", "b4", "s4")
-_ONE_ELEMENT, _WIDE_ADDRESS, _ABSOLUTE = 1 << 4, 1 << 16, 1 << 17
+_ONE_ELEMENT = 1 << 4
 
 
 def _address(e: Encoder, address: Address, bytes_: int) -> dict:
     """The cells of an access of `bytes_` by each lane, as in access.h."""
-    mod, a = bytes_.bit_length() - 1 | _ONE_ELEMENT | _SPACES[address.space] << 12, 0
-    if address.base is None:
-        mod |= _ABSOLUTE
-    else:
-        a = e.register(address.base)
-        mod |= _WIDE_ADDRESS if address.base.width == 64 else 0
-    return {"a": a, "mod": mod, "imm": address.offset}
+    return cells(e, address, bytes_.bit_length() - 1 | _ONE_ELEMENT)
 
 
 def _shape(action: act.LoadMatrix | act.StoreMatrix, line: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyptx.sim import asynchronous as act
 from pyptx.sim.actions import Address, Const, Reg, Special, Value
+from pyptx.sim.core.addresses import cells
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.means import Apply, Leaf
@@ -11,8 +12,7 @@ from pyptx.sim.memory import shared_address
 
 __all__ = ["ENCODERS", "address_cells", "address_row", "direct_row"]
 
-_SPACES = {"generic": 0, "global": 1, "shared": 2, "cluster": 7}
-_WIDE_ADDRESS, _ABSOLUTE, _GENERIC = 1 << 16, 1 << 17, 1 << 8            # _GENERIC: of a shared address in a row
+_GENERIC = 1 << 8                                               # of a shared address in a row
 _DROP, _EXPECT, _NO_COMPLETE, _OWN, _PARITY, _NOINC, _COMPLETE = (1 << k for k in range(7))     # mbarrier.c
 _TRACKS = ("cp", "bulk", "wgmma", "tc", "tc_ld", "tc_st")
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
@@ -55,14 +55,7 @@ def _target(e: Encoder, register: Reg | None) -> int:
 
 def address_cells(e: Encoder, address: Address, flags: int = 0) -> dict:
     """The address as the handlers of mbarrier.c take it."""
-    mod = flags | _SPACES[address.space] << 12 | (_OWN if address.space == "shared" else 0)
-    a = 0
-    if address.base is None:
-        mod |= _ABSOLUTE
-    else:
-        a = e.register(address.base)
-        mod |= _WIDE_ADDRESS if address.base.width == 64 else 0
-    return {"a": a, "mod": mod, "imm": address.offset}
+    return cells(e, address, flags | (_OWN if address.space == "shared" else 0))
 
 
 def _init(e: Encoder, action: act.MbarrierInit) -> None:
@@ -103,14 +96,8 @@ def _cp_arrive(e: Encoder, action: act.CpArrive) -> None:
 def _cp_async(e: Encoder, action: act.CpAsync) -> None:
     to, count = address_row(e, action.to), _row(e, action.bytes)
     skip = NONE if action.skip is None else e.value(action.skip)
-    mod = action.size.bit_length() - 1 | 1 << 4 | 2 << 9 | _SPACES["global"] << 12
-    mod |= _GENERIC if action.to.space == "generic" else 0
-    base = action.source.base
-    if base is None:
-        mod, a = mod | _ABSOLUTE, 0
-    else:
-        mod, a = mod | (_WIDE_ADDRESS if base.width == 64 else 0), e.register(base)
-    e.emit("cp_async", a=a, b=to, c=count, e=skip, mod=mod, imm=action.source.offset, aux2=int(action.negated))
+    mod = action.size.bit_length() - 1 | 1 << 4 | 2 << 9 | (_GENERIC if action.to.space == "generic" else 0)
+    e.emit("cp_async", b=to, c=count, e=skip, aux2=int(action.negated), **cells(e, action.source, mod, space="global"))
 
 
 def _group(e: Encoder, action: act.AsyncGroup) -> None:
