@@ -159,6 +159,15 @@ def _dead(seen: Sighting) -> Explained:
                      ("is written over", "writes over it"))
 
 
+def _map(seen: Sighting) -> Explained:
+    return Explained("missing-tensormap-fence", f"{_up(_name(seen.before, 'before'))} wrote a tensor map at {{where}}, "
+                     "and the thread at {after} starts a copy with it; copies read maps through a proxy of their own, "
+                     "and no release and acquire of that proxy stand in between: an old map may be used.",
+                     "tensormap.cp_fenceproxy, or fence.proxy.tensormap::generic.release.gpu behind the writes; then a "
+                     "barrier, and fence.proxy.tensormap::generic.acquire.gpu [map], 128 by the threads that start "
+                     "copies, or by one that they wait for", ("writes the map", "uses the map"))
+
+
 def _limit(seen: Sighting) -> Explained:
     return Explained("unwatched", f"Accesses are watched up to about warp-instruction {seen.offset:,} of the run and "
                      "not after it: the sanitizer remembers as much as it may.",
@@ -174,7 +183,7 @@ def _more(seen: Sighting) -> Explained:
 _EXPLAIN = {"race": _race, "proxy": _proxy, "init-fence": _init, "fence-after": _after,
             "uninitialised": _uninitialised, "unawaited": _unawaited, "unawaited-barrier": _unawaited_barrier,
             "peer": _peer, "limit": _limit, "more": _more,
-            "missed": _missed, "dead": _dead}
+            "missed": _missed, "dead": _dead, "map": _map}
 
 
 def explain_registers(use: RegisterUse) -> Explained:

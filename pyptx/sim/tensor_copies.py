@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyptx.sim.actions import Address, Handled, Value
 
-__all__ = ["FIELDS", "TensorCopy", "TensormapCopy", "TensormapReplace"]
+__all__ = ["FIELDS", "TensorCopy", "TensormapCopy", "TensormapFence", "TensormapReplace"]
 
 FIELDS = ("global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype",
           "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode")
@@ -56,3 +56,10 @@ class TensormapCopy(Handled):
 
     target: Address
     source: Address
+
+
+@dataclass(frozen=True, slots=True)
+class TensormapFence(Handled):
+    """fence.proxy.tensormap::generic.acquire: nothing but for the sanitizer, as all see one memory."""
+
+    address: Address

@@ -241,6 +241,7 @@ resume:;
             if (LIKELY(m == ALL && (o->e & 3) == 1 && *(u32 *)R(x, o->e) == ALL)) {          // everybody is here
                 count(x, o, m);
                 if (o->fn) o->fn(x, o, m);
+                if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
                 pc++;
                 continue;
             }

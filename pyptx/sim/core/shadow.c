@@ -58,6 +58,7 @@ static void follows_all(Ctx *x, Agent *a, u32 set, const Shadow *s, u64 offset, 
 // What was written before is lost, and nobody has read it.
 static void written_twice(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offset) {
     const Record *r = &x->watch->records[value >> 6];
+    if ((r->flags | a->flags) & SEEN_MAP) return;                        // fields of it; and who uses it is not among the readers
     if (value >> 6 != a->value >> 6) watch_found(x, FOUND_DEAD, a, r, value & 63, s, offset);
 }
 

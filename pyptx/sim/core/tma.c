@@ -174,6 +174,7 @@ static void f_tensormap_replace(Ctx *x, const Op *o, u32 mask) {
         if (memcmp(m.magic, "pyptxTMA", 8) && !begin_map(&m)) { trap(x, lane, TP_MAP_MAGIC, address, 0); return; }
         if (!replace(&m, o->mod & 15, o->mod >> 4 & 15, value)) { trap(x, lane, TP_FIELD, value, 0); return; }
         memcpy(host, &m, sizeof m);
+        if (UNLIKELY(x->watch != 0)) watch_map_written(x, lane, host, 0);
     }
 }
 
@@ -184,7 +185,12 @@ static void f_tensormap_copy(Ctx *x, const Op *o, u32 mask) {
     u8 *from = shared_place(x, lane, ((u64 *)R(x, o->b))[lane], 128, 64, ADDRESS_OWN, &owner);
     u8 *to = from ? global_place(x, lane, ((u64 *)R(x, o->a))[lane], 128, 64, ADDRESS_WRITES) : 0;
     if (to) memcpy(to, from, 128);
+    if (UNLIKELY(x->watch != 0) && to) watch_map_copied(x, from, to, lane);
+}
+// fence.proxy.tensormap::generic.acquire: lanes run in program order and see one memory.
+static void f_tensormap_fence(Ctx *x, const Op *o, u32 mask) {
+    if (UNLIKELY(x->watch != 0) && mask) watch_map_acquire(x, mask, (const u64 *)R(x, o->a));
 }
 
 #define E(n) {#n, f_##n}
-const Entry tma_ops[] = {E(tensor_copy), E(tensormap_replace), E(tensormap_copy), {0, 0}};
+const Entry tma_ops[] = {E(tensor_copy), E(tensormap_replace), E(tensormap_copy), E(tensormap_fence), {0, 0}};

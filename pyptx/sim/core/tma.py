@@ -7,7 +7,7 @@ from pyptx.sim.core.encode import NONE, Encoder
 from pyptx.sim.core.lower import lower
 from pyptx.sim.core.transfers import address_row
 from pyptx.sim.means import Leaf
-from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapReplace
+from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 
 __all__ = ["ENCODERS"]
 
@@ -46,4 +46,8 @@ def _map_copy(e: Encoder, action: TensormapCopy) -> None:
     e.emit("tensormap_copy", a=_address(e, action.target), b=_address(e, action.source))
 
 
-ENCODERS = {TensorCopy: _copy, TensormapReplace: _replace, TensormapCopy: _map_copy}
+def _map_fence(e: Encoder, action: TensormapFence) -> None:
+    e.emit("tensormap_fence", a=_address(e, action.address))
+
+
+ENCODERS = {TensorCopy: _copy, TensormapReplace: _replace, TensormapCopy: _map_copy, TensormapFence: _map_fence}

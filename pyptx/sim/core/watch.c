@@ -65,6 +65,7 @@ void watch_close(Ctx *x) {
     }
     release_aligned(w->scratch);
     free(w->room_of_shapes);
+    watch_maps_close(w);
     free(w->shape);
     release_aligned(w->nothing);
     release_aligned(w->last);

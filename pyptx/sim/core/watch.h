@@ -15,11 +15,11 @@
 
 enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD, ROW_TC_ST, ROW_KINDS, ROW_MBARRIER = ROW_KINDS };
 enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4 };          // how memory is accessed; by all lanes as one
-enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_TMA = 4 };                  // by the async proxy; ordered among themselves; a copy
+enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,
-       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED };
+       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED, FOUND_MAP };
 
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };
@@ -115,6 +115,7 @@ typedef struct Watch {
     u32 full, full_pc, unlisted, nsync;
     u64 full_steps, most_bytes, clock_bytes;                             // most_bytes: of each table, see watch_memory.c
     u32 often, collect_records, collect_nodes;
+    struct MapFence *map_fences; u32 nmap_fences, map_fences_room;
     Barriers nobody;            // stands for an mbarrier that there is no memory for
 } Watch;
 
@@ -131,7 +132,13 @@ void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier);           // it c
 void watch_shared(Ctx *x, Agent *a, const Cta *cta, u64 offset, u64 bytes);       // offset: from the start of its memory
 void watch_global(Ctx *x, Agent *a, u64 address, u64 bytes);
 void watch_tensor(Ctx *x, Agent *a, const Cta *cta, u32 half, u32 column, u32 columns); // half: 16 of the 128 lanes
-void watch_map(Ctx *x, Agent *a, u64 address);                            // of a tensor map
+// watch_maps.c
+void watch_map(Ctx *x, const Agent *copy, u64 address);
+void watch_map_written(Ctx *x, u32 lane, const u8 *host, u32 released);
+void watch_map_copied(Ctx *x, const u8 *from, const u8 *to, u32 lane);
+void watch_map_release(Ctx *x, u32 m);
+void watch_map_acquire(Ctx *x, u32 m, const u64 *address);
+void watch_maps_close(struct Watch *w);
 void watch_fresh_tensor(Ctx *x, const Cta *cta, u32 column, u32 columns);
 void watch_commit(Ctx *x, u32 kind, u32 lanes);
 void watch_wait_groups(Ctx *x, u32 kind, u32 lanes, u32 most);           // most NONE: for everything, committed or not

@@ -95,16 +95,6 @@ void watch_global(Ctx *x, Agent *a, u64 address, u64 bytes) {
 void watch_tensor(Ctx *x, Agent *a, const Cta *cta, u32 half, u32 column, u32 columns) {
     shadow_touch(x, a, &a->c->tensor[cta->rank], (half * 512 + column) * 4, columns * 4);
 }
-// A tensor map in global memory that this kernel wrote has to pass fence.proxy.tensormap before it is used.
-void watch_map(Ctx *x, Agent *a, u64 address) {
-    Segment *s = segment_of(x, address, 128);
-    if (!s || s->read_only || x->watch->full) return;
-    Agent reads = *a;
-    reads.how = SEEN_READ;
-    reads.good = reads.good_reads = NONE;
-    reads.flags |= SEEN_TMA;
-    shadow_touch(x, &reads, &x->watch->global[s - x->segments], address - s->va, 128);
-}
 void watch_fresh_tensor(Ctx *x, const Cta *cta, u32 column, u32 columns) {
     for (u32 half = 0; half < 8; half++) shadow_forget(x->watch, &cluster_of(cta)->tensor[cta->rank], (half * 512 + column) * 4, columns * 4);
 }

@@ -59,6 +59,7 @@ void watch_fence(Ctx *x, const Op *o, u32 m) {
             }
         }
         break;
+    case FENCE_MAP: watch_map_release(x, m); break;
     case FENCE_BEFORE:
         if (w->tensor_rows) for (u32 k = ROW_TC; k <= ROW_TC_ST; k++) raise(&p->before[k - ROW_TC], p->done[k], m);
         break;

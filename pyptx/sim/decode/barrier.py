@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyptx.sim.actions import Action, BarrierOp, Nop, WarpBarrier
 from pyptx.sim.decode import decodes
+from pyptx.sim.decode.tensor_copy import map_fence
 from pyptx.sim.operands import Operands
 
 
@@ -24,4 +25,6 @@ def barrier(o: Operands) -> Action | None:
 
 @decodes("membar", "fence")
 def fence(o: Operands) -> Action | None:
+    if ".tensormap::generic" in o.instruction.modifiers and ".acquire" in o.instruction.modifiers:
+        return map_fence(o)
     return Nop()                    # lanes run in program order and see one memory

@@ -6,7 +6,7 @@ from pyptx.sim.actions import Action, Address, Const
 from pyptx.sim.decode import decodes
 from pyptx.sim.memory import space_window
 from pyptx.sim.operands import Operands
-from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapReplace
+from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 
 _MODES = {".tile": "tile", ".tile::gather4": "gather4", ".tile::scatter4": "scatter4", ".im2col": "im2col",
           ".im2col_no_offs": "im2col", ".im2col::w": "w", ".im2col_no_offs::w": "w", ".im2col::w::128": "w128"}
@@ -45,6 +45,11 @@ def tensormap(o: Operands) -> Action | None:
     value = o.value("v") if o.type("v") else Const(o.number("v"), 32)
     return TensormapReplace(_generic(o, "tm") if not space else o.address("tm", space), field,
                             o.number("o") if "o" in o else 0, value)
+
+
+def map_fence(o: Operands) -> Action:
+    """fence.proxy.tensormap::generic.acquire."""
+    return TensormapFence(_generic(o, "a"))
 
 
 def _generic(o: Operands, name: str) -> Address:

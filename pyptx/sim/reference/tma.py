@@ -13,7 +13,7 @@ from pyptx.sim.reference.asynchronous import Operation, global_place, issue, lan
 from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.state import Cta, Fault, lanes_of
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem
-from pyptx.sim.tensor_copies import TensorCopy, TensormapCopy, TensormapReplace
+from pyptx.sim.tensor_copies import TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 from pyptx.sim.tensor_faults import Problem
 from pyptx.tensor_map._layout import LAYOUT, MAGIC, VERSION
 
@@ -191,6 +191,11 @@ def _copy_map(runner, action: TensormapCopy, mask: int) -> None:
     source, target = (lane_addresses(runner, a, mask)[0] for a in (action.source, action.target))
     data = bytes(_map_bytes(runner, lane, source, action.source, writes=False))
     global_place(runner, lane, target, 128, 64, writes=True)[:] = np.frombuffer(data, np.uint8)
+
+
+@handles(TensormapFence)
+def _fence_map(runner, action: TensormapFence, mask: int) -> None:
+    pass                                                # lanes run in program order and see one memory
 
 
 def _map_bytes(runner, lane: int, address: int, of: Address, *, writes: bool) -> np.ndarray:
