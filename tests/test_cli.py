@@ -7,26 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cells import FILE
 from support.processes import python
 
 from pyptx import cli
 from pyptx.cli.kernels import CommandError, load_kernel, parameters
 
-KERNELS = '''
-from pyptx import Tile, kernel, ptx, reg
-from pyptx.types import f32, u32
-
-@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=(32, 1, 1))
-def double(x, y, *, factor=2.0):
-    x_at, y_at = ptx.global_ptrs(x, y)
-    i = reg.from_(ptx.special.tid.x(), u32)
-    for pointer in (x_at, y_at):
-        ptx.inst.mad.wide.u32(pointer, i, 4, pointer)
-    value = reg.scalar(f32)
-    ptx.inst.ld.global_.f32(value, ptx.addr(x_at))
-    ptx.inst.mul.f32(value, value, factor)
-    ptx.inst.st.global_.f32(ptx.addr(y_at), value)
-'''
 SECOND = '''
 
 @kernel
@@ -39,14 +25,14 @@ def wrong():
 @pytest.fixture
 def one(tmp_path: Path) -> Path:
     path = tmp_path / "one.py"
-    path.write_text(KERNELS)
+    path.write_text(FILE)
     return path
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
     path = tmp_path / "two.py"
-    path.write_text(KERNELS + SECOND)
+    path.write_text(FILE + SECOND)
     return path
 
 
@@ -191,7 +177,7 @@ def test_a_file_with_two_kernels_needs_a_name(capsys, two: Path):
 
 
 def test_a_kernel_is_found_in_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "kernels_in_a_module.py").write_text(KERNELS)
+    (tmp_path / "kernels_in_a_module.py").write_text(FILE)
     monkeypatch.syspath_prepend(tmp_path)
     assert load_kernel("kernels_in_a_module:double").__name__ == "double"
     del sys.modules["kernels_in_a_module"]

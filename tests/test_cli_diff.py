@@ -6,31 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from support.cells import FILE
 
 from pyptx import cli, history
 from pyptx.cli.kernels import load_kernel
-
-KERNEL = '''
-from pyptx import Tile, kernel, ptx, reg
-from pyptx.types import f32, u32
-
-@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=(32, 1, 1))
-def double(x, y, *, factor=2.0):
-    x_at, y_at = ptx.global_ptrs(x, y)
-    i = reg.from_(ptx.special.tid.x(), u32)
-    for pointer in (x_at, y_at):
-        ptx.inst.mad.wide.u32(pointer, i, 4, pointer)
-    value = reg.scalar(f32)
-    ptx.inst.ld.global_.f32(value, ptx.addr(x_at))
-    ptx.inst.mul.f32(value, value, factor)
-    ptx.inst.st.global_.f32(ptx.addr(y_at), value)
-'''
 
 
 @pytest.fixture
 def one(tmp_path: Path) -> Path:
     path = tmp_path / "one.py"
-    path.write_text(KERNEL)
+    path.write_text(FILE)
     return path
 
 

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from support.cells import PTX
 
 import pyptx
 from pyptx.views import Diff, diff
 
 pytestmark = pytest.mark.browser
-
-PTX = """.version 7.8
-.target sm_80
-.address_size 64
-.visible .entry scale(.param .u64 x, .param .f32 factor)
-{
-    .reg .b64 %a;
-    .reg .b32 %i;
-    .reg .f32 %f, %v;
-    ld.param.u64 %a, [x];
-    ld.param.f32 %f, [factor];
-    mov.u32 %i, %tid.x;
-    mad.wide.u32 %a, %i, 4, %a;
-    ld.global.f32 %v, [%a];
-    mul.f32 %v, %v, %f;
-    st.global.f32 [%a], %v;
-    ret;
-}
-"""
 
 
 @pytest.fixture(scope="module")

@@ -7,32 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from IPython.core.completer import provisionalcompleter
+from support.cells import PTX
 
 import pyptx
 from pyptx import history
 from pyptx.jupyter.completion import completions
 from pyptx.views import LinkedView
 
-SCALE = """\
-%%ptx
-.version 7.8
-.target sm_80
-.address_size 64
-.visible .entry scale(.param .u64 x, .param .f32 factor)
-{
-    .reg .b64 %a;
-    .reg .b32 %i;
-    .reg .f32 %f, %v;
-    ld.param.u64 %a, [x];
-    ld.param.f32 %f, [factor];
-    mov.u32 %i, %tid.x;
-    mad.wide.u32 %a, %i, 4, %a;
-    ld.global.f32 %v, [%a];
-    mul.f32 %v, %v, %f;
-    st.global.f32 [%a], %v;
-    ret;
-}
-"""
+SCALE = "%%ptx\n" + PTX
 OTHER = SCALE.replace("mul.f32 %v, %v, %f", "add.f32 %v, %v, %f")
 TWO = SCALE + SCALE.split("\n", 4)[4].replace("scale(", "second(")
 
