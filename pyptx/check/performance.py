@@ -82,19 +82,20 @@ def _note(program: Program, rule: str, costs: list[_Cost], request: Request | No
           worst: int) -> Finding:
     requests, taken, least = (sum(getattr(c, n) for c in costs) for n in ("requests", "taken", "least"))
     name = program.instructions[worst].mnemonic
+    asked = f"{requests} request{'s' if requests > 1 else ''}"
     many = f", in {len(costs)} instructions of this {'line' if places.of(worst, '').place else 'kind'}" \
         if len(costs) > 1 else ""
     if rule == CONFLICTS:
         message = (f"{name} takes {taken / requests:.3g} passes over shared memory where {least / requests:.3g} would "
                    f"do: {taken / least:.2g}-way bank conflicts on average, {taken - least:.0f} passes too many in "
-                   f"{requests} requests{many}.")
+                   f"{asked}{many}.")
         fix = "let the lanes of a request access different banks" if request is None else \
             advice(request, _start(program, request))
     else:
         array = f" of {request.tensor.removesuffix('_tma_desc')}" if request is not None and request.tensor else ""
         message = (f"{name} moves {taken / requests:.3g} sectors{array} a request, {SECTOR} bytes each, where "
                    f"{least / requests:.3g} would hold what its lanes use: {least / taken:.0%} of what is moved, in "
-                   f"{requests} requests{many}.")
+                   f"{asked}{many}.")
         fix = _nearer(request)
     at = tuple(places.of(c.instruction, "costs time") for c in sorted(costs, key=lambda c: c.least - c.taken))
     shown = {(p.place, None if p.place else p.ptx_line): p for p in reversed(at)}

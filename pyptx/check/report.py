@@ -57,9 +57,9 @@ class Report:
         if not self.ok:
             raise CheckError(self)
 
-    def text(self, colour: bool = False) -> str:
-        """The report for a terminal."""
-        return _text.text(self, colour)
+    def text(self, colour: bool = False, width: int | None = None) -> str:
+        """The report for a terminal, prose broken into lines of `width` where that is given."""
+        return _text.text(self, colour, width)
 
     def to_html(self) -> str:
         """The report as HTML that needs no script and no style sheet."""

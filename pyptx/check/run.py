@@ -105,12 +105,13 @@ def _faults(program: sim.Program, outcomes: Mapping[Schedule, Outcome], places: 
 
 
 def _loads(program: sim.Program, places: Places) -> Iterator[Finding]:
-    for load, signal in unwaited(program):
+    late = dict(unwaited(program))
+    for load, signal in late.items():
         at = places.of(load, "reads tensor memory"), places.of(signal, "lets others go on")
         yield Finding("tensor-memory-load", "warning",
                       "tcgen05.ld may still read tensor memory when its thread lets others go on: no tcgen05.wait::ld "
                       "comes in between.", "tcgen05.wait::ld behind the loads, before barriers and dealloc", at)
-    for load, use in used_early(program):
+    for load, use in ((load, use) for load, use in used_early(program) if load not in late):
         at = places.of(load, "reads tensor memory"), places.of(use, "uses its registers")
         yield Finding("tensor-memory-load", "warning",
                       "The registers of tcgen05.ld are used before tcgen05.wait::ld: they may not be written yet.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -58,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(report.to_json(), indent=1))
     else:
-        print(report.text(colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+        terminal = sys.stdout.isatty()
+        print(report.text(terminal and not os.environ.get("NO_COLOR"),
+                          shutil.get_terminal_size().columns if terminal else None))
     return 0 if report.ok else FOUND
 
 

@@ -78,6 +78,8 @@ def _changes(line: str) -> Iterator[tuple[str, str]]:
         yield "16 bytes more", with_number(found, 16)
         yield "16 bytes less", with_number(found, -16)
         yield "no bytes", line.replace(".expect_tx", "").replace(found[0][-len(found[1]) - 3:], ";")
+    elif found := re.match(r"(?:ld|st|atom|red)\.(acquire|release|acq_rel)\.", rest):
+        yield "without order", line.replace(found[1], "relaxed")
     elif re.match(r"mbarrier\.arrive\.(shared|release)", rest):
         yield "drop", ""
         yield "arrive twice", f"{line} {line}"

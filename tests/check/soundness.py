@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from check.examples import EXAMPLES
+from check.of_examples import EXAMPLES
 from check.kernels import CLEAN, Clean
 from check.mutants import Mutant, mutants
 from check.pairs import CASES, KERNELS
@@ -108,7 +108,7 @@ def _page(results: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (f"Made on {results['date']} at commit {results['commit']} by `{results['command']}`, in "
            f"{results['seconds']:.0f} s on two cores. Kernels without a row have nothing to weaken; sizes are in "
-           "`tests/check/examples.py`.")
+           "`tests/check/of_examples.py`.")
 
 
 def _main(names: list[str]) -> None:
