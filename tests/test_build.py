@@ -29,7 +29,7 @@ def test_a_wheel_holds_package_notebooks_and_if_wanted_the_core(checkout: Path, 
     names = [entry.filename for entry in inside]
     assert wheel.name.startswith("pyptx_workbench-")
     assert "pyptx/notebooks/01-first-kernel.ipynb" in names
-    assert "pyptx/jupyter/static/linked.js" in names
+    assert "pyptx/jupyter/static/code/linked.js" in names
     assert not any(name.startswith(("tests/", "examples/")) for name in names)
     extension = [entry for entry in inside if "labextension" in entry.filename]
     assert {entry.filename.partition(".data/data/")[2].rpartition("/static/")[0] for entry in extension} >= {LAB}, names

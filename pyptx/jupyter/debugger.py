@@ -28,7 +28,7 @@ class DebuggerWidget(AnyWidget):
     needs no simulator, elsewhere HTML.
     """
 
-    _esm = f"{bundle('debugwidget')}\nexport default {{ render: module_debugwidget.render }};\n"
+    _esm = f"{bundle('debugger/widget')}\nexport default {{ render: module_debugger_widget.render }};\n"
     _css = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
     sources = traitlets.Dict().tag(sync=True)
     document = traitlets.Dict().tag(sync=True)

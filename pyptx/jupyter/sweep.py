@@ -64,7 +64,7 @@ class SweepWidget(Sweep, AnyWidget):
     elsewhere HTML.
     """
 
-    _esm = f"{bundle('sweepwidget')}\nexport default {{ render: module_sweepwidget.render }};\n"
+    _esm = f"{bundle('sweeps/widget')}\nexport default {{ render: module_sweeps_widget.render }};\n"
     _css = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
     data = traitlets.Dict().tag(sync=True)
     actions = traitlets.List(traitlets.Unicode()).tag(sync=True)

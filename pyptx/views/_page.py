@@ -6,14 +6,15 @@ import json
 import re
 from html import escape
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Any
 
 __all__ = ["STATIC", "bundle", "page"]
 
 STATIC = Path(__file__).parents[1] / "jupyter" / "static"
-STYLES = ("linked.css", "diff.css", "sweep.css", "roofline.css", "debug.css")
+STYLES = ("code/linked.css", "diffs/diff.css", "sweeps/sweep.css", "rooflines/roofline.css", "debugger/debug.css")
 
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";[^\n]*$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
 _OTHER = re.compile(r"^(import\b|export (?!(?:async )?(?:function|const|let|class)\b)).*$", re.MULTILINE)
 
@@ -50,9 +51,9 @@ window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount
 
 
 def bundle(entry: str, folder: Path = STATIC) -> str:
-    """The module `entry` and what it imports as one script: each module `x` becomes an object `module_x`.
+    """The module `entry` and what it imports as one script: each module `x/y` becomes an object `module_x_y`.
 
-    Modules import by name from files beside them (`import {a, b as c} from "./x.js";`) and export declarations.
+    Modules import by name from files near them (`import {a, b as c} from "../x.js";`) and export declarations.
 
     Raises:
         ValueError: another kind of import or export, or modules that import each other.
@@ -68,15 +69,20 @@ def _add(name: str, folder: Path, done: dict[str, str], path: tuple[str, ...]) -
     if name in done:
         return
     source = (folder / f"{name}.js").read_text(encoding="utf-8")
-    for _, other in _IMPORT.findall(source):
-        _add(other, folder, done, (*path, name))
+    for _, target in _IMPORT.findall(source):
+        _add(_near(name, target), folder, done, (*path, name))
     exports = _EXPORT.findall(source)
-    body = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = {_object(m[2])};", source)
+    body = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = {_object(_near(name, m[2]))};", source)
     if other := _OTHER.search(body):
         raise ValueError(f"{name}.js: the bundle cannot take {other[0]!r}")
     body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
     done[name] = f"const {_object(name)} = (() => {{\n{body}\nreturn {{{', '.join(exports)}}};\n}})();"
 
 
+def _near(name: str, target: str) -> str:
+    """The module that `name` means by `target`, a path from its own folder."""
+    return normpath(join(dirname(name), target))
+
+
 def _object(name: str) -> str:
-    return "module_" + name.replace("-", "_")
+    return "module_" + re.sub(r"\W", "_", name)

@@ -164,9 +164,9 @@ def test_a_run_that_does_not_end_is_paused(real):
 
 def test_every_command_of_the_widget_is_one_of_the_session():
     asked = set()
-    for file in STATIC.glob("debug*.js"):
+    for file in STATIC.glob("debugger/*.js"):
         text = file.read_text(encoding="utf-8")
         asked |= set(re.findall(r'this\.act\("(\w+)"', text)) | set(re.findall(r'add\("(\w+)"\)', text))
-    moves = re.search(r"MOVES = \[(.*?)\];", (STATIC / "debugtools.js").read_text(encoding="utf-8"), re.S)[1]
+    moves = re.search(r"MOVES = \[(.*?)\];", (STATIC / "debugger/tools.js").read_text(encoding="utf-8"), re.S)[1]
     asked |= set(re.findall(r'\["(\w+)",', moves))
     assert {"step", "resume", "break", "watchpoint", "focus", "show"} <= asked <= commands._COMMANDS.keys()

@@ -39,7 +39,7 @@ def test_javascript_and_python_agree():
     cases = [(pick.choice(names), pick.choice([1, 31, 32, 33, pick.randint(1, 1100)]), pick.randint(0, 260),
               pick.choice([0, pick.randint(0, 4096), pick.randint(0, 240_000)])) for _ in range(400)]
     given = json.dumps([[limits_of(name), *rest] for name, *rest in cases])
-    script = SCRIPT.format(module=json.dumps((STATIC / "occupancy.js").as_uri()))
+    script = SCRIPT.format(module=json.dumps((STATIC / "code/occupancy.js").as_uri()))
     done = subprocess.run([node, "--input-type=module", "-e", script], input=given, text=True, capture_output=True,
                           timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]

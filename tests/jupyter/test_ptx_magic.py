@@ -199,8 +199,8 @@ def test_source_lines_that_loc_names_are_shown(run, tmp_path):
     view = run(cell).result
     assert view.panes == ("python", "ptx", "sass")
     assert [(section.file, section.function) for section in view.python.sections] == [("scale.cu", "scale")]
-    assert "    x[threadIdx.x] *= 2;" in view.python.text
-    assert view.python.sass[view.python.text.index("    x[threadIdx.x] *= 2;")] > 3
+    assert "x[threadIdx.x] *= 2;" in view.python.text
+    assert view.python.sass[view.python.text.index("x[threadIdx.x] *= 2;")] > 3
 
 
 def test_the_help_lists_the_options(shell):

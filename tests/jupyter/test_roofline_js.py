@@ -13,7 +13,7 @@ from pyptx.views._page import STATIC
 from pyptx.views.rooflines.layout import picture
 from pyptx.views.rooflines.numbers import number, power, quantity, ticks
 
-MODULES = {name: (STATIC / f"{name}.js").as_uri() for name in ("rooflayout", "roofnumbers")}
+MODULES = {name: (STATIC / f"{name}.js").as_uri() for name in ("rooflines/layout", "rooflines/numbers")}
 
 
 def node(script: str, data: object) -> object:
@@ -30,7 +30,7 @@ def node(script: str, data: object) -> object:
 def test_everything_stands_where_python_puts_it():
     cases = [(view, level, width) for view in (four(), sgemm(), sweep()) for level in ("dram", "l2")
              for width in (420, 900)]
-    script = f"""import {{ layout }} from "{MODULES['rooflayout']}";
+    script = f"""import {{ layout }} from "{MODULES['rooflines/layout']}";
       const drawn = ([view, level, width]) => {{
         const area = {{ left: 70, top: 20, width, height: width / 2 }};
         const {{ lines, labels, markers, leaders }} = layout(view, level, area);
@@ -61,7 +61,7 @@ def assert_near(found, wanted) -> None:
 def test_numbers_are_written_alike():
     values = [0.5e-9, 3.4e-6, 999.96e9, 12345.0, 0.125, 7.0, 1e15, 66.9e12, 0.0]
     powers, ends = [1e-4, 0.01, 1.0, 1000.0, 1e4, 1e7], [(0.5, 200.0), (1e-9, 1e15), (0.1, 3e4)]
-    script = f"""import {{ number, power, quantity, ticks }} from "{MODULES['roofnumbers']}";
+    script = f"""import {{ number, power, quantity, ticks }} from "{MODULES['rooflines/numbers']}";
       const [values, powers, ends] = data;
       console.log(JSON.stringify([values.map(one => quantity(one, "B")), values.filter(Boolean).map(number),
                                   powers.map(power), ends.map(([low, high]) => ticks(low, high))]));"""

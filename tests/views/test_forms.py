@@ -125,9 +125,9 @@ def test_the_bundle_refuses_what_it_cannot_turn_into_one_script(tmp_path):
 
 
 def test_modules_import_only_their_neighbours():
-    for path in STATIC.glob("*.js"):
+    for path in STATIC.rglob("*.js"):
         for target in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8")):
-            assert (STATIC / target.removeprefix("./")).is_file(), f"{path.name} imports {target}"
+            assert (path.parent / target).is_file(), f"{path.name} imports {target}"
 
 
 def test_colours_of_a_terminal_are_added_and_change_nothing_else(view):

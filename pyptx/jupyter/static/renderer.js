@@ -1,10 +1,10 @@
 // Draws any view: the one module that a front end imports.
 
-import { mount as mountDebug } from "./debug.js";
-import { mount as mountDiff } from "./diff.js";
-import { mount as mountLinked } from "./linked.js";
-import { mount as mountRoofline } from "./roofline.js";
-import { mount as mountSweep } from "./sweep.js";
+import { mount as mountDebug } from "./debugger/debug.js";
+import { mount as mountDiff } from "./diffs/diff.js";
+import { mount as mountLinked } from "./code/linked.js";
+import { mount as mountRoofline } from "./rooflines/roofline.js";
+import { mount as mountSweep } from "./sweeps/sweep.js";
 import { mount as mountTabs } from "./tabs.js";
 
 /** Draw `data` into `element`, by its kind; returns how to drive and remove it (`destroy()` at least). */

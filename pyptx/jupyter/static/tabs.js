@@ -1,8 +1,8 @@
 // A linked view and its diff with an earlier version, as two tabs; each is drawn when it is first shown.
 
-import { mount as mountDiff } from "./diff.js";
+import { mount as mountDiff } from "./diffs/diff.js";
 import { freshId, h } from "./dom.js";
-import { mount as mountLinked } from "./linked.js";
+import { mount as mountLinked } from "./code/linked.js";
 
 /** The diff that a linked view carries: its right side is the view. */
 export function diffOf(data) {
@@ -10,7 +10,7 @@ export function diffOf(data) {
   return { ...diff, right: { ...own, title: diff.right.title } };
 }
 
-/** As mount of linked.js; also returns show("code" | "diff"). */
+/** As mount of code/linked.js; also returns show("code" | "diff"). */
 export function mount(element, data, options = {}) {
   const id = freshId(), tabs = {}, panels = {}, drawn = {};
   const diff = diffOf(data), names = { code: "Code", diff: `Diff with ${diff.left?.title ?? "an earlier version"}` };

@@ -1,7 +1,7 @@
 """A kernel stopped at one moment of its simulated run: pure data, as `pyptx.debug.Session` gives it.
 
 `document` is how things stand, `sources` the lines it speaks of; both are plain JSON. What is drawn of them here, in
-`pyptx/jupyter/static/debug*.js` and in the terminal has the same words.
+`pyptx/jupyter/static/debugger/` and in the terminal has the same words.
 """
 
 from __future__ import annotations

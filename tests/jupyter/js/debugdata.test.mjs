@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { brief, codeOf, countLanes, laneOn, numeric, partOf, placeOfRow, places, pythonRow, queued, registersShown, shades, spansShown, spread, stackAt, ticks, turned, warpName, warpsShown, zoomed }
-  from "../../../pyptx/jupyter/static/debugdata.js";
+  from "../../../pyptx/jupyter/static/debugger/data.js";
 
 /** Kernel of two lines in k.py from line 5 on, which calls a helper in h.py; five lines of PTX. */
 const sources = { python: [{ file: "a/k.py", first: 5, lines: ["def k():", "  f()"] }, { file: "h.py", first: 5, lines: ["def f():", "  x()"] }],

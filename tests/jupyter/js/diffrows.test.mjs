@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { atLevel, changedWords, factText, fileOf, items, nextRun, pythonRow } from "../../../pyptx/jupyter/static/diffrows.js";
+import { atLevel, changedWords, factText, fileOf, items, nextRun, pythonRow } from "../../../pyptx/jupyter/static/diffs/rows.js";
 
 const ALL = new Set([0, 1, 2, 3]);
 const short = list => list.map(({ row, fold }) => (fold ? `${fold[0]}-${fold[1]}` : row)).join(" ");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blockAt, foldable, loopMarks, placeOf, shownRows } from "../../../pyptx/jupyter/static/folds.js";
+import { blockAt, foldable, loopMarks, placeOf, shownRows } from "../../../pyptx/jupyter/static/code/folds.js";
 
 test("blocks of one line cannot be folded; a block ends with its code", () => {
   assert.deepEqual(foldable([2, 5, 6], 10), [[2, 4], [6, 9]]);

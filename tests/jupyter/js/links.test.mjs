@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blocks, callStacks, colours, control, linkIndex, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
-  from "../../../pyptx/jupyter/static/links.js";
+  from "../../../pyptx/jupyter/static/code/links.js";
 
 // Python rows 0 (kernel, calls the helper twice), 1 (kernel), 2 (helper), 3 (a comment).
 // PTX row 0 is a directive; 1 by line 1; 2 and 4 by the helper through line 0; 3 by line 1.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Sweep, digits, duration, rateText, timeText } from "../../../pyptx/jupyter/static/sweepdata.js";
+import { Sweep, digits, duration, rateText, timeText } from "../../../pyptx/jupyter/static/sweeps/data.js";
 
 const STATES = ["queued", "compiling", "compiled", "refused", "modelled", "measured", "wrong", "failed", "duplicate"].map(name => [name, name[0], name]);
 const none = count => Array(count).fill(null);

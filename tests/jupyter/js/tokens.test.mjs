@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marked, stringStates, tokens } from "../../../pyptx/jupyter/static/tokens.js";
+import { marked, stringStates, tokens } from "../../../pyptx/jupyter/static/code/tokens.js";
 
 const kinds = (language, line, state) => tokens(language, line, state).filter(([kind]) => kind).map(([kind, text]) => `${kind}:${text}`);
 

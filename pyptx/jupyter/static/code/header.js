@@ -1,0 +1,72 @@
+// The summary above the panes: what each entry uses and what its instructions are.
+
+import { h } from "../dom.js";
+import { whatIf } from "./whatif.js";
+
+const size = bytes => (bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(4))} KiB`);
+
+/** [label, value, note, action] of what an entry uses; the action "peak" goes to the most live registers. */
+export function facts(entry) {
+  const spills = entry.spill_stores + entry.spill_loads, dynamic = entry.dynamic_shared_bytes ?? 0;
+  const found = [
+    ["registers", String(entry.registers), entry.live ? `${entry.live} live at most` : "", entry.live ? "peak" : ""],
+    ["spills", spills ? size(spills) : "none", spills ? `${size(entry.spill_stores)} stored, ${size(entry.spill_loads)} loaded` : ""],
+    ["shared memory", size(entry.shared_bytes + dynamic), dynamic ? `${size(entry.shared_bytes)} static, ${size(dynamic)} dynamic` : ""],
+    ["SASS instructions", String(entry.count), entry.code_bytes ? `${size(entry.code_bytes)} of code` : ""],
+  ];
+  if (entry.stack_bytes) found.push(["stack", size(entry.stack_bytes), ""]);
+  if (entry.barriers) found.push(["barriers", String(entry.barriers), ""]);
+  if (entry.occupancy) {
+    const { warps, max_warps, blocks, threads, limiters } = entry.occupancy;
+    found.push(["occupancy", `${Math.round(100 * warps / max_warps)} %`, `${blocks} × ${threads} threads, by ${limiters.join(" and ")}`]);
+  }
+  return found;
+}
+
+/** `show(pane, row)` is called when the reader asks for the line of a note. */
+export function header(data, show) {
+  const value = (one, [label, text, note, action]) => h(`div.pyptx-fact${label === "spills" && text !== "none" ? ".pyptx-bad" : ""}`, {}, h("dt", {}, label),
+    h("dd", {}, h("b", {}, text),
+      action ? h("button.pyptx-peak", { type: "button", title: "Go to the first SASS line with that many", onclick: () => show("sass", peak(data, one)) }, note)
+             : note ? h("small", {}, note) : null));
+  const entry = one => {
+    const more = data.limits?.warps_per_sm ? tryOut(one, data) : null;
+    return [h("div.pyptx-entry", {}, data.entries.length > 1 ? h("b.pyptx-entry-name", {}, one.name) : null,
+              h("dl.pyptx-facts", {}, ...facts(one).map(fact => value(one, fact))), more?.button ?? null, mix(one)), more?.place ?? null];
+  };
+  return h("header.pyptx-header", {},
+    h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`)),
+    ...data.entries.flatMap(entry),
+    data.notes.length ? h("ul.pyptx-notes", {}, ...data.notes.map(note => h("li", {},
+      h("b", {}, note.severity), note.ptx >= 0 ? h("button.pyptx-button", { type: "button", onclick: () => show("ptx", note.ptx) }, `PTX ${note.ptx + 1}`) : null,
+      ` ${note.message}`))) : null);
+}
+
+/** The button that opens "what if", and where it opens. */
+function tryOut(entry, data) {
+  const place = h("div", { hidden: true });
+  const button = h("button.pyptx-button.pyptx-ask", { type: "button", "aria-expanded": "false", title: "Occupancy with other registers, another block size, other shared memory",
+    onclick: () => {
+      place.hidden = !place.hidden;
+      button.setAttribute("aria-expanded", String(!place.hidden));
+      if (!place.hidden && !place.firstChild) place.append(whatIf(entry, data.limits, data.target));
+    } }, "What if?");
+  return { button, place };
+}
+
+/** First SASS row of an entry at which most general registers are live. */
+function peak(data, { start, count, live }) {
+  const at = data.sass.live.slice(start, start + count).indexOf(live);
+  return start + Math.max(0, at);
+}
+
+/** Instructions by kind of work: a bar each, with its number. */
+function mix(entry) {
+  const kinds = Object.entries(entry.mix).sort((a, b) => b[1] - a[1]);
+  const total = kinds.reduce((sum, [, count]) => sum + count, 0) || 1;
+  return h("ul.pyptx-mix", { "aria-label": "Instruction mix" }, ...kinds.map(([kind, count]) => {
+    const item = h("li", { title: `${count} of ${total} instructions, ${Math.round(100 * count / total)} %` }, h("span", {}, kind), h("b", {}, String(count)));
+    item.style.setProperty("--f", `${100 * count / kinds[0][1]}%`);
+    return item;
+  }));
+}

@@ -1,0 +1,25 @@
+// The bar between two panes: drag it, or move it with the arrow keys.
+
+import { h } from "../dom.js";
+import { NAMES } from "./links.js";
+
+/** The bar between the panes `left` and `right` of a view; hidden panes are passed over. */
+export function separator(view, left, right) {
+  const bar = h("div.pyptx-separator", { role: "separator", tabindex: 0, "aria-orientation": "vertical", "data-right": right,
+                                         "aria-label": `Width of ${NAMES[left]} and ${NAMES[right]}`, "aria-valuemin": 10, "aria-valuemax": 90, "aria-valuenow": 50 });
+  const move = pixels => {
+    const { open } = view, a = view.panes[open[open.indexOf(right) - 1]].element, b = view.panes[right].element;
+    const share = Math.min(0.9, Math.max(0.1, (a.offsetWidth + pixels) / (a.offsetWidth + b.offsetWidth)));
+    const sum = Number(a.style.flexGrow) + Number(b.style.flexGrow);
+    a.style.flexGrow = sum * share;
+    b.style.flexGrow = sum * (1 - share);
+    bar.setAttribute("aria-valuenow", Math.round(100 * share));
+  };
+  bar.addEventListener("pointerdown", event => { bar.setPointerCapture(event.pointerId); event.preventDefault(); });
+  bar.addEventListener("pointermove", event => { if (event.buttons) move(event.clientX - bar.getBoundingClientRect().left - 3); });
+  bar.addEventListener("keydown", event => {
+    const step = { ArrowLeft: -24, ArrowRight: 24 }[event.key];
+    if (step) { move(step); event.preventDefault(); event.stopPropagation(); }
+  });
+  return bar;
+}

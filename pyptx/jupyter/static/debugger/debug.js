@@ -1,0 +1,237 @@
+// The debugger: code, warps, timeline, registers, memory at one moment of a kernel's run. Drawn from the document alone; what moves it is in `command`.
+
+import { Code } from "./code.js";
+import { codeOf, pythonRow, queued } from "./data.js";
+import { fragment, tile } from "./grid.js";
+import { Points, Warps, Watches, barriers } from "./lists.js";
+import { Registers } from "./registers.js";
+import { Timeline } from "./timeline.js";
+import { KEYS, Stop, Tools, heading, moveOf } from "./tools.js";
+import { freshId, h } from "../dom.js";
+import { watch } from "../surroundings.js";
+import { menu } from "../code/toolbar.js";
+
+/**
+ * Draw `data` ({kind: "debug", version: 1, sources, document, help}) into `element`.
+ * options.command(name, values): does it, and answers with a promise; the new document comes by update(). Without it nothing can be moved.
+ * options.kept: what the reader has chosen, for the next drawing. Returns {destroy(), update(document), fail(message), select(pane, row)}.
+ */
+export function mount(element, data, options = {}) {
+  if (data.version !== 1) {
+    element.append(h("p", {}, `This view is of kind ${data.kind}, version ${data.version}; the renderer knows debug, version 1. Update pyptx.`));
+    return { destroy() { element.replaceChildren(); }, update() {}, fail() {}, select() {} };
+  }
+  const view = new Debugger(element, data, options);
+  return { destroy: () => view.destroy(), update: state => view.update(state), fail: message => view.fail(message), select: (pane, row) => view.code.show(pane, row) };
+}
+
+class Debugger {
+  constructor(element, data, { command = null, kept = {}, fill = false, height }) {
+    Object.assign(this, { command, kept, state: data.document, waiting: [], busy: "" });
+    kept.registers ??= {};
+    kept.timeline ??= {};
+    kept.matrices ??= {};
+    const live = command !== null, when = call => (live ? call : undefined), state = data.document;
+    const focus = when(values => this.act("focus", values));
+    this.data = codeOf(data.sources, data.help);
+    const most = Math.max(this.data.python.text.length, this.data.ptx.text.length);
+    this.code = new Code(this.data, state, { height: fill ? null : height ?? Math.min(360, most * 18 + 60), on: {
+      toggle: when((place, points) => (points.length ? points.forEach(point => this.act("unbreak", { id: point.id })) : this.act("break", { place }))),
+      condition: when((place, points, condition) => (points.length ? this.act("condition", { id: points[0].id, condition }) : this.act("break", { place, condition }))),
+      run: when(place => this.act("run_to", { place })) } });
+    this.stop = new Stop();
+    this.tools = new Tools({ act: when((name, values) => this.act(name, values)), go: when(step => this.act("goto", { step })), pause: () => this.pause(), finder: this.code.finder,
+                             menu: menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]) });
+    this.warps = new Warps({ focus });
+    this.timeline = new Timeline({ kept: kept.timeline, go: when(step => this.act("goto", { step })), showPtx: line => this.code.show("ptx", line - 1) });
+    this.registers = new Registers({ focus, kept: kept.registers });
+    this.watches = new Watches({ add: when(text => this.act("watch", { text })), drop: when(text => this.act("unwatch", { text })) });
+    this.points = new Points({ add: when((place, condition, kind) => this.act(kind, kind === "break" ? { place, condition } : { place })), drop: when(id => this.act("unbreak", { id })),
+                               enable: when((id, on) => this.act("enable", { id, on })),
+                               show: point => (point.ptx?.length && !point.line ? this.code.show("ptx", point.ptx[0] - 1) : this.code.show("python", pythonRow(this.data, point.file, point.line))) });
+    this.error = h("div.pyptx-error", { role: "alert", hidden: true });
+    this.barriers = h("div.pyptx-scroll", { tabindex: 0, role: "region", "aria-label": "Barriers" });
+    this.matrices = h("div.pyptx-scroll.pyptx-figures", { tabindex: 0, role: "region", "aria-label": "Memory and fragments" });
+    this.picker = h("div.pyptx-tools");
+    this.head = h("div");
+    this.left = sections("Values", [["registers", "Registers", this.registers.element], ["watches", "Watches", this.watches.element], ["points", "Breakpoints", this.points.element]], kept);
+    if (!state.barriers.length && state.fragments.length + state.memory.length) kept.Memory ??= "memory";
+    this.right = sections("Memory", [["barriers", "Barriers", this.barriers], ["memory", "Memory & fragments", h("div", {}, this.picker, this.matrices)]], kept);
+    this.root = h(`div.pyptx-linked.pyptx-debug${fill ? ".pyptx-fill" : ""}${live ? ".pyptx-live" : ""}`, { role: "group", "aria-label": `Debugger of ${state.kernel}` },
+      this.head, h("div.pyptx-debug-bar", {}, this.stop.element, this.tools.scrubber), this.tools.toolbar, this.error,
+      h("div.pyptx-debug-code", {}, this.warps.element, this.code.element), this.timeline.element,
+      h("div.pyptx-debug-values", {}, this.left.element, this.right.element));
+    this.root.addEventListener("keydown", event => this.key(event));
+    element.append(this.root);
+    this.seen = this.styled;
+    this.code.themed();
+    this.update(state);
+    this.unwatch = watch({ root: this.root, grid: this.code.element, each: () => this.resized(), themed: () => this.resized(true) });
+  }
+
+  /** Whether it stands in the document and its style sheet is there; a widget may get both only after it was drawn. */
+  get styled() { return this.root.isConnected && getComputedStyle(this.root).getPropertyValue("--px-now") !== ""; }
+
+  /** Draw what depends on the size, and with `themed` on colours; the first time with both it goes to the line of the focused warp. */
+  resized(themed = false) {
+    const first = !this.seen && this.styled;
+    this.seen ||= first;
+    if (themed || first) this.code.themed(); else this.code.resized();
+    if (first) this.code.reveal();
+    this.timeline.paint();
+  }
+
+  /** A new document of the same run; what the reader has chosen stays. */
+  update(state) {
+    this.state = state;
+    this.head.replaceChildren(heading(state));
+    this.stop.update(state, this.busy);
+    this.tools.update(state, this.busy);
+    this.code.update(state);
+    this.warps.update(state);
+    this.timeline.update(state);
+    this.registers.update(state);
+    this.watches.update(state);
+    this.points.update(state);
+    this.barriers.replaceChildren(...barriers(state, this.command ? values => this.act("focus", values) : null));
+    this.paintMatrices();
+    const changed = state.registers.filter(register => register.changed).length;
+    this.left.count({ registers: changed ? `${changed} Δ` : "", watches: state.watches.length || "", points: state.breakpoints.length || "" });
+    this.right.count({ barriers: state.barriers.length || "", memory: state.memory.length + state.fragments.length || "" });
+  }
+
+  /** Fragments and tiles, and what else can be shown. */
+  paintMatrices() {
+    const { state, kept, command } = this, again = () => this.paintMatrices(), top = this.matrices.scrollTop;
+    const chosen = name => (kept.matrices[name] ??= {}), hide = (kind, name) => (command ? () => this.act("hide", { kind, name }) : null);
+    const more = (kind, name) => (command ? (row, column, [rows, columns]) => this.act("show", { kind, name, rows: [row, rows], columns: [column, columns] }) : null);
+    const figures = [
+      ...state.fragments.map(one => fragment(one, state, { kept: chosen(`fragment ${one.name}`), again, focus: command ? values => this.act("focus", values) : null, close: hide("fragment", one.name), more: more("fragment", one.name) })),
+      ...state.memory.map(one => tile(one, state, { kept: chosen(`memory ${one.name}`), again, close: hide(kindOf(one), one.name), more: more(kindOf(one), one.name) }))];
+    const { memory = [], fragments = [] } = state.available ?? {};
+    this.matrices.replaceChildren(...(figures.length ? figures : [h("p.pyptx-soft", {}, command && memory.length + fragments.length ? "Choose above what to show: a tile of memory, or registers as the matrix they hold." : "Nothing is shown.")]));
+    this.matrices.scrollTop = top;
+    const known = JSON.stringify([memory, fragments]);
+    if (!command || known === this.known) return;
+    this.known = known;
+    const options = [...fragments.map(one => ["fragment", one]), ...memory.map(one => [kindOf(one), one])];
+    const select = h("select", { "aria-label": "What to show" }, ...options.map(([kind, one], at) => h("option", { value: at }, `${kind === "fragment" ? "fragment" : one.space ?? ""} ${one.name}${one.text ? `  (${one.text})` : ""}`)));
+    this.picker.replaceChildren(...(options.length ? [select, h("button.pyptx-button", { type: "button", onclick: () => { const [kind, one] = options[Number(select.value)]; this.act("show", { kind, name: one.name }); } }, "Show")] : []));
+  }
+
+  // commands ------------------------------------------------------------------------------------------------------------
+
+  /** Do something after all that was asked for before; whether it could be done. Quick steps become one. */
+  act(name, values = {}) {
+    if (!this.command) return Promise.resolve(false);
+    this.waiting = queued(this.waiting, name, { ...values });
+    const last = this.waiting.at(-1);
+    last.done ??= new Promise(resolve => { last.resolve = resolve; });
+    if (!this.busy) this.work();
+    return last.done;
+  }
+
+  async work() {
+    while (this.waiting.length) {
+      const [{ name, values, resolve }, ...rest] = this.waiting;
+      this.waiting = rest;
+      this.setBusy(`${{ resume: "running", goto: `going to step ${values.step}`, finish: "running to the end of the warp" }[name] ?? name.replace("_", " ")} …`);
+      let done = true;
+      try {
+        await this.command(name, values);
+        this.fail("");
+      } catch (error) {
+        done = false;
+        for (const other of this.waiting) other.resolve(false);
+        this.waiting = [];                              // what was asked for after it was meant for where it would have led
+        this.fail(error.message);
+      }
+      this.setBusy("");
+      resolve(done);
+    }
+  }
+
+  setBusy(words) {
+    this.busy = words;
+    clearTimeout(this.slow);
+    if (words) this.slow = setTimeout(() => this.showBusy(), 150);       // a step is over before anybody could read it
+    else this.showBusy();
+  }
+
+  showBusy() {
+    this.root.classList.toggle("pyptx-busy", !!this.busy);
+    this.root.setAttribute("aria-busy", this.busy ? "true" : "false");
+    this.stop.update(this.state, this.busy);
+    this.tools.update(this.state, this.busy);
+  }
+
+  async pause() {
+    try {
+      await this.command?.("pause", {});
+    } catch (error) {
+      this.fail(error.message);
+    }
+  }
+
+  fail(message) {
+    this.error.hidden = !message;
+    this.error.replaceChildren(...(message ? [h("span", {}, h("b", {}, "Not done: "), message), h("button.pyptx-drop", { type: "button", "aria-label": "Dismiss", onclick: () => this.fail("") }, "×")] : []));
+  }
+
+  // keys ----------------------------------------------------------------------------------------------------------------
+
+  key(event) {
+    const { key, target } = event;
+    if (target.closest("input:not([type=checkbox], [type=range]), select, summary, .pyptx-sheet") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.closest("button") && (key === "Enter" || key === " ")) return;
+    const move = moveOf(key);
+    if (key === "/") this.code.finder.begin();
+    else if (this.code.key(event)) { /* it was a key of the panes */ }
+    else if (!this.command) return;
+    else if (key === "p") this.pause();
+    else if (move) { const [name, , , , , values] = move; this.act(name, values); }
+    else if (key === "[" || key === "]") this.warps.move(key === "]" ? 1 : -1);
+    else if (key === "<" || key === ">") this.act("focus", { lane: (this.state.focus.lane + (key === ">" ? 1 : 31)) % 32 });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  destroy() {
+    clearTimeout(this.slow);
+    this.unwatch();
+    this.code.destroy();
+    this.root.remove();
+  }
+}
+
+const kindOf = one => (one.space === "tensor" ? "tmem" : "memory");
+
+/** Panels of which one is shown: [name, title, element]. count({name: text}) puts a number behind titles. */
+function sections(label, panels, kept) {
+  const id = freshId(), tabs = {}, notes = {};
+  const show = name => {
+    kept[label] = name;
+    for (const [other, , element] of panels) {
+      tabs[other].setAttribute("aria-selected", String(other === name));
+      tabs[other].tabIndex = other === name ? 0 : -1;
+      element.hidden = other !== name;
+    }
+  };
+  for (const [name, title, element] of panels) {
+    tabs[name] = h("button.pyptx-tab", { type: "button", role: "tab", id: `${id}-${name}`, "aria-controls": `${id}-${name}-panel`, onclick: () => show(name) }, title, notes[name] = h("span.pyptx-note"));
+    for (const [key, value] of [["role", "tabpanel"], ["id", `${id}-${name}-panel`], ["aria-labelledby", `${id}-${name}`]]) element.setAttribute(key, value);
+  }
+  const list = h("div.pyptx-tablist", { role: "tablist", "aria-label": label, onkeydown: event => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const at = panels.findIndex(([name]) => name === kept[label]), [next] = panels[(at + step + panels.length) % panels.length];
+    show(next);
+    tabs[next].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  } }, ...panels.map(([name]) => tabs[name]));
+  const element = h("section.pyptx-sections", { "aria-label": label }, list, h("div.pyptx-section-body", {}, ...panels.map(([, , body]) => body)));
+  show(panels.some(([name]) => name === kept[label]) ? kept[label] : panels[0][0]);
+  return { element, show, count: numbers => { for (const [name, text] of Object.entries(numbers)) notes[name].textContent = text === "" ? "" : ` ${text}`; } };
+}
