@@ -8,10 +8,11 @@ from dataclasses import replace
 from pyptx.errors import Diagnostic
 from pyptx.ir.nodes import BlankLine, Block, Comment, IntrinsicScope, RawLine, Statement
 from pyptx.parser.cursor import MAX_DEPTH, Cursor, Source
+from pyptx.parser.ending import TRAIL
 from pyptx.parser.errors import LexError, ParseError
 from pyptx.parser.operands import compressed
 from pyptx.parser.quick import LINE, MARK, instruction_reader, mark_reader
-from pyptx.parser.statements import TRAIL, statement
+from pyptx.parser.statements import statement
 
 __all__ = ["Reader", "plain"]
 

@@ -9,11 +9,12 @@ from pyptx.ir.formatting import FormattingInfo, integer
 from pyptx.ir.nodes import AddressSize, BlankLine, Directive, Module, RawLine, Section, Target, Version
 from pyptx.parser.body import Reader
 from pyptx.parser.cursor import Cursor
+from pyptx.parser.debuginfo import section_data, section_name
 from pyptx.parser.declarations import LINKING
 from pyptx.parser.errors import ParseError
 from pyptx.parser.operands import compressed
 from pyptx.parser.quick import DATA, data_reader
-from pyptx.parser.statements import function_head, section_data, section_name, statement
+from pyptx.parser.statements import function_head, statement
 
 __all__ = ["read_module"]
 
