@@ -75,3 +75,22 @@ def test_the_fault_of_the_first_cta_is_reported(threads):
     program = sim.load(entry(body, "u64 out"))
     with pytest.raises(SimulationError, match=r"CTA \(9, 0, 0\)"):
         sim.launch(program, 200, 64, (np.zeros(256, np.uint32),), engine="core", threads=threads)
+
+
+@pytest.mark.parametrize("space", ["shared", "global"])
+@pytest.mark.parametrize("place, index", [
+    ("mov.u32 %r2, 3", lambda lane: 3), ("mov.u32 %r2, %r1", lambda lane: lane),
+    ("and.b32 %r2, %r1, 15", lambda lane: lane & 15), ("shr.u32 %r2, %r1, 4", lambda lane: lane >> 4),
+    ("sub.u32 %r2, 63, %r1", lambda lane: 63 - lane),
+    ("mul.lo.u32 %r2, %r1, 7; and.b32 %r2, %r2, 63", lambda lane: lane * 7 & 63)])
+def test_words_from_addresses_of_every_pattern(place, index, space):
+    """One word for all lanes, words in order, sixteen of them twice, one for each half, backwards, anyhow."""
+    base = "mov.u32 %r3, x; mad.lo.u32 %r3, %r2, 4, %r3" if space == "shared" else \
+        "ld.param.u64 %rd3, [out]; mad.wide.u32 %rd3, %r2, 4, %rd3; add.u64 %rd3, %rd3, 1024"
+    out = run(f".shared .align 16 .b8 x[256]; mov.u32 %r3, x; mad.lo.u32 %r3, %r1, 4, %r3; mul.lo.u32 %r4, %r1, 1000; "
+              f"st.shared.u32 [%r3], %r4; mul.wide.u32 %rd4, %r1, 4; ld.param.u64 %rd5, [out]; "
+              f"add.u64 %rd5, %rd5, %rd4; st.global.u32 [%rd5+1024], %r4; bar.sync 0; {place}; {base}; "
+              f"mov.u32 %r7, 0; mov.u32 %r8, 0; L: ld.{space}.u32 %r5, [{'%r3' if space == 'shared' else '%rd3'}]; "
+              "add.u32 %r7, %r7, %r5; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 3; @%p1 bra L; "
+              "st.global.u32 [%rd1], %r7", words=256 + 64)
+    assert (out[:256:4] == 3000 * index(np.arange(64))).all()

@@ -64,8 +64,18 @@ typedef u32 W8 __attribute__((ext_vector_type(8)));
 
 static inline void load_1(u32 *d, const u8 *host, const Pattern *p) {
     const u32 *offset = (const u32 *)&p->offset;
-    if (p->kind == CONTIGUOUS) memcpy(d, host, 128);
-    else for (int i = 0; i < LANES; i++) memcpy(d + i, host + offset[i], 4);
+    switch (p->kind) {
+    case CONTIGUOUS: memcpy(d, host, 128); break;
+    case TWICE: memcpy(d, host, 64); memcpy(d + 16, host, 64); break;
+    case UNIFORM: case HALVES:
+        for (int k = 0; k < LANES; k += 16) {
+            W8 v = (W8)*(const u32 *)(host + offset[k]);
+            *(W8 *)(d + k) = v;
+            *(W8 *)(d + k + 8) = v;
+        }
+        break;
+    default: for (int i = 0; i < LANES; i++) memcpy(d + i, host + offset[i], 4);
+    }
 }
 
 static inline void load_4(u32 *d0, u32 *d1, u32 *d2, u32 *d3, const u8 *host, const Pattern *p) {
