@@ -173,8 +173,8 @@ def large(ptx: int = 20_000, warps: int = 4096, registers: int = 900) -> DebugVi
         "memory": [own["memory"][0] | {"shape": [256, 256], "values": [["1.5"] * 64 for _ in range(64)],
                                        "changed": [[False] * 64 for _ in range(64)], "bank": None}],
         "timeline": {"now": 100_000, "rows": [
-            {"name": f"CTA {n} warp 0", "spans": [span(at, at + 6, "run" if at % 20 else "wait")
-                                                  for at in range(0, 100_000, 10)]} for n in range(64)]},
+            {"name": f"CTA {n} warp 0", "spans": [span(at, at + 6, "run" if at % 200 else "wait")
+                                                  for at in range(0, 100_000, 100)]} for n in range(64)]},
         "step": 100_000, "last": 100_000, "breakpoints": []}
     return DebugView({"python": [{"file": "large.py", "first": 1, "lines": python}], "ptx": lines,
                       "line_of_ptx": [1 + n * 200 // ptx for n in range(ptx)], "file_of_ptx": [0] * ptx}, state)

@@ -9,6 +9,7 @@ import { Pane } from "../code/pane.js";
 import { separator } from "../code/splitter.js";
 import { copy, move } from "../code/walking.js";
 
+const HINT = "Click: stop here. Right-click: stop here on a condition.";
 const ALL = 3000;                 // up to so many lines in both panes, all are drawn
 
 /** A pane whose margin holds breakpoints and warps. `marks(row)` says what stands there. */
@@ -16,7 +17,7 @@ class CodePane extends Pane {
   row(row) {
     const element = super.row(row), number = element.querySelector(".pyptx-no");
     if (!element.classList.contains("pyptx-head")) {
-      number.prepend(h("span.pyptx-point", { "aria-hidden": "true" }), h("span.pyptx-here-sign", { "aria-hidden": "true" }), h("span.pyptx-warps", {}));
+      number.prepend(h("span.pyptx-point", { "aria-hidden": "true", title: HINT }), h("span.pyptx-here-sign", { "aria-hidden": "true" }), h("span.pyptx-warps", {}));
       this.markRow(row, element);
     }
     return element;
@@ -30,8 +31,9 @@ class CodePane extends Pane {
   markRow(row, element) {
     const margin = element.querySelector(".pyptx-point");
     if (!margin) return;
-    const { here, caller, warps, points } = this.marks(row), key = JSON.stringify([here, caller, warps.label, points.map(point => [point.id, point.enabled, point.condition, point.hits])]);
-    if (element.marked === key) return;
+    const { here, caller, warps, points } = this.marks(row), plain = !here && !caller && !warps.label && !points.length;
+    const key = plain ? "" : JSON.stringify([here, caller, warps.label, points.map(point => [point.id, point.enabled, point.condition, point.hits])]);
+    if ((element.marked ?? "") === key) return;
     element.marked = key;
     const enabled = points.some(point => point.enabled), conditional = points.some(point => point.condition);
     element.classList.toggle("pyptx-here", here);
@@ -39,7 +41,7 @@ class CodePane extends Pane {
     element.classList.toggle("pyptx-stops", points.length > 0);
     if (here) element.setAttribute("aria-current", "true"); else element.removeAttribute("aria-current");
     margin.textContent = !points.length ? "" : conditional ? (enabled ? "◆" : "◇") : enabled ? "●" : "○";
-    margin.title = points.map(pointWords).join("\n") || "Click: stop here. Right-click: stop here on a condition.";
+    margin.title = points.map(pointWords).join("\n") || HINT;
     element.querySelector(".pyptx-here-sign").textContent = here ? "▶" : caller ? "▹" : "";
     const others = element.querySelector(".pyptx-warps");
     others.textContent = warps.sign;

@@ -4,6 +4,7 @@ import { Code } from "./code.js";
 import { codeOf, pythonRow, queued } from "./data.js";
 import { fragment, tile } from "./grid.js";
 import { Points, Warps, Watches, barriers } from "./lists.js";
+import { Kept, fill } from "./keep.js";
 import { Registers } from "./registers.js";
 import { Timeline } from "./timeline.js";
 import { KEYS, Stop, Tools, heading, moveOf } from "./tools.js";
@@ -49,14 +50,15 @@ class Debugger {
     this.points = new Points({ add: when((place, condition, kind) => this.act(kind, kind === "break" ? { place, condition } : { place })), drop: when(id => this.act("unbreak", { id })),
                                enable: when((id, on) => this.act("enable", { id, on })),
                                show: point => (point.ptx?.length && !point.line ? this.code.show("ptx", point.ptx[0] - 1) : this.code.show("python", pythonRow(this.data, point.file, point.line))) });
+    this.figures = new Kept();
     this.error = h("div.pyptx-error", { role: "alert", hidden: true });
     this.barriers = h("div.pyptx-scroll", { tabindex: 0, role: "region", "aria-label": "Barriers" });
     this.matrices = h("div.pyptx-scroll.pyptx-figures", { tabindex: 0, role: "region", "aria-label": "Memory and fragments" });
     this.picker = h("div.pyptx-tools");
     this.head = h("div");
-    this.left = sections("Values", [["registers", "Registers", this.registers.element], ["watches", "Watches", this.watches.element], ["points", "Breakpoints", this.points.element]], kept);
+    this.left = sections("Values", [["registers", "Registers", this.registers.element], ["watches", "Watches", this.watches.element], ["points", "Breakpoints", this.points.element]], kept, () => this.registers.update(this.state));
     if (!state.barriers.length && state.fragments.length + state.memory.length) kept.Memory ??= "memory";
-    this.right = sections("Memory", [["barriers", "Barriers", this.barriers], ["memory", "Memory & fragments", h("div", {}, this.picker, this.matrices)]], kept);
+    this.right = sections("Memory", [["barriers", "Barriers", this.barriers], ["memory", "Memory & fragments", h("div", {}, this.picker, this.matrices)]], kept, () => this.paintMatrices());
     this.root = h(`div.pyptx-linked.pyptx-debug${fill ? ".pyptx-fill" : ""}${live ? ".pyptx-live" : ""}`, { role: "group", "aria-label": `Debugger of ${state.kernel}` },
       this.head, h("div.pyptx-debug-bar", {}, this.stop.element, this.tools.scrubber), this.tools.toolbar, this.error,
       h("div.pyptx-debug-code", {}, this.warps.element, this.code.element), this.timeline.element,
@@ -90,11 +92,11 @@ class Debugger {
     this.code.update(state);
     this.warps.update(state);
     this.timeline.update(state);
-    this.registers.update(state);
+    if (this.left.shown === "registers") this.registers.update(state);
     this.watches.update(state);
     this.points.update(state);
     this.barriers.replaceChildren(...barriers(state, this.command ? values => this.act("focus", values) : null));
-    this.paintMatrices();
+    if (this.right.shown === "memory") this.paintMatrices();
     const changed = state.registers.filter(register => register.changed).length;
     this.left.count({ registers: changed ? `${changed} Δ` : "", watches: state.watches.length || "", points: state.breakpoints.length || "" });
     this.right.count({ barriers: state.barriers.length || "", memory: state.memory.length + state.fragments.length || "" });
@@ -105,11 +107,11 @@ class Debugger {
     const { state, kept, command } = this, again = () => this.paintMatrices(), top = this.matrices.scrollTop;
     const chosen = name => (kept.matrices[name] ??= {}), hide = (kind, name) => (command ? () => this.act("hide", { kind, name }) : null);
     const more = (kind, name) => (command ? (row, column, [rows, columns]) => this.act("show", { kind, name, rows: [row, rows], columns: [column, columns] }) : null);
-    const figures = [
-      ...state.fragments.map(one => fragment(one, state, { kept: chosen(`fragment ${one.name}`), again, focus: command ? values => this.act("focus", values) : null, close: hide("fragment", one.name), more: more("fragment", one.name) })),
-      ...state.memory.map(one => tile(one, state, { kept: chosen(`memory ${one.name}`), again, close: hide(kindOf(one), one.name), more: more(kindOf(one), one.name) }))];
+    const figure = (kind, one, draw, lane) => this.figures.get(`${kind} ${one.name}`, JSON.stringify([one, chosen(`${kind} ${one.name}`), lane && state.focus]), () => draw(one, state,
+      { kept: chosen(`${kind} ${one.name}`), again, focus: command ? values => this.act("focus", values) : null, close: hide(kind, one.name), more: more(kind, one.name) }));
+    const figures = [...state.fragments.map(one => figure("fragment", one, fragment, true)), ...state.memory.map(one => figure(kindOf(one), one, tile, false))];
     const { memory = [], fragments = [] } = state.available ?? {};
-    this.matrices.replaceChildren(...(figures.length ? figures : [h("p.pyptx-soft", {}, command && memory.length + fragments.length ? "Choose above what to show: a tile of memory, or registers as the matrix they hold." : "Nothing is shown.")]));
+    fill(this.matrices, figures.length ? figures : [h("p.pyptx-soft", {}, command && memory.length + fragments.length ? "Choose above what to show: a tile of memory, or registers as the matrix they hold." : "Nothing is shown.")]);
     this.matrices.scrollTop = top;
     const known = JSON.stringify([memory, fragments]);
     if (!command || known === this.known) return;
@@ -207,8 +209,8 @@ class Debugger {
 
 const kindOf = one => (one.space === "tensor" ? "tmem" : "memory");
 
-/** Panels of which one is shown: [name, title, element]. count({name: text}) puts a number behind titles. */
-function sections(label, panels, kept) {
+/** Panels of which one is `shown`: [name, title, element]; opened() is called when it is another. count({name: text}) puts a number behind titles. */
+function sections(label, panels, kept, opened) {
   const id = freshId(), tabs = {}, notes = {};
   const show = name => {
     kept[label] = name;
@@ -219,7 +221,7 @@ function sections(label, panels, kept) {
     }
   };
   for (const [name, title, element] of panels) {
-    tabs[name] = h("button.pyptx-tab", { type: "button", role: "tab", id: `${id}-${name}`, "aria-controls": `${id}-${name}-panel`, onclick: () => show(name) }, title, notes[name] = h("span.pyptx-note"));
+    tabs[name] = h("button.pyptx-tab", { type: "button", role: "tab", id: `${id}-${name}`, "aria-controls": `${id}-${name}-panel`, onclick: () => { show(name); opened(); } }, title, notes[name] = h("span.pyptx-note"));
     for (const [key, value] of [["role", "tabpanel"], ["id", `${id}-${name}-panel`], ["aria-labelledby", `${id}-${name}`]]) element.setAttribute(key, value);
   }
   const list = h("div.pyptx-tablist", { role: "tablist", "aria-label": label, onkeydown: event => {
@@ -227,11 +229,12 @@ function sections(label, panels, kept) {
     if (!step) return;
     const at = panels.findIndex(([name]) => name === kept[label]), [next] = panels[(at + step + panels.length) % panels.length];
     show(next);
+    opened();
     tabs[next].focus();
     event.preventDefault();
     event.stopPropagation();
   } }, ...panels.map(([name]) => tabs[name]));
   const element = h("section.pyptx-sections", { "aria-label": label }, list, h("div.pyptx-section-body", {}, ...panels.map(([, , body]) => body)));
   show(panels.some(([name]) => name === kept[label]) ? kept[label] : panels[0][0]);
-  return { element, show, count: numbers => { for (const [name, text] of Object.entries(numbers)) notes[name].textContent = text === "" ? "" : ` ${text}`; } };
+  return { element, get shown() { return kept[label]; }, count: numbers => { for (const [name, text] of Object.entries(numbers)) notes[name].textContent = text === "" ? "" : ` ${text}`; } };
 }

@@ -2,6 +2,7 @@
 
 import { STATES, countLanes, hex, isFocus, laneOn, sameCta, warpName, warpsShown } from "./data.js";
 import { form } from "./form.js";
+import { Kept, fill } from "./keep.js";
 import { h } from "../dom.js";
 
 const empty = text => h("p.pyptx-soft", {}, text);
@@ -19,6 +20,7 @@ export class Warps {
   constructor({ focus }) {
     this.focus = focus;
     this.wanted = "";
+    this.items = new Kept();
     this.chips = h("div.pyptx-chips", { role: "group", "aria-label": "States of warps" });
     this.list = h("div.pyptx-warplist", { role: "listbox", tabindex: 0, "aria-label": "Warps", onkeydown: event => this.key(event) });
     this.element = h("section.pyptx-warpsbox", { "aria-label": "Warps" }, h("h3", {}, "Warps"), this.chips, this.list);
@@ -31,7 +33,8 @@ export class Warps {
     this.chips.replaceChildren(...counts.map(([name, count]) => h(`button.pyptx-chip.pyptx-w-${name}`, { type: "button", "aria-pressed": String(this.wanted === name), title: `Only warps that are ${STATES[name][1]}`,
       onclick: () => { this.wanted = this.wanted === name ? "" : name; this.update(this.state); } }, `${STATES[name][0]} ${count} ${STATES[name][1]}`)));
     const { shown, left } = warpsShown(state, this.wanted), top = this.list.scrollTop;
-    this.list.replaceChildren(...shown.map(warp => this.item(warp)), ...(left ? [empty(`and ${left} more warps; choose a state above`)] : []));
+    fill(this.list, [...shown.map(warp => this.items.get(`${warp.cta} ${warp.warp}`, JSON.stringify([warp, isFocus(state, warp) && state.focus.lane]), () => this.item(warp))),
+                     ...(left ? [empty(`and ${left} more warps; choose a state above`)] : [])]);
     this.list.scrollTop = top;
     const focused = this.list.querySelector("[aria-selected=true]");
     this.list.setAttribute("aria-activedescendant", focused?.id ?? "");

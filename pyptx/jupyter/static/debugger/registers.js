@@ -1,6 +1,7 @@
 // The registers of the focused warp: one lane with all 32 as a strip of shades, or all lanes as columns.
 
 import { isFocus, laneOn, registersShown, shades, spread } from "./data.js";
+import { Kept, fill } from "./keep.js";
 import { h } from "../dom.js";
 
 export class Registers {
@@ -8,6 +9,8 @@ export class Registers {
   constructor({ focus, kept }) {
     Object.assign(this, { focus, kept });
     this.lane = null;
+    this.rows = new Kept();
+    this.narrowTable = h("table.pyptx-registers");
     this.filter = h("input.pyptx-search", { type: "search", placeholder: "Filter: acc, %r, .pred", "aria-label": "Filter registers", spellcheck: "false",
                                             oninput: () => { kept.filter = this.filter.value; this.paint(); } });
     this.filter.value = kept.filter ?? "";
@@ -57,7 +60,7 @@ export class Registers {
   pointed(event) {
     const strip = event.target.closest(".pyptx-heat");
     if (!strip) return;
-    const lane = laneAt(strip, event), value = this.shown[Number(strip.dataset.register)]?.lanes[lane];
+    const lane = laneAt(strip, event), value = this.shown.find(register => register.name === strip.dataset.register)?.lanes[lane];
     strip.title = `lane ${lane}: ${value ?? "no value"}`;
   }
 
@@ -72,8 +75,8 @@ export class Registers {
     this.said.textContent = `lane ${lane}`;
     const top = this.table.scrollTop, across = this.table.scrollLeft;
     const words = !state.registers.length ? "No registers yet." : !shown.length ? (kept.changed && !kept.filter ? "The last move changed no register." : "No register fits the filter.") : "";
-    this.table.replaceChildren(words ? h("p.pyptx-soft", {}, words) : kept.lanes ? this.wide(shown) : this.narrow(shown),
-                               ...(left ? [h("p.pyptx-soft", {}, `and ${left} more; filter to see them`)] : []));
+    fill(this.table, [words ? h("p.pyptx-soft", {}, words) : kept.lanes ? this.wide(shown) : this.narrow(shown),
+                      ...(left ? [h("p.pyptx-soft", {}, `and ${left} more; filter to see them`)] : [])]);
     this.table.scrollTop = top;
     this.table.scrollLeft = across;
   }
@@ -84,11 +87,15 @@ export class Registers {
   }
 
   narrow(registers) {
-    const { lane } = this;
-    return h("table.pyptx-registers", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "register"), h("th", { scope: "col" }, "type"), h("th.pyptx-number", { scope: "col" }, `lane ${lane}`),
-      h("th", { scope: "col" }, "lanes 0–31"), h("th", { scope: "col" }, "over the warp"))),
-      h("tbody", {}, ...registers.map((register, at) => h(`tr${register.changed ? ".pyptx-changed" : ""}`, {}, this.name(register), h("td.pyptx-type", {}, register.type),
-        h("td.pyptx-number.pyptx-value", {}, register.lanes[lane] ?? "–"), h("td", {}, heat(register, at, lane)), h("td.pyptx-spread", {}, spread(register))))));
+    const { lane, rows, narrowTable } = this;
+    fill(narrowTable, [
+      rows.get(" head", lane, () => h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "register"), h("th", { scope: "col" }, "type"), h("th.pyptx-number", { scope: "col" }, `lane ${lane}`),
+        h("th", { scope: "col" }, "lanes 0–31"), h("th", { scope: "col" }, "over the warp")))),
+      rows.get(" body", "", () => h("tbody"))]);
+    fill(narrowTable.lastElementChild, registers.map(register => rows.get(register.name, `${lane} ${JSON.stringify(register)}`, () => h(`tr${register.changed ? ".pyptx-changed" : ""}`, {},
+      this.name(register), h("td.pyptx-type", {}, register.type), h("td.pyptx-number.pyptx-value", {}, register.lanes[lane] ?? "–"), h("td", {}, heat(register, lane)),
+      h("td.pyptx-spread", {}, spread(register))))));
+    return narrowTable;
   }
 
   wide(registers) {
@@ -103,9 +110,9 @@ export class Registers {
 const laneAt = (strip, event) => Math.min(31, Math.max(0, Math.floor((event.clientX - strip.getBoundingClientRect().left) / strip.clientWidth * 32)));
 
 /** 32 lanes as shades, in one element; the darker the larger. */
-function heat(register, at, lane) {
+function heat(register, lane) {
   const paint = shades(register.lanes).map((share, place) => `${share === null ? "transparent" : `color-mix(in oklab, var(--px-low), var(--px-high) ${Math.round(100 * share)}%)`} ${place * 3.125}% ${(place + 1) * 3.125}%`);
-  const strip = h("span.pyptx-heat", { "data-register": at, role: "img", "aria-label": spread(register) }, h("i", {}));
+  const strip = h("span.pyptx-heat", { "data-register": register.name, role: "img", "aria-label": spread(register) }, h("i", {}));
   strip.style.backgroundImage = `linear-gradient(90deg, ${paint.join(", ")})`;
   strip.firstChild.style.left = `${lane * 3.125}%`;
   return strip;
