@@ -1,12 +1,16 @@
-"""What the matrix products of all generations share: which sizes are taken, and the reference."""
+"""What the matrix products of all generations share: sizes that are taken, the reference, the comparison with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choices", "check_lines", "check_memory", "reference"]
+from pyptx.kernel import Kernel
+from pyptx.testing import compare
+
+__all__ = ["check_choices", "check_lines", "check_memory", "compare_product", "reference"]
 
 
 def check_lines(name: str, sizes: Mapping[str, int], multiple: int) -> None:
@@ -35,3 +39,10 @@ def check_memory(name: str, stages: int, needed: int, most: int, least: int = 2)
 def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The product in NumPy, in f32."""
     return a.astype(np.float32) @ b.astype(np.float32)
+
+
+def compare_product(gemm: Kernel, M: int, N: int, K: int, **params: Any) -> None:
+    """Compare a kernel for f16 and f32 results with the reference, on arrays of every package that is installed."""
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((M, K), (K, N)))
+    compare(gemm, [a, b], reference(a, b), rtol=1e-3, atol=1e-3, **params)

@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from pyptx import ptx, reg
+from pyptx.kernel import Kernel
 from pyptx.reg import Reg
+from pyptx.testing import compare
 from pyptx.types import f32, s32
 
-__all__ = ["LOG2_E", "check_heads", "hide", "reference", "softmax_step", "visible"]
+__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "reference", "softmax_step", "visible"]
 
 LOG2_E = math.log2(math.e)
 
@@ -66,3 +68,10 @@ def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False)
         scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=3, keepdims=True))
     return weights / weights.sum(axis=3, keepdims=True) @ v
+
+
+def compare_attention(attention: Kernel) -> None:
+    """Compare a kernel for f16 with the reference, causal, on arrays of every package that is installed."""
+    random = np.random.default_rng(0)
+    q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
+    compare(attention, [q, k, v], reference(q, k, v, causal=True), rtol=5e-3, atol=5e-3, CAUSAL=True)

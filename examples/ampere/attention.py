@@ -21,16 +21,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, hide, reference, softmax_step, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, softmax_step, visible
+from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import round_pair, wide
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
 
 WARPS = 4
@@ -206,9 +204,7 @@ attention = attention_of(bf16)
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
-    compare(attention_of(f16), [q, k, v], reference(q, k, v, causal=True), rtol=5e-3, atol=5e-3, CAUSAL=True)
+    compare_attention(attention_of(f16))
 
 
 if __name__ == "__main__":

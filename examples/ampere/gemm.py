@@ -17,15 +17,13 @@ has BM/2 x BN/4 of the tile. Techniques, and where they are described:
 
 from __future__ import annotations
 
-import numpy as np
-
 from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
-from examples.products import check_choices, check_lines, check_memory, reference
+from examples.products import check_choices, check_lines, check_memory, compare_product
+from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import both, store, wide
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, u32
 
 WARPS_M, WARPS_N = 2, 4
@@ -176,9 +174,7 @@ gemm = gemm_of(bf16, f32)
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
-    compare(gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3)
+    compare_product(gemm_of(f16, f32), 200, 328, 264)
 
 
 if __name__ == "__main__":

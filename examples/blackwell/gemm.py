@@ -21,13 +21,11 @@ tiles.py. Techniques, and where they are described:
 
 from __future__ import annotations
 
-import numpy as np
-
 from examples.blackwell.tiles import BOX, COPIES, LINE, MOST_BYTES, MULTIPLIES, ROWS, THREADS, WRITERS, Roles, place
-from examples.products import check_choices, check_lines, check_memory, reference
+from examples.products import check_choices, check_lines, check_memory, compare_product
+from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
-from pyptx.testing import compare
 from pyptx.types import PtxType, bf16, f16, f32, u32
 
 SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}      # values worth trying
@@ -81,9 +79,7 @@ gemm = gemm_of(bf16, bf16)
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
-    compare(gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3)
+    compare_product(gemm_of(f16, f32), 200, 328, 264)
 
 
 if __name__ == "__main__":

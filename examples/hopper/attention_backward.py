@@ -21,9 +21,9 @@ Techniques, and where they are described:
 - While one consumer takes exponentials the other one's products run; dV runs while dS is taken.
 
 Who adds when is fixed: the CTAs of a cluster have the keys of one head in turns, 0, 1, 2, ..., and each adds to a block
-of queries after the CTA before it, which says so at a word in this CTA's shared memory; the first one writes. So sums
-begin with no pass that clears them, and end with the same bits every time. The cluster's CTAs visit a block soon after
-one another, so that the sums stay in L2.
+of queries after the CTA before it, which says so at an mbarrier of this one; the first one writes. So sums begin with
+no pass that clears them, and end with the same bits every time. The cluster's CTAs visit a block soon after one
+another, so that the sums stay in L2.
 
 Cost with D = 128: 168 registers a thread at launch, then 24 and 240; 195 KiB of shared memory: one CTA on an SM. A head
 has the CTAs of one cluster, at most 8: 16 heads or more fill an H200.
@@ -43,7 +43,7 @@ from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
+from pyptx.types import PtxType, b8, bf16, f16, f32, pred, s32, u32
 
 THREADS = 128 * (1 + CONSUMERS)
 ADDS = 32                       # the thread that adds to dQ; thread 0 copies
@@ -65,15 +65,13 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
     streamed = Ring(STAGES, 2 * block_bytes + 1024, CONSUMERS * 4)                  # queries, dO, sums and delta
     shared = smem.alloc(b8, (2, sizes.ds_bytes), align=1024)                        # dS, in turns
     changes = Buffer(rows * D * 4, 1, CONSUMERS * 4)    # of dQ, on their way to memory
-    progress = smem.alloc(b32, 1)                       # how far the CTA before this one is
-    own_progress, ds_start = reg.from_(progress.name, u32), reg.from_(shared.name, u32)
+    turns, ds_start = Turns(sizes, CLUSTER), reg.from_(shared.name, u32)
     tid, rank = reg.from_(ptx.special.tid.x(), u32), reg.from_(ptx.special.ctaid.x(), s32)
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
 
     with ptx.if_(tid == 0):
-        for ring in (kept, streamed, changes):
+        for ring in (kept, streamed, changes, *([turns] if CLUSTER > 1 else [])):
             ring.set_up()
-        ptx.inst.st.shared.u32(ptx.addr(own_progress), 0)
         ptx.fence.mbarrier_init()
     meet(CLUSTER)
 
@@ -98,17 +96,13 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
                                                         src=tensor.tma_desc(), coord=(at + j, head, batch), mbar=ready)
         with ptx.if_(tid == ADDS):
             visited = reg.scalar(u32, 0)                # blocks of queries so far
-            after = own_progress                        # the word of the CTA after this one
-            if CLUSTER > 1:
-                after = ptx.cluster.map_shared_u32(own_progress, (rank + 1) & (CLUSTER - 1))
             for keys in ptx.range_(rank, sizes.key_blocks, CLUSTER):
                 for block in ptx.range_(sizes.first(keys), sizes.query_blocks):
                     changes.to_read(visited)
                     visited += 1
-                    here = keys * sizes.query_blocks + block + 1
                     if CLUSTER > 1:
                         with ptx.if_(keys > 0):
-                            wait_for(own_progress, here - sizes.query_blocks)
+                            turns.wait(keys, block)
                     for i in range(0, rows * D, QUERIES * SUM_BOX):
                         row, column = divmod(i // QUERIES, D)
                         box = {"dst": d_q_sums.tma_desc(), "src": changes.start + i * 4,
@@ -120,7 +114,7 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
                     changes.give_back(tid & 31)
                     ptx.cp.async_bulk.wait_group(0)     # the sums are there
                     if CLUSTER > 1:
-                        ptx.inst.st.release.cluster.shared__cluster.u32(ptx.addr(after), here)
+                        turns.pass_on(keys, block, (rank + 1) & (CLUSTER - 1))
     with ptx.else_():
         ptx.setmaxnreg_inc(240)
         consumer = Consumer(sizes, kept, streamed, changes, ds_start, tid, q.dtype)
@@ -149,13 +143,38 @@ def copy_boxes(to: Reg, tensors: tuple, rows: int, box: int, row: Reg, head: Reg
                                             src=tensor.tma_desc(), coord=(d, row + j, head, batch), mbar=ready)
 
 
-def wait_for(word: Reg, least: Reg) -> None:
-    """Wait until a word of this CTA's shared memory, which another CTA writes, is so large."""
-    behind, value = reg.scalar(pred), reg.scalar(s32)
-    with ptx.scope(), ptx.loop("behind", pred=behind):
-        ptx.inst.ld.acquire.cluster.shared__cta.s32(value, ptx.addr(word))
-        ptx.inst.setp.lt.s32(behind, value, least)
-    ptx.fence.proxy_async()                             # what it wrote by TMA comes before what TMA does next
+class Turns:
+    """The order in which the CTAs of a cluster add to each block of queries: an mbarrier for each block, in each CTA,
+    at which the CTA that has the keys before says that it is done."""
+
+    def __init__(self, sizes: Sizes, cluster: int):
+        self.sizes, self.cluster = sizes, cluster
+        self.barriers = smem.alloc(b8, sizes.query_blocks * 8, align=8)
+        self.done = ptx.mbarrier.array(reg.from_(self.barriers.name, u32), 0, sizes.query_blocks)
+
+    def set_up(self) -> None:
+        """Initialise the mbarriers; by one thread, before the CTAs meet."""
+        for block in ptx.range_(0, self.sizes.query_blocks):
+            self.done.at(reg.from_(block, u32)).init(1)
+
+    def wait(self, keys: Reg, block: Reg) -> None:
+        """Wait until what the keys before give to a block is there."""
+        phase, over = (keys - 1 >> self.cluster.bit_length() - 1) & 1, reg.scalar(pred)
+        place = self.done.at(reg.from_(block, u32)).addr_reg()
+        with ptx.scope(), ptx.loop("not_yet", pred=~over):
+            ptx.inst.mbarrier.try_wait.parity.acquire.cluster.shared__cta.b64(over, ptx.addr(place), phase)
+        ptx.fence.proxy_async()                         # what TMA wrote there comes before what it does here
+
+    def pass_on(self, keys: Reg, block: Reg, to: Reg) -> None:
+        """Say to the CTA of rank `to` that it is its turn, where it has keys that the block sees."""
+        place = ptx.cluster.map_shared_u32(self.done.at(reg.from_(block, u32)).addr_reg(), to)
+        until = reg.scalar(s32)
+        ptx.inst.selp.s32(until, self.sizes.query_blocks, 0, keys < self.sizes.key_blocks - 1)
+        goes_on = block < until
+        if self.sizes.causal:
+            ptx.inst.setp.ge.and_.s32(goes_on, block, self.sizes.first(keys + 1), goes_on)
+        with ptx.if_(goes_on):
+            ptx.inst.mbarrier.arrive.release.cluster.shared__cluster.b64("_", ptx.addr(place), 1)
 
 
 def check_sizes(sizes: Sizes, SP: int, STAGES: int, CLUSTER: int) -> None:
@@ -166,7 +185,7 @@ def check_sizes(sizes: Sizes, SP: int, STAGES: int, CLUSTER: int) -> None:
     if SP != -(-S // 128) * 128:
         raise ValueError(f"attention_backward: SP={SP}; expected the next multiple of 128 of S={S}")
     check_memory("attention_backward", STAGES, 2 * sizes.tile_bytes + STAGES * (2 * sizes.block_bytes + 1024)
-                 + 2 * sizes.ds_bytes + sizes.rows * D * 4, MOST_BYTES, least=1)
+                 + 2 * sizes.ds_bytes + sizes.rows * D * 4 + sizes.query_blocks * 8, MOST_BYTES, least=1)
 
 
 def attention_backward_of(dtype: PtxType) -> Kernel:

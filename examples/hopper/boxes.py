@@ -10,7 +10,37 @@ from pyptx import ptx, reg, smem
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, b32, f32, u32
 
-__all__ = ["Boxes"]
+__all__ = ["Boxes", "box_place", "fill_box"]
+
+
+def box_place(lane: Reg, dtype: PtxType) -> Reg:
+    """Where a lane begins to write a warp's 16 rows of a swizzled box, in bytes from its first one; see fill_box."""
+    if dtype == f32:
+        place = smem.apply_swizzle(((lane >> 2) << 7) + ((lane & 3) << 3), "128B")
+        return place ^ ((lane & 4) << 4)                # odd rows begin 64 bytes on
+    return smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")
+
+
+def fill_box(place: Reg, offset: int, sums: Sequence[Reg], lane: Reg, dtype: PtxType) -> None:
+    """Write a warp's 16 rows of a wgmma accumulator as `dtype`, 128 bytes of each, `offset` bytes behind box_place.
+
+    A quarter of the registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32 by vectors of two. With
+    those, rows 2i and 2i + 1 would share their banks: so odd rows write their quarters in the order 2, 3, 0, 1.
+    """
+    size = len(sums) // 4
+    quarters = [sums[i * size:(i + 1) * size] for i in range(4)]
+    if dtype != f32:
+        for i, values in enumerate(quarters):
+            ptx.stmatrix(smem=(place ^ (i * 32)) + offset, regs=rounded(values, dtype))
+        return
+    odd = lane & 4 != 0
+    for i, (of_even, of_odd) in enumerate(zip(quarters, quarters[2:] + quarters[:2], strict=True)):
+        values = [reg.scalar(f32) for _ in range(size)]
+        for value, one, two in zip(values, of_odd, of_even, strict=True):
+            ptx.inst.selp.f32(value, one, two, odd)
+        target = (place ^ (i * 32)) + offset
+        ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
+        ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
 
 
 class Boxes:
@@ -34,28 +64,19 @@ class Boxes:
               lane: Reg, end: Reg | None = None) -> None:
         """Write a warp's 16 rows of a wgmma accumulator to the array `to`; `row` is the warpgroup's first one. Rows
         from `end` on are not written, where it is given.
-
-        Whatever the type, four groups of registers fill a box: 16 columns each by stmatrix, or 8 of f32 by vectors of
-        two (rows 2i and 2i + 1 then share their banks: two passes for each store).
         """
-        size = 4 if self.dtype == f32 else 8            # registers of a group
         own = self.start + warp * (2 * self.ROWS * LINE)
-        if self.dtype == f32:
-            place = ((lane >> 2) << 7) + ((lane & 3) << 3)
-        else:
-            place = ((lane & 15) << 7) + ((lane >> 4) << 4)
-        place = own + smem.apply_swizzle(place, "128B")
+        place = own + box_place(lane, self.dtype)
         row = row + (warp & 3) * self.ROWS
         sums = list(sums)
-        count = len(sums) // (4 * size)
-        for i, box in enumerate(range(0, len(sums), 4 * size)):
+        size = LINE * 8 // self.dtype.bits // 2         # registers of a box
+        count = len(sums) // size
+        for i, box in enumerate(range(0, len(sums), size)):
             offset = i % 2 * self.ROWS * LINE
             pending = 0 if i == 0 and count % 2 else 1  # an odd number of boxes ends with the one it begins with
             ptx.cp.async_bulk.wait_group(pending, read=True)            # what this box held has left
             ptx.inst.bar.warp.sync(-1)
-            for part in range(4):
-                values = sums[box + part * size:box + (part + 1) * size]
-                self.fill(place ^ (part * 32), offset, values)
+            fill_box(place, offset, sums[box:box + size], lane, self.dtype)
             ptx.fence.proxy_async_shared_cta()
             ptx.inst.bar.warp.sync(-1)
             first = column + i * (LINE * 8 // self.dtype.bits)
@@ -85,10 +106,3 @@ class Boxes:
             ptx.inst.ld.shared.v4.b32(words, ptx.addr(source))
             ptx.inst.st.global_.v4.b32(ptx.addr(place, i * to.shape[1] * self.dtype.bits // 8), words,
                                        pred=row + ((lane >> 3) + i) < inside)
-
-    def fill(self, target: Reg, offset: int, values: Sequence[Reg]) -> None:
-        if self.dtype == f32:
-            ptx.inst.st.shared.v2.f32(ptx.addr(target, offset), values[:2])
-            ptx.inst.st.shared.v2.f32(ptx.addr(target, offset + 8 * LINE), values[2:])
-            return
-        ptx.stmatrix(smem=target + offset, regs=rounded(values, self.dtype))

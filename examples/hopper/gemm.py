@@ -19,15 +19,13 @@ each and keep their sums in registers. Techniques, and where they are described:
 
 from __future__ import annotations
 
-import numpy as np
-
+from examples.hopper.boxes import box_place, fill_box
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
-from examples.products import check_lines, reference
-from examples.vectors import rounded
+from examples.products import check_lines, compare_product
+from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
-from pyptx.testing import compare
 from pyptx.types import PtxType, b8, bf16, f16, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
@@ -130,28 +128,12 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
 
 
 def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
-    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on.
-
-    Whatever the type, a group of registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32 by vectors of
-    two (rows 2i and 2i + 1 then share their banks: two passes for each store).
-    """
+    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on."""
     lane, warp = thread & 31, thread >> 5
-    if dtype == f32:
-        place = ((warp * 16 + (lane >> 2)) << 7) + ((lane & 3) << 3)
-        size = 4
-    else:
-        place = ((warp * 16 + (lane & 15)) << 7) + ((lane >> 4) << 4)
-        size = 8
-    place = start + smem.apply_swizzle(place, "128B")
-    for group in range(len(sums) // size):
-        values = sums[group * size:(group + 1) * size]
-        box, part = divmod(group, 4)
-        target = (place ^ (part * 32)) + box * WGMMA_BYTES
-        if dtype == f32:
-            ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
-            ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
-        else:
-            ptx.stmatrix(smem=target, regs=rounded(values, dtype))
+    place = start + (warp << 11) + box_place(lane, dtype)               # a warp has 16 rows
+    size = LINE * 8 // dtype.bits // 2                                  # registers of a box
+    for box in range(len(sums) // size):
+        fill_box(place, box * WGMMA_BYTES, sums[box * size:(box + 1) * size], lane, dtype)
 
 
 def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, out: PtxType) -> None:
@@ -187,9 +169,7 @@ gemm = gemm_of(bf16, bf16)
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((200, 264), (264, 328)))
-    compare(gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3)
+    compare_product(gemm_of(f16, f32), 200, 328, 264)
 
 
 if __name__ == "__main__":

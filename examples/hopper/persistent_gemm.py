@@ -23,15 +23,13 @@ CTA on an SM.
 
 from __future__ import annotations
 
-import numpy as np
-
 from examples.hopper.boxes import Boxes
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place
-from examples.products import check_choices, check_lines, check_memory, reference
+from examples.products import check_choices, check_lines, check_memory, compare_product
+from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.testing import compare
 from pyptx.types import PtxType, bf16, f16, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
@@ -127,9 +125,7 @@ persistent_gemm = persistent_gemm_of(bf16, bf16)
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((500, 264), (264, 328)))
-    compare(persistent_gemm_of(f16, f32), [a, b], reference(a, b), rtol=1e-3, atol=1e-3, CTAS=4)
+    compare_product(persistent_gemm_of(f16, f32), 500, 328, 264, CTAS=4)
 
 
 if __name__ == "__main__":

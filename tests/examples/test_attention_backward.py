@@ -63,7 +63,7 @@ def test_every_order_gives_the_same_bits(backward, length: int, d: int, options)
     o, sums = backward.FORWARD.attention_of(f16, with_sums=True)(q, k, v, SP=SP, CAUSAL=options.get("CAUSAL", False))
     delta = backward.row_products_of(f16)(o, d_o, SP=SP)
     report = backward.attention_backward_of(f16).check(q, k, v, d_o, sums, delta, **options)
-    assert report.ok, report
+    assert not report.findings, report
 
 
 def test_the_small_kernels_around_it_are_clean(backward):
@@ -78,7 +78,7 @@ def test_the_small_kernels_around_it_are_clean(backward):
     ({"CLUSTER": 3}, r"CLUSTER=3; expected one of \(1, 2, 4, 8\)"),
     ({"T": 200, "CAUSAL": True}, r"as many keys as queries \(S=300, T=200\)"),
     ({"SP": 300}, "SP=300; expected the next multiple of 128"),
-    ({"STAGES": 3}, "3 stages need 232448 bytes of shared memory"),
+    ({"STAGES": 3}, "3 stages need 232488 bytes of shared memory"),
 ], ids=str)
 def test_sizes_they_cannot_take_are_named(backward, sizes, message: str):
     with pytest.raises(ValueError, match=message):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
+from support.products import NUMPY, equals_numpy
 
-from pyptx import use
 from pyptx.types import bf16, f16, f32
-
-NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +25,7 @@ def blackwell(example):
     ((1, 64, 1000), {"BN": 128, "STAGES": 3}, f16, f16),
 ], ids=str)
 def test_it_equals_numpy(blackwell, sizes, tiling, dtype, out, schedule: str):
-    m, n, k = sizes
-    random = np.random.default_rng(m + n + k)
-    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
-    with use("sim", schedule=schedule):
-        c = blackwell.gemm_of(dtype, out)(a, b, **tiling)
-    assert c.dtype == NUMPY[out]
-    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
-    np.testing.assert_allclose(c.astype(np.float32), blackwell.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+    equals_numpy(blackwell, blackwell.gemm_of, sizes, tiling, dtype, out, schedule)
 
 
 @pytest.mark.parametrize("sizes, tiling, message", [

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
+from support.products import NUMPY, equals_numpy
 
-from pyptx import use
 from pyptx.types import bf16, f16, f32
-
-NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +24,7 @@ def hopper(example):
     ((3, 24, 8), {"BN": 64, "STAGES": 2}, bf16, f32),
 ], ids=str)
 def test_it_equals_numpy(hopper, sizes, tiling, dtype, out, schedule: str):
-    m, n, k = sizes
-    random = np.random.default_rng(m + n + k)
-    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
-    with use("sim", schedule=schedule):
-        c = hopper.gemm_of(dtype, out)(a, b, **tiling)
-    assert c.dtype == NUMPY[out]
-    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
-    np.testing.assert_allclose(c.astype(np.float32), hopper.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+    equals_numpy(hopper, hopper.gemm_of, sizes, tiling, dtype, out, schedule)
 
 
 @pytest.mark.parametrize("sizes, tiling, message", [
@@ -61,7 +51,8 @@ def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     assert opcodes >= {"UTMALDG", "HGMMA", "SYNCS", "STSM", "UTMASTG"}
 
 
-def test_no_two_lanes_meet_in_a_bank_of_shared_memory(hopper):
-    gemm = hopper.gemm_of(bf16, bf16)
+@pytest.mark.parametrize("out", [bf16, f32], ids=str)
+def test_no_two_lanes_meet_in_a_bank_of_shared_memory(hopper, out):
+    gemm = hopper.gemm_of(bf16, out)
     gemm(np.ones((128, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16]))
     assert gemm.last_run.counters.shared_conflicts.sum() == 0

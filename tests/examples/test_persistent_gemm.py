@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
+from support.products import NUMPY, equals_numpy
 
-from pyptx import use
 from pyptx.analysis.occupancy import occupancy
 from pyptx.types import bf16, f16, f32
-
-NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +28,7 @@ def hopper(example):
     ((3, 24, 8), {"BN": 128}, bf16, f32),
 ], ids=str)
 def test_it_equals_numpy(hopper, sizes, tiling, dtype, out, schedule: str):
-    m, n, k = sizes
-    random = np.random.default_rng(m + n + k)
-    a, b = (random.standard_normal(shape).astype(NUMPY[dtype]) for shape in ((m, k), (k, n)))
-    with use("sim", schedule=schedule):
-        c = hopper.persistent_gemm_of(dtype, out)(a, b, **tiling)
-    assert c.dtype == NUMPY[out]
-    digits = {f32: 1e-5, f16: 1e-3, bf16: 8e-3}[out]
-    np.testing.assert_allclose(c.astype(np.float32), hopper.reference(a, b), rtol=digits, atol=digits * np.sqrt(k))
+    equals_numpy(hopper, hopper.persistent_gemm_of, sizes, tiling, dtype, out, schedule)
 
 
 @pytest.mark.parametrize("down, across, group", [(1, 1, 1), (5, 3, 2), (8, 4, 8), (7, 5, 4), (3, 7, 16)])
@@ -80,8 +70,9 @@ def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     assert fits.blocks == 1
 
 
-def test_no_two_lanes_meet_in_a_bank_of_shared_memory(hopper):
-    gemm = hopper.persistent_gemm_of(bf16, bf16)
+@pytest.mark.parametrize("out", [bf16, f32], ids=str)
+def test_no_two_lanes_meet_in_a_bank_of_shared_memory(hopper, out):
+    gemm = hopper.persistent_gemm_of(bf16, out)
     gemm(np.ones((256, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16]))
     assert gemm.last_run.counters.shared_conflicts.sum() == 0
 
