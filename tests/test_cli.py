@@ -355,3 +355,11 @@ def test_warnings_are_one_line(capsys, tmp_path: Path, one: Path):
     loud.write_text("import warnings\nwarnings.warn('mind this')\n" + one.read_text())
     status, out, err = run(capsys, "ptx", loud, "-p", "N=64")
     assert (status, err) == (0, f"{loud}:2: UserWarning: mind this\n") and ".version" in out
+
+
+def test_doctor_says_which_widgets_are_missing(monkeypatch: pytest.MonkeyPatch):
+    from pyptx.cli import machine
+    known = machine._version
+    monkeypatch.setattr(machine, "_version", lambda name: None if name == "anywidget" else known(name) or "1.0")
+    found = {one.name: one for one in machine._jupyter()}["widgets"]
+    assert not found.usable and found.text.startswith("anywidget not installed") and "pip install '.[lab]'" in found.fix

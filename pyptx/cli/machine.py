@@ -23,6 +23,7 @@ from pyptx.errors import PtxError
 __all__ = ["Ability", "Finding", "abilities", "findings"]
 
 _EXTENSION = "pyptx-lab"
+_WIDGETS = ("anywidget", "ipywidgets")
 _PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin")       # of JAX, for GPUs
 
 
@@ -76,6 +77,7 @@ def abilities(found: list[Finding]) -> list[Ability]:
             ability("JAX arrays on a GPU", of["driver"], gpu, of["jax"], of["jax CUDA"], of["ziglang"]),
             ability("JupyterLab", of["jupyterlab"]),
             ability("live views in JupyterLab", of["jupyterlab"], of["extension"]),
+            ability("sweeps and debugging in notebooks", of["jupyterlab"], of["widgets"]),
             ability("kernels assembled once for all processes", of["cache"], needed=True)]
 
 
@@ -126,6 +128,9 @@ def _frameworks() -> Iterator[Finding]:
 
 def _jupyter() -> Iterator[Finding]:
     yield _package("jupyterlab", _version("jupyterlab"), "notebooks with live views", install_hint())
+    missing = [name for name in _WIDGETS if _version(name) is None]
+    yield Finding("widgets", not missing, f"{', '.join(missing)} not installed (live sweeps and debugging in notebooks)" if
+                  missing else f"anywidget {_version('anywidget')} (live sweeps and debugging in notebooks)", install_hint())
     try:
         from jupyter_core.paths import jupyter_config_path, jupyter_path
     except ImportError:
