@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from pyptx.sim import actions as act
 from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.state import Fault, lanes_of
 
@@ -55,7 +55,7 @@ def addresses_of(runner, address: act.Address, mask: int) -> list[int]:
         base = runner.cta.base if address.space in ("shared", "cluster") else 0
         return [address.offset + base & _CUT] * mask.bit_count()
     cut = (1 << address.base.width) - 1
-    return [v + address.offset & cut for v in execute.read(runner, address.base, mask)]
+    return [v + address.offset & cut for v in lanevalues.read(runner, address.base, mask)]
 
 
 class _Place:
@@ -175,11 +175,11 @@ def _load(runner, action: act.Load, mask: int, places: list[_Place]) -> None:
         if action.signed:
             bits = 8 * action.size
             values = [v - (1 << bits) if v >> (bits - 1) else v for v in values]
-        execute.write(runner, register, mask, values)
+        lanevalues.write(runner, register, mask, values)
 
 
 def _store(runner, action: act.Store, mask: int, places: list[_Place]) -> None:
-    columns = [execute.read(runner, value, mask) for value in action.data]
+    columns = [lanevalues.read(runner, value, mask) for value in action.data]
     for place, values in zip(places, zip(*columns, strict=True), strict=True):
         for k, value in enumerate(values):
             place.put(k * action.size, action.size, value)
@@ -193,7 +193,7 @@ def _atomic(runner, action: act.Atomic, lanes: list[int], addresses: list[int], 
         for k, source in enumerate(action.source):
             cut = (1 << 8 * action.size) - 1
             old = place.get(k * action.size, action.size)
-            value = execute.read(runner, source, one)[0] & cut
-            new = execute.read(runner, action.new[k], one)[0] & cut if action.new else 0
+            value = lanevalues.read(runner, source, one)[0] & cut
+            new = lanevalues.read(runner, action.new[k], one)[0] & cut if action.new else 0
             place.put(k * action.size, action.size, apply(action, old, value, new, ftz=ftz))
-            execute.write(runner, action.data[k], one, [old])
+            lanevalues.write(runner, action.data[k], one, [old])

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pyptx.sim.memory import SHARED_START, SHARED_WINDOW
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.mbarrier import read_word, signal
 from pyptx.sim.reference.state import Cluster, Cta, Fault, lanes_of
 
@@ -196,7 +196,7 @@ def lane_addresses(runner, address, mask: int) -> list[int]:
         base = runner.cta.base if address.space in ("shared", "cluster") else 0
         return [address.offset + base & _CUT] * mask.bit_count()
     cut = (1 << address.base.width) - 1
-    return [v + address.offset & cut for v in execute.read(runner, address.base, mask)]
+    return [v + address.offset & cut for v in lanevalues.read(runner, address.base, mask)]
 
 
 def shared_place(runner, lane: int, address: int, size: int, align: int, space: str, *,

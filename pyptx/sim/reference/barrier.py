@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim.actions import BarrierOp
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.state import AT_BARRIER, READY, Barrier, Cta, Fault, Group, Run, lanes_of
 
 __all__ = ["arrive", "recheck"]
@@ -12,8 +12,8 @@ __all__ = ["arrive", "recheck"]
 def arrive(runner, group: Group, mask: int, action: BarrierOp) -> None:
     """Lanes of a group come to a barrier; all but `arrive` wait there."""
     cta, warp, lane = runner.cta, runner.warp, lanes_of(mask)[0]
-    number = execute.read(runner, action.barrier, 1 << lane)[0]
-    count = 0 if action.count is None else execute.read(runner, action.count, 1 << lane)[0]
+    number = lanevalues.read(runner, action.barrier, 1 << lane)[0]
+    count = 0 if action.count is None else lanevalues.read(runner, action.count, 1 << lane)[0]
     if number > 15:
         raise Fault("barrier_id", lane, number)
     bar = cta.barriers[number]
@@ -22,7 +22,7 @@ def arrive(runner, group: Group, mask: int, action: BarrierOp) -> None:
     if bar.count != count or count % 32 or (action.count is not None and not count):
         raise Fault("barrier_count", lane, number, bar.count << 32 | count)
     if action.value is not None:
-        values = [bool(v) != action.negated for v in execute.read(runner, action.value, mask)]
+        values = [bool(v) != action.negated for v in lanevalues.read(runner, action.value, mask)]
         bar.popc += sum(values)
         bar.all = bar.all and all(values)
         bar.any = bar.any or any(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyptx.sim import actions as act
 from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
 from pyptx.sim.memory import FUNCTION_STRIDE, FUNCTION_WINDOW
-from pyptx.sim.reference import access, execute
+from pyptx.sim.reference import access, execute, lanevalues
 from pyptx.sim.reference.state import Fault, Frame, Group, lanes_of
 
 __all__ = ["call", "host_call", "leave", "settle"]
@@ -38,7 +38,7 @@ def _targets(runner, mask: int, action: act.Call) -> dict[int, int]:
     """Lanes by the function their address stands for."""
     names, found = runner.run.program.names, {}
     starts = names.function_starts()
-    for lane, address in zip(lanes_of(mask), execute.read(runner, action.address, mask), strict=True):
+    for lane, address in zip(lanes_of(mask), lanevalues.read(runner, action.address, mask), strict=True):
         number, rest = divmod(address - FUNCTION_WINDOW, FUNCTION_STRIDE)
         if rest or not 0 <= number < len(starts) or starts[number] is None:
             raise Fault("function", lane, address)
@@ -101,13 +101,13 @@ def host_call(runner, mask: int, action: act.HostCall) -> None:
     """Call a function of the driver for one lane after the other."""
     for part in action.before:
         execute.execute(runner, part, mask)
-    columns = [execute.read(runner, value, mask) for value in action.arguments]
+    columns = [lanevalues.read(runner, value, mask) for value in action.arguments]
     results = []
     for k, lane in enumerate(lanes_of(mask)):
         try:
             results.append(HOST_FUNCTIONS[action.name](_Lane(runner, lane), [column[k] for column in columns]))
         except HostError as error:
             raise Fault("host", lane, text=str(error)) from None
-    execute.write(runner, action.data, mask, results)
+    lanevalues.write(runner, action.data, mask, results)
     for part in action.after:
         execute.execute(runner, part, mask)

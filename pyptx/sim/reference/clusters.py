@@ -6,7 +6,7 @@ core/cluster.c does the same.
 from __future__ import annotations
 
 from pyptx.sim import asynchronous as act
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.asynchronous import Operation, issue, lane_addresses, poison, shared_place
 from pyptx.sim.reference.copies import _write
 from pyptx.sim.reference.handlers import handles
@@ -89,4 +89,5 @@ def _try_cancel(runner, action: act.TryCancel, mask: int) -> None:
 
 @handles(act.IsCanceled)
 def _is_canceled(runner, action: act.IsCanceled, mask: int) -> None:
-    execute.write(runner, action.data, mask, [int(v >> 96 != 0) for v in execute.read(runner, action.handle, mask)])
+    answers = lanevalues.read(runner, action.handle, mask)
+    lanevalues.write(runner, action.data, mask, [int(v >> 96 != 0) for v in answers])

@@ -7,7 +7,7 @@ import numpy as np
 from pyptx.sim import asynchronous as act
 from pyptx.sim.actions import Atomic
 from pyptx.sim.memory import SHARED_START
-from pyptx.sim.reference import access, execute
+from pyptx.sim.reference import access, lanevalues
 from pyptx.sim.reference.asynchronous import (
     Operation,
     commit,
@@ -37,10 +37,10 @@ def _write(cta: Cta, offset: int, data: bytes) -> None:
 @handles(act.CpAsync)
 def _cp_async(runner, action: act.CpAsync, mask: int) -> None:
     lanes, size = lanes_of(mask), action.size
-    counts = [size] * len(lanes) if action.bytes is None else execute.read(runner, action.bytes, mask)
+    counts = [size] * len(lanes) if action.bytes is None else lanevalues.read(runner, action.bytes, mask)
     skips = [0] * len(lanes)
     if action.skip is not None:
-        skips = [v ^ action.negated for v in execute.read(runner, action.skip, mask)]
+        skips = [v ^ action.negated for v in lanevalues.read(runner, action.skip, mask)]
     sources = lane_addresses(runner, action.source, mask)
     places, whole = {}, 0
     for lane, to, source, n, skip in zip(lanes, lane_addresses(runner, action.to, mask), sources, counts, skips,
@@ -91,7 +91,7 @@ def combine(reduction: act.Reduction, old: bytes, new: bytes) -> bytes:
 
 
 def _value(runner, value, lane: int, otherwise: int) -> int:
-    return otherwise if value is None else execute.read(runner, value, 1 << lane)[0]
+    return otherwise if value is None else lanevalues.read(runner, value, 1 << lane)[0]
 
 
 @handles(act.BulkCopy)
@@ -168,7 +168,7 @@ def _store(runner, action: act.BulkCopy, lane: int, target: np.ndarray, cta: Cta
 @handles(act.Send)
 def _send(runner, action: act.Send, mask: int) -> None:
     size, total = action.size, action.size * len(action.values)
-    columns = [execute.read(runner, v, mask) for v in action.values]
+    columns = [lanevalues.read(runner, v, mask) for v in action.values]
     tos = lane_addresses(runner, action.to, mask)
     barriers = lane_addresses(runner, action.barrier, mask) if action.barrier else [0] * len(tos)
     for lane, to, barrier, *values in zip(lanes_of(mask), tos, barriers, *columns, strict=True):
@@ -203,7 +203,7 @@ def _sender(action: act.Send, data: bytes, target):
 @handles(act.StBulk)
 def _st_bulk(runner, action: act.StBulk, mask: int) -> None:
     for lane, to, size in zip(lanes_of(mask), lane_addresses(runner, action.to, mask),
-                              execute.read(runner, action.bytes, mask), strict=True):
+                              lanevalues.read(runner, action.bytes, mask), strict=True):
         if size % 8:
             raise Fault("size", lane, size)
         cta, offset = shared_place(runner, lane, to, size, 8, action.to.space, own=True)

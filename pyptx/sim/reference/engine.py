@@ -13,7 +13,16 @@ from pyptx.sim.counters import Counters
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
-from pyptx.sim.reference import clusters, copies, execute, mbarrier_actions, tcgen05, tma, tmem  # noqa: F401  (they register)
+from pyptx.sim.reference import (  # noqa: F401  (they register)
+    clusters,
+    copies,
+    execute,
+    lanevalues,
+    mbarrier_actions,
+    tcgen05,
+    tma,
+    tmem,
+)
 from pyptx.sim.reference.asynchronous import (
     draw,
     land_cta,
@@ -205,5 +214,5 @@ def _mbarrier(run_: Run, cta: Cta, warp: Warp, group: Group) -> tuple[int, int, 
     lane = group.mask & -group.mask
     [address] = lane_addresses(runner, action.address, lane)
     at, offset = shared_place(runner, 0, address, 8, 8, action.address.space)
-    [wanted] = execute.read(runner, action.phase, lane)
+    [wanted] = lanevalues.read(runner, action.phase, lane)
     return offset | at.base, read_word(at, offset).bits, wanted & 1 if action.parity else word_of(wanted).phase

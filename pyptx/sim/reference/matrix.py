@@ -6,7 +6,7 @@ import numpy as np
 
 from pyptx.sim import fragments
 from pyptx.sim import tensor as act
-from pyptx.sim.reference import access, execute, mma, wgmma
+from pyptx.sim.reference import access, lanevalues, mma, wgmma
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import ALL, Fault, lanes_of
 
@@ -76,14 +76,14 @@ def _load_matrix(runner, action: act.LoadMatrix) -> None:
                 case _:
                     found = rows[8 * r + g][4 * t:4 * t + 4]
             values.append(int.from_bytes(bytes(found), "little"))
-        execute.write(runner, register, ALL, values)
+        lanevalues.write(runner, register, ALL, values)
 
 
 def _store_matrix(runner, action: act.StoreMatrix) -> None:
     places = _rows(runner, action)
     rows = np.zeros((8 * action.count, 16), np.uint8)
     for r, value in enumerate(action.source):
-        for lane, word in enumerate(execute.read(runner, value, ALL)):
+        for lane, word in enumerate(lanevalues.read(runner, value, ALL)):
             g, t = lane // 4, lane % 4
             for b, byte in enumerate((word & 0xFFFFFFFF).to_bytes(4, "little")):
                 if action.shape == "m16n8":
@@ -97,28 +97,28 @@ def _store_matrix(runner, action: act.StoreMatrix) -> None:
 
 
 def _move_matrix(runner, data, value) -> None:
-    words = np.array(execute.read(runner, value, ALL), np.uint64)
+    words = np.array(lanevalues.read(runner, value, ALL), np.uint64)
     matrix = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16) & np.uint64(0xFFFF)], axis=1).reshape(8, 8)
     turned = matrix.T.reshape(32, 2)
-    execute.write(runner, data, ALL, [int(low | high << np.uint64(16)) for low, high in turned])
+    lanevalues.write(runner, data, ALL, [int(low | high << np.uint64(16)) for low, high in turned])
 
 
 def _fragment(runner, action: act.LoadFragment | act.StoreFragment) -> None:
     stores = isinstance(action, act.StoreFragment)
     bytes_, accesses = fragments.accesses(action.fragment, action.major, action.bits)
     base = access.addresses_of(runner, action.address, ALL)
-    strides = [action.leading] * 32 if action.stride is None else execute.read(runner, action.stride, ALL)
+    strides = [action.leading] * 32 if action.stride is None else lanevalues.read(runner, action.stride, ALL)
     lanes, loaded = list(range(32)), {}
     for register, shift, line, within in accesses:
         addresses = [b + (int(k) * (s & 0xFFFFFFFF) + int(j)) * action.bits // 8 & (1 << 64) - 1
                      for b, s, k, j in zip(base, strides, line, within, strict=True)]
         places, _ = access.places(runner, action.address.space, lanes, addresses, bytes_, stores)
         if stores:
-            for place, value in zip(places, execute.read(runner, action.source[register], ALL), strict=True):
+            for place, value in zip(places, lanevalues.read(runner, action.source[register], ALL), strict=True):
                 place.put(0, bytes_, value >> shift)
         else:
             words = loaded.setdefault(register, [0] * 32)
             for lane, place in enumerate(places):
                 words[lane] |= place.get(0, bytes_) << shift
     for register, words in loaded.items():
-        execute.write(runner, action.data[register], ALL, words)
+        lanevalues.write(runner, action.data[register], ALL, words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim import asynchronous as act
-from pyptx.sim.reference import execute
+from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.asynchronous import Operation, issue, land_for, lane_addresses, shared_place
 from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.mbarrier import MOST, Word, check, read_word, update, word_of, write_word
@@ -17,7 +17,7 @@ def _places(runner, address, mask: int):
 
 
 def _counts(runner, value, mask: int) -> list[int]:
-    return [1] * mask.bit_count() if value is None else execute.read(runner, value, mask)
+    return [1] * mask.bit_count() if value is None else lanevalues.read(runner, value, mask)
 
 
 @handles(act.MbarrierInit)
@@ -49,13 +49,13 @@ def _arrive(runner, action: act.MbarrierArrive, mask: int) -> None:
         old = update(runner.run, at, offset, lane, expect=n if action.expect else 0,
                      complete=n if action.complete else 0, arrivals=arrivals,
                      drop=arrivals if action.drop else 0, stays=action.no_complete)
-        execute.write(runner, action.data, 1 << lane, [old.bits])
+        lanevalues.write(runner, action.data, 1 << lane, [old.bits])
 
 
 def _over(runner, action: act.MbarrierTest | act.MbarrierWait, mask: int) -> list[int]:
     """For each lane, whether its phase is over; what completes it lands now."""
     done = []
-    phases = execute.read(runner, action.phase, mask)
+    phases = lanevalues.read(runner, action.phase, mask)
     for (lane, at, offset), value in zip(_places(runner, action.address, mask), phases, strict=True):
         check(at, offset, lane)
         phase = value & 1 if action.parity else word_of(value).phase
@@ -70,9 +70,9 @@ def _is_over(at: Cta, offset: int, phase: int) -> bool:
 
 
 def _answer(runner, action: act.MbarrierTest | act.MbarrierWait, mask: int, done: list[int]) -> None:
-    execute.write(runner, action.data, mask, done)
+    lanevalues.write(runner, action.data, mask, done)
     for register in action.report:
-        execute.write(runner, register, mask, [0] * len(done))
+        lanevalues.write(runner, register, mask, [0] * len(done))
 
 
 @handles(act.MbarrierTest)
@@ -90,7 +90,8 @@ def _wait(runner, action: act.MbarrierWait, mask: int) -> bool:
 
 @handles(act.MbarrierPending)
 def _pending(runner, action: act.MbarrierPending, mask: int) -> None:
-    execute.write(runner, action.data, mask, [word_of(v).pending for v in execute.read(runner, action.state, mask)])
+    states = lanevalues.read(runner, action.state, mask)
+    lanevalues.write(runner, action.data, mask, [word_of(v).pending for v in states])
 
 
 @handles(act.CpArrive)

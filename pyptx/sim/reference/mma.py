@@ -7,7 +7,7 @@ import numpy as np
 from pyptx.sim import fragments
 from pyptx.sim.actions import Value
 from pyptx.sim.fragments import BITS, Fragment
-from pyptx.sim.reference import execute, product
+from pyptx.sim.reference import lanevalues, product
 from pyptx.sim.tensor import Mma, Scale
 
 __all__ = ["gather", "registers", "run", "scatter", "sparse"]
@@ -17,7 +17,7 @@ _ALL = 0xFFFFFFFF
 
 def registers(runner, values: tuple[Value, ...]) -> np.ndarray:
     """Bits of registers [register][lane]."""
-    return np.array([execute.read(runner, v, _ALL) for v in values], np.uint64)
+    return np.array([lanevalues.read(runner, v, _ALL) for v in values], np.uint64)
 
 
 def gather(rows: np.ndarray, fragment: Fragment, type_name: str) -> np.ndarray:
@@ -47,7 +47,7 @@ def scatter(runner, data, fragment: Fragment, matrix: np.ndarray, type_name: str
         packed = np.zeros(32, np.uint64)
         for j, lanes in enumerate(elements):
             packed |= lanes << np.uint64(j * BITS[type_name] % 64)
-        execute.write(runner, register, _ALL, [int(v) for v in packed])
+        lanevalues.write(runner, register, _ALL, [int(v) for v in packed])
 
 
 def sparse(runner, stored: np.ndarray, metadata: Value, selector: int, type_name: str) -> np.ndarray:
@@ -61,7 +61,7 @@ def sparse(runner, stored: np.ndarray, metadata: Value, selector: int, type_name
 def _scales(runner, scale: Scale | None, operand: str, count: int, type_name: str) -> np.ndarray | None:
     if scale is None:
         return None
-    first, thread = (execute.read(runner, v, 1)[0] & 3 for v in (scale.byte, scale.thread))
+    first, thread = (lanevalues.read(runner, v, 1)[0] & 3 for v in (scale.byte, scale.thread))
     word = registers(runner, (scale.value,))[0][fragments.scale_lanes(operand, thread) & 31]
     bytes_ = [word >> np.uint64(8 * (first + i) % 32) & np.uint64(255) for i in range(count)]
     return product.decode(np.stack(bytes_, axis=1), type_name)

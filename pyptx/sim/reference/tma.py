@@ -8,7 +8,7 @@ import numpy as np
 
 from pyptx.sim.actions import Address, Value
 from pyptx.sim.memory import PARAM_WINDOW, SHARED_START, SHARED_WINDOW
-from pyptx.sim.reference import execute, mbarrier, tensor_copy, tensor_map
+from pyptx.sim.reference import lanevalues, mbarrier, tensor_copy, tensor_map
 from pyptx.sim.reference.asynchronous import Operation, global_place, issue, lane_addresses, poison, shared_place
 from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.state import Cta, Fault, lanes_of
@@ -58,7 +58,7 @@ def _host(runner, lane: int) -> Callable[[int, int, bool], np.ndarray]:
 def _values(runner, items: tuple[Value, ...], mask: int, bits: int, *, signed: bool) -> list[tuple[int, ...]]:
     """The values of each lane."""
     cut = (1 << bits) - 1
-    columns = [[v & cut for v in execute.read(runner, item, mask)] for item in items]
+    columns = [[v & cut for v in lanevalues.read(runner, item, mask)] for item in items]
     if signed:
         columns = [[v - (v >> bits - 1 << bits) for v in column] for column in columns]
     return list(zip(*columns, strict=True)) if columns else [()] * mask.bit_count()
@@ -70,11 +70,11 @@ def _copy(runner, action: TensorCopy, mask: int) -> None:
     coordinates = _values(runner, action.coordinates, mask, 32, signed=True)
     offsets = _values(runner, action.offsets, mask, 16, signed=False)
     maps = lane_addresses(runner, action.map, mask)
-    bases = execute.read(runner, action.base, mask) if action.base is not None else [None] * len(lanes)
+    bases = lanevalues.read(runner, action.base, mask) if action.base is not None else [None] * len(lanes)
     none = [0] * len(lanes)
     shared = lane_addresses(runner, action.shared, mask) if action.shared else none
     barriers = lane_addresses(runner, action.barrier, mask) if action.barrier else none
-    targets = execute.read(runner, action.mask, mask) if action.mask is not None else [None] * len(lanes)
+    targets = lanevalues.read(runner, action.mask, mask) if action.mask is not None else [None] * len(lanes)
     for k, lane in enumerate(lanes):
         request = Request(action.direction, action.mode, action.rank, coordinates[k], offsets[k],
                           action.reduction or "", action.inside)
@@ -169,7 +169,7 @@ _REPLACE = {
 @handles(TensormapReplace)
 def _replace(runner, action: TensormapReplace, mask: int) -> None:
     wide = action.field in ("global_address", "global_stride")
-    values = [v if wide else v & 0xFFFFFFFF for v in execute.read(runner, action.value, mask)]
+    values = [v if wide else v & 0xFFFFFFFF for v in lanevalues.read(runner, action.value, mask)]
     place, stored = _REPLACE[action.field]
     for lane, address, value in zip(lanes_of(mask), lane_addresses(runner, action.address, mask), values, strict=True):
         data = _map_bytes(runner, lane, address, action.address, writes=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyptx.sim import tcgen05 as act
 from pyptx.sim.memory import SHARED_START
-from pyptx.sim.reference import execute, wgmma
+from pyptx.sim.reference import lanevalues, wgmma
 from pyptx.sim.reference.alu import minimum
 from pyptx.sim.reference.asynchronous import Operation, issue, land_track, lane_addresses, shared_place
 from pyptx.sim.reference.bits import signed
@@ -109,7 +109,7 @@ def value(runner, operand, lane: int) -> int:
     """A value, or an address of tensor memory, in one lane."""
     if hasattr(operand, "space"):
         return lane_addresses(runner, operand, 1 << lane)[0] & 0xFFFFFFFF
-    return execute.read(runner, operand, 1 << lane)[0]
+    return lanevalues.read(runner, operand, 1 << lane)[0]
 
 
 def _whole(mask: int) -> None:
@@ -236,10 +236,10 @@ def _load(runner, action: act.TmemLoad, mask: int) -> None:
     if action.packed:
         found = found & np.uint32(0xFFFF) | cells[lanes, columns + 1] << np.uint32(16)
     for register, row in zip(action.data, found, strict=False):
-        execute.write(runner, register, ALL, [int(v) for v in row])
+        lanevalues.write(runner, register, ALL, [int(v) for v in row])
     if action.reduction is not None:
         values = [_reduced([int(v) for v in column], action.reduction) for column in found.T]
-        execute.write(runner, action.data[-1], ALL, values)
+        lanevalues.write(runner, action.data[-1], ALL, values)
 
 
 def _reduced(values: list[int], reduction: tuple[str, str, bool, bool]) -> int:
@@ -258,7 +258,7 @@ def _reduced(values: list[int], reduction: tuple[str, str, bool, bool]) -> int:
 def _store(runner, action: act.TmemStore, mask: int) -> None:
     _whole(mask)
     lanes, columns = _cells(runner, action, len(action.source))
-    values = np.array([execute.read(runner, v, ALL) for v in action.source], np.uint32)
+    values = np.array([lanevalues.read(runner, v, ALL) for v in action.source], np.uint32)
 
     def put(cta: Cta, bits: np.ndarray) -> None:
         cells = tmem_of(cta).cells

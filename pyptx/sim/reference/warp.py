@@ -5,7 +5,7 @@ split them. core/interp.c takes the same decisions in the same order.
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.reference import barrier, calls, clusters, execute, warpops
+from pyptx.sim.reference import barrier, calls, clusters, execute, lanevalues, warpops
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import AT_BARRIER, PARKED, READY, WAITING, Cta, Fault, Group, Run, Warp, lanes_of
 
@@ -191,7 +191,7 @@ class WarpRunner:
 
     def _jump(self, group: Group, mask: int, action: act.Jump) -> None:
         parts: dict[int, int] = {}
-        for lane, index in zip(lanes_of(mask), execute.read(self, action.index, mask), strict=True):
+        for lane, index in zip(lanes_of(mask), lanevalues.read(self, action.index, mask), strict=True):
             if index >= len(action.targets):
                 raise Fault("jump", lane, index, len(action.targets))
             parts[index] = parts.get(index, 0) | 1 << lane
@@ -267,7 +267,7 @@ class WarpRunner:
         if mask != group.mask:
             self._split_off(group, mask)
         warp, first = self.warp, lanes_of(mask)[0]
-        members = execute.read(self, action.members, 1 << first)[0]
+        members = lanevalues.read(self, action.members, 1 << first)[0]
         if mask & ~members:
             raise Fault("membermask", lanes_of(mask & ~members)[0], members, mask)
         need, have = members & warp.live, mask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.reference import execute, matrix
+from pyptx.sim.reference import lanevalues, matrix
 from pyptx.sim.reference.alu import minimum
 from pyptx.sim.reference.bits import signed
 from pyptx.sim.reference.state import lanes_of
@@ -18,24 +18,24 @@ def run(runner, action, mask: int) -> None:
         case act.Shuffle():
             _shuffle(runner, action, mask, lanes)
         case act.Vote():
-            values = [bool(v) != action.negated for v in execute.read(runner, action.value, mask)]
+            values = [bool(v) != action.negated for v in lanevalues.read(runner, action.value, mask)]
             result = {"all": int(all(values)), "any": int(any(values)), "uni": int(all(values) or not any(values)),
                       "ballot": sum(v << lane for v, lane in zip(values, lanes, strict=True))}[action.mode]
-            execute.write(runner, action.data, mask, [result] * len(lanes))
+            lanevalues.write(runner, action.data, mask, [result] * len(lanes))
         case act.Match():
-            values = execute.read(runner, action.value, mask)
+            values = lanevalues.read(runner, action.value, mask)
             if action.mode == "all":
                 equal = len(set(values)) == 1
-                execute.write(runner, action.data, mask, [mask if equal else 0] * len(lanes))
-                execute.write(runner, action.equal, mask, [int(equal)] * len(lanes))
+                lanevalues.write(runner, action.data, mask, [mask if equal else 0] * len(lanes))
+                lanevalues.write(runner, action.equal, mask, [int(equal)] * len(lanes))
             else:
                 same = [sum(1 << j for j, w in zip(lanes, values, strict=True) if w == v) for v in values]
-                execute.write(runner, action.data, mask, same)
+                lanevalues.write(runner, action.data, mask, same)
         case act.Redux():
             _redux(runner, action, mask, lanes)
         case act.Elect():
-            execute.write(runner, action.data, mask, [lanes[0]] * len(lanes))
-            execute.write(runner, action.leader, mask, [int(lane == lanes[0]) for lane in lanes])
+            lanevalues.write(runner, action.data, mask, [lanes[0]] * len(lanes))
+            lanevalues.write(runner, action.leader, mask, [int(lane == lanes[0]) for lane in lanes])
         case act.WarpBarrier():
             pass
         case act.Collective():
@@ -43,8 +43,8 @@ def run(runner, action, mask: int) -> None:
 
 
 def _shuffle(runner, action: act.Shuffle, mask: int, lanes: list[int]) -> None:
-    value = dict(zip(lanes, execute.read(runner, action.value, mask), strict=True))
-    offsets, segments = execute.read(runner, action.lane, mask), execute.read(runner, action.segment, mask)
+    value = dict(zip(lanes, lanevalues.read(runner, action.value, mask), strict=True))
+    offsets, segments = lanevalues.read(runner, action.lane, mask), lanevalues.read(runner, action.segment, mask)
     results, inside = [], []
     for i, offset, segment in zip(lanes, offsets, segments, strict=True):
         b, c, seg = offset & 31, segment & 31, segment >> 8 & 31
@@ -64,12 +64,12 @@ def _shuffle(runner, action: act.Shuffle, mask: int, lanes: list[int]) -> None:
                 ok = j <= top
         results.append(value.get((j if ok else i) & 31, 0))
         inside.append(int(ok))
-    execute.write(runner, action.data, mask, results)
-    execute.write(runner, action.inside, mask, inside)
+    lanevalues.write(runner, action.data, mask, results)
+    lanevalues.write(runner, action.inside, mask, inside)
 
 
 def _redux(runner, action: act.Redux, mask: int, lanes: list[int]) -> None:
-    values = execute.read(runner, action.value, mask)
+    values = lanevalues.read(runner, action.value, mask)
     if action.type == "f32":
         flags = frozenset({"nan"} if action.nan else ())
         if action.absolute:
@@ -85,4 +85,4 @@ def _redux(runner, action: act.Redux, mask: int, lanes: list[int]) -> None:
                       b: a | b,
                       "xor": lambda a, b: a ^ b}[action.operation](result, v)
         result &= 0xFFFFFFFF
-    execute.write(runner, action.data, mask, [result] * len(lanes))
+    lanevalues.write(runner, action.data, mask, [result] * len(lanes))

@@ -10,7 +10,7 @@ from pyptx.sim import fragments
 from pyptx.sim.actions import Value
 from pyptx.sim.fragments import BITS
 from pyptx.sim.memory import SHARED_START
-from pyptx.sim.reference import execute, mma, product
+from pyptx.sim.reference import lanevalues, mma, product
 from pyptx.sim.reference.asynchronous import Operation, commit, issue, land_groups
 from pyptx.sim.reference.state import ALL, Fault
 from pyptx.sim.tensor import Wgmma, WgmmaGroup
@@ -114,7 +114,7 @@ def _by_eights(values: np.ndarray, per: int) -> np.ndarray:
 
 def run(runner, action: Wgmma) -> None:
     """Start the product of this warp."""
-    first = execute.read(runner, action.scale_d, 1)[0] & 1
+    first = lanevalues.read(runner, action.scale_d, 1)[0] & 1
     keep = first != int(action.scale_d_negated)
     left = _descriptor(runner, action.a[0]) if len(action.a) == 1 else 0
     right = _descriptor(runner, action.b)
@@ -136,7 +136,7 @@ def run(runner, action: Wgmma) -> None:
 
 def _descriptor(runner, value: Value) -> int:
     """A matrix descriptor, which all lanes must have alike."""
-    lanes = execute.read(runner, value, ALL)
+    lanes = lanevalues.read(runner, value, ALL)
     for lane, found in enumerate(lanes):
         if found != lanes[0]:
             raise Fault("uniform", lane, found, lanes[0])
