@@ -173,6 +173,19 @@ def test_a_new_document_keeps_what_the_reader_has_chosen(page):
     assert page.one(".pyptx-count").text == "step 220"
 
 
+def test_drawn_before_it_stands_in_the_document_it_finds_its_place(page):
+    """As front ends draw widgets."""
+    page.open(view())
+    page.js("""window.pyptx.view.destroy();
+        const apart = document.createElement("div");
+        window.view = pyptx.mount(apart, pyptx.data, {command: async () => {}});
+        document.getElementById("view").append(apart)""")
+    seen = """const list = document.querySelector(".pyptx-ptx .pyptx-list"), row = list.querySelector(".pyptx-here");
+        return Boolean(row) && row.offsetTop >= list.scrollTop && row.offsetTop < list.scrollTop + list.clientHeight
+          && list.scrollTop > 0 && parseInt(document.querySelector(".pyptx-ptx .pyptx-sight").style.height) > 20"""
+    WebDriverWait(page.chrome, 10).until(lambda _: page.js(seen))
+
+
 def test_large_kernels_are_drawn_at_once_and_say_what_is_left_out(page):
     page.open(large())
     assert len(page.all(".pyptx-ptx .pyptx-row")) < 300 and len(page.all(".pyptx-warp")) == 128

@@ -79,7 +79,7 @@ class Debugger {
     const first = !this.seen && this.styled;
     this.seen ||= first;
     if (themed || first) this.code.themed(); else this.code.resized();
-    if (first) this.code.reveal();
+    if (first) { this.code.reveal(); this.warps.reveal(); }
     this.timeline.paint();
   }
 

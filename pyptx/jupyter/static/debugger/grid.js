@@ -7,11 +7,11 @@ const MOST = [32, 32];
 
 /**
  * A matrix as a table. of: {rows, columns (of the whole), first: [row, column] of values[0][0], values, tone(r, c) 0..7 or -1, title(r, c), changed(r, c), marked(r, c), sub(r, c)?}
- * with r, c counted in `values`. kept: {row, column} of the part; again(): draw anew;
+ * with r, c counted in `values`; start: the row to begin at. kept: {row, column} of the part; again(): draw anew;
  * more(row, column): ask for the part of the whole that begins there, where that can be asked.
  */
 function matrix(of, kept, again, more) {
-  const have = { rows: of.values.length, columns: of.values[0]?.length ?? 0 }, part = partOf(have, [kept.row ?? 0, kept.column ?? 0], MOST);
+  const have = { rows: of.values.length, columns: of.values[0]?.length ?? 0 }, part = partOf(have, [kept.row ?? of.start ?? 0, kept.column ?? 0], MOST);
   const [top, bottom] = part.rows, [left, right] = part.columns, [r0, c0] = of.first;
   const row = at => {
     const cells = [];
@@ -41,8 +41,9 @@ function matrix(of, kept, again, more) {
 /** A fragment. kept: of this matrix; on.focus(values) missing where nothing can be changed. */
 export function fragment(one, state, { kept, focus, again, close, more }) {
   const owner = (r, c) => one.owner?.[r]?.[c] ?? null;
+  const start = Math.max(0, one.owner?.findIndex(row => row.some(own => own?.[0] === state.focus.warp)) ?? 0);       // where the focused warp's part begins
   const drawn = matrix({
-    rows: one.shape[0], columns: one.shape[1], first: one.first ?? [0, 0], values: one.values, tone: (r, c) => (owner(r, c) ? owner(r, c)[2] % 8 : -1),
+    rows: one.shape[0], columns: one.shape[1], first: one.first ?? [0, 0], start, values: one.values, tone: (r, c) => (owner(r, c) ? owner(r, c)[2] % 8 : -1),
     changed: (r, c) => one.changed?.[r]?.[c], marked: (r, c) => owner(r, c)?.[0] === state.focus.warp && owner(r, c)?.[1] === state.focus.lane,
     title: (r, c) => { const own = owner(r, c); return `row ${r + (one.first?.[0] ?? 0)}, column ${c + (one.first?.[1] ?? 0)}: ${one.values[r][c] ?? "no value"}${own ? `; warp ${own[0]}, lane ${own[1]}, register ${own[2]}` : ""}`; },
     sub: kept.owners ? (r, c) => (owner(r, c) ? `${owner(r, c)[1]}·${owner(r, c)[2]}` : "") : null }, kept, again, more);

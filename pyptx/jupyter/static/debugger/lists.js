@@ -36,6 +36,10 @@ export class Warps {
     fill(this.list, [...shown.map(warp => this.items.get(`${warp.cta} ${warp.warp}`, JSON.stringify([warp, isFocus(state, warp) && state.focus.lane]), () => this.item(warp))),
                      ...(left ? [empty(`and ${left} more warps; choose a state above`)] : [])]);
     this.list.scrollTop = top;
+    this.reveal();
+  }
+
+  reveal() {
     const focused = this.list.querySelector("[aria-selected=true]");
     this.list.setAttribute("aria-activedescendant", focused?.id ?? "");
     if (focused) inSight(this.list, focused);
