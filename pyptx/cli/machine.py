@@ -129,8 +129,8 @@ def _frameworks() -> Iterator[Finding]:
 def _jupyter() -> Iterator[Finding]:
     yield _package("jupyterlab", _version("jupyterlab"), "notebooks with live views", install_hint())
     missing = [name for name in _WIDGETS if _version(name) is None]
-    yield Finding("widgets", not missing, f"{', '.join(missing)} not installed (live sweeps and debugging in notebooks)" if
-                  missing else f"anywidget {_version('anywidget')} (live sweeps and debugging in notebooks)", install_hint())
+    what = f"{', '.join(missing)} not installed" if missing else f"anywidget {_version('anywidget')}"
+    yield Finding("widgets", not missing, f"{what} (live sweeps and debugging in notebooks)", install_hint())
     try:
         from jupyter_core.paths import jupyter_config_path, jupyter_path
     except ImportError:
