@@ -51,6 +51,8 @@ CASES = [
     ("hopper/gemm.py:gemm", ((512, 1024), (1024, 512)), BF16, {"HGMMA": "wgmma.mma_async", "STSM": "stmatrix"}),
     ("ampere/gemm.py:gemm", ((512, 1024), (1024, 512)), BF16, {"HMMA": "mma.sync", "LDSM": "ldmatrix",
                                                                "LDGSTS": "cp.async.cg", "STG": "st.global"}),
+    ("ampere/attention.py:attention", ((1, 1, 256, 128),) * 3, BF16, {"HMMA": "mma.sync", "LDSM": "ldmatrix",
+                                                                      "LDGSTS": "cp.async.cg"}),
     ("sgemm.py:sgemm", ((256, 256), (256, 256)), np.float32, {"FFMA": "fma.rn", "LDG": "ld.global", "STS": "st.shared",
                                                               "LDS": "ld.shared", "STG": "st.global"}),
     ("softmax.py:softmax", ((64, 1000),), np.float32, {"LDG": "ld.global", "STG": "st.global", "SHFL": "shfl.sync"}),

@@ -147,9 +147,11 @@ def _slow_ways(lines: Sequence[SassLine], owners: Sequence[int], blocks: Sequenc
         call = lines[end - 1]
         if not call.opcode.startswith("CALL") or owners[end - 1] in calls:
             continue
-        found.add(number)
         first = row_at.get(call.target_address or -1, len(lines))
-        last = next((row for row in range(first, len(lines)) if lines[row].opcode.startswith("RET")), first)
+        last = next((row for row in range(first, len(lines)) if lines[row].opcode.startswith("RET")), None)
+        if last is None:                                # it does not come back: ptxas jumps like that too
+            continue
+        found.add(number)
         found |= {k for k, (start, _) in enumerate(blocks) if first <= start <= last}
     return found
 
