@@ -39,6 +39,7 @@ from pyptx.tensor_map import TensorMap
 
 __all__ = ["Session"]
 
+_OF_A_LINE = 2048                                       # instructions of a warp among which the line before begins
 _SETTINGS = ("max_steps", "tensor_cores", "sanitize")   # of the simulator
 
 
@@ -278,14 +279,14 @@ class Session:
     def back(self, n: int = 1) -> Stop:
         """Go back `n` instructions of the focused warp, or to its first; of all warps, when it has not run yet."""
         with self._moving():
-            now, trail = self.step_number, self._trail()
+            now, trail = self.step_number, self._trail(n)
             return self._replay(int(trail["step"][max(len(trail) - n, 0)]) if len(trail) else max(0, now - n))
 
     def back_line(self) -> Stop:
         """Go back to where the focused warp came to the Python line before this one."""
         with self._moving():
             group = self.group(self.focus.cta, self.focus.warp)
-            trail = self._trail()
+            trail = self._trail(_OF_A_LINE)
             if not len(trail):
                 raise DebugError(f"warp {self.focus.warp} of CTA {self.cta_text(self.focus.cta)} has not run yet; "
                                  "`goto STEP` and `rewind` go back by the steps of all warps")
@@ -641,12 +642,17 @@ class Session:
                         return Turn(other.id, warp, group.instruction, group.lanes)
         return turn
 
-    def _trail(self) -> np.ndarray:
-        """Steps of the focused warp so far; the run is back where it was."""
-        return self._restart(self.step_number, trail=(self.focus.cta, self.focus.warp))
+    def _trail(self, most: int) -> np.ndarray:
+        """The newest steps of the focused warp, at least `most` or all; the run is back where it was."""
+        now, warp, earlier = self.step_number, (self.focus.cta, self.focus.warp), 0
+        while True:
+            trail = self._restart(now, trail=warp, earlier=earlier)
+            if len(trail) >= most or not self.run.began or self._interrupted:
+                return trail
+            earlier = 2 * earlier + 1
 
-    def _restart(self, until: int, trail: tuple[int, int] | None = None) -> np.ndarray | None:
-        found = self.run.restart(until, trail=trail)
+    def _restart(self, until: int, trail: tuple[int, int] | None = None, earlier: int = 0) -> np.ndarray | None:
+        found = self.run.restart(until, trail=trail, earlier=earlier)
         self.told = len(self.run.machine.sightings()) if self.run.sanitize else 0
         if self._interrupted:
             self.run.machine.interrupt()

@@ -32,7 +32,8 @@ class Debugged:
     Args:
         as of sim.launch.
     Attributes:
-        machine: what runs now; another one after `restart`.
+        machine: what runs now; another one where `restart` began at the start.
+        began: the step at which the newest `restart` began.
         sanitize: whether every access is watched for races, missing fences and waits.
         marks: bits of Mark for each instruction, kept over restarts.
     Raises:
@@ -56,7 +57,7 @@ class Debugged:
         self._first = [(s.buffer, s.buffer.bytes.copy()) for s in self.segments if not s.buffer.read_only]
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._spots: tuple[Spot, ...] = ()
-        self.sanitize = sanitize
+        self.sanitize, self.began = sanitize, 0
         self.machine = self._opened()
 
     def _opened(self) -> Machine:
@@ -72,26 +73,43 @@ class Debugged:
             self.machine.marks[:-1] |= np.where(passing, Mark.PASS, 0).astype(np.uint8)
         return self.machine.run(until=until, follow=follow, warp=warp, findings=findings)
 
-    def restart(self, until: int = 0, *, trail: tuple[int, int] | None = None) -> np.ndarray | None:
-        """Run again from the start, up to the instruction of a number, past all marks; printf prints nothing meanwhile.
+    def restart(self, until: int = 0, *, trail: tuple[int, int] | None = None, earlier: int = 0) -> np.ndarray | None:
+        """Run again, up to the instruction of a number, past all marks; printf prints nothing meanwhile.
 
         Args:
             trail: (CTA, warp) whose newest steps are wanted.
+            earlier: begin so many checkpoints before the last one that would do.
         Returns:
-            (step, instruction) rows of that warp.
+            (step, instruction) rows of that warp since `began`.
         """
+        known = [c for c in self.machine.checkpoints if c.step <= until]
+        if len(known) > earlier:
+            checkpoint = known[-1 - earlier]
+            self.machine.restore(checkpoint)
+            self.began = checkpoint.step
+        else:
+            self.began = 0
+            self._afresh()
+        machine = self.machine
+        machine.marks[:] = self.marks & ~np.uint8(Mark.STOP)
+        found = None
+        if machine.step < until or not machine.stopped:
+            with redirect_stdout(io.StringIO()):
+                machine.run(until=until, warp=trail or (0, 0), trail=trail is not None)
+            found = machine.trail() if trail is not None else None
+        elif trail is not None:
+            found = machine.trail()[:0]
+        machine.set_spots(self._spots)
+        return found
+
+    def _afresh(self) -> None:
+        """The launch as at its start; its checkpoints go."""
         self.close()
         for buffer, first in self._first:
             buffer.bytes[:] = first
             if isinstance(buffer, Heap):
                 buffer.used.clear()
-        self.machine = machine = self._opened()
-        machine.marks &= ~np.uint8(Mark.STOP)
-        with redirect_stdout(io.StringIO()):
-            machine.run(until=until, warp=trail or (0, 0), trail=trail is not None)
-        found = machine.trail() if trail is not None else None
-        machine.set_spots(self._spots)
-        return found
+        self.machine = self._opened()
 
     def watch(self, spots: Sequence[Spot]) -> None:
         """Stop when bytes change, also after going back."""

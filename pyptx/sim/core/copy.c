@@ -107,7 +107,8 @@ static void deliver(const Async *a, u8 *to, const u8 *from) {
 static void land_bulk(Ctx *x, Async *a) {                                // p: to, from, bytes, how, byte mask
     if (a->stages == 1) { deliver(a, (u8 *)a->p[0], (const u8 *)a->p[1]); return; }
     if (a->stage == 1) { deliver(a, (u8 *)a->p[0], a->data); return; }
-    if (!(a->data = malloc(a->p[2] + 1))) { raise_fault(x, FAULT_MEMORY, 0, 0, 0); return; }
+    a->data_bytes = a->p[2] + 1;
+    if (!(a->data = malloc(a->data_bytes))) { raise_fault(x, FAULT_MEMORY, 0, 0, 0); return; }
     memcpy(a->data, (const u8 *)a->p[1], a->p[2]);
 }
 static void land_inside(Ctx *x, Async *a) {                              // p[4], p[5]: bytes left and right that are not read

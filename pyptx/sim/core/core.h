@@ -131,6 +131,7 @@ struct Cluster {
     struct Async *first, *last; // under way
     u64 pending;
     struct WatchCluster *watch; // watch.h; NULL: nobody watches
+    Cluster *buried;            // the next of Ctx.graves
 };
 
 // An mbarrier in its 8 bytes: pending arrivals, expected arrivals (20 bits each), tx-count (21, signed), phase, tag 01.
@@ -209,6 +210,7 @@ struct Ctx {
     u64 place_sreg_bytes;
     Cta **ctas;
     Cluster *spare;             // a finished one kept for reuse
+    Cluster *graves;            // a debugged launch: all others that are finished, see debug_keep.c
     struct Watch *watch;        // the sanitizer, watch.h; NULL: off
     struct Debug *debug;        // debug.h; NULL: nobody debugs
     u32 fault, fault_lane;
@@ -286,6 +288,7 @@ void reset_tmem(Cta *cta);                                               // tmem
 void free_tmem(Cta *cta);
 void check_tmem(Ctx *x, Cta *cta);
 void free_cta(Cta *cta);
+u64 cta_bytes(const Ctx *x);                                            // of Cta.memory
 void link_mbarrier(Ctx *x, u32 barrier, u32 free);                       // observe.c
 void count_for_warp(Ctx *x);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary

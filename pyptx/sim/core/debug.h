@@ -45,5 +45,7 @@ void debug_retire(Ctx *x, Cluster *cluster);
 void debug_issued(Ctx *x, Async *a);
 void debug_landed(Ctx *x, const Async *a);
 void debug_waited(Ctx *x, u32 lanes, u64 barrier, u32 phase);
+void debug_bury(Ctx *x, Cluster *cluster);
+Cluster *debug_raise(Ctx *x);
 void debug_event(Ctx *x, u32 kind, u32 lanes, u64 a, u64 b);
 #endif

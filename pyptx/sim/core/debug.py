@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
 
 import numpy as np
@@ -15,6 +15,7 @@ from pyptx.sim import deadlocks
 from pyptx.sim.core.encode import Flags, places
 from pyptx.sim.core.engine import DONE, HOST, RUNNING, STATES, STOPPED, Job, Part, encoded
 from pyptx.sim.core.library import core
+from pyptx.sim.host import Heap
 from pyptx.sim.memory import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program import Program
@@ -24,6 +25,8 @@ __all__ = ["EVENT", "TRACKS", "Flight", "Happened", "Machine", "Mark", "Reason",
 
 EVENTS = 1 << 18                # that are kept, the newest
 TRAIL = 1 << 16                 # newest instructions of the followed warp that are kept
+EVERY_S = 0.3                   # of running, between two checkpoints at first
+KEPT_BYTES = 512 << 20          # of checkpoints, at most
 _SLICE_SECONDS = 0.05           # between two looks at signals
 _NEVER = (1 << 64) - 1
 _FOLLOW = {None: 0, "warp": 1, "others": 2}
@@ -126,6 +129,18 @@ class _Debug(ctypes.Structure):
                                         "serial", "last_cta", "last_warp", "last_instr", "stops_found", "found")]
 
 
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A launch as it was between two turns: what the core has, memory, counters, events."""
+
+    step: int
+    state: int
+    memory: list[np.ndarray]
+    heaps: dict[int, dict[int, int]]
+    counters: list[np.ndarray]
+    events: np.ndarray
+
+
 class Resident:
     """A CTA that runs, as it is now; valid until the launch goes on.
 
@@ -211,12 +226,16 @@ class Machine:
     """
 
     def __init__(self, program: Program, plan: Plan, params: bytes, segments: list[Segment], sanitize: bool = False):
+        self._context = None
         self.program, self.plan, self.segments = program, plan, segments
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._events = np.zeros(EVENTS, EVENT)
         self._trail = np.zeros(TRAIL, _BEGUN)
         self._debug = _Debug(marks=_address(self.marks), events=_address(self._events), events_room=EVENTS,
                              trail_room=TRAIL, until=_NEVER)
+        self.checkpoints: list[Checkpoint] = []
+        self.every = EVERY_S
+        self._since = 0.0
         self._residents: list[Resident] | None = None           # as they are now
         self._turn: Turn | None = None
         self._spots: tuple[Spot, ...] = ()
@@ -235,6 +254,9 @@ class Machine:
     def close(self) -> None:
         """Give its memory back; nothing can be looked at any more."""
         if self._context:
+            for checkpoint in self.checkpoints:
+                self._library.core_debug_forget(checkpoint.state)
+            self.checkpoints = []
             self._library.core_close(self._context)
             self._context = None
 
@@ -284,6 +306,9 @@ class Machine:
             started = time.perf_counter()
             self._library.core_run(self._context, budget)
             seconds = max(time.perf_counter() - started, 1e-6)
+            self._since += seconds
+            if self._since >= self.every:
+                self.keep()
             budget = int(min(max(budget * _SLICE_SECONDS / seconds, budget / 8, 100), budget * 8, 1 << 40))
         if status == STOPPED:
             return Reason(debug.reason)
@@ -291,6 +316,49 @@ class Machine:
         if not self.ended:
             self.error = self.part.error(self._library, self._context, status)[1]
         return Reason.NONE
+
+    # checkpoints ------------------------------------------------------------------------------------------------------
+
+    def keep(self) -> None:
+        """Put a checkpoint aside, when there is none as late already; of too many every second is dropped."""
+        self._since = 0.0
+        if self.checkpoints and self.checkpoints[-1].step >= self.step:
+            return
+        buffers = [s.buffer for s in self.segments if not s.buffer.read_only]
+        size = sum(b.array.nbytes for b in buffers) + self._library.core_debug_bytes(self._context)
+        if size > KEPT_BYTES // 4:
+            return
+        state = self._library.core_debug_keep(self._context)
+        if not state:
+            return                                              # an operation under way cannot be copied
+        events, _ = self.events()
+        self.checkpoints.append(Checkpoint(
+            self.step, state, [b.bytes.copy() for b in buffers],
+            {id(b): dict(b.used) for b in buffers if isinstance(b, Heap)},
+            [getattr(self.part.counters, f.name).copy() for f in fields(self.part.counters)], events))
+        while len(self.checkpoints) > 2 and len(self.checkpoints) * (size + events.nbytes) > KEPT_BYTES:
+            for dropped in self.checkpoints[::2]:
+                self._library.core_debug_forget(dropped.state)
+            self.checkpoints = self.checkpoints[1::2]
+            self.every *= 2
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Stand where a checkpoint was made, which stays."""
+        if not self._library.core_debug_restore(self._context, checkpoint.state):
+            raise SimulationError("out of memory for the simulated CTAs")
+        buffers = [s.buffer for s in self.segments if not s.buffer.read_only]
+        for buffer, kept in zip(buffers, checkpoint.memory, strict=True):
+            buffer.bytes[:] = kept
+            if isinstance(buffer, Heap):
+                buffer.used.clear()
+                buffer.used.update(checkpoint.heaps[id(buffer)])
+        for field, kept in zip(fields(self.part.counters), checkpoint.counters, strict=True):
+            getattr(self.part.counters, field.name)[:] = kept
+        count = self._debug.nevents
+        rows = np.arange(count - len(checkpoint.events), count) % EVENTS
+        self._events[rows] = checkpoint.events
+        self.error, self.ended, self._since = None, False, 0.0
+        self._residents = self._turn = None
 
     def interrupt(self) -> None:
         """Stop before the next instruction; from any thread."""

@@ -79,6 +79,14 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
         look.argtypes = [ctypes.c_void_p, *[ctypes.c_uint32] * {"cta": 1, "group": 3}.get(name, 2), ctypes.c_void_p]
     library.core_debug_spot.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     library.core_debug_spot.restype = None
+    library.core_debug_keep.argtypes = [ctypes.c_void_p]
+    library.core_debug_keep.restype = ctypes.c_void_p
+    library.core_debug_bytes.argtypes = [ctypes.c_void_p]
+    library.core_debug_bytes.restype = ctypes.c_uint64
+    library.core_debug_restore.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.core_debug_restore.restype = ctypes.c_uint32
+    library.core_debug_forget.argtypes = [ctypes.c_void_p]
+    library.core_debug_forget.restype = None
     library.core_status.argtypes = [ctypes.c_void_p]
     library.core_status.restype = ctypes.c_uint32
     library.core_found.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]

@@ -26,17 +26,22 @@ void release_aligned(void *p) {
 enum { CTA_ROWS = 16 };                                                  // special registers of a CTA, see fill_sregs; then
                                                                          // addresses of shared variables
 
+// Cta.memory: registers, special registers, shared memory, local memory.
+static size_t sreg_bytes(const Ctx *x) { return (CTA_ROWS + (size_t)x->nshared) * 128; }
+static size_t shared_bytes(const Ctx *x) { return (x->smem_bytes + 255) & ~(size_t)255; }
+static size_t local_bytes(const Ctx *x) { return ((size_t)x->local_bytes * LANES + 255) / 256 * 256 * x->nwarps; }
+u64 cta_bytes(const Ctx *x) { return (u64)x->reg_bytes * x->nwarps + sreg_bytes(x) + shared_bytes(x) + local_bytes(x); }
+
 Cta *new_cta(Ctx *x) {
     Cta *c = calloc(1, sizeof *c);
     if (!c) return 0;
-    size_t regs = (size_t)x->reg_bytes * x->nwarps, locals = ((size_t)x->local_bytes * LANES + 255) / 256 * 256 * x->nwarps;
-    size_t sregs = (CTA_ROWS + (size_t)x->nshared) * 128, smem = (x->smem_bytes + 255) & ~(size_t)255;
+    size_t regs = (size_t)x->reg_bytes * x->nwarps, locals = local_bytes(x), smem = shared_bytes(x);
     c->nwarps = x->nwarps;
     c->warps = calloc(x->nwarps, sizeof(Warp));
-    c->memory = aligned(regs + locals + sregs + smem);
+    c->memory = aligned(cta_bytes(x));
     if (!c->warps || !c->memory) { free_cta(c); return 0; }
     c->sregs = c->memory + regs;
-    c->smem = (u8 *)c->sregs + sregs;
+    c->smem = (u8 *)c->sregs + sreg_bytes(x);
     for (u32 w = 0; w < x->nwarps; w++) {
         c->warps[w].regs = c->memory + (size_t)x->reg_bytes * w;
         c->warps[w].sregs = x->place_sregs + x->place_sreg_bytes * w;
@@ -195,6 +200,7 @@ void close_clusters(Ctx *x) {
         free_cluster(x->ctas[k]->cluster);
     }
     free_cluster(x->spare);
+    for (Cluster *c = x->graves, *next; c; c = next) { next = c->buried; free_cluster(c); }
 }
 
 static Cluster *new_cluster(Ctx *x) {
@@ -227,7 +233,7 @@ static u64 cta_of(Ctx *x, u64 cluster, u32 rank) {
 static int admit(Ctx *x, u32 slot) {
     u64 id = __atomic_fetch_add(x->next_cta, 1, __ATOMIC_RELAXED);
     if (id >= x->last_cta) return 0;
-    Cluster *cluster = x->spare ? x->spare : new_cluster(x);
+    Cluster *cluster = x->spare ? x->spare : x->graves ? debug_raise(x) : new_cluster(x);
     if (!cluster) { x->status = FAULT; x->fault = FAULT_MEMORY; return 0; }
     x->spare = 0;
     cluster->id = id;
@@ -294,7 +300,9 @@ static void run_grid(Ctx *x, u64 budget) {
         x->current -= c->rank;
         if (UNLIKELY(x->watch != 0)) watch_stop(x, cluster);
         if (UNLIKELY(x->debug != 0)) debug_retire(x, cluster);
-        if (x->spare) free_cluster(cluster); else x->spare = cluster;
+        if (!x->spare) x->spare = cluster;
+        else if (UNLIKELY(x->debug != 0)) debug_bury(x, cluster);
+        else free_cluster(cluster);
         if (!admit(x, x->current)) {
             if (x->status != RUNNING) { x->resident = 0; break; }
             for (u32 k = x->current + size; k < x->resident; k++) x->ctas[k - size] = x->ctas[k];

@@ -49,6 +49,7 @@ static void land_store(Ctx *x, Async *a) {
     u64 at = a->p[P_SHARED], bytes = a->p[P_TARGET];
     if (a->stage == 0) {
         a->data = malloc(bytes ? bytes : 1);
+        a->data_bytes = bytes;
         if (!a->data) { x->status = FAULT; x->fault = FAULT_MEMORY; return; }
         memcpy(a->data, x->cta->smem + (at - x->smem_start), bytes);
     } else {

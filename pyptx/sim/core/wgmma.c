@@ -103,7 +103,7 @@ static void f_wgmma(Ctx *x, const Op *o, u32 m) {
     a.after = 1u << TRACK_WGMMA;
     if (x->schedule != EAGER && !in_flight(x, q)) {
         if (a.p[2]) {
-            a.data = malloc(128 * (size_t)q->nd);
+            a.data = malloc(a.data_bytes = 128 * (size_t)q->nd);
             if (!a.data) { raise_fault(x, FAULT_MEMORY, 0, 0, 0); return; }
             for (u32 i = 0; i < q->nd; i++) memcpy(a.data + 128 * i, R(x, q->registers[i]), 128);
         }
