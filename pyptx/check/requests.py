@@ -12,7 +12,7 @@ import numpy as np
 
 from pyptx.check.trial import Trial, copies_of
 from pyptx.sim import Program
-from pyptx.sim.core.debug import Mark, Reason
+from pyptx.sim.core.stopped import Mark, Reason
 from pyptx.sim.debug import Debugged
 from pyptx.sim.tensor import LoadMatrix, StoreMatrix
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyptx.debug import names as meanings
 from pyptx.sim.asynchronous import ClusterWait
-from pyptx.sim.core.debug import Happened, Resident
+from pyptx.sim.core.stopped import Happened, Resident
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.wait_faults import MOST
 

@@ -10,7 +10,7 @@ import numpy as np
 from pyptx.debug.errors import DebugError
 from pyptx.debug.expressions import Expression
 from pyptx.debug.lines import Lines
-from pyptx.sim.core.debug import Spot
+from pyptx.sim.core.stopped import Spot
 
 __all__ = ["Breakpoint", "Breakpoints"]
 

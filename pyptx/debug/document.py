@@ -13,7 +13,7 @@ from pyptx.debug.memory import Tile
 from pyptx.debug.state import Place, State
 from pyptx.debug.timeline import timeline_of
 from pyptx.debug.values import bits_of, shown, typed
-from pyptx.sim.core.debug import Resident
+from pyptx.sim.core.stopped import Resident
 from pyptx.sim.deadlocks import Group, doing
 
 __all__ = ["document_of", "value_text", "waits_for"]

@@ -11,7 +11,7 @@ from pyptx.debug.errors import DebugError
 from pyptx.debug.names import Names
 from pyptx.debug.values import bits_of, decoded, typed
 from pyptx.sim.actions import Reg
-from pyptx.sim.core.debug import Resident
+from pyptx.sim.core.stopped import Resident
 from pyptx.sim.debug import Debugged
 from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW
 from pyptx.sim.scope import Scope, Variable

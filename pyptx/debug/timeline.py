@@ -11,7 +11,7 @@ from typing import Any
 
 from pyptx.sim.actions import Action, BarrierOp
 from pyptx.sim.asynchronous import AsyncGroup, ClusterArrive, ClusterWait, MbarrierArrive
-from pyptx.sim.core.debug import TRACKS, Happened
+from pyptx.sim.core.stopped import TRACKS, Happened
 from pyptx.sim.tcgen05 import TmemWait
 from pyptx.sim.tensor import WgmmaGroup
 

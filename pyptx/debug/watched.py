@@ -13,7 +13,7 @@ from pyptx.debug.errors import DebugError
 from pyptx.debug.state import Place, State
 from pyptx.debug.values import decoded, shown, typed
 from pyptx.sim.actions import Reg
-from pyptx.sim.core.debug import Happened, Space, Spot
+from pyptx.sim.core.stopped import Happened, Space, Spot
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.wait_faults import mbarrier_text
 

@@ -16,7 +16,8 @@ import numpy as np
 from pyptx._geometry import dim3
 from pyptx.errors import LaunchError
 from pyptx.sim.core import library
-from pyptx.sim.core.debug import Machine, Mark, Reason, Spot
+from pyptx.sim.core.debug import Machine
+from pyptx.sim.core.stopped import Mark, Reason, Spot
 from pyptx.sim.host import Heap
 from pyptx.sim.launch import memory_of
 from pyptx.sim.memory import Buffer, Segment

@@ -11,7 +11,7 @@ from examples.hopper import gemm
 from pyptx import sim
 from pyptx.check.trial import copies_of
 from pyptx.runtime import runtime_for
-from pyptx.sim.core.debug import Happened, Mark, Reason, Space, Spot
+from pyptx.sim.core.stopped import Happened, Mark, Reason, Space, Spot
 from pyptx.sim.debug import Debugged
 
 
