@@ -30,12 +30,12 @@ def add(subparsers) -> None:
     summary = "run a kernel under the debugger: step, breakpoints, registers, matrices, barriers, going back"
     command = subparsers.add_parser("debug", **about(
         summary, "pyptx debug examples/softmax.py:softmax -p M=8 N=1000",
-        "pyptx debug examples/hopper/gemm.py:gemm -p M=256 N=256 K=128 --schedule late -c 'break 114' -c continue",
+        "pyptx debug examples/hopper/gemm.py:gemm -p M=256 N=256 K=128 --schedule late -c 'b op:wgmma' -c c",
         "pyptx debug kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 -x commands.txt",
         "echo 'info warps' | pyptx debug kernel.py:kernel -p N=128",
         more="No GPU is needed. Commands come from -c and -x, then from the terminal, or else from the input; `help` "
-             "lists them. Exit status: 0; 1 where the kernel stands at a fault or a deadlock at the end; 2 when it "
-             "could not be run or a command of a script failed, which ends the script."))
+             "lists them. Exit status: 0; 1 where the kernel stands at a fault, a deadlock or a finding at the end; 2 "
+             "when it could not be run or a command of a script failed, which ends the script."))
     add_kernel_arguments(command)
     add_launch_arguments(command)
     command.add_argument("--schedule", choices=("eager", "late", "random"), default="eager",
@@ -82,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
             pass
         if not complete:
             return REFUSED
-        return WRONG if session.stop.reason in ("fault", "deadlock") else 0
+        return WRONG if session.stop.reason in ("fault", "deadlock", "finding") else 0
 
 
 def _headline(session) -> str:
