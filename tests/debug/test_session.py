@@ -106,7 +106,7 @@ def test_fragments_and_tiles_hold_the_matrices(session: Session, arrays):
 
 def test_what_cannot_be_done_says_what_would(session: Session):
     for move, message in ((lambda: session.breakpoints.add("gemm.py:9999"), "no instruction comes from this line"),
-                          (lambda: session.breakpoints.add("other.py:1"), "files of this kernel: gemm.py"),
+                          (lambda: session.breakpoints.add("other.py:1"), "files of this kernel: .*gemm.py"),
                           (lambda: session.breakpoints.add("$nowhere"), "expected a Python line"),
                           (lambda: session.breakpoints.add("op:mma"), "the kernel has"),
                           (lambda: session.breakpoints.add("12", "stage =="), "is no Python expression"),
