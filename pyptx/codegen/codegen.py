@@ -9,7 +9,7 @@ from pyptx.codegen.sugar import apply_sugar
 from pyptx.ir.nodes import Function, Module
 from pyptx.parser import parse
 
-__all__ = ["ir_to_python", "only_entry", "ptx_to_python"]
+__all__ = ["ir_to_python", "ptx_to_python"]
 
 
 def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str | None = None,
@@ -31,7 +31,7 @@ def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str 
     """
     module = parse(source)
     if entry is not None:
-        module = only_entry(module, entry)
+        module = _only_entry(module, entry)
     return ir_to_python(module, sugar=sugar, kernel_name=kernel_name)
 
 
@@ -40,7 +40,7 @@ def ir_to_python(module: Module, *, sugar: bool = False, kernel_name: str | None
     return (apply_sugar if sugar else plain)(module, kernel_name=kernel_name)
 
 
-def only_entry(module: Module, name: str) -> Module:
+def _only_entry(module: Module, name: str) -> Module:
     """The module without its other entries.
 
     Raises:

@@ -27,7 +27,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
-__all__ = ["FileWriter", "parameter"]
+__all__ = ["FileWriter"]
 
 _IMPORTED = frozenset({"kernel", "reg", "smem", "ptx", "unit", "Unit"})
 _EXTERN_ALIGNMENT = 128                                                 # of `extern_smem=`
@@ -51,7 +51,7 @@ class FileWriter:
         self.taken = set(_IMPORTED)
         self._function_name = function_name or (lambda function: function.name)
         self._write_body = write_body or self._plain_body
-        self.unit = needs_unit(module)
+        self.unit = _needs_unit(module)
 
     def text(self) -> str:
         """The file."""
@@ -173,7 +173,7 @@ class FileWriter:
 _TYPES = frozenset(t.value for t in ScalarType)
 
 
-def needs_unit(module: Module) -> bool:
+def _needs_unit(module: Module) -> bool:
     """Whether the file says more than one `@kernel` can."""
     functions = [d for d in module.directives if isinstance(d, Function)]
     said = (VarDecl, Function, *SILENT)
@@ -193,7 +193,7 @@ def _extern(module: Module) -> str | None:
     return plain.name if variables[0] == plain else None
 
 
-def parameter(node: Param) -> str:
+def _parameter(node: Param) -> str:
     """A parameter as `raw_params` takes it: a pair, or a whole declaration."""
     plain = Param(node.state_space, node.type, node.name, node.array_size, node.alignment, node.ptr_state_space,
                   node.ptr_alignment)
@@ -217,7 +217,7 @@ def _parameter_text(node: Param) -> str:
 
 
 def _parameters(params: tuple[Param, ...]) -> str:
-    return f"[{', '.join(map(parameter, params))}]"
+    return f"[{', '.join(map(_parameter, params))}]"
 
 
 def _directives(directives: tuple[FunctionDirective, ...]) -> str:

@@ -44,7 +44,6 @@ class Limits:
     regs_unit: int = 256                        # allocated per warp
     warp_unit: int = 4                          # warps of a CTA are rounded up to this: four sub-cores
     threads_per_cta: int = 1024
-    static_smem: int = 49152
     tmem_columns: int = 0
 
     @property
