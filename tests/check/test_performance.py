@@ -23,7 +23,6 @@ NOTED = {
     "row_sums": {CONFLICTS},                    # a lane reads a row of 128 bytes
     "hopper_gemm": {SCATTERED},                 # sums leave from registers, four bytes a lane, eight rows a request
     "sgemm": {CONFLICTS},                       # A is transposed on its way to shared memory
-    "hopper/attention_backward": {CONFLICTS},   # f32 sums on their way out: two rows share their banks, see `Boxes`
     "transpose": {SCATTERED},                   # odd sizes: rows do not start at 16 bytes, see `read`
 }
 
