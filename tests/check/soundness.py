@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from check.of_examples import EXAMPLES
 from check.kernels import CLEAN, Clean
 from check.mutants import Mutant, mutants
+from check.of_examples import EXAMPLES
 from check.pairs import CASES, KERNELS
 
 __all__ = ["ALL", "EQUIVALENT", "Key", "counted", "keyed", "missed", "numbers"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from check.of_examples import EXAMPLES
 from check.kernels import CLEAN
+from check.of_examples import EXAMPLES
 from check.soundness import ALL, EQUIVALENT, RESULTS, counted, keyed, missed, numbers
 
 EVERY = 14                                      # of the mutants of the larger kernels, one in so many without `slow`
