@@ -1,4 +1,4 @@
-"""The pages that are made from the program itself: the instruction set and the command line."""
+"""The pages that are made from the program itself: the instruction set, the rules of a check, the command line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pyptx import cli, isa
+from pyptx.check.rules import NOTES, RULES
 
 __all__ = ["write"]
 
@@ -16,7 +17,7 @@ MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
 
 def write(folder: Path) -> None:
     """Write every page below `folder`, and leave alone what has not changed."""
-    pages = {"cli.md": command_line()}
+    pages = {"cli.md": command_line(), "rules.md": rules()}
     families = {name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
                 for name in isa.FAMILIES}
     pages["isa/index.md"] = instruction_index(families)
@@ -27,6 +28,19 @@ def write(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def rules() -> Iterator[str]:
+    yield "# What a check finds"
+    yield ""
+    yield (f"{len(RULES)} rules. A finding names its rule, the lines and instructions of both sides, the array and the "
+           "element, what happens and the usual fix. Notes are worth knowing and fail nothing; every other rule is an "
+           "error, or a warning where the finding says so.")
+    yield ""
+    yield "| rule | |"
+    yield "| --- | --- |"
+    for rule, meaning in RULES.items():
+        yield f"| <a id=\"{rule}\"></a>`{rule}`{' (note)' if rule in NOTES else ''} | {meaning} |"
 
 
 # the instruction set ------------------------------------------------------------------------------------------------

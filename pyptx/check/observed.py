@@ -14,6 +14,7 @@ from pyptx.check.finding import Finding, Location
 from pyptx.check.loads import tcgen05_fences
 from pyptx.check.places import Places
 from pyptx.check.registers import register_uses
+from pyptx.check.rules import NOTES
 from pyptx.sim import Program
 from pyptx.sim.memory import SHARED_START
 from pyptx.sim.watch import Side, Sighting
@@ -173,7 +174,7 @@ def _held(seen: Sighting, program: Program) -> bool:
 
 def _severity(rule: str, program: Program) -> str:
     """A kernel without any tcgen05.fence is like those of compilers, which wait for an mbarrier and leave it there."""
-    if rule in ("unwatched", "dead-store"):
+    if rule in NOTES:
         return "note"
     return "note" if rule == "missing-tcgen05-fence" and "after" not in tcgen05_fences(program) else "error"
 

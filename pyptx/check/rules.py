@@ -6,7 +6,7 @@ from pyptx.errors import SimulationError
 from pyptx.ir.nodes import Instruction
 from pyptx.sim import Program
 
-__all__ = ["RULES", "lanes_apart", "rule_of"]
+__all__ = ["NOTES", "RULES", "lanes_apart", "rule_of"]
 
 RULES = {
     "schedule-dependent-result": "The result depends on when asynchronous operations land or in which order warps run.",
@@ -20,7 +20,7 @@ RULES = {
     "missing-tcgen05-fence": "tcgen05 operations of several threads are ordered by a barrier without a tcgen05.fence.",
     "missing-wgmma-fence": "wgmma uses registers that were written since the last wgmma.fence.",
     "accumulator-in-flight": "Registers of a wgmma are used before a wgmma.wait_group.",
-    "uninitialised-memory": "Shared or tensor memory is read that nobody has written.",
+    "uninitialised-memory": "Memory is read that nobody has written: shared, tensor, or a result that is new.",
     "unwritten-result": "Part of a result is not written by the kernel: what it holds is left to chance.",
     "dead-store": "A result is written, and written again before anybody has read it.",
     "missed-phase": "A thread waits for a phase of an mbarrier, and a later phase is over already.",
@@ -47,6 +47,9 @@ RULES = {
     "bank-conflicts": "Lanes of a warp meet in banks of shared memory, so that an access takes several passes.",
     "uncoalesced-access": "An access of global memory moves far more than its lanes use.",
 }
+
+# What is worth knowing and no mistake, always; other rules are errors, or less where their text says so.
+NOTES = frozenset(("order-of-atomics", "dead-store", "unwatched", "bank-conflicts", "uncoalesced-access"))
 
 _FAULTS = {
     "bounds": "out-of-bounds", "alignment": "misaligned-address", "read_only": "write-to-read-only", "trap": "trap",
