@@ -140,9 +140,16 @@ def test_fragments_tiles_and_barriers_lead_to_warps_and_lanes(page):
     page.one(".pyptx-matrix [data-at='1,4']").click()
     page.one(".pyptx-pager button:last-child").click()
     page.one("[aria-label='Show acc no longer']").click()
+    place, _, shape = page.all("[aria-label=Memory] .pyptx-add input")
+    place.send_keys("tiles[1]")
+    shape.send_keys("many", Keys.ENTER)
+    assert "many: expected rows and columns" in page.one("[role=alert]").text
+    shape.send_keys(Keys.CONTROL + "a")
+    shape.send_keys("8 x 16", Keys.ENTER)
     assert asked(page) == [["focus", {"cta": [0, 0, 0], "warp": 4}], ["focus", {"warp": 0, "lane": 6}],
                            ["show", {"kind": "fragment", "name": "acc", "rows": [16, 32], "columns": [0, 32]}],
-                           ["hide", {"kind": "fragment", "name": "acc"}]]
+                           ["hide", {"kind": "fragment", "name": "acc"}],
+                           ["show", {"kind": "memory", "name": "tiles[1]", "shape": [8, 16]}]]
     assert "bank 5" in page.one("[aria-label^='tiles[0]'] [data-at='1,2']").get_attribute("title")
 
 

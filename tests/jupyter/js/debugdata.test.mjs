@@ -3,6 +3,7 @@ import test from "node:test";
 
 import { brief, codeOf, countLanes, laneOn, numeric, partOf, placeOfRow, places, pythonRow, queued, registersShown, shades, spansShown, spread, stackAt, ticks, turned, warpName, warpsShown, zoomed }
   from "../../../pyptx/jupyter/static/debugger/data.js";
+import { readAs, shapeOf } from "../../../pyptx/jupyter/static/debugger/picker.js";
 
 /** Kernel of two lines in k.py from line 5 on, which calls a helper in h.py; five lines of PTX. */
 const sources = { python: [{ file: "a/k.py", first: 5, lines: ["def k():", "  f()"] }, { file: "h.py", first: 5, lines: ["def f():", "  x()"] }],
@@ -75,6 +76,13 @@ test("shades: numbers between least and most, words by their kind, none where th
 test("long numbers are cut to four digits in cells", () => {
   assert.deepEqual(["-20.6259", "0.0821633", "12.5", "1234567", "-1.5e-10", "123456.789", "0x40000040", "nan", null, "1048576.5"].map(brief),
                    ["-20.63", "0.08216", "12.5", "1234567", "-1.50e-10", "1.23e+5", "0x40000040", "nan", "–", "1.05e+6"]);
+});
+
+test("another part of a tile is read as this one", () => {
+  assert.deepEqual(readAs("memory", { type: ".bf16", shape: [128, 64], swizzle: "128B" }), { type: "bf16", shape: [128, 64], swizzle: "128B" });
+  assert.deepEqual(readAs("memory", { type: "float32", shape: [8, 8], swizzle: null }), {});
+  assert.deepEqual(readAs("fragment", { shape: [64, 64] }), {});
+  assert.deepEqual(["128 x 64", "8×8", "32", "", "a x b"].map(shapeOf), [[128, 64], [8, 8], [1, 32], null, undefined]);
 });
 
 test("the part of a matrix, and where its pager goes", () => {

@@ -5,6 +5,7 @@ import { codeOf, pythonRow, queued } from "./data.js";
 import { fragment, tile } from "./grid.js";
 import { Points, Warps, Watches, barriers } from "./lists.js";
 import { Kept, fill } from "./keep.js";
+import { Picker, kindOf, readAs } from "./picker.js";
 import { Registers } from "./registers.js";
 import { Timeline } from "./timeline.js";
 import { KEYS, Stop, Tools, heading, moveOf } from "./tools.js";
@@ -54,11 +55,11 @@ class Debugger {
     this.error = h("div.pyptx-error", { role: "alert", hidden: true });
     this.barriers = h("div.pyptx-scroll", { tabindex: 0, role: "region", "aria-label": "Barriers" });
     this.matrices = h("div.pyptx-scroll.pyptx-figures", { tabindex: 0, role: "region", "aria-label": "Memory and fragments" });
-    this.picker = h("div.pyptx-tools");
+    this.picker = live ? new Picker(values => this.act("show", values), message => this.fail(message)) : null;
     this.head = h("div");
     this.left = sections("Values", [["registers", "Registers", this.registers.element], ["watches", "Watches", this.watches.element], ["points", "Breakpoints", this.points.element]], kept, () => this.registers.update(this.state));
     if (!state.barriers.length && state.fragments.length + state.memory.length) kept.Memory ??= "memory";
-    this.right = sections("Memory", [["barriers", "Barriers", this.barriers], ["memory", "Memory & fragments", h("div", {}, this.picker, this.matrices)]], kept, () => this.paintMatrices());
+    this.right = sections("Memory", [["barriers", "Barriers", this.barriers], ["memory", "Memory & fragments", h("div", {}, this.picker?.element, this.matrices)]], kept, () => this.paintMatrices());
     this.root = h(`div.pyptx-linked.pyptx-debug${fill ? ".pyptx-fill" : ""}${live ? ".pyptx-live" : ""}`, { role: "group", "aria-label": `Debugger of ${state.kernel}` },
       this.head, h("div.pyptx-debug-bar", {}, this.stop.element, this.tools.scrubber), this.tools.toolbar, this.error,
       h("div.pyptx-debug-code", {}, this.warps.element, this.code.element), this.timeline.element,
@@ -106,19 +107,14 @@ class Debugger {
   paintMatrices() {
     const { state, kept, command } = this, again = () => this.paintMatrices(), top = this.matrices.scrollTop;
     const chosen = name => (kept.matrices[name] ??= {}), hide = (kind, name) => (command ? () => this.act("hide", { kind, name }) : null);
-    const more = (kind, name) => (command ? (row, column, [rows, columns]) => this.act("show", { kind, name, rows: [row, rows], columns: [column, columns] }) : null);
+    const more = (kind, one) => (command ? (row, column, [rows, columns]) => this.act("show", { kind, name: one.name, ...readAs(kind, one), rows: [row, rows], columns: [column, columns] }) : null);
     const figure = (kind, one, draw, lane) => this.figures.get(`${kind} ${one.name}`, JSON.stringify([one, chosen(`${kind} ${one.name}`), lane && state.focus]), () => draw(one, state,
-      { kept: chosen(`${kind} ${one.name}`), again, focus: command ? values => this.act("focus", values) : null, close: hide(kind, one.name), more: more(kind, one.name) }));
+      { kept: chosen(`${kind} ${one.name}`), again, focus: command ? values => this.act("focus", values) : null, close: hide(kind, one.name), more: more(kind, one) }));
     const figures = [...state.fragments.map(one => figure("fragment", one, fragment, true)), ...state.memory.map(one => figure(kindOf(one), one, tile, false))];
     const { memory = [], fragments = [] } = state.available ?? {};
     fill(this.matrices, figures.length ? figures : [h("p.pyptx-soft", {}, command && memory.length + fragments.length ? "Choose above what to show: a tile of memory, or registers as the matrix they hold." : "Nothing is shown.")]);
     this.matrices.scrollTop = top;
-    const known = JSON.stringify([memory, fragments]);
-    if (!command || known === this.known) return;
-    this.known = known;
-    const options = [...fragments.map(one => ["fragment", one]), ...memory.map(one => [kindOf(one), one])];
-    const select = h("select", { "aria-label": "What to show" }, ...options.map(([kind, one], at) => h("option", { value: at }, `${kind === "fragment" ? "fragment" : one.space ?? ""} ${one.name}${one.text ? `  (${one.text})` : ""}`)));
-    this.picker.replaceChildren(...(options.length ? [select, h("button.pyptx-button", { type: "button", onclick: () => { const [kind, one] = options[Number(select.value)]; this.act("show", { kind, name: one.name }); } }, "Show")] : []));
+    this.picker?.update(state.available);
   }
 
   // commands ------------------------------------------------------------------------------------------------------------
@@ -206,8 +202,6 @@ class Debugger {
     this.root.remove();
   }
 }
-
-const kindOf = one => (one.space === "tensor" ? "tmem" : "memory");
 
 /** Panels of which one is `shown`: [name, title, element]; opened() is called when it is another. count({name: text}) puts a number behind titles. */
 function sections(label, panels, kept, opened) {

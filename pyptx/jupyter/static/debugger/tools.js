@@ -6,7 +6,7 @@ import { h } from "../dom.js";
 /** The moves: [name, sign, words, key, title, values]; `null` is a gap. Capital letters go back. */
 export const MOVES = [
   ["rewind", "«", "Rewind", "R", "Back to the start", {}], ["back_line", "⇤", "Back line", "N", "Back to the line of Python before", {}],
-  ["back", "◂", "Back", "S", "Back by one instruction", {}], null,
+  ["back", "◂", "Back", "S", "Back by one instruction", {}], ["reverse", "◀", "Reverse", "C", "Back to the last breakpoint or watchpoint", {}], null,
   ["step", "▸", "Step", "s", "One PTX instruction of this warp", {}], ["next", "⇥", "Next line", "n", "To this warp's next line of Python, over helpers", {}],
   ["next", "↧", "Into", "i", "To this warp's next line of Python, into helpers", { into: true }],
   ["next_warp", "⇅", "Next warp", "w", "To where the schedule lets another warp run", {}], ["finish", "⤓", "Finish", "f", "To the end of this warp", {}],
