@@ -109,9 +109,9 @@ def over_row(value: Reg, reduce: Callable[[Reg], None], combine: Callable[[Reg, 
         combine(value, value, other)
 
 
-def exponential(value: Reg, largest: Reg) -> Reg:
-    """exp(value - largest), f32."""
-    result = reg.scalar(f32)
+def exponential(value: Reg, largest: Reg, result: Reg | None = None) -> Reg:
+    """exp(value - largest), f32, in a new register or in `result`."""
+    result = reg.scalar(f32) if result is None else result
     ptx.inst.sub.f32(result, value, largest)
     ptx.inst.mul.f32(result, result, LOG2_E)
     ptx.inst.ex2.approx.f32(result, result)
@@ -154,7 +154,7 @@ def in_place(numbers: Row) -> Reg:
 
     def raise_(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
         for value in values:
-            ptx.inst.mov.f32(value, exponential(value, largest))
+            exponential(value, largest, value)
             ptx.inst.add.f32(total, total, value, pred=guard)
     numbers.each(raise_)
     over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, numbers.at, numbers.width)

@@ -50,15 +50,13 @@ def load(address: Reg, count: int, dtype: PtxType, guard: Reg | None = None, off
     """The `count` numbers from `offset` bytes behind an address on, as f32; zeros where the guard does not hold."""
     source = ptx.addr(address, offset)
     size = min(32, count * dtype.bits)                  # bits of a register that is read
-    words = [reg.scalar(b32 if size == 32 else b16, 0) for _ in range(count * dtype.bits // size)]
+    kind = f32 if dtype == f32 else b32 if size == 32 else b16
+    words = [reg.scalar(kind, None if guard is None else 0) for _ in range(count * dtype.bits // size)]
     read = ptx.inst.ld.global_ if len(words) == 1 else getattr(ptx.inst.ld.global_, f"v{len(words)}")
     getattr(read, f"b{size}")(words[0] if len(words) == 1 else words, source, pred=guard)
-    values = [reg.scalar(f32) for _ in range(count)]
     if dtype == f32:
-        for value, word in zip(values, words, strict=True):
-            ptx.inst.mov.b32(value, word)
-        return values
-    halves = words
+        return words
+    values, halves = [reg.scalar(f32) for _ in range(count)], words
     if size == 32:
         halves = [reg.scalar(b16) for _ in range(count)]
         for i, word in enumerate(words):
