@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
-from pyptx.errors import CompileError, LaunchError, TraceError
+from pyptx.errors import CompileError, LaunchError, SimulationError, TraceError
 from pyptx.types import b16, f32, u32, u64
 
 
@@ -185,3 +185,20 @@ def test_other_errors_of_a_kernel_without_sizes_are_left_alone():
 
     with pytest.raises(TypeError, match="has no len"):
         k.ptx()
+
+
+def test_more_arrivals_than_an_mbarrier_counts_are_asked_about():
+    @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), grid=1, block=(32, 1, 1), arch="sm_90a")
+    def k(x, y):
+        tid = reg.from_(ptx.special.tid.x(), u32)
+        empty = ptx.mbarrier.array(reg.from_(smem.mbarrier(1).name, u32), 0, 1)[0]
+        with ptx.if_(tid == 0):
+            empty.init(4)
+            ptx.fence.mbarrier_init()
+        ptx.bar.sync(0)
+        empty.arrive(pred=tid < 8)
+        ptx.bar.sync(0)
+        empty.wait(0)
+
+    with pytest.raises(SimulationError, match="do more than 4 arrive in a round"):
+        k(np.zeros(32, np.float32))

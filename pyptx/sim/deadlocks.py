@@ -112,8 +112,9 @@ def _about_mbarrier(program: Program, plan: Plan, group: Group, groups: list[Gro
                     "the copies that name it bring, or was a copy not started?")
         return f"{-tx} bytes more came to {name} than expect_tx asked for"
     if pending == expected and not tx:
+        round_ = f"; do more than {expected} arrive in a round? They end phases too early" if expected > 1 else ""
         return (f"nobody arrived at {name} in this phase{gone}; a wait for a slot that is empty from the start "
-                "takes the other parity (1)")
+                f"takes the other parity (1){round_}")
     if pending == expected:
         return f"bytes came to {name} or are expected, but nobody arrived{gone}"
     return (f"{name} was initialised with {expected} arrivals and {expected - pending} came{gone}; is the count that "
