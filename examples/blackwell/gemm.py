@@ -17,6 +17,8 @@ tiles.py. Techniques, and where they are described:
 - What lies outside an array is read as zero and not written, so that no size has to be a multiple of a tile (CUDA
   Driver API, "Tensor Map Object Management").
 - Results leave by TMA through lines that are swizzled as the rows are written (PTX ISA, "Swizzling Modes").
+
+Cost: 86 registers a thread, 225 KiB of shared memory, all of tensor memory: one CTA on an SM.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ of queries after the CTA before it, which says so at an mbarrier of this one; th
 no pass that clears them, and end with the same bits every time. The cluster's CTAs visit a block soon after one
 another, so that the sums stay in L2.
 
-Cost with D = 128: 168 registers a thread at launch, then 24 and 240; 195 KiB of shared memory: one CTA on an SM. A head
+Cost with D = 128: 168 registers a thread at launch, then 24 and 240; 197 KiB of shared memory: one CTA on an SM. A head
 has the CTAs of one cluster, at most 8: 16 heads or more fill an H200.
 """
 

@@ -15,6 +15,8 @@ each and keep their sums in registers. Techniques, and where they are described:
 - wgmma on shared memory, B read across its rows (an MN-major descriptor); the product of one stage runs while the next
   one is started (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 - Results leave through the ring's memory by TMA, so that a warp writes whole lines (PTX ISA, "stmatrix").
+
+Cost: 168 registers a thread at launch, then 40 and 232; 192 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations

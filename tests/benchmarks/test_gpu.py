@@ -24,7 +24,8 @@ def load(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-cases, timing, run, report = (load(name) for name in ("cases", "timing", "run", "report"))
+cases, timing, run, report, modelled = (load(name) for name in ("cases", "timing", "run", "report", "modelled"))
+MODELLED = json.loads(modelled.DATA.read_text(encoding="utf-8"))
 ALL = {(case.name, str(case.dry)): case for case in cases.all_cases()}
 
 
@@ -98,7 +99,7 @@ def test_without_a_gpu_it_says_so(capsys):
 
 
 def test_the_report_says_what_was_not_measured(tmp_path: Path):
-    text = report.page(report.newest(tmp_path), list(cases.all_cases()))
+    text = report.page(report.newest(tmp_path), None, list(cases.all_cases()))
     rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
     assert len(rows) == len(list(cases.all_cases()))
     assert all("| pyptx | not yet measured |" in row for row in rows)
@@ -112,11 +113,35 @@ def test_the_report_shows_the_newest_results(tmp_path: Path):
     for day, rate in (("2026-01-02", 3.2), ("2026-01-01", 1.0)):
         about = {"gpu": "Some GPU", "driver": "13.0", "torch": "2", "date": day, "roofs": {"dram": 4e12}}
         (tmp_path / f"{day}.json").write_text(json.dumps({"about": about, "results": [row | {"rate": rate}]}))
-    text = report.page(report.newest(tmp_path), [case])
+    text = report.page(report.newest(tmp_path), None, [case])
     assert "Some GPU, driver 13.0, torch 2, 2026-01-02; a copy reached 4.00 TB/s." in text
     assert f"| {case.label} | pyptx | 3.20 TB/s | 93.0% | 1.020 x torch | 1000.0 |" in text
 
 
+@pytest.mark.parametrize("name", ["vector add bfloat16", "sum float32", "grouped matrix product bf16"])
+def test_the_model_takes_the_calls_of_a_case(name: str):
+    case = next(case for case in cases.all_cases() if case.name == name)
+    (row,) = modelled.measure(case, modelled.Empty(torch), dry=True)
+    assert row["gpu"] == "H200 SXM" and row["seconds"] > 0 and 0 < row["roof"] < 1 and row["bound"]
+    assert row["launches"] == 1 + (name == "sum float32")
+
+
+def test_every_example_of_every_case_is_modelled():
+    rows = report.by_case(MODELLED)
+    assert rows.keys() == {report.key(case) for case in cases.all_cases()}
+    for (name, *_), found in rows.items():
+        several = {"matrix product bf16": 5, "attention bf16": 3}.get(name, 1)
+        assert len(found) == several and all(row["candidate"].startswith("pyptx") for row in found)
+    assert MODELLED["about"]["kind"] == "modelled"
+
+
+def test_what_is_modelled_says_so(tmp_path: Path):
+    text = report.page(None, MODELLED, list(cases.all_cases()))
+    measured, _, model = text.partition("## What the model says")
+    assert "modelled" not in measured and "*Modelled, not measured*" in model
+    assert len([line for line in model.splitlines() if line.startswith("| ")]) == 2 + len(MODELLED["results"])
+
+
 def test_the_page_in_the_docs_is_what_the_results_say():
-    assert report.PAGE.read_text(encoding="utf-8") == report.page(report.newest(HERE / "results"),
+    assert report.PAGE.read_text(encoding="utf-8") == report.page(report.newest(HERE / "results"), MODELLED,
                                                                   list(cases.all_cases()))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from pyptx.analysis.occupancy import occupancy
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ROWS = {"M": 4096, "N": 8192}
 GEMM = {"M": 4096, "N": 4096, "K": 4096}
 HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
@@ -52,13 +55,30 @@ def marks(path: str):
     return pytest.mark.slow if "/" in path else ()      # ptxas takes seconds for them
 
 
+WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8}
+
+
+def claimed(path: str) -> tuple[int, int, int]:
+    """Registers, KiB of shared memory (0 where it says nothing) and CTAs of an SM, as the docstring has them."""
+    text = (EXAMPLES / f"{path}.py").read_text().partition('"""')[2].partition('"""')[0]
+    cost = " ".join(text[text.index("\nCost"):].split())
+    ctas = re.search(r"(\w+) CTAs? on an SM", cost)[1]
+    shared = re.search(r"(\d+) KiB", cost)
+    return (int(re.search(r"(\d+) registers a thread", cost)[1]), int(shared[1]) if shared else 0,
+            WORDS.get(ctas) or int(ctas))
+
+
 @pytest.mark.parametrize("path, name, sizes, registers, ctas, mix",
                          [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS])
 def test_it_costs_what_it_should(example, path: str, name: str, sizes, registers: int, ctas: int, mix):
     used, opcodes, fits = cost(getattr(example(path), name), **sizes)
     assert used.spill_stores == used.spill_loads == used.stack_bytes == 0
     assert used.registers <= registers
-    assert fits.blocks == ctas, fits
+    told, shared, on_an_sm = claimed(path)
+    assert told - 8 <= used.registers <= told, "what the docstring says"
+    assert fits.blocks == ctas == on_an_sm, fits
+    dynamic = getattr(example(path), name).variant(**sizes).dynamic_bytes
+    assert abs((used.shared_bytes + dynamic) / 1024 - shared) < 1
     assert all(opcodes[opcode] >= count for opcode, count in mix.items()), opcodes
 
 
@@ -77,3 +97,10 @@ def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(
             assert used.spill_stores == used.spill_loads == 0, (parameter, value)
             assert fits.blocks >= 1, (parameter, value)
     assert taken >= len(example(path).SPACE)
+
+
+def test_no_example_is_left_out():
+    files = {path.relative_to(EXAMPLES).with_suffix("").as_posix() for path in EXAMPLES.rglob("*.py")
+             if "def main(" in path.read_text()}
+    assert files == {path for path, *_ in COSTS}
+    assert all("\nCost" in (EXAMPLES / f"{path}.py").read_text() for path in files)

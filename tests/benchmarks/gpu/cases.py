@@ -38,7 +38,7 @@ class Problem:
         wanted: the result, in f32 or f64.
         close: greatest difference allowed, as a share of the largest number of the result, or of `least`.
         work: floating-point operations, or bytes that must move.
-        roof: ("dram", "") or pipe and type of the tensor cores.
+        roof: ("dram", ""), or pipe and type of the tensor or CUDA cores.
     """
 
     candidates: Mapping[str, Callable[[], Any]]
@@ -58,6 +58,7 @@ class Case:
     sizes: Mapping[str, Any]
     dry: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)            # of the kernels in a dry run
+    modelled: Mapping[str, Any] = field(default_factory=dict)           # sizes and options that differ for the model
 
     @property
     def label(self) -> str:
@@ -78,17 +79,25 @@ class Arrays:
     def of(self, array: np.ndarray) -> Any:
         return of_package("torch", array).to(self.device)
 
+    def scaled(self, M: int, N: int, K: int) -> list[Any]:
+        """e4m3 matrices M x K and N x K and the scales of their blocks, as fp8_gemm takes them."""
+        random = [self.normal(*shape, dtype="float32").cpu().numpy() for shape in ((M, K), (N, K))]
+        return [self.of(array) for array in example("hopper/fp8_gemm").inputs(*random)]
+
 
 # memory-bound -------------------------------------------------------------------------------------------------------
 
 def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> Problem:
-    """Softmax, layer norm or cross entropy of rows; bytes read and written once."""
+    """Softmax, RMS or layer norm, or cross entropy of rows; bytes read and written once."""
     torch, x = arrays.torch, arrays.normal(M, N, dtype=dtype)
     kind, functional = {"bfloat16": bf16, "float32": f32}[dtype], torch.nn.functional
     kernel = getattr(example(name), f"{name}_of")(kind)
     moved = 2 * M * N * x.element_size()
     if name == "softmax":
         inputs, theirs = (x,), lambda x: torch.softmax(x, 1)
+    elif name == "rms_norm":
+        inputs = x, arrays.normal(N, dtype=dtype)
+        theirs = lambda x, weight: functional.rms_norm(x, (N,), weight, 1e-6)               # noqa: E731
     elif name == "layer_norm":
         inputs = x, arrays.normal(N, dtype=dtype), arrays.normal(N, dtype=dtype)
         theirs = lambda x, weight, bias: functional.layer_norm(x, (N,), weight, bias)       # noqa: E731
@@ -103,10 +112,12 @@ def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> 
 
 
 def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Problem:
-    """Vector add and SwiGLU."""
+    """Vector add, SwiGLU and its gradients."""
     torch = arrays.torch
     x, y = (arrays.normal(1, N, dtype=dtype) for _ in range(2))
     kind = {"bfloat16": bf16, "float32": f32}[dtype]
+    if name == "swiglu_backward":
+        return swiglu_gradients(arrays, x, y, kind)
     if name == "vector_add":
         x, y = x[0], y[0]
         kernel, theirs = example(name).vector_add_of(kind), torch.add
@@ -114,6 +125,21 @@ def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Prob
         kernel, theirs = example(name).kernels_of(kind)[0], lambda g, u: torch.nn.functional.silu(g) * u
     return Problem({"pyptx": lambda: kernel(x, y), "torch": lambda: theirs(x, y), **triton_of(name, arrays, x, y)},
                    {"pyptx": kernel}, lambda: theirs(x.float(), y.float()), 1.6e-2, 3 * N * x.element_size())
+
+
+def swiglu_gradients(arrays: Arrays, gate: Any, up: Any, kind: Any) -> Problem:
+    torch, d_y = arrays.torch, arrays.normal(*gate.shape, dtype="bfloat16")
+    _, kernel = example("swiglu").kernels_of(kind)
+
+    def theirs(*given: Any) -> Any:
+        g, u, d = (x.float() for x in given)
+        s = torch.sigmoid(g)
+        return torch.stack([d * u * s * (1 + g * (1 - s)), d * g * s])
+    fused = torch.compile(theirs) if not arrays.dry else theirs
+    return Problem({"pyptx": lambda: torch.stack(kernel(gate, up, d_y)),
+                    "torch.compile": lambda: fused(gate, up, d_y).to(gate.dtype)},
+                   {"pyptx": kernel}, lambda: theirs(gate, up, d_y), 1.6e-2, 5 * gate.numel() * gate.element_size(),
+                   notes="both copy their results once more")
 
 
 def transpose(arrays: Arrays, M: int, N: int, dtype: str, **_: Any) -> Problem:
@@ -128,13 +154,6 @@ def reduction(arrays: Arrays, N: int, **_: Any) -> Problem:
     return Problem({"pyptx": lambda: module.total(x), "torch": lambda: x.sum(0, keepdim=True)},
                    {"pyptx": module.reduce_sum}, lambda: x.double().sum(0, keepdim=True), 1e-3, 4 * N,
                    least=math.sqrt(N))
-
-
-def rms_norm(arrays: Arrays, M: int, N: int, **_: Any) -> Problem:
-    x, weight, kernel = arrays.normal(M, N, dtype="float32"), arrays.normal(N, dtype="float32"), None
-    kernel = example("rms_norm").rms_norm
-    theirs = lambda: arrays.torch.nn.functional.rms_norm(x, (N,), weight, 1e-6)             # noqa: E731
-    return Problem({"pyptx": lambda: kernel(x, weight), "torch": theirs}, {"pyptx": kernel}, theirs, 1e-4, 8 * M * N)
 
 
 # products -----------------------------------------------------------------------------------------------------------
@@ -158,10 +177,16 @@ def known(kernel: Kernel, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in kernel.template_params}
 
 
+def sgemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
+    a, b = arrays.normal(M, K, dtype="float32"), arrays.normal(K, N, dtype="float32")
+    kernel = example("sgemm").sgemm
+    return Problem({"pyptx": lambda: kernel(a, b, **options), "cuBLAS (torch.matmul, no TF32)": lambda: a @ b},
+                   {"pyptx": kernel}, lambda: a.double() @ b.double(), 1e-4, 2 * M * N * K, ("core", "f32"))
+
+
 def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
     torch, module = arrays.torch, example("hopper/fp8_gemm")
-    host = module.inputs(*(arrays.normal(*shape, dtype="float32").cpu().numpy() for shape in ((M, K), (N, K))))
-    a, b, a_scales, b_scales = inputs = [arrays.of(array) for array in host]
+    a, b, a_scales, b_scales = inputs = arrays.scaled(M, N, K)
     candidates = {"pyptx": lambda: module.fp8_gemm(*inputs, **options)}
     if not arrays.dry:
         one = torch.ones((), device=a.device)
@@ -201,7 +226,7 @@ def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **op
                    4 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"))
 
 
-def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **_: Any) -> Problem:
+def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **options: Any) -> Problem:
     torch, module = arrays.torch, example("hopper/attention_backward")
     q, k, v, d_o = (arrays.normal(B, H, S, D) for _ in range(4))
     SP = math.ceil(S / 128) * 128
@@ -209,14 +234,17 @@ def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: b
     delta_of, products, rounded = module.row_products_of(bf16), module.attention_backward, module.rounded_of(bf16)
     o, sums = forward(q, k, v, SP=SP, CAUSAL=causal)
     given = [x.detach().requires_grad_() for x in (q, k, v)]
-    result = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
+
+    @cache
+    def result() -> Any:
+        return torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
 
     def ours() -> Any:
-        d_k, d_v, d_q_sums = products(q, k, v, d_o, sums, delta_of(o, d_o, SP=SP), CAUSAL=causal)
+        d_k, d_v, d_q_sums = products(q, k, v, d_o, sums, delta_of(o, d_o, SP=SP), CAUSAL=causal, **options)
         return torch.cat([rounded(d_q_sums), d_k, d_v])
 
     def theirs() -> Any:
-        return torch.cat(torch.autograd.grad(result, given, d_o, retain_graph=True))
+        return torch.cat(torch.autograd.grad(result(), given, d_o, retain_graph=True))
     return Problem({"pyptx": ours, "torch SDPA": theirs}, {"pyptx": products}, theirs, 4e-2,
                    10 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"),
                    "work is that of five products; both copy their results")
@@ -245,15 +273,17 @@ def all_cases() -> Iterator[Case]:
     for dtype in ("float32", "bfloat16"):
         yield Case(f"transpose {dtype}", lambda arrays, dtype=dtype, **s: transpose(arrays, dtype=dtype, **s),
                    {"M": 16384, "N": 16384}, {"M": 70, "N": 130})
-    for name in ("softmax", "layer_norm", "cross_entropy"):
+    for name in ("softmax", "rms_norm", "layer_norm", "cross_entropy"):
         for dtype, N in (("float32", 8192), ("bfloat16", 8192), ("bfloat16", 1024), ("bfloat16", 65536)):
-            yield Case(f"{name.replace('_', ' ')} {dtype}",
+            yield Case(f"{name.replace('_', ' ').replace('rms', 'RMS')} {dtype}",
                        lambda arrays, name=name, dtype=dtype, **s: rowwise(arrays, name, dtype=dtype, **s),
                        {"M": (1 << 27) // N, "N": N}, {"M": 3, "N": min(N, 2500)})
-    yield Case("RMS norm float32", rms_norm, {"M": 16384, "N": 8192}, {"M": 3, "N": 4100})
     yield Case("SwiGLU bfloat16", lambda arrays, **s: elementwise(arrays, "swiglu", "bfloat16", **s), {"N": 1 << 27},
                {"N": 5000})
+    yield Case("SwiGLU backward bfloat16", lambda arrays, **s: elementwise(arrays, "swiglu_backward", "bfloat16", **s),
+               {"N": 1 << 27}, {"N": 5000})
     few = {"CTAS": 4}
+    yield Case("matrix product float32", sgemm, {"M": 4096, "N": 4096, "K": 4096}, {"M": 128, "N": 64, "K": 48})
     for n in (4096, 8192):
         yield Case("matrix product bf16", gemm, {"M": n, "N": n, "K": n}, {"M": 300, "N": 264, "K": 136}, few)
     for M, N, K in ((4096, 7168, 16384), (4096, 4096, 7168), (8192, 8192, 8192)):
@@ -269,4 +299,5 @@ def all_cases() -> Iterator[Case]:
     for causal in (False, True):
         yield Case("attention backward bf16", attention_backward,
                    {"B": 1, "H": 16, "S": 8192, "D": 128, "causal": causal},
-                   {"B": 1, "H": 1, "S": 130, "D": 64, "causal": causal})
+                   {"B": 1, "H": 1, "S": 130, "D": 64, "causal": causal},
+                   modelled={"B": 8, "CLUSTER": 1})     # as many CTAs; the model takes turns for waiting in a ring

@@ -1,4 +1,4 @@
-"""docs/performance.md from the results of run.py:  python tests/benchmarks/gpu/report.py [--check]"""
+"""docs/performance.md from the results of run.py and modelled.py:  python tests/benchmarks/gpu/report.py [--check]"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE)]
 from cases import Case, all_cases  # noqa: E402
 
 PAGE = HERE.parents[2] / "docs" / "performance.md"
+MODELLED = HERE / "modelled.json"
 NOT_YET = "not yet measured"
 HEAD = """---
 orphan: true
@@ -26,6 +27,15 @@ checked first. Medians; the interval of each median, clocks and versions are in 
 the bytes that must move, and their roof is a copy measured in the same run; products and attention count the operations
 of the formula (causal attention half of them), and their roof is the published dense peak.
 """
+MODEL = """
+## What the model says
+
+*Modelled, not measured*: what `python tests/benchmarks/gpu/modelled.py` found without a GPU, {date}. For every example
+the time that `pyptx.analysis.model.estimate` predicts at the sizes of the case, on the GPU named, the rate that is and
+its percent of the published roof, and what binds, in words. The model has not been compared with measured times yet. A row
+that says "with" was modelled with that in place of its size or default, and its time is of that: the model does not
+follow CTAs that take turns.
+"""
 
 
 def newest(folder: Path) -> dict[str, Any] | None:
@@ -34,11 +44,9 @@ def newest(folder: Path) -> dict[str, Any] | None:
     return max(found, key=lambda one: one["about"]["date"], default=None)
 
 
-def page(results: Mapping[str, Any] | None, cases: Sequence[Case]) -> str:
+def page(results: Mapping[str, Any] | None, modelled: Mapping[str, Any] | None, cases: Sequence[Case]) -> str:
     """The whole page."""
-    rows: dict[tuple, list[Mapping[str, Any]]] = {}
-    for row in results["results"] if results else ():
-        rows.setdefault((row["case"], *row["sizes"].items()), []).append(row)
+    rows = by_case(results)
     lines = [HEAD]
     if results:
         about = results["about"]
@@ -48,9 +56,38 @@ def page(results: Mapping[str, Any] | None, cases: Sequence[Case]) -> str:
         lines.append("Nothing was measured yet: this project has not been run on a GPU. The table says what will be.\n")
     lines += ["| case | candidate | rate | of the roof | ratio | microseconds |", f"|{' --- |' * 6}"]
     for case in cases:
-        for row in rows.get((case.name, *case.sizes.items()), [{"candidate": "pyptx"}]):
-            lines.append("| " + " | ".join([case.label, *cells(row)]) + " |")
+        for row in rows.get(key(case), [{"candidate": "pyptx"}]):
+            lines.append(f"| {' | '.join([case.label, *cells(row)])} |")
+    if modelled:
+        rows = by_case(modelled)
+        lines += [MODEL.format(date=modelled["about"]["date"]),
+                  "| case | example | GPU | modelled rate | of the roof, modelled | modelled microseconds | binds |",
+                  f"|{' --- |' * 7}"]
+        for case in cases:
+            for row in rows.get(key(case), []):
+                lines.append(f"| {' | '.join([case.label, *modelled_cells(row)])} |")
     return "\n".join(lines) + "\n"
+
+
+def key(case: Case) -> tuple:
+    return case.name, *case.sizes.items()
+
+
+def by_case(results: Mapping[str, Any] | None) -> dict[tuple, list[Mapping[str, Any]]]:
+    """Rows of each case, by name and sizes."""
+    rows: dict[tuple, list[Mapping[str, Any]]] = {}
+    for row in results["results"] if results else ():
+        rows.setdefault((row["case"], *row["sizes"].items()), []).append(row)
+    return rows
+
+
+def modelled_cells(row: Mapping[str, Any]) -> list[str]:
+    told = f" (with {', '.join(f'{name} {value}' for name, value in row['with'].items())})" if row["with"] else ""
+    launches = f" ({row['launches']} launches)" if row["launches"] > 1 else ""
+    if "why" in row:
+        return [row["candidate"] + told, row["gpu"], "not modelled", "", "", row["why"]]
+    return [row["candidate"] + told, row["gpu"], f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.0%}",
+            f"{row['seconds'] * 1e6:.1f}{launches}", row["bound"]]
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
@@ -63,7 +100,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    text = page(newest(HERE / "results"), list(all_cases()))
+    text = page(newest(HERE / "results"), json.loads(MODELLED.read_text(encoding="utf-8")), list(all_cases()))
     if "--check" in sys.argv[1:]:
         same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
         print(f"{PAGE} is {'as the results say' if same else 'out of date: run report.py'}")

@@ -26,6 +26,7 @@ from pyptx.analysis.gpus import gpu as gpu_of  # noqa: E402
 from pyptx.errors import ShapeError  # noqa: E402
 
 RESULTS = HERE / "results"
+TENSOR = "mma", "wgmma", "tcgen05"
 
 
 def about(torch: Any, device: Any) -> dict[str, Any]:
@@ -99,8 +100,8 @@ def roofs_of(name: str, arrays: Arrays, clock: Clock, rounds: int) -> dict[str, 
         known = gpu_of(name)
     except ShapeError:
         return roofs
-    for kind in ("bf16", "e4m3"):
-        peak = max(known.flops_per_s(pipe, kind) for pipe in ("mma", "wgmma", "tcgen05"))
+    for kind, pipes in (("bf16", TENSOR), ("e4m3", TENSOR), ("f32", ("core",))):
+        peak = max(known.flops_per_s(pipe, kind) for pipe in pipes)
         if peak:
             roofs[kind] = peak
     return roofs
