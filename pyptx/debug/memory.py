@@ -202,7 +202,7 @@ def tensor_tile(state: State, column: int | None, columns: int, type: str, rows:
         raise DebugError(f"columns {first} to {first + columns - 1}; tensor memory has 0 to 511, allocated: "
                          + ", ".join(f"{a} to {b - 1}" for a, b in allocated))
     top, count = _part(rows or (0, CAP), 128)
-    raw = np.ascontiguousarray(cells[top:top + count, first:first + columns]).view(np.uint8)
+    raw = cells[top:top + count, first:first + columns].copy().view(np.uint8)
     values = decoded(raw, type).reshape(count, -1)[:, :CAP]
     shape = 128, columns * values.shape[1] // min(columns, CAP) if values.shape[1] >= columns else columns
     held = ", ".join(f"{a} to {b - 1}" for a, b in allocated)

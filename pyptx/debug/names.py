@@ -68,10 +68,10 @@ class _Call:
 
 
 class Names:
-    """What the Python names of a kernel mean at each instruction."""
+    """What the Python names of a kernel mean at each instruction; `problem` says why they are not known, if so."""
 
-    def __init__(self, program: Program, calls: list[_Call], order: dict[int, int], total: int):
-        self._program = program
+    def __init__(self, program: Program, calls: list[_Call], order: dict[int, int], total: int, problem: str = ""):
+        self._program, self.problem = program, problem
         self._calls = [(call.code, order.get(id(call.first), -1), order.get(id(call.last), total),
                         [(order.get(id(at), -1), name, value) for at, name, value in call.bindings]) for call in calls]
         self._found: dict[int, dict[str, Any]] = {}
@@ -152,8 +152,8 @@ def _registers(path: str, value: Any) -> Iterator[tuple[str, Register]]:
                 yield from _registers(f"{path}.{name}", part)
 
 
-def names_of(trace: Callable[[], Variant], variant: Variant, program: Program) -> Names | None:
-    """Trace a kernel again and note its names; None where another text comes out."""
+def names_of(trace: Callable[[], Variant], variant: Variant, program: Program) -> Names:
+    """Trace a kernel again and note its names; none are known where another text comes out."""
     watcher = _Watcher()
     before = sys.gettrace()
     sys.settrace(watcher.called)
@@ -162,7 +162,8 @@ def names_of(trace: Callable[[], Variant], variant: Variant, program: Program) -
     finally:
         sys.settrace(before)
     if again.emitted.text != variant.emitted.text:
-        return None
+        return Names(program, [], {}, 0, "Python's names are not known: traced again, the kernel's function wrote "
+                     "other PTX; does it depend on something that changes?")
     numbers = {id(node): number for number, node in enumerate(program.instructions)}
     order = {id(theirs): numbers[id(ours)] for other, own in zip(again.module.functions, variant.module.functions,
                                                                  strict=True)

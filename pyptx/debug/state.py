@@ -43,7 +43,7 @@ class Place:
         size = decoded(np.zeros(16, np.uint8), kind).size
         count = int(np.prod(self.shape)) if self.shape else 1
         raw = self._state.read(self.space, self.address, count * 16 // size)
-        return decoded(raw, kind).reshape(self.shape)[index]
+        return decoded(raw.copy(), kind).reshape(self.shape)[index]         # the memory goes when the launch goes on
 
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1
@@ -181,6 +181,8 @@ class State:
 
     def _known(self, own: dict[str, Any]) -> str:
         known = [*own, *self.arguments]
+        if self.names is not None and self.names.problem:
+            return self.names.problem
         return f"names here: {', '.join(sorted(known))}" if known else "registers are written %r1"
 
     def _loader(self, space: str):

@@ -67,3 +67,14 @@ def add(total, what):
     """total += what"""
     twice = what * 2 if isinstance(what, int) else what
     ptx.inst.add.u32(total, total, twice)
+
+
+_COUNT = iter(range(1000))
+
+
+@kernel(arch="sm_90a", in_specs=[Tile(32, u32)], out_specs=[Tile(32, u32)], grid=(1, 1), block=(32, 1, 1))
+def fickle(x, y):
+    """Another number each time it is traced."""
+    number = reg.scalar(u32, next(_COUNT))
+    _, py = ptx.global_ptrs(x, y)
+    ptx.inst.st.global_.u32(ptx.addr(py), number)

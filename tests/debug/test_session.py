@@ -150,3 +150,11 @@ def test_a_clean_kernel_has_no_findings(arrays):
     with gemm.gemm_of(gemm.f16, gemm.f32).debug(*arrays, **SIZES, sanitize=True, schedule="late") as session:
         stop = session.resume()
         assert stop.reason == "exit" and "\n" not in stop.text
+
+
+def test_names_of_a_function_that_writes_something_else_each_time_are_not_known():
+    with kernels.fickle.debug(np.zeros(32, np.uint32)) as session:
+        assert session.names.problem
+        with pytest.raises(DebugError, match="does it depend on something that changes"):
+            session.evaluate("number")
+        assert session.evaluate("%r0")[0] == 0 and session.document()["registers"]
