@@ -32,9 +32,9 @@ MODEL = """
 
 *Modelled, not measured*: what `python tests/benchmarks/gpu/modelled.py` found without a GPU, {date}. For every example
 the time that `pyptx.analysis.model.estimate` predicts at the sizes of the case, on the GPU named, the rate that is and
-its percent of the published roof, and what binds, in words. The model has not been compared with measured times yet. A row
-that says "with" was modelled with that in place of its size or default, and its time is of that: the model does not
-follow CTAs that take turns.
+its percent of the published roof, and what binds, in words. The model has not been compared with measured times yet.
+A row that says "with" was modelled with that in place of its size or default, and its time is of that: the model does
+not follow CTAs that take turns.
 """
 
 
