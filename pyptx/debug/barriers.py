@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,29 @@ def mbarrier_names(session: Any) -> dict[int, str]:
             start, count = variables[memory.symbol].address + memory.offset, memory.shape[0]
             for k in range(count):
                 found.setdefault(start + 8 * k, f"{name}[{k}]" if count > 1 else name)
+    for name, address, count in _rings(session):
+        for k in range(count):
+            found.setdefault(address + 8 * k, f"{name}[{k}]" if count > 1 else name)
     return found
+
+
+def _rings(session: Any) -> Iterator[tuple[str, int, int]]:
+    """Rings of mbarriers that the focused warp knows by name: name, address, how many."""
+    if session.names is None or session.resident(session.focus.cta) is None:
+        return
+    state = session.state()
+
+    def inside(name: str, meaning: Any) -> Iterator[tuple[str, Any]]:
+        if isinstance(meaning, meanings.Parts):
+            for part, value in meaning.attributes.items():
+                yield from inside(f"{name}.{part}", value)
+        elif isinstance(meaning, meanings.Ring):
+            yield name, meaning
+    for name, meaning in session.names.at(state.instruction).items():
+        for path, ring in inside(name, meaning):
+            address = state.ring_address(ring) & 0xFFFFFF
+            if address - ring.offset >= SHARED_START:                  # else its register is not set yet
+                yield path, address, ring.count
 
 
 def named(session: Any, text: str) -> str:

@@ -17,12 +17,13 @@ from pyptx._loc import Place, is_users
 from pyptx.ir.nodes import Block, CompoundExpr, Instruction, IntrinsicScope
 from pyptx.ir.visit import instructions
 from pyptx.kernel.variant import Variant
+from pyptx.ptx.rings import MbarrierRing
 from pyptx.reg import NegPred, Reg, RegArray
 from pyptx.sim import Program
 from pyptx.smem import MbarrierArray, MbarrierRef, SharedAlloc, SharedSlice
 from pyptx.tracing.trace import get_ctx, in_trace
 
-__all__ = ["Memory", "Names", "Parts", "Register", "names_of"]
+__all__ = ["Memory", "Names", "Parts", "Register", "Ring", "names_of"]
 
 _DEEP, _MANY = 4, 4096          # of lists in lists; registers of one name
 
@@ -45,6 +46,15 @@ class Memory:
     type: str
     shape: tuple[int, ...]
     swizzle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """`count` mbarriers that lie `offset` bytes behind what a register, or a symbol, says."""
+
+    base: Register | str
+    offset: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,8 @@ def _registers(path: str, value: Any) -> Iterator[tuple[str, Register]]:
         case tuple():
             for k, part in enumerate(value):
                 yield from _registers(f"{path}[{k}]", part)
+        case Ring(base=Register()):
+            yield f"{path}.base", value.base
         case Parts():
             for name, part in value.attributes.items():
                 yield from _registers(f"{path}.{name}", part)
@@ -242,6 +254,10 @@ def _meaning(value: Any, depth: int) -> Any:
         case SharedAlloc():
             symbol, offset = value.symbol_and_offset
             return Memory(symbol, offset, value.dtype.name, value.shape, value.swizzle)
+        case MbarrierRing():
+            base = value.base
+            return Ring(Register(base.name, base.dtype.name) if isinstance(base, Reg) else base, value.byte_offset,
+                        value.count)
         case MbarrierArray():
             symbol, offset = value.symbol_and_offset
             return Memory(symbol, offset, "mbarrier", (value.count,))
@@ -267,6 +283,6 @@ def _parts(value: Any, depth: int) -> Parts | None:
         if name.startswith("__"):
             continue
         part = getattr(value, name, None)
-        if isinstance(part, Reg | RegArray | SharedAlloc | MbarrierArray):
+        if isinstance(part, Reg | RegArray | SharedAlloc | MbarrierArray | MbarrierRing):
             found[name.lstrip("_")] = _meaning(part, depth + 1)
     return Parts(type(value).__name__, found) if found else None

@@ -211,11 +211,21 @@ class State:
             case meanings.Memory():
                 return Place(self, name, "shared", self.address_of(meaning), meaning.type, meaning.shape,
                              meaning.swizzle)
+            case meanings.Ring():
+                return Place(self, name, "shared", self.ring_address(meaning), "mbarrier", (meaning.count,))
             case meanings.Parts():
                 return {part: self.meant(f"{name}.{part}", value) for part, value in meaning.attributes.items()}
             case tuple():
                 return tuple(self.meant(f"{name}[{k}]", part) for k, part in enumerate(meaning))
         return meaning
+
+    def ring_address(self, ring: meanings.Ring) -> int:
+        """Where mbarriers lie whose address is in a register, as the first of the lanes here has it."""
+        if isinstance(ring.base, str):
+            symbol, _, offset = ring.base.partition("+")
+            return self.address_of(meanings.Memory(symbol, int(offset or 0) + ring.offset, "mbarrier", (ring.count,)))
+        first = (self.lanes & -self.lanes).bit_length() - 1 if self.lanes else 0
+        return int(self.meant("", ring.base)[first]) + ring.offset
 
     def address_of(self, memory: meanings.Memory) -> int:
         """Where shared memory that Python allocated lies."""

@@ -158,3 +158,12 @@ def test_names_of_a_function_that_writes_something_else_each_time_are_not_known(
         with pytest.raises(DebugError, match="does it depend on something that changes"):
             session.evaluate("number")
         assert session.evaluate("%r0")[0] == 0 and session.document()["registers"]
+
+
+def test_mbarriers_are_called_as_python_calls_them():
+    with kernels.stuck.debug(np.zeros(128, np.float32)) as session:
+        stop = session.resume()
+        assert stop.reason == "deadlock" and "bar was initialised with 2 arrivals and 1 came" in stop.text
+        assert session.document()["barriers"][0]["name"] == "bar"
+        assert session.evaluate("full").address == session.evaluate("bar").address == 0x400
+        assert session.names.owners["%r0"] == "full.base"
