@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
-import sys
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -18,6 +16,7 @@ from support.sass import rename, sass
 from pyptx.analysis.diff.align import align, common
 from pyptx.analysis.diff.rows import CLASSES
 from pyptx.analysis.diff.sass import compare_sass
+from pyptx.cli.kernels import load_module
 from pyptx.toolchain import Control
 
 LOOP = """
@@ -279,10 +278,7 @@ def test_tables_too_large_for_memory_are_halved(monkeypatch):
 
 @pytest.fixture(scope="module")
 def sgemm(checkout):
-    spec = importlib.util.spec_from_file_location("sgemm_of_the_diff", checkout / "examples" / "sgemm.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    module = load_module(str(checkout / "examples" / "sgemm.py"))
 
     def compiled(arch: str = "sm_90a", options: tuple[str, ...] = (), **parameters):
         return module.sgemm.compile(arch=arch, options=options, **{"M": 256, "N": 256, "K": 256} | parameters).sass

@@ -12,7 +12,6 @@ do instead.
 from __future__ import annotations
 
 import gc
-import runpy
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from pyptx import kernel, ptx, reg, validate
+from pyptx.cli.kernels import load_module
 from pyptx.emitter import emit_lines
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
@@ -91,7 +91,7 @@ def main() -> None:
     for n in SIZES:
         report("operators", lambda n=n: operators(n))
     example = Path(__file__).parents[2] / "examples" / "sgemm.py"
-    report("examples/sgemm.py", lambda: runpy.run_path(str(example))["sgemm"], M=256, N=256, K=256)
+    report("examples/sgemm.py", lambda: load_module(str(example)).sgemm, M=256, N=256, K=256)
 
 
 if __name__ == "__main__":
