@@ -10,6 +10,7 @@ Those in missed.txt are equivalent: as right as the kernel itself, for the reaso
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -33,7 +34,7 @@ ALL: dict[str, Clean] = {**CLEAN, **EXAMPLES}
 
 
 class Key(NamedTuple):
-    """A mutant by its kernel, the change, the line, and which of the lines of the same text."""
+    """A mutant by its kernel, the change, the line with every register as %r, and which of the lines of that text."""
 
     kernel: str
     what: str
@@ -55,8 +56,9 @@ def keyed(name: str) -> Iterator[tuple[Key, Mutant]]:
     """The mutants of a kernel with their keys."""
     seen: Counter = Counter()
     for mutant in mutants(ALL[name].text()):
-        seen[mutant.what, mutant.was] += 1
-        yield Key(name, mutant.what, mutant.was, seen[mutant.what, mutant.was]), mutant
+        was = re.sub(r"%[a-z]+\d+", "%r", mutant.was)
+        seen[mutant.what, was] += 1
+        yield Key(name, mutant.what, was, seen[mutant.what, was]), mutant
 
 
 def missed(name: str, every: int = 1) -> Iterator[tuple[Key, Mutant]]:
