@@ -58,6 +58,8 @@ class DebugMagics(Magics):
     @argument("--schedule", metavar="NAME", choices=("eager", "late", "random"),
               help="when asynchronous operations land: eager (default), late or random")
     @argument("--seed", metavar="N", type=int, help="of the random schedule")
+    @argument("--sanitize", action="store_true",
+              help="stop at races, missing fences and waits too, at the access that shows them")
     @argument("--run", action="store_true", help="run to the first stop at once")
     @argument("call", metavar="CALL", nargs=argparse.REMAINDER, help="a call of a kernel: gemm(a, b)")
     @line_magic
@@ -72,7 +74,7 @@ class DebugMagics(Magics):
         call = " ".join(asked.get("call", ()))
         if not call:
             raise UsageError("%ptxdebug: expected a call of a kernel, such as %ptxdebug gemm(a, b)")
-        options = {name: asked[name] for name in ("schedule", "seed") if asked.get(name) is not None}
+        options = {name: asked[name] for name in ("schedule", "seed", "sanitize") if asked.get(name) is not None}
         session = debug(self.shell, arguments.unquoted(call), "%ptxdebug", **options)
         for stop in asked.get("stops", ()):
             place, condition = _stop(arguments.unquoted(stop))

@@ -48,6 +48,7 @@ def test_options_stop_watch_and_run(run):
     assert session.stops == [("12", None), ("ptx:40", "lane == 3")]
     assert session.watched == ["acc[0] + 1"] and session.asked == [("resume", {})]
     assert session.options == {"schedule": "random", "seed": 7}
+    assert run("%ptxdebug --sanitize double(x)").result.options == {"sanitize": True}
     assert run("%ptxdebug --seed 7 double(x, seed=1)").result.options == {"seed": 1}, "the call's own goes first"
 
 

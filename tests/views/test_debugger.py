@@ -38,10 +38,17 @@ def test_the_text_has_warps_registers_barriers_matrices_and_the_timeline():
     assert text.splitlines()[-1].endswith("^ step 212")
 
 
+def test_a_finding_of_several_lines_has_its_place_in_the_first():
+    own = view(stop={"reason": "finding", "text": "error[data-race]: what\n  reads: where", "breakpoint": None})
+    assert own.text().splitlines()[1:3] == [
+        "! finding: error[data-race]: what  (warp 0, lane 3, line 16, PTX 28)", "  reads: where"]
+    assert "what\u00a0\u00a0(warp 0, lane 3, line 16, PTX 28)<br>\u00a0\u00a0reads: where</b>" in own.html()
+
+
 def test_the_html_says_the_same_without_styles():
     html = view().html()
     bare = re.sub(r' style="[^"]*"', "", html)
-    assert "<b>● breakpoint: 1 at pipeline.py:16 if lane == 3  (warp 0, lane 3, line 16, PTX 28)</b>" in bare
+    assert "<b>● breakpoint: 1 at pipeline.py:16 if lane == 3\u00a0\u00a0(warp 0, lane 3, line 16, PTX 28)</b>" in bare
     assert "<b>◆▶      16              ptx.wgmma.mma_async(acc, tiles[stage], tiles[stage])</b>" in bare
     assert "<tr><td>Δ</td><td><b>acc[0]</b> %f0</td><td>.f32</td>" in bare
     assert "d = a @ a.T" not in bare, "only the lines around the place"

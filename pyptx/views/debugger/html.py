@@ -26,6 +26,7 @@ from pyptx.views.debugger.text import (
 __all__ = ["html"]
 
 WARPS, REGISTERS, BARRIERS, ROWS, COLUMNS = 32, 32, 32, 16, 16      # at most so many are shown
+BLANK = "\u00a0"                                        # that stands where others are taken together
 WIDTH = 110                                             # characters of the timeline
 TABLE = f"border-collapse:collapse;{INK};{FONT};margin:2px 0"
 HERE = "color:#1b1f24;background:#ffd9a8"
@@ -33,10 +34,11 @@ HERE = "color:#1b1f24;background:#ffd9a8"
 
 def html(view: Any, context: int) -> str:
     document = view.document
+    stop = "<br>".join(escape(line.replace("  ", 2 * BLANK)) for line in stop_text(document).split("\n"))
     return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
             f'<div style="{INK}"><b>{escape(document["kernel"])}</b> '
             f'<span style="{SOFT}">{escape(headline(view).removeprefix(document["kernel"]).strip())}</span></div>'
-            f'<div style="{INK};padding:2px 0 4px"><b>{escape(stop_text(document))}</b></div>'
+            f'<div style="{INK};padding:2px 0 4px"><b>{stop}</b></div>'
             f"{_code(view, context)}{_timeline(document)}{_warps(document)}{_registers(document)}{_watches(document)}"
             f"{_barriers(document)}{_matrices(document)}</div>")
 

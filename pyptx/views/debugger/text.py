@@ -46,7 +46,8 @@ def stop_text(document: Mapping[str, Any]) -> str:
                                      f"PTX {place['ptx']}" if place["ptx"] else "") if part)
     words = stop["text"] if stop["text"].startswith(stop["reason"]) else \
         f"{stop['reason']}: {stop['text']}" if stop["text"] else stop["reason"]
-    return f"{SIGNS.get(stop['reason'], '>')} {words}  ({at})"
+    first, *more = words.split("\n")
+    return "\n".join((f"{SIGNS.get(stop['reason'], '>')} {first}  ({at})", *more))
 
 
 def warp_text(document: Mapping[str, Any], warp: Mapping[str, Any]) -> str:
