@@ -104,7 +104,7 @@ int follows(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offset, u32 bytes)
         return 1;
     }
     if (a->wide && r->row < w->barrier_row && r->row % w->warps == a->p->index && r->cluster == a->c->id) {    // the same warp
-        if (code == PLACE && r->row == a->row && r->base == a->base && r->shape == a->shape) return 1;
+        if (code == PLACE && r->row == a->row && r->base == a->base && r->shape == a->shape && w->shapes[a->shape].apart) return 1;
         return each_follows(x, a, value, s, offset, bytes);
     }
     if (code == PLACE) {

@@ -32,7 +32,7 @@ typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id, fresh, w
 // Accesses of one instruction by one warp at one time.
 // `base`, `shape`: of accesses by PLACE, where the lowest lane's bytes lie and how those of the others lie to them.
 typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 base; u16 by, shape; } Record;
-typedef struct { V32 offset; u32 bytes, nspans; struct { u32 at, bytes; } span[LANES]; } Shape;       // spans: what all lanes cover
+typedef struct { V32 offset; u32 bytes, apart, nspans; struct { u32 at, bytes; } span[LANES]; } Shape;      // apart: no byte is of two lanes; spans: what all cover
 typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; } Found;
 
 typedef struct {

@@ -26,8 +26,10 @@ static void find_spans(Shape *s) {
         order[k] = i;
     }
     s->nspans = 0;
+    s->apart = 1;
     for (u32 i = 0, end = 0; i < LANES; i++) {
         u32 at = s->offset[order[i]];
+        if (i && at < end) s->apart = 0;
         if (i && at <= end) { if (at + s->bytes > end) end = at + s->bytes; }
         else { s->span[s->nspans++].at = at; end = at + s->bytes; }
         s->span[s->nspans - 1].bytes = end - s->span[s->nspans - 1].at;
