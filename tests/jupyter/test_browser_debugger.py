@@ -58,6 +58,7 @@ def test_the_place_the_other_warps_and_breakpoints_are_marked(page):
     assert "Breakpoint 1 if lane == 3: 2 hits" in row.get_attribute("aria-description")
     assert "breakpoint 1 at pipeline.py:16 if lane == 3" in page.one(".pyptx-stop").text
     assert page.all(".pyptx-toolbar [data-act]") == [], "nothing to move without a session"
+    assert len(page.all(".pyptx-keys dt")) == 3
 
 
 def test_keys_and_buttons_move_and_quick_steps_become_one(page):

@@ -17,7 +17,7 @@ class CodePane extends Pane {
   row(row) {
     const element = super.row(row), number = element.querySelector(".pyptx-no");
     if (!element.classList.contains("pyptx-head")) {
-      number.prepend(h("span.pyptx-point", { "aria-hidden": "true", title: HINT }), h("span.pyptx-here-sign", { "aria-hidden": "true" }), h("span.pyptx-warps", {}));
+      number.prepend(h("span.pyptx-point", { "aria-hidden": "true", title: this.hint }), h("span.pyptx-here-sign", { "aria-hidden": "true" }), h("span.pyptx-warps", {}));
       this.markRow(row, element);
     }
     return element;
@@ -41,7 +41,7 @@ class CodePane extends Pane {
     element.classList.toggle("pyptx-stops", points.length > 0);
     if (here) element.setAttribute("aria-current", "true"); else element.removeAttribute("aria-current");
     margin.textContent = !points.length ? "" : conditional ? (enabled ? "◆" : "◇") : enabled ? "●" : "○";
-    margin.title = points.map(pointWords).join("\n") || HINT;
+    margin.title = points.map(pointWords).join("\n") || this.hint;
     element.querySelector(".pyptx-here-sign").textContent = here ? "▶" : caller ? "▹" : "";
     const others = element.querySelector(".pyptx-warps");
     others.textContent = warps.sign;
@@ -79,6 +79,7 @@ export class Code {
         headings: name === "python" ? headings : null,
         on: { hover: row => this.hover(name, row), leave: () => this.hover(null), pick: (row, event) => this.click(name, row, event) } });
       pane.marks = row => this.marks(name, row);
+      pane.hint = on.toggle ? HINT : "";
       pane.element.style.flexGrow = 1;
       pane.list.addEventListener("focus", () => { this.focus = name; });
       pane.list.addEventListener("contextmenu", event => this.asked(name, event));

@@ -43,7 +43,7 @@ class Debugger {
       run: when(place => this.act("run_to", { place })) } });
     this.stop = new Stop();
     this.tools = new Tools({ act: when((name, values) => this.act(name, values)), go: when(step => this.act("goto", { step })), pause: () => this.pause(), finder: this.code.finder,
-                             menu: menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]) });
+                             menu: menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.filter(([, , reading]) => live || reading).flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]) });
     this.warps = new Warps({ focus });
     this.timeline = new Timeline({ kept: kept.timeline, go: when(step => this.act("goto", { step })), showPtx: line => this.code.show("ptx", line - 1) });
     this.registers = new Registers({ focus, kept: kept.registers });

@@ -13,9 +13,10 @@ export const MOVES = [
   ["resume", "▶", "Continue", "c", "To the next breakpoint, watchpoint, fault, deadlock or the end", {}]];
 const FUNCTION_KEYS = { F11: "s", F10: "n", F8: "c" };
 
+/** [key, what it does, whether also where nothing can be moved]. */
 export const KEYS = [...MOVES.filter(Boolean).map(([, , words, key, title]) => [key, `${words}: ${title}`]), ["p", "Pause what runs"], ["F8 F10 F11", "Continue, next line, step"],
-  ["↑ ↓ ← →", "choose a line, change the pane"], ["b or F9", "stop at the chosen line, or no longer"], ["Shift+Enter", "stop there on a condition"], ["g", "run to the chosen line"],
-  ["/", "search Python and PTX"], ["[ ]", "the warp before, after"], ["< >", "the lane before, after"], ["Esc", "back to the line of the focused warp"]];
+  ["↑ ↓ ← →", "choose a line, change the pane", true], ["b or F9", "stop at the chosen line, or no longer"], ["Shift+Enter", "stop there on a condition"], ["g", "run to the chosen line"],
+  ["/", "search Python and PTX", true], ["[ ]", "the warp before, after"], ["< >", "the lane before, after"], ["Esc", "back to the line of the focused warp", true]];
 
 /** The move that a key means, or null. */
 export function moveOf(key) {
