@@ -108,8 +108,8 @@ def _page(results: Mapping[str, Any]) -> Iterator[str]:
         left = row["mutants"] - row["found"] - row["equivalent"]
         yield f"| {name} | {row['mutants']} | {row['found']} | {row['equivalent']} | {left} |"
     yield ""
-    yield (f"Made on {results['date']} at commit {results['commit']} by `{results['command']}`, in "
-           f"{results['seconds']:.0f} s on two cores. Kernels without a row have nothing to weaken; sizes are in "
+    yield (f"Made on {results['date']} at commit {results['commit']} by `{results['command']}`, which takes two or "
+           "three minutes on two quiet cores. Kernels without a row have nothing to weaken; sizes are in "
            "`tests/check/of_examples.py`.")
 
 
