@@ -249,10 +249,12 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 
 .pyptx-debug {
   --px-now: light-dark(#b35900, #ffb066);
+  --px-now-ink: light-dark(#8a4300, #ffb066);
   --px-low: light-dark(#e3ebf4, #1d2b3a);
   --px-high: light-dark(#08306b, #ffe28a);
   --px-run: light-dark(#7f9cbb, #5f83a8);
   --px-wait: light-dark(#c27b00, #e0a33a);
+  --px-wait-ink: light-dark(#7d4e00, #e8b257);
   --px-fly: light-dark(#1a5499, #6cb6ff);
   --px-landed: light-dark(#00766a, #45c8b4);
   --px-good: light-dark(#00665c, #5fd3c1);
@@ -334,9 +336,9 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-warpname { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .pyptx-warpname em { color: var(--px-soft); }
 .pyptx-warpplace, .pyptx-waits { grid-column: 2 / 4; font-size: 11px; font-weight: 400; color: var(--px-soft); }
-.pyptx-waits { color: var(--px-wait); overflow-wrap: anywhere; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; line-clamp: 2; }
-.pyptx-w-waiting .pyptx-sign { color: var(--px-wait); }
-.pyptx-w-running .pyptx-sign { color: var(--px-now); }
+.pyptx-waits { color: var(--px-wait-ink); overflow-wrap: anywhere; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; line-clamp: 2; }
+.pyptx-w-waiting .pyptx-sign { color: var(--px-wait-ink); }
+.pyptx-w-running .pyptx-sign { color: var(--px-now-ink); }
 .pyptx-w-exited { color: var(--px-soft); }
 .pyptx-mask { align-self: center; width: 34px; height: 8px; border: 1px solid var(--px-edge); border-radius: 2px; }
 
@@ -348,9 +350,9 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-debug .pyptx-row .pyptx-no { cursor: default; }
 .pyptx-live .pyptx-row:not(.pyptx-head) .pyptx-no { cursor: pointer; }
 .pyptx-debug .pyptx-exact .pyptx-no { color: var(--px-ink); background: color-mix(in srgb, var(--px-ink) 14%, var(--px-bg)); }
-.pyptx-debug .pyptx-point { position: absolute; left: 6px; width: 1.2em; text-align: center; color: light-dark(#b3261e, #ff8a7a); font-size: 13px; }
+.pyptx-debug .pyptx-point { position: absolute; left: 6px; width: 1.2em; text-align: center; color: light-dark(#9c1d16, #ffa497); font-size: 13px; }
 .pyptx-live .pyptx-row:not(.pyptx-stops):not(.pyptx-head) .pyptx-no:hover .pyptx-point::after { content: "○"; opacity: 0.6; }
-.pyptx-here-sign { position: absolute; left: 21px; width: 1em; text-align: center; color: var(--px-now); font-size: 11px; }
+.pyptx-here-sign { position: absolute; left: 21px; width: 1em; text-align: center; color: var(--px-now-ink); font-size: 11px; }
 .pyptx-warps { position: absolute; left: 33px; top: 2px; bottom: 2px; min-width: 0; padding: 0 3px; font-size: 10px; line-height: calc(var(--px-row) - 4px); color: var(--px-ink); background: color-mix(in srgb, var(--px-run) 45%, transparent); border-radius: 3px; }
 .pyptx-warps:empty { display: none; }
 .pyptx-debug .pyptx-row.pyptx-here { background: color-mix(in srgb, var(--px-now) 26%, var(--px-bg)); box-shadow: inset 0 1px 0 var(--px-now), inset 0 -1px 0 var(--px-now); }
@@ -408,7 +410,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-linked.pyptx-debug .pyptx-registers thead th { position: sticky; top: 0; z-index: 1; color: var(--px-soft); background: var(--px-bg); font: 11px/18px var(--jp-ui-font-family, system-ui, sans-serif); }
 .pyptx-registers b { font-weight: 600; }
 .pyptx-registers small, .pyptx-registers .pyptx-type, .pyptx-registers .pyptx-spread { color: var(--px-soft) !important; font-size: 11px; }
-.pyptx-changed-sign { display: inline-block; width: 1.2em; color: var(--px-now); font-weight: 700; }
+.pyptx-changed-sign { display: inline-block; width: 1.2em; color: var(--px-now-ink); font-weight: 700; }
 .pyptx-linked.pyptx-debug .pyptx-changed .pyptx-value { font-weight: 700; }
 .pyptx-linked.pyptx-debug tr.pyptx-changed { background: color-mix(in srgb, var(--px-now) 13%, transparent) !important; }
 .pyptx-linked.pyptx-debug .pyptx-wide th[scope=row] { position: sticky; left: 0; background: var(--px-bg); }
