@@ -188,19 +188,19 @@ class Lines:
         return list(self._starts(set(files), behind[0])), f"{short_name(files[0])}:{behind[0]}"
 
     def _starts(self, files: set[str], line: int) -> Iterator[int]:
-        """The first instruction of each stretch that a line wrote; where Python came to the line again, one begins."""
-        before, seen = False, set()
-        for i in range(len(self.program.instructions)):
+        """The first instruction of each stretch that a line wrote; where Python came to the line again, one begins.
+
+        It came again when the same call writes what began the stretch: in a loop of Python. One call that writes
+        several instructions, or a helper with a loop of its own, does not begin the line anew.
+        """
+        first: tuple[Place, str] | None = None
+        for i, node in enumerate(self.program.instructions):
             stack = self.stack(i)
-            here = any(p.file in files and p.line == line for p in stack)
-            if here and (not before or (stack and stack[0] in seen)):
+            if not any(p.file in files and p.line == line for p in stack):
+                first = None
+            elif first in (None, (stack[0], node.mnemonic)):
+                first = stack[0], node.mnemonic
                 yield i
-                seen = set()
-            if here and stack:
-                seen.add(stack[0])
-            elif not here:
-                seen = set()
-            before = here
 
     def stack(self, instruction: int) -> tuple[Place, ...]:
         """Its place and those that called it, innermost first."""

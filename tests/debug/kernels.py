@@ -78,3 +78,14 @@ def fickle(x, y):
     number = reg.scalar(u32, next(_COUNT))
     _, py = ptx.global_ptrs(x, y)
     ptx.inst.st.global_.u32(ptx.addr(py), number)
+
+
+@kernel(arch="sm_90a", in_specs=[Tile(32, u32)], out_specs=[Tile(32, u32)], grid=(1, 1), block=(32, 1, 1))
+def unrolled(x, y):
+    """A line of several instructions, and one that Python comes to three times."""
+    total = reg.scalar(u32, 0)
+    place = (reg.from_(ptx.special.tid.x(), u32) + 3) * 5 + 7
+    for k in range(3):
+        add(total, place * (2 * k + 3))
+    _, py = ptx.global_ptrs(x, y)
+    ptx.inst.st.global_.u32(ptx.addr(py), total)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,3 +168,13 @@ def test_mbarriers_are_called_as_python_calls_them():
         assert session.document()["barriers"][0]["name"] == "bar"
         assert session.evaluate("full").address == session.evaluate("bar").address == 0x400
         assert session.names.owners["%r0"] == "full.base"
+
+
+@pytest.mark.parametrize(("text", "stops"), [("place = (reg", 1), ("add(total, place", 3)])
+def test_a_line_is_one_stop_each_time_python_comes_to_it(text: str, stops: int):
+    lines = Path(kernels.__file__).read_text(encoding="utf-8").split("\n")
+    with kernels.unrolled.debug(np.zeros(32, np.uint32)) as session:
+        made = session.breakpoints.add(f"kernels.py:{next(n for n, line in enumerate(lines, 1) if text in line)}")
+        while not session.resume().over:
+            assert text in lines[session.stop.line - 1]
+        assert made.hits == stops
