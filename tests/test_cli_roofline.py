@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from test_cli_diff import KERNEL, run
+from support.cells import FILE
+from test_cli_diff import run
 
 from pyptx import cli
 from pyptx.cli.kernels import load_kernel
@@ -18,7 +19,7 @@ COPIED = 2 * 4 * 4096
 def double(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("kernels") / "double.py"
     thread = "reg.from_(ptx.special.tid.x(), u32)"
-    path.write_text(KERNEL.replace(thread, f"reg.from_(ptx.special.ctaid.x(), u32) * 32 + {thread}"))
+    path.write_text(FILE.replace(thread, f"reg.from_(ptx.special.ctaid.x(), u32) * 32 + {thread}"))
     return path
 
 

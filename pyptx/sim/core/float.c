@@ -151,7 +151,7 @@ static inline void ex2_rest(F32 v, F32 n, D8 *p) {                      // 2^(v 
         t[part] = __builtin_convertvector(in, D8);
         p[part] = (D8){} + EX2[0];
     }
-    for (int i = 1; i < 11; i++)                                        // all parts side by side: each waits for itself
+    for (int i = 1; i < EX2_TERMS; i++)                                 // all parts side by side: each waits for itself
         for (int part = 0; part < LANES / 8; part++) p[part] = p[part] * t[part] + EX2[i];
 }
 static inline F32 narrow(const D8 *p) {
