@@ -41,7 +41,7 @@ class Counters:
 
     @classmethod
     def zeros(cls, n: int) -> Counters:
-        return cls(*(np.zeros(n, np.uint64) for _ in fields(cls)))
+        return cls(*np.zeros((len(fields(cls)), n), np.uint64))
 
     @property
     def warp_instructions(self) -> int:

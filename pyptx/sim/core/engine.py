@@ -212,7 +212,7 @@ class Part:
                "waits": c.waits, "async_operations": c.async_operations, "tma_bytes": c.tma_bytes,
                "tensor_flops": c.tensor_flops}
         triple = ctypes.c_uint64 * 3
-        pointers = {n: a.__array_interface__["data"][0] for n, a in (job.arrays | own).items()}
+        pointers = {n: a.ctypes.data for n, a in (job.arrays | own).items()}
         self.launch = _Launch(**pointers, **job.scalars, last_cta=job.last,
                               grid=triple(*job.plan.grid), block=triple(*job.plan.block),
                               cluster=triple(*job.plan.cluster), left=(ctypes.c_uint64 * 2)(*job.plan.left_threads))
