@@ -34,7 +34,7 @@ def sweep(space: dict, size: int = 4096) -> tuple[object, float, int]:
 
     def stop_halfway(event) -> None:
         if event.trial is not None and first.progress.done >= half:
-            first._control.stop()
+            first.control.stop()
     first.subscribe(stop_halfway)
     first.run()
     kept = {trial.key: (trial.state, trial.seconds) for trial in first.trials if trial.done}
