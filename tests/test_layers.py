@@ -49,7 +49,7 @@ DOORS = {
 # package from elsewhere -> the modules that may import it, each with all that lies below it
 EDGES = {
     "IPython": {"pyptx.jupyter"},
-    "anywidget": {"pyptx.jupyter.debugger", "pyptx.jupyter.sweep"},
+    "anywidget": {"pyptx.jupyter.widget"},
     "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device"},
     "distributed": {"pyptx.tune.cluster"},
     "jax": {"pyptx.jax_support"},

@@ -8,12 +8,10 @@ import weakref
 from typing import Any
 
 import traitlets
-from anywidget import AnyWidget
-from IPython.display import display, update_display
+from IPython.display import display
 
-from pyptx.errors import PtxError
-from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME
-from pyptx.views._page import STATIC, STYLES, bundle
+from pyptx.jupyter.widget import ViewWidget, failure
+from pyptx.views._page import bundle
 from pyptx.views.debugger import DebugView
 
 __all__ = ["DebuggerWidget", "display_session"]
@@ -21,7 +19,7 @@ __all__ = ["DebuggerWidget", "display_session"]
 SHOW_S, SAVE_S = 0.05, 1.0                              # after a change it is shown; after the last one, saved
 
 
-class DebuggerWidget(AnyWidget):
+class DebuggerWidget(ViewWidget):
     """A debugging session: code, warps, timeline and values. What a cell does with the session is seen here too.
 
     Saved without its state it is the view as it stood last: in JupyterLab with the extension of pyptx with all that
@@ -29,19 +27,17 @@ class DebuggerWidget(AnyWidget):
     """
 
     _esm = f"{bundle('debugger/widget')}\nexport default {{ render: module_debugger_widget.render }};\n"
-    _css = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
+    _output = "debugger"
     sources = traitlets.Dict().tag(sync=True)
     document = traitlets.Dict().tag(sync=True)
     help = traitlets.Dict().tag(sync=True)
 
     def __init__(self, session: Any):
         self.session = session
-        self._displayed: list[str] = []
         self._working = threading.local()               # set in a thread that answers the front end
         self._changed, self._lock, self._thread = threading.Event(), threading.Lock(), None
         view = DebugView(session.sources(), session.document())
-        AnyWidget.__init__(self, sources=dict(view.sources), document=dict(view.document), help=dict(view.help))
-        self.on_msg(self._asked)
+        ViewWidget.__init__(self, sources=dict(view.sources), document=dict(view.document), help=dict(view.help))
         self._forget = session.subscribe(self._poke)
 
     def view(self) -> DebugView:
@@ -51,7 +47,7 @@ class DebuggerWidget(AnyWidget):
     def close(self) -> None:
         forget, self._forget = self._forget, lambda: None               # it is closed again when it is forgotten
         forget()
-        AnyWidget.close(self)
+        ViewWidget.close(self)
 
     # what the front end asks ------------------------------------------------------------------------------------------
 
@@ -73,8 +69,7 @@ class DebuggerWidget(AnyWidget):
             if "error" not in found:
                 self.document = found
         except Exception as error:                      # who clicked is told; there is nobody else to raise it to
-            kind = "" if isinstance(error, PtxError | ValueError) else f"{type(error).__name__}: "
-            answer = {"error": f"{kind}{error}"}
+            answer = {"error": failure(error)}
         self.send({"number": message.get("number"), **answer})
         self._follow_up()
 
@@ -105,28 +100,10 @@ class DebuggerWidget(AnyWidget):
                     if time.monotonic() - self._last >= SAVE_S and not self._changed.is_set():
                         self._thread = None
                         break
-            for name in self._displayed:
-                update_display(self._bundle(), raw=True, display_id=name)
+            self._save(self.view())
         except BaseException:
             self._thread = None                         # the next change begins anew; this one is reported by Python
             raise
-
-    # display ----------------------------------------------------------------------------------------------------------
-
-    def _bundle(self) -> dict[str, Any]:
-        plain = self.view()._repr_mimebundle_()
-        return {LIVE_MIME: {"model_id": self.model_id, "view": self.view().to_json()},
-                WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
-                "text/html": plain["text/html"], "text/plain": plain["text/plain"]}
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        return self._bundle()
-
-    def _ipython_display_(self) -> None:
-        """Display with a name, so that the saved output follows the session."""
-        name = f"pyptx-debugger-{self.model_id}-{len(self._displayed)}"
-        self._displayed.append(name)
-        display(self._bundle(), raw=True, display_id=name)
 
     def __repr__(self) -> str:
         return f"DebuggerWidget({self.view()!r})"

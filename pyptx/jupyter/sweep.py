@@ -8,18 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import traitlets
-from anywidget import AnyWidget
-from IPython.display import display, update_display
 
-from pyptx.errors import PtxError
-from pyptx.views._page import STATIC, STYLES, bundle
+from pyptx.jupyter.widget import ViewWidget, failure
+from pyptx.views._page import bundle
 from pyptx.views.sweeps.studies import Sweep
-from pyptx.views.sweeps.sweep import SweepView
 
-__all__ = ["LIVE_MIME", "Follower", "SweepWidget"]
+__all__ = ["Follower", "SweepWidget"]
 
-LIVE_MIME = "application/vnd.pyptx.live+json"           # a widget by its model, and the view when there is none
-WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 EVERY_S = 0.25                                          # between updates, of a small sweep
 ROWS_A_SECOND = 4000                                    # larger ones are updated more rarely
 
@@ -57,7 +52,7 @@ class Follower:
             raise
 
 
-class SweepWidget(Sweep, AnyWidget):
+class SweepWidget(Sweep, ViewWidget):
     """A sweep with heat maps that fill while it runs; see `Sweep` for what it is asked from Python.
 
     Saved without its state it is the view as it stood last: interactive in JupyterLab with the extension of pyptx,
@@ -65,17 +60,15 @@ class SweepWidget(Sweep, AnyWidget):
     """
 
     _esm = f"{bundle('sweeps/widget')}\nexport default {{ render: module_sweeps_widget.render }};\n"
-    _css = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
+    _output = "sweep"
     data = traitlets.Dict().tag(sync=True)
     actions = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
     def __init__(self, study):
         Sweep.__init__(self, study)
-        self._displayed: list[str] = []
         self._saved, self._rows = None, len(study.trials)
-        AnyWidget.__init__(self, data=self.view().to_json(),
+        ViewWidget.__init__(self, data=self.view().to_json(),
                            actions=["pause", "resume", "stop", "use", "view", "diff", "roofline"])
-        self.on_msg(self._asked)
         self._follower = Follower(study, self._tell, lambda: max(EVERY_S, self._rows / ROWS_A_SECOND))
 
     def use(self, config=None) -> dict[str, Any]:
@@ -91,8 +84,7 @@ class SweepWidget(Sweep, AnyWidget):
         now = view.progress.state, view.progress.done, view.choice
         if view.progress.state != "running" and now != self._saved:
             self._saved = now
-            for name in self._displayed:
-                update_display(self._bundle(view), raw=True, display_id=name)
+            self._save(view)
 
     # what the front end asks ------------------------------------------------------------------------------------------
 
@@ -105,8 +97,7 @@ class SweepWidget(Sweep, AnyWidget):
         try:
             answer = {"data": self._reply(message["ask"], [int(point) for point in message.get("points", ())])}
         except Exception as error:                      # who clicked is told; there is nobody else to raise it to
-            kind = "" if isinstance(error, PtxError | ValueError) else f"{type(error).__name__}: "
-            answer = {"error": f"{kind}{error}"}
+            answer = {"error": failure(error)}
         self.send({"number": message.get("number"), **answer})
 
     def _reply(self, what: str, points: list[int]) -> dict[str, Any] | None:
@@ -127,22 +118,7 @@ class SweepWidget(Sweep, AnyWidget):
                 return self.roofline().to_json()
         return None
 
-    # display ----------------------------------------------------------------------------------------------------------
-
-    def _bundle(self, view: SweepView) -> dict[str, Any]:
-        plain = view._repr_mimebundle_()
-        return {LIVE_MIME: {"model_id": self.model_id, "view": view.to_json()},
-                WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
-                "text/html": plain["text/html"], "text/plain": plain["text/plain"]}
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        return self._bundle(self.view())
-
-    def _ipython_display_(self) -> None:
-        """Display with a name, so that the saved output follows the run."""
-        name = f"pyptx-sweep-{self.model_id}-{len(self._displayed)}"
-        self._displayed.append(name)
-        display(self._bundle(self.view()), raw=True, display_id=name)
+    _repr_mimebundle_ = ViewWidget._repr_mimebundle_
 
     def __repr__(self) -> str:
         return Sweep.__repr__(self)

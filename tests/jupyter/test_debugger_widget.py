@@ -15,7 +15,9 @@ from support.sessions import FakeSession
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.debug import commands
 from pyptx.jupyter import debugger
-from pyptx.jupyter.debugger import LIVE_MIME, WIDGET_MIME, DebuggerWidget, display_session
+from pyptx.jupyter import widget as widgets
+from pyptx.jupyter.debugger import DebuggerWidget, display_session
+from pyptx.jupyter.widget import LIVE_MIME, WIDGET_MIME
 from pyptx.types import u32
 from pyptx.views._page import STATIC
 from pyptx.views.debugger import DebugView
@@ -88,8 +90,8 @@ def test_what_a_cell_does_is_shown_soon_and_saved_later(widget, monkeypatch):
     made, session, _ = widget
     saved: list[dict[str, Any]] = []
     monkeypatch.setattr(debugger, "SAVE_S", 0.2)
-    monkeypatch.setattr(debugger, "display", lambda *a, **k: None)
-    monkeypatch.setattr(debugger, "update_display", lambda bundle, **_: saved.append(bundle))
+    monkeypatch.setattr(widgets, "display", lambda *a, **k: None)
+    monkeypatch.setattr(widgets, "update_display", lambda bundle, **_: saved.append(bundle))
     made._ipython_display_()
     for _ in range(100):
         session.step()

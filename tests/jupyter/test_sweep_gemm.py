@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbconvert import HTMLExporter
 
-from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME
+from pyptx.jupyter.widget import LIVE_MIME, WIDGET_MIME
 
 LIMIT_S = 300
 

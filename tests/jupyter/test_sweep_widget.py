@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tune.kernels import double, twice
 
-from pyptx.jupyter.sweep import LIVE_MIME, WIDGET_MIME, SweepWidget
+from pyptx.jupyter.sweep import SweepWidget
+from pyptx.jupyter.widget import LIVE_MIME, WIDGET_MIME
 from pyptx.store import Store
 from pyptx.tune import Space, Study, autotune, restrict, results, sweep, sweeping
 from pyptx.views.sweeps.studies import Sweep

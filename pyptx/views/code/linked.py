@@ -14,6 +14,7 @@ from pyptx.analysis.sass.ops import GROUPS, meaning_of
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
 from pyptx.isa import OPS
+from pyptx.views._data import require_kind
 from pyptx.views._page import page
 from pyptx.views.code.counters import by_ptx_line
 from pyptx.views.code.entries import entries_of, limits_of
@@ -66,9 +67,7 @@ class LinkedView:
         Raises:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
-        if data.get("kind") != "linked" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'linked', version {VERSION}; "
-                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        require_kind(data, "linked", VERSION)
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
         entries = tuple(Entry(**entry) for entry in data["entries"])
         view = cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),

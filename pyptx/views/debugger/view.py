@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyptx.isa import OPS
+from pyptx.views._data import require_kind
 from pyptx.views._page import page
 from pyptx.views.debugger.html import html
 from pyptx.views.debugger.text import headline, text
@@ -59,9 +60,7 @@ class DebugView:
         Raises:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
-        if data.get("kind") != "debug" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'debug', version {VERSION}; "
-                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        require_kind(data, "debug", VERSION)
         return cls(data["sources"], data["document"], data["help"])
 
     def text(self, *, context: int = 4, width: int = 100) -> str:

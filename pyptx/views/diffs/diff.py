@@ -9,6 +9,7 @@ from typing import Any
 from pyptx.analysis.diff.rows import CLASSES, Compared, Hunk, Row
 from pyptx.analysis.diff.sass import compare_sass
 from pyptx.analysis.diff.text import compare_text
+from pyptx.views._data import require_kind
 from pyptx.views._page import page
 from pyptx.views.code.linked import MIME, TEXT_LINES, LinkedView, linked
 from pyptx.views.code.locs import with_sources
@@ -110,9 +111,7 @@ class Diff:
         Raises:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
-        if data.get("kind") != "diff" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'diff', version {VERSION}; "
-                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        require_kind(data, "diff", VERSION)
         others = tuple(Level(name, _compared(own), own["verdict"]) for name, own in data.get("others", {}).items())
         return cls(data["level"], LinkedView.from_json(data["left"]), LinkedView.from_json(data["right"]),
                    _compared(data), tuple(Fact(*fact) for fact in data["facts"]), data["verdict"], others)

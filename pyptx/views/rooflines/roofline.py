@@ -20,6 +20,7 @@ from typing import Any
 
 from pyptx.analysis.gpus import LEVELS, Gpu, gpu
 from pyptx.errors import ShapeError
+from pyptx.views._data import require_kind
 from pyptx.views._page import page
 from pyptx.views.code.linked import MIME
 from pyptx.views.rooflines.html import html
@@ -176,9 +177,7 @@ class Roofline:
         Raises:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
-        if data.get("kind") != "roofline" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'roofline', version {VERSION}; "
-                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        require_kind(data, "roofline", VERSION)
         names = {one.name for one in fields(Point)}
         points = (Point(**{name: value for name, value in point.items() if name in names}) for point in data["points"])
         return cls(Gpu(**data["gpu"]), tuple(points), data["level"], data["title"], data["views"])

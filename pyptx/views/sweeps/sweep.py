@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pyptx.views._data import require_kind
 from pyptx.views._page import page
 from pyptx.views.sweeps.html import html
 from pyptx.views.sweeps.states import NAMES, STATES, State
@@ -161,9 +162,7 @@ class SweepView:
         Raises:
             ValueError: the data is of another kind, or written by a newer pyptx.
         """
-        if data.get("kind") != "sweep" or data.get("version") != VERSION:
-            raise ValueError(f"expected kind 'sweep', version {VERSION}; "
-                             f"got {data.get('kind')!r}, {data.get('version')!r}")
+        require_kind(data, "sweep", VERSION)
         columns = data["points"] | {"config": [tuple(config) for config in data["points"]["config"]],
                                     "state": [data["states"][at][0] for at in data["points"]["state"]]}
         points = [Point(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
