@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
                "say in their --help what theirs means.")
     top.add_argument("--version", action="version", version=f"pyptx {__version__}")
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    top.set_defaults(refused=1)                     # the exit status of an explained error; some commands have another
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(subparsers)
@@ -52,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand; its exit status: 0, 1 for an explained error, 2 for wrong usage, 130 when interrupted."""
+    """Run one subcommand; its exit status: 0, `refused` for an explained error, 2 for wrong usage, 130 interrupted."""
     arguments, rest = parser().parse_known_args(argv)
     if rest and not getattr(arguments, "passes_arguments_on", False):
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         text = f"pyptx: {error}".encode(errors="backslashreplace").decode()     # bytes of a file that is no text
         print(text, file=sys.stderr)
-        return 1
+        return arguments.refused
     except KeyboardInterrupt:
         print("pyptx: interrupted", file=sys.stderr)
         return 130

@@ -42,15 +42,14 @@ def add(subparsers) -> None:
     command.add_argument("--max-steps", metavar="N", type=int, help="warp-instructions after which a run is given up")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--sarif", metavar="FILE", type=Path, help="write the report as SARIF 2.1.0")
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, refused=NOT_CHECKED)
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
         report = _report(arguments)
-    except (PtxError, OSError) as error:
-        print(f"pyptx: {error}", file=sys.stderr)
-        return NOT_CHECKED
+    except (PtxError, OSError):
+        raise
     except Exception:                                       # the file's own Python; 1 would say that it has findings
         traceback.print_exc()
         return NOT_CHECKED

@@ -17,7 +17,6 @@ from pyptx.cli.kernels import (
     load_kernel,
     parameters,
 )
-from pyptx.errors import PtxError
 
 __all__ = ["add", "run"]
 
@@ -47,20 +46,10 @@ def add(subparsers) -> None:
     command.add_argument("-x", "--execute", metavar="FILE", type=Path,
                          help="carry the commands of a file out, after -c")
     command.add_argument("--batch", action="store_true", help="end after these commands, also in a terminal")
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, refused=REFUSED)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    try:
-        return _run(arguments)
-    except (PtxError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        print(f"pyptx: {error}", file=sys.stderr)
-        return REFUSED
-
-
-def _run(arguments: argparse.Namespace) -> int:
     from pyptx.cli.debugging.prompt import Prompt, Quit  # on use: rich and NumPy take time to load
 
     with _session(arguments) as session:

@@ -47,15 +47,15 @@ def add(subparsers) -> None:
     command.add_argument("-o", "--output", metavar="FILE", type=Path,
                          help="write a standalone page (.html) or the data (.json); without it, text is printed")
     command.add_argument("--json", action="store_true", help="print the data as JSON")
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, refused=2)
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
         return _run(arguments)
-    except BrokenPipeError:
+    except (PtxError, OSError):
         raise
-    except (PtxError, OSError, ValueError) as error:
+    except ValueError as error:
         print(f"pyptx: {error}", file=sys.stderr)
         return 2
     except Exception:                                   # of the kernel's file; Python's own status, 1, is "different"
