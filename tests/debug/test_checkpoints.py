@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
 import pyptx
-from pyptx import sim
-from pyptx.check.trial import copies_of
-from pyptx.runtime import runtime_for
 from pyptx.sim.core import debug
-from pyptx.sim.debug import Debugged
+from tests.debug.both import Both, kernel_of, rows
 from tests.debug.test_loaded_ptx import HELPER
-from tests.debug.test_same_results import CASES, kernel_of, rows
 
 
 @pytest.mark.parametrize("schedule, seed", [("late", 0), pytest.param("random", 5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", ["hopper gemm", "pair gemm", *(pytest.param(case, marks=pytest.mark.slow) for case in (
     "sgemm", "persistent gemm", "hopper attention", "blackwell gemm", "ampere gemm"))])
 def test_what_follows_a_checkpoint_is_the_same_again(case: str, schedule: str, seed: int):
-    module, name, arrays, params = CASES[case]
-    variant, plan, args = kernel_of(module, name).bind(*arrays, **params)
-    program = variant.program(runtime_for((), "sim"))
-    plain, debugged = copies_of(args), copies_of(args)
-    options = {"cluster": plan.cluster, "smem_bytes": plan.smem_bytes, "schedule": schedule, "seed": seed}
-    result = sim.launch(program, plan.grid, plan.block, plain, **options)
-    run = Debugged(program, plan.grid, plan.block, debugged, **options)
-    total = int(result.counters.issues.sum())
+    both = Both(case, schedule, seed)
+    run = both.run
+    total = int(both.counters.issues.sum())
     for step in range(0, total, total // 12 + 1):
         run.run(until=step)
         run.machine.keep()
@@ -42,12 +31,7 @@ def test_what_follows_a_checkpoint_is_the_same_again(case: str, schedule: str, s
         where = run.machine.turn, run.machine.step
         run.run()
         assert run.machine.ended and run.machine.step == total
-        for a, b in zip(plain, debugged, strict=True):
-            assert not isinstance(a, np.ndarray) or a.tobytes() == b.tobytes()
-        for field in fields(result.counters):
-            if field.name != "tensor_flops":
-                assert np.array_equal(getattr(result.counters, field.name),
-                                      getattr(run.machine.part.counters, field.name)), field.name
+        both.require_same()
         run.restart(where[1])
         assert (run.machine.turn, run.machine.step) == where
 
