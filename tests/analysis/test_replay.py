@@ -66,6 +66,13 @@ def test_operands_in_shared_memory_bound_small_products():
     assert cycles([start] * 100) == pytest.approx(2400, rel=0.02)
 
 
+def test_a_shuffle_goes_between_the_operand_reads_of_products_that_queue():
+    start = op(Kind.PRODUCT, unit="tensor", cycles=64, shared=48, about=True)
+    shuffle = [op(unit="shared", cycles=4, write=0, latency=22), op(stall=200, wait=[0])]
+    run = replay([(0, 0, [start] * 20), (0, 0, [op(stall=50), *shuffle * 4])], MEMORY, CONSTANTS)
+    assert run.cycles == pytest.approx(20 * 64, abs=4)  # the other team does not wait until all of them have read
+
+
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 8])
 def test_a_ring_overlaps_loads_as_deep_as_it_is(stages):
     """A turn lasts as long as the product or, shared by the stages, as a copy and a product one after the other."""

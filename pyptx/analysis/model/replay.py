@@ -39,6 +39,7 @@ class _Replay:
         self.memory, self.constants, self.result, self.log = memory, constants, Run(), log
         self.sms = 1 + max(sm for _, sm, _ in teams)
         self.free = [dict.fromkeys(UNITS, 0.0) for _ in range(self.sms)]
+        self.operands = [0.0] * self.sms                        # until when products that are queued read shared memory
         self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [cta for cta, _, _ in teams]
         self.asleep: dict[int, float] = {}                      # team -> since when
@@ -129,6 +130,8 @@ class _Replay:
                 free[op.unit] = begin + op.cycles
                 busy[op.unit] += op.cycles
                 end = begin + op.cycles
+                if op.unit == "shared" and begin < self.operands[team.rank]:
+                    self.operands[team.rank] += op.cycles       # in between, and theirs come later
                 if kind == Kind.PLAIN or kind == Kind.LOAD or kind == Kind.STORE or kind == Kind.COPY:
                     start = max(start, begin - 8)               # a queue in front of the unit, not endless
             if kind == Kind.PLAIN:
@@ -174,7 +177,7 @@ class _Replay:
         elif kind == Kind.COMMIT:
             team.groups.append(team.pending)
         elif kind == Kind.PRODUCT:
-            done = max(end, self._occupy(team.rank, "shared", op.shared, end - op.cycles))
+            done = max(end, self._operands(team.rank, op.shared, end - op.cycles))
             team.ends = max(team.ends, done)
             if op.about:
                 team.products.append(team.ends)
@@ -194,12 +197,26 @@ class _Replay:
         if not cycles:
             return start
         free = self.free[rank]
+        if unit == "shared" and max(start, free[unit]) < self.operands[rank]:
+            self.operands[rank] += cycles
         if self.log is not None:
             begin = max(start, free[unit])
             self.log.append(Span(-1 - rank, unit, begin, begin + cycles))
         free[unit] = max(start, free[unit]) + cycles
         self.result.busy[unit] += cycles
         return free[unit]
+
+    def _operands(self, rank: int, cycles: float, start: float) -> float:
+        """Time when a product that starts then has read its operands: products queue, and what instructions ask of
+        shared memory meanwhile goes in between."""
+        if not cycles:
+            return start
+        begin = max(start, self.operands[rank])
+        if self.log is not None:
+            self.log.append(Span(-1 - rank, "shared", begin, begin + cycles))
+        self.operands[rank] = begin + cycles
+        self.result.busy["shared"] += cycles
+        return begin + cycles
 
     def _read(self, rank: int, size: float, start: float, cycles: float) -> float:
         """Time when so many bytes are there."""
