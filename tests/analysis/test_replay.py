@@ -7,7 +7,7 @@ import pytest
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.replay import Memory, replay
 from pyptx.analysis.model.rings import Ring
-from pyptx.analysis.model.steps import Kind, Operation
+from pyptx.analysis.model.steps import Kind, Operation, one_after_another
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
 MEMORY = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500)
@@ -128,3 +128,32 @@ def test_a_wait_that_nobody_ends_does_not_hang():
     producer = [op(Kind.ARRIVE, about=full)] * 3
     consumer = [op(Kind.RING_WAIT, about=full), op(stall=10)] * 5
     assert cycles(producer, consumer) < 100
+
+
+def following(operations: list[Operation], places: int, ctas: int, written: int) -> float:
+    """Cycles of so many CTAs of two teams at each of some places."""
+    teams = [(place, 0, one_after_another(operations, ctas, written, False)) for place in range(places) for _ in "ab"]
+    return replay(teams, MEMORY, Constants(barrier_cycles=20, start_cycles=100), None).cycles
+
+
+def test_loads_of_a_cta_meet_the_arithmetic_of_others_when_there_are_several():
+    cta = [op(Kind.LOAD, write=0, unit="shared", cycles=1, bytes=64 * 500), op(wait=[0])] + [op(issue=1)] * 2000
+    alone, eight = following(cta, 1, 1, 1), following(cta, 1, 8, 8)
+    assert eight == pytest.approx(8 * alone + 7 * 120, rel=0.01), "one place: nothing overlaps"
+    assert alone == pytest.approx(1000 + 300 + 4000, rel=0.1)
+    assert following(cta, 2, 8, 8) == pytest.approx(2 * 8 * 4000, rel=0.06), "two places: the arithmetic never rests"
+
+
+def test_ctas_that_are_left_out_last_what_the_second_half_of_the_others_does():
+    cta = [op(stall=4)] * 100
+    assert following(cta, 1, 100, 4) == pytest.approx(following(cta, 1, 100, 100), rel=0.01)
+
+
+def test_each_cta_waits_for_the_phases_of_its_own_mbarriers():
+    ring = Ring(0, 1, "TMA", False)
+    fill = [op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, about=ring), op(stall=10)]
+    use = [op(Kind.RING_WAIT, about=ring), op(stall=10)]
+    teams = [(0, 0, one_after_another(part, 5, 5, False)) for part in (fill, use)]
+    one = replay([(0, 0, fill), (0, 0, use)], MEMORY, CONSTANTS).cycles
+    found = replay(teams, MEMORY, CONSTANTS).cycles
+    assert found == pytest.approx(5 * one + 4 * (CONSTANTS.start_cycles + CONSTANTS.barrier_cycles), rel=0.02)

@@ -5,11 +5,11 @@
 
 1. Occupancy: CTAs of an SM, from registers, shared memory and threads of the assembled code.
 2. The way of every team of warps through the machine code, with trip counts at the real sizes (trips).
-3. The CTAs of one SM, run instruction by instruction with the stall counts and scoreboards of the code, and with
-   servers for the units, matrix products, copies and memory (replay). Long loops are cut short; their steady state
-   goes on.
+3. The CTAs of the SM that has most, run instruction by instruction with the stall counts and scoreboards of the code,
+   and with servers for the units, matrix products, copies and memory (replay): as many at a time as it holds, each
+   further one from when one is over. Long loops and many CTAs are cut short; their steady state goes on.
 4. Traffic to DRAM by the footprints of waves in the order of the grid (traffic).
-5. Waves: the SM with the most CTAs, in rounds of as many as it holds. Clusters need SMs of one GPC.
+5. Clusters need SMs of one GPC.
 6. What the SM's replay does not show: servers that are all nearly busy get in each other's way. So the time is at least
    the p-norm of what each server needs alone. Where servers are all a model has, p is about 3; here the replay has them
    wait for each other already, and p = 6 only rounds the corner where several are equally busy.
@@ -27,7 +27,7 @@ from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replaystate import Memory, Run, Span
 from pyptx.analysis.model.rings import Ring, rings_of
-from pyptx.analysis.model.steps import Kind, Operation, Writer, shortened
+from pyptx.analysis.model.steps import Kind, Operation, Writer, one_after_another, shortened
 from pyptx.analysis.model.traffic import Traffic, traffic_of
 from pyptx.analysis.model.trips import Loop, Path, Team, code_of, path_of, teams_of
 from pyptx.analysis.occupancy import Occupancy, occupancy
@@ -44,7 +44,8 @@ from pyptx.runtime import LaunchPlan
 __all__ = ["Prediction", "Replayed", "estimate", "estimate_call", "predict", "replayed"]
 
 NORM = 6.0
-OPERATIONS = 24_000             # that are replayed for one SM
+OPERATIONS = 24_000             # that are replayed for the CTAs that an SM holds at a time
+FOLLOWING = 4                   # CTAs one after the other whose second half is taken for more of them
 GPCS = 8
 _TERMS = {"issue": "issue", "fma": "fma", "alu": "alu", "mufu": "mufu", "fp64": "fp64", "shared": "shared",
           "tensor": "tensor", "tma": "tma", "tmem": "tmem", "l2": "l2", "dram": "dram"}
@@ -176,15 +177,9 @@ class _Model:
             self.operations.append(written[team.key])
 
     def prediction(self) -> Prediction:
-        whole, rest = divmod(self.per_sm, self.resident)
-        memory = self._memory()
-        first = self._run(self.resident, memory)
-        cycles = self._turn(first)
-        if rest:
-            alone = self._turn(self._run(1, memory))
-            share = (rest - 1) / max(1, self.resident - 1)
-            last = alone + share * (cycles - alone)
-        total = whole * cycles + (last if rest else 0.0)
+        run = self._run(self.resident, self._memory(), self.per_sm)
+        start = self.constants.start_cycles
+        total = max(run.cycles, run.drained - start) + start            # the last writes leave after the end
         busy = {unit: self.per_sm / self.cluster * self.load.cycles.get(unit, 0.0) for unit in _TERMS}
         clock = self._clock(busy["tensor"] / total if total else 0.0)
         terms = {_TERMS[unit]: value / clock for unit, value in busy.items() if value}
@@ -195,7 +190,7 @@ class _Model:
         seconds = max(total / clock, together) + self.gpu.launch_seconds
         servers = dict(terms)
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
-        bound, words = self._bound(servers, seconds, first)
+        bound, words = self._bound(servers, seconds, run)
         terms = {name: float(value) for name, value in terms.items()}
         waves = self.work.ctas / (self.fits.blocks * self.sms)
         return Prediction(float(seconds), terms, bound, words, self.fits, waves, self.gpu.name)
@@ -208,23 +203,21 @@ class _Model:
         words = f"{_NAMES[largest]} {share:.0%}".replace("%", " %")
         if self.gpu.launch_seconds > seconds / 2:
             return "launch", f"launch {self.gpu.launch_seconds / seconds:.0%}, {words}".replace("%,", " %,")
-        if why and run.lost[why] > 0.05 * run.cycles:
+        if why and run.lost[why] > 0.05 * run.replayed:
             words += f", waits for {why}"
         return (largest if share >= BUSY else "latency"), words
 
     def run_copies(self, copies: int, log: list[Span]) -> Run:
         """So many CTAs on one SM, and what they do there."""
-        return self._run(copies, self._memory(), log)
+        return self._run(copies, self._memory(), copies, log)
 
-    def _run(self, copies: int, memory: Memory, log: list[Span] | None = None) -> Run:
-        teams = [(copy * self.cluster + team.rank, team.rank, operations) for copy in range(copies)
+    def _run(self, places: int, memory: Memory, ctas: int, log: list[Span] | None = None) -> Run:
+        """CTAs of one SM, at most so many at a time."""
+        each, more = divmod(ctas, places)
+        teams = [(place * self.cluster + team.rank, team.rank,
+                  one_after_another(operations, each, min(each, FOLLOWING), place < more)) for place in range(places)
                  for team, operations in zip(self.teams, self.operations, strict=True)]
         return replay(teams, memory, self.constants, log)
-
-    def _turn(self, run: Run) -> float:
-        """Cycles from one round of CTAs to the next: the last writes of one leave while the next one starts."""
-        start = self.constants.start_cycles
-        return max(run.cycles, run.drained - start) + start
 
     def _load(self) -> _Load:
         cycles: dict[str, float] = {}

@@ -5,7 +5,8 @@ pass, the scoreboards it waits for are clear, and its unit is free; units are se
 does not complete through scoreboards has servers of its own: matrix products of warpgroups and of tcgen05, the copy
 engine, the memory system. Waits for mbarriers are edges of a max-plus system: a phase is over when the slowest of
 those who complete it is done, and a ring of S stages lets a producer be S phases ahead. Teams advance in the order of
-their clocks.
+their clocks. Where a place of the SM has several CTAs, the next one starts when all teams of the one before are done:
+its loads meet the arithmetic of those at other places.
 
 Yield hints decide which warp goes next among those that could; here the one whose clock is behind does.
 """
@@ -27,7 +28,8 @@ def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory
     """Run teams on their SMs.
 
     Args:
-        teams: (CTA, SM, operations) of each; CTAs of a cluster are on different SMs, copies of it on the same ones.
+        teams: (place, SM, operations) of each, the place that of its CTA; CTAs of a cluster are on different SMs,
+            copies of it on the same ones.
         memory: as one SM has it.
         log: what happened is appended to it.
     """
@@ -41,9 +43,9 @@ class _Replay:
         self.free = [dict.fromkeys(UNITS, 0.0) for _ in range(self.sms)]
         self.operands = [0.0] * self.sms                        # until when products that are queued read shared memory
         self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
-        self.cta = [cta for cta, _, _ in teams]
+        self.cta = [(place, 0) for place, _, _ in teams]        # of each team: its place, and the how manieth there
         self.asleep: dict[int, float] = {}                      # team -> since when
-        self.rings: dict[tuple[int, int], Phases] = {}
+        self.rings: dict[tuple[tuple[int, int], int], Phases] = {}
         self.barriers: dict[tuple, dict[int, tuple[float, bool]]] = {}     # team -> when it came, whether it sleeps
         self.members: dict[tuple, set[int]] = {}
         for team in self.teams:
@@ -56,18 +58,20 @@ class _Replay:
 
     def _prepare(self, team: Team) -> None:
         """Count what the team gives to each ring and which barriers it comes to."""
-        waits: dict[int, int] = {}
+        waits: dict[tuple[tuple[int, int], int], int] = {}
         cta = self.cta[team.number]
         for op in team.operations:
-            if op.kind == Kind.BARRIER:
+            if op.kind == Kind.NEXT:
+                cta = cta[0], cta[1] + 1
+            elif op.kind == Kind.BARRIER:
                 self.members.setdefault((cta, op.about[0]), set()).add(team.number)
             elif op.about is not None and op.kind in _GIVES:
                 phases = self.rings.setdefault((cta, op.about.number), Phases())
                 phases.given[team.number] = phases.given.get(team.number, 0) + 1
             elif op.about is not None and op.kind == Kind.RING_WAIT:
-                waits[op.about.number] = waits.get(op.about.number, 0) + 1
-        for ring, count in waits.items():
-            phases = self.rings.setdefault((cta, ring), Phases())
+                waits[cta, op.about.number] = waits.get((cta, op.about.number), 0) + 1
+        for key, count in waits.items():
+            phases = self.rings.setdefault(key, Phases())
             phases.expects = max(phases.expects, count)
 
     def run(self) -> Run:
@@ -75,7 +79,7 @@ class _Replay:
             phases.parts = {team: max(1, round(count / phases.expects)) for team, count in phases.given.items()}
             phases.given = dict.fromkeys(phases.given, 0)
             phases.done = []
-        self.times: dict[tuple[int, int], list[list[float]]] = {}
+        self.times: dict[tuple[tuple[int, int], int], list[list[float]]] = {}
         ready = [(0.0, team.number) for team in self.teams]
         self.ready = ready
         while True:
@@ -85,8 +89,8 @@ class _Replay:
             if not self._unblock():
                 break
         extra = max(team.extra for team in self.teams)
-        end = max(team.now for team in self.teams) + extra
-        self.result.cycles = end
+        self.result.replayed = max(team.now for team in self.teams)
+        self.result.cycles = end = self.result.replayed + extra
         self.result.drained = max(end, *(max(free.values()) + extra for free in self.free))
         return self.result
 
@@ -318,13 +322,13 @@ class _Replay:
         times[phase][0] = max(times[phase][0], time)
         self._settle(key, phases)
 
-    def _settle(self, key: tuple[int, int], phases: Phases) -> None:
+    def _settle(self, key: tuple[tuple[int, int], int], phases: Phases) -> None:
         """Phases for which everybody has given, or can give no more."""
         times = self.times.get(key, [])
         while len(phases.done) < len(times):
             phase = len(phases.done)
             if any(phases.given[k] < (phase + 1) * part and self.teams[k].at < len(self.teams[k].operations)
-                   for k, part in phases.parts.items()):
+                   and self.cta[k] <= key[0] for k, part in phases.parts.items()):
                 break
             before = phases.done[-1] if phases.done else 0.0
             phases.done.append(max(before, times[phase][0]))
@@ -363,7 +367,10 @@ class _Replay:
         return True
 
     def _mark(self, team: Team, op: Operation) -> None:
-        """Turns of a shortened loop: what those in the second half lasted stands for those left out."""
+        """Turns of a shortened loop: what those in the second half lasted stands for those left out. Or a new CTA."""
+        if op.kind == Kind.NEXT:
+            self._next(team)
+            return
         if op.kind == Kind.TURN:
             loop, _ = op.about
             team.marks.setdefault(loop, team.now + team.extra)
@@ -372,6 +379,19 @@ class _Replay:
         first = team.marks.pop(loop, None)
         if first is not None and turns > 0:
             team.extra += left_out * (team.now + team.extra - first) / turns
+
+
+    def _next(self, team: Team) -> None:
+        """The team goes on as one of the next CTA of its place, which waits for nothing that the one before began."""
+        place, number = before = self.cta[team.number]
+        self.cta[team.number] = place, number + 1
+        for key, phases in self.rings.items():
+            if key[0] == before and team.number in phases.parts:
+                self._settle(key, phases)
+        team.now += self.constants.start_cycles
+        team.scoreboards[:] = [(0.0, "")] * 6
+        for pending in (team.waits, team.groups, team.products):
+            pending.clear()
 
 
 _GIVES = frozenset((Kind.COPY_BULK, Kind.ARRIVE, Kind.ARRIVE_AFTER_TENSOR, Kind.ARRIVE_AFTER_COPIES))

@@ -45,13 +45,14 @@ class Run:
     """What came out.
 
     Attributes:
-        cycles: until the last team is done.
+        cycles: until the last team is done; replayed: the same without what was left out of long loops.
         drained: until the last write has left, too.
         busy: unit -> cycles it worked.
         lost: what teams waited for -> cycles, summed over teams that compute.
     """
 
     cycles: float = 0.0
+    replayed: float = 0.0
     drained: float = 0.0
     busy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(UNITS, 0.0))
     lost: dict[str, float] = field(default_factory=dict)

@@ -24,14 +24,14 @@ from pyptx.sim import Program
 from pyptx.sim.actions import BarrierOp, Const
 from pyptx.sim.asynchronous import AsyncGroup
 
-__all__ = ["Kind", "Operation", "Writer", "shortened"]
+__all__ = ["Kind", "Operation", "Writer", "one_after_another", "shortened"]
 
 
 class Kind:
     """What an operation is to the replay."""
 
     (PLAIN, LOAD, STORE, COPY, COPY_BULK, STORE_BULK, COMMIT, WAIT, PRODUCT, PRODUCT_WAIT, PRODUCT_TENSOR, ARRIVE,
-     ARRIVE_AFTER_TENSOR, ARRIVE_AFTER_COPIES, RING_WAIT, BARRIER, TURN, LEAVE) = range(18)
+     ARRIVE_AFTER_TENSOR, ARRIVE_AFTER_COPIES, RING_WAIT, BARRIER, TURN, LEAVE, NEXT) = range(19)
 
 
 class Operation(NamedTuple):
@@ -244,6 +244,27 @@ class Writer:
         if not bits:
             return None
         return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 128)
+
+
+def one_after_another(operations: Sequence[Operation], ctas: int, written: int, last: bool) -> list[Operation]:
+    """What a team's place on the SM sees: so many CTAs, each from when all teams of the one before it are done.
+
+    Args:
+        written: how many of them are written out, at least two of more; what the second half of those lasts stands for
+            those left out.
+        last: one more follows in the end.
+    """
+    end = [Operation(Kind.BARRIER, 0, (), -1, -1, 0.0, about=("the end of the CTA", 0, False)), _mark(Kind.NEXT, None)]
+    half, left_out, found = written // 2, ctas - written, []
+    for number in range(1, written + 1):
+        found += operations
+        if left_out and number == half:
+            found.append(_mark(Kind.TURN, ("CTAs", half)))
+        if left_out and number == written:
+            found.append(_mark(Kind.LEAVE, ("CTAs", written - half, left_out)))
+        if number < written or last:
+            found += end
+    return found + list(operations) * last
 
 
 def _mark(kind: int, about: object) -> Operation:
