@@ -15,8 +15,8 @@ import numpy as np
 
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.sim import Program
-from pyptx.sim.asynchronous import AsyncGroup
-from pyptx.sim.tensor import WgmmaGroup
+from pyptx.sim.actions.asynchronous import AsyncGroup
+from pyptx.sim.actions.products import WgmmaGroup
 
 __all__ = ["Cause", "cause", "stronger_waits"]
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyptx.sim import Program
-from pyptx.sim.actions import Branch, Exit, Jump
-from pyptx.sim.asynchronous import ClusterArrive, MbarrierArrive
-from pyptx.sim.tcgen05 import Product5, TmemFree, TmemLoad, TmemStore, TmemWait
-from pyptx.sim.uses import sources, targets
+from pyptx.sim.actions.asynchronous import ClusterArrive, MbarrierArrive
+from pyptx.sim.actions.basic import Branch, Exit, Jump
+from pyptx.sim.actions.tcgen05 import Product5, TmemFree, TmemLoad, TmemStore, TmemWait
+from pyptx.sim.actions.uses import sources, targets
 
 __all__ = ["tcgen05_fences", "unwaited", "used_early"]
 

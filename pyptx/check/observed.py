@@ -16,7 +16,7 @@ from pyptx.check.places import Places
 from pyptx.check.registers import register_uses
 from pyptx.check.rules import NOTES
 from pyptx.sim import Program
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.watch import Side, Sighting
 
 __all__ = ["finding_of", "observed"]

@@ -10,7 +10,7 @@ from pyptx.ir.nodes import Function, Instruction, Label
 from pyptx.ir.visit import statements
 from pyptx.kernel.variant import Variant
 from pyptx.sim import Program
-from pyptx.sim.faults import text_of
+from pyptx.sim.faults.accesses import text_of
 
 __all__ = ["Places"]
 

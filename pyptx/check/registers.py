@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pyptx.sim import Program
-from pyptx.sim.actions import Action, Call, Reg
-from pyptx.sim.tensor import Wgmma, WgmmaGroup
-from pyptx.sim.uses import sources, targets
+from pyptx.sim.actions.basic import Action, Call, Reg
+from pyptx.sim.actions.products import Wgmma, WgmmaGroup
+from pyptx.sim.actions.uses import sources, targets
 
 __all__ = ["RegisterUse", "register_uses"]
 

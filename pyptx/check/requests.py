@@ -12,9 +12,9 @@ import numpy as np
 
 from pyptx.check.trial import Trial, copies_of
 from pyptx.sim import Program
+from pyptx.sim.actions.products import LoadMatrix, StoreMatrix
 from pyptx.sim.core.stopped import Mark, Reason
 from pyptx.sim.debug import Debugged
-from pyptx.sim.tensor import LoadMatrix, StoreMatrix
 
 __all__ = ["Request", "bytes_of", "requests_of", "suppliers"]
 

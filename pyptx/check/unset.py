@@ -16,7 +16,7 @@ from pyptx.check.finding import Finding
 from pyptx.check.places import Places
 from pyptx.check.trial import Outcome, Schedule, Trial
 from pyptx.sim import Program
-from pyptx.sim.uses import sources, targets
+from pyptx.sim.actions.uses import sources, targets
 
 __all__ = ["unset"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Atomic, Call, Compute, Load, Move, Store
-from pyptx.sim.program import Program
-from pyptx.sim.uses import sources, targets
+from pyptx.sim.actions.basic import Atomic, Call, Compute, Load, Move, Store
+from pyptx.sim.actions.uses import sources, targets
+from pyptx.sim.program.program import Program
 
 __all__ = ["only_float_sums", "takes_tickets"]
 

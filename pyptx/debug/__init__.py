@@ -7,9 +7,9 @@
     session.back()
 """
 
-from pyptx.debug.breakpoints import Breakpoint, Breakpoints
 from pyptx.debug.errors import DebugError
 from pyptx.debug.session import Session
-from pyptx.debug.stops import Focus, Stop
+from pyptx.debug.stopping.breakpoints import Breakpoint, Breakpoints
+from pyptx.debug.stopping.stops import Focus, Stop
 
 __all__ = ["Breakpoint", "Breakpoints", "DebugError", "Focus", "Session", "Stop"]

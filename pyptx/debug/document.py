@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.debug.barriers import Barrier, barriers_of, named
 from pyptx.debug.errors import DebugError
-from pyptx.debug.fragments import FragmentTile, named_fragments
-from pyptx.debug.memory import Tile
-from pyptx.debug.state import Place, State
+from pyptx.debug.looking.barriers import Barrier, barriers_of, named
+from pyptx.debug.looking.fragments import FragmentTile, named_fragments
+from pyptx.debug.looking.memory import Tile
+from pyptx.debug.looking.state import Place, State
+from pyptx.debug.looking.values import bits_of, shown, typed
 from pyptx.debug.timeline import timeline_of
-from pyptx.debug.values import bits_of, shown, typed
 from pyptx.sim.core.stopped import Resident
-from pyptx.sim.deadlocks import Group, doing
+from pyptx.sim.faults.deadlocks import Group, doing
 
 __all__ = ["document_of", "value_text", "waits_for"]
 

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from pyptx.debug.breakpoints import Breakpoint
 from pyptx.debug.errors import DebugError
-from pyptx.debug.found import found_text
+from pyptx.debug.looking.state import State
 from pyptx.debug.standing import Standing
-from pyptx.debug.state import State
-from pyptx.debug.stops import Stop
+from pyptx.debug.stopping.breakpoints import Breakpoint
+from pyptx.debug.stopping.found import found_text
+from pyptx.debug.stopping.stops import Stop
+from pyptx.debug.stopping.watched import changed_by
 from pyptx.debug.timeline import interesting
-from pyptx.debug.watched import changed_by
-from pyptx.sim.actions import Exit, Return
+from pyptx.sim.actions.basic import Exit, Return
 from pyptx.sim.core.stopped import Mark, Reason, Turn
 
 __all__ = ["Moving"]

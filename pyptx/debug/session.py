@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.debug.breakpoints import CTA
 from pyptx.debug.commands import run_command
 from pyptx.debug.document import document_of
 from pyptx.debug.errors import DebugError
-from pyptx.debug.expressions import Expression
 from pyptx.debug.moving import Moving
 from pyptx.debug.sources import sources_of
-from pyptx.debug.stops import Focus
+from pyptx.debug.stopping.breakpoints import CTA
+from pyptx.debug.stopping.expressions import Expression
+from pyptx.debug.stopping.stops import Focus
 
 __all__ = ["Session"]
 
@@ -92,12 +92,12 @@ class Session(Moving):
         self._tell()
 
     def show_memory(self, what: str | int, **options: Any) -> None:
-        """Show a tile of memory at each stop; options as of pyptx.debug.memory.tile."""
+        """Show a tile of memory at each stop; options as of pyptx.debug.looking.memory.tile."""
         self.shown.memory(self, what, **options)
         self._tell()
 
     def show_fragment(self, name: str, **options: Any) -> None:
-        """Show registers as the matrix they hold at each stop; options as of pyptx.debug.fragments.fragment."""
+        """Show registers as the matrix they hold at each stop; options as of pyptx.debug.looking.fragments.fragment."""
         self.shown.fragment(self, name, **options)
         self._tell()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
-from pyptx.debug.lines import Lines, short_name
+from pyptx.debug.stopping.lines import Lines, short_name
 
 __all__ = ["sources_of"]
 

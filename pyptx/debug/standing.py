@@ -11,21 +11,21 @@ import numpy as np
 
 from pyptx._loc import Place
 from pyptx.check.trial import copies_of
-from pyptx.debug.barriers import named
-from pyptx.debug.breakpoints import CTA, Breakpoints
 from pyptx.debug.errors import DebugError
-from pyptx.debug.found import found_text
-from pyptx.debug.lines import Lines
-from pyptx.debug.names import Names, names_of
-from pyptx.debug.shown import Shown
-from pyptx.debug.state import State
-from pyptx.debug.stops import Focus, Stop
-from pyptx.debug.watched import watched
+from pyptx.debug.looking.barriers import named
+from pyptx.debug.looking.names import Names, names_of
+from pyptx.debug.looking.shown import Shown
+from pyptx.debug.looking.state import State
+from pyptx.debug.stopping.breakpoints import CTA, Breakpoints
+from pyptx.debug.stopping.found import found_text
+from pyptx.debug.stopping.lines import Lines
+from pyptx.debug.stopping.stops import Focus, Stop
+from pyptx.debug.stopping.watched import watched
 from pyptx.kernel.variant import Variant
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.core.stopped import Happened, Resident, Turn
-from pyptx.sim.deadlocks import Group
 from pyptx.sim.debug import Debugged
+from pyptx.sim.faults.deadlocks import Group
 from pyptx.sim.plan import SCHEDULES
 from pyptx.tensor_map import TensorMap
 

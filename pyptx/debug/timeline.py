@@ -9,11 +9,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyptx.sim.actions import Action, BarrierOp
-from pyptx.sim.asynchronous import AsyncGroup, ClusterArrive, ClusterWait, MbarrierArrive
+from pyptx.sim.actions.asynchronous import AsyncGroup, ClusterArrive, ClusterWait, MbarrierArrive
+from pyptx.sim.actions.basic import Action, BarrierOp
+from pyptx.sim.actions.products import WgmmaGroup
+from pyptx.sim.actions.tcgen05 import TmemWait
 from pyptx.sim.core.stopped import TRACKS, Happened
-from pyptx.sim.tcgen05 import TmemWait
-from pyptx.sim.tensor import WgmmaGroup
 
 __all__ = ["Operation", "Row", "Span", "Timeline", "interesting", "timeline_of"]
 

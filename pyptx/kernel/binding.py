@@ -112,7 +112,7 @@ class Binding:
         Raises:
             LaunchError, TypeError: a name is unknown, a value is missing or does not fit; names the parameter.
         """
-        from pyptx.sim.args import scalar_bytes, slot_of  # late: it needs NumPy
+        from pyptx.sim.memory.args import scalar_bytes, slot_of  # late: it needs NumPy
 
         _, template, raw = self.split(params)
         for param, value in zip(self.raw.values(), self.raw_values(raw, env, template), strict=True):

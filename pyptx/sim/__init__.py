@@ -18,7 +18,7 @@ What is exact, and what is not:
 - Tensor cores: `tensor_cores="fast"` rounds to nearest after each product added; "hw" adds as the hardware of the
   kernel's target does (aligned to the largest exponent, cut, several products at once). Sums of 256 to 4096 normally
   distributed products are this far from exact, in parts of the largest: fast 4e-7 to 2e-6; hw 5e-7 to 5e-6 for f16 and
-  bf16 on sm_90, but 6e-4 to 3e-3 for fp8 by wgmma. `pyptx.sim.tensor.Model` has the other cases.
+  bf16 on sm_90, but 6e-4 to 3e-3 for fp8 by wgmma. `pyptx.sim.actions.products.Model` has the other cases.
 - Several threads that add floating-point numbers atomically, or take tickets, do so in the simulator's order.
 - Launches run one after the other: griddepcontrol finds the grid before ended.
 - multimem stands for one replica. Refused by name at load: textures and surfaces, fabric, mbarriers that report
@@ -29,8 +29,8 @@ What is exact, and what is not:
 
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import Result, launch
-from pyptx.sim.memory import Buffer
+from pyptx.sim.memory.spaces import Buffer
 from pyptx.sim.observe import Observed, Observer
-from pyptx.sim.program import Program, load
+from pyptx.sim.program.program import Program, load
 
 __all__ = ["Buffer", "Counters", "Observed", "Observer", "Program", "Result", "launch", "load"]

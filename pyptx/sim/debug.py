@@ -18,11 +18,11 @@ from pyptx.errors import LaunchError
 from pyptx.sim.core import library
 from pyptx.sim.core.debug import Machine
 from pyptx.sim.core.stopped import Mark, Reason, Spot
-from pyptx.sim.host import Heap
 from pyptx.sim.launch import memory_of
-from pyptx.sim.memory import Buffer, Segment
+from pyptx.sim.memory.host import Heap
+from pyptx.sim.memory.spaces import Buffer, Segment
 from pyptx.sim.plan import TENSOR_CORES, Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 
 __all__ = ["Debugged"]
 

@@ -13,14 +13,14 @@ import numpy as np
 from pyptx._geometry import dim3
 from pyptx.errors import LaunchError
 from pyptx.sim import reference
-from pyptx.sim.args import pack
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
-from pyptx.sim.host import Heap
-from pyptx.sim.memory import CONST_WINDOW, Buffer, Segment
+from pyptx.sim.memory.args import pack
+from pyptx.sim.memory.host import Heap
+from pyptx.sim.memory.spaces import CONST_WINDOW, Buffer, Segment
 from pyptx.sim.plan import Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
 from pyptx.sim.watch import Sighting
 

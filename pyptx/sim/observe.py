@@ -17,9 +17,9 @@ from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import memory_of
-from pyptx.sim.memory import Segment
+from pyptx.sim.memory.spaces import Segment
 from pyptx.sim.plan import Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 
 __all__ = ["Observed", "Observer"]
 

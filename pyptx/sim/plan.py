@@ -7,8 +7,8 @@ from math import prod
 
 from pyptx._geometry import check_geometry, dim3
 from pyptx.errors import LaunchError
-from pyptx.sim.memory import SHARED_START
-from pyptx.sim.program import Program
+from pyptx.sim.memory.spaces import SHARED_START
+from pyptx.sim.program.program import Program
 
 __all__ = ["Plan"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim.memory import shared_offset
+from pyptx.sim.memory.spaces import shared_offset
 from pyptx.sim.plan import Plan
 
 __all__ = ["CTA_ROWS", "known", "value"]

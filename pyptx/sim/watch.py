@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyptx.ir.nodes import Instruction
-from pyptx.sim.memory import SHARED_START, Segment
-from pyptx.sim.program import Program
+from pyptx.sim.memory.spaces import SHARED_START, Segment
+from pyptx.sim.program.program import Program
 
 __all__ = ["KINDS", "Sighting", "Side", "sightings", "words"]
 

@@ -14,9 +14,10 @@ from sim.text import statement as parse
 
 from pyptx import ir, isa, parser, sim
 from pyptx.errors import SimulationError
-from pyptx.sim import program as resolving
-from pyptx.sim import shapes
+from pyptx.sim.actions.basic import Compute
 from pyptx.sim.core.actions import encode
+from pyptx.sim.program import program as resolving
+from pyptx.sim.program import shapes
 
 FORMS = [form for op in isa.OPS.values() for form in op.forms]
 
@@ -121,7 +122,7 @@ def test_sharing_a_shape_changes_nothing(form, monkeypatch):
         patch.setattr(resolving, "parts", lambda *_: None)
         alone, plain = _encoded(module)
     for one, other in zip(shared.actions, alone.actions, strict=True):
-        if isinstance(one, sim.actions.Compute):
+        if isinstance(one, Compute):
             assert one.assignments == other.assignments
         else:
             assert one == other

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pyptx.sim.means import Apply, Leaf
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.reference import alu
 
 RNG = random.Random(7)

@@ -5,7 +5,7 @@ import pytest
 
 import pyptx
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.sim import shapes
+from pyptx.sim.program import shapes
 from pyptx.types import f32
 
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyptx.sim.core import library
+from pyptx.sim.faults.tensor_copies import Problem
 from pyptx.sim.reference import tensor_copy, tensor_map
 from pyptx.sim.reference.tensor_map import Map, Request, TensorProblem
-from pyptx.sim.tensor_faults import Problem
 from pyptx.tensor_map import Im2col, TensorMap
 
 from .tensor_oracle import Oracle

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyptx.sim.actions import Action
-from pyptx.sim.asynchronous import BulkCopy, CpArrive, MbarrierTest, MbarrierWait
-from pyptx.sim.tcgen05 import Commit
-from pyptx.sim.tensor_copies import TensorCopy
+from pyptx.sim.actions.asynchronous import BulkCopy, CpArrive, MbarrierTest, MbarrierWait
+from pyptx.sim.actions.basic import Action
+from pyptx.sim.actions.tcgen05 import Commit
+from pyptx.sim.actions.tensor_copies import TensorCopy
 
 __all__ = ["Ring", "rings_of"]
 

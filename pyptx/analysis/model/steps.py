@@ -21,8 +21,8 @@ from pyptx.analysis.model.units import product_of, use_of
 from pyptx.analysis.work.pipework import LINE, Worth
 from pyptx.analysis.work.sample import Totals
 from pyptx.sim import Program
-from pyptx.sim.actions import BarrierOp, Const
-from pyptx.sim.asynchronous import AsyncGroup
+from pyptx.sim.actions.asynchronous import AsyncGroup
+from pyptx.sim.actions.basic import BarrierOp, Const
 
 __all__ = ["Kind", "Operation", "Writer", "one_after_another", "shortened"]
 

@@ -23,7 +23,7 @@ from pyptx.analysis.sass.flow import sass_flow
 from pyptx.analysis.sass.ops import group_of
 from pyptx.compiled import Compiled
 from pyptx.sim import Program
-from pyptx.sim.actions import Call
+from pyptx.sim.actions.basic import Call
 from pyptx.toolchain import SassLine
 
 __all__ = ["TEAM", "Code", "Loop", "Step", "Team", "code_of", "path_of", "teams_of"]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from pyptx.errors import FormError
 from pyptx.ir.nodes import Instruction
-from pyptx.sim.actions import Address, Atomic, Load, Shuffle, Store
-from pyptx.sim.asynchronous import BulkCopy, CpAsync
-from pyptx.sim.fragments import BITS
-from pyptx.sim.program import Program
-from pyptx.sim.tcgen05 import Product5, TmemLoad, TmemStore
-from pyptx.sim.tensor import LoadMatrix, Mma, StoreMatrix, Wgmma
-from pyptx.sim.tensor_copies import TensorCopy
+from pyptx.sim.actions.asynchronous import BulkCopy, CpAsync
+from pyptx.sim.actions.basic import Address, Atomic, Load, Shuffle, Store
+from pyptx.sim.actions.products import LoadMatrix, Mma, StoreMatrix, Wgmma
+from pyptx.sim.actions.tcgen05 import Product5, TmemLoad, TmemStore
+from pyptx.sim.actions.tensor_copies import TensorCopy
+from pyptx.sim.layouts.fragments import BITS
+from pyptx.sim.program.program import Program
 from pyptx.validate import bind
 
 __all__ = ["LINE", "Worth", "worths_of"]

@@ -21,8 +21,8 @@ from pyptx.analysis.work.calls import Call
 from pyptx.errors import SimulationError
 from pyptx.runtime import LaunchPlan
 from pyptx.sim import Observed, Observer, Program
-from pyptx.sim.actions import Atomic
-from pyptx.sim.asynchronous import TryCancel
+from pyptx.sim.actions.asynchronous import TryCancel
+from pyptx.sim.actions.basic import Atomic
 
 __all__ = ["Footprint", "Sample", "Totals", "sample_of"]
 

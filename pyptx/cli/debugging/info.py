@@ -8,9 +8,9 @@ import numpy as np
 
 from pyptx.cli.debugging import show
 from pyptx.debug import DebugError
-from pyptx.debug.barriers import barriers_of
 from pyptx.debug.document import value_text, waits_for
-from pyptx.debug.values import bits_of, typed
+from pyptx.debug.looking.barriers import barriers_of
+from pyptx.debug.looking.values import bits_of, typed
 
 __all__ = ["INFOS"]
 

@@ -12,10 +12,10 @@ from pyptx.cli.debugging.commands import command, number, options
 from pyptx.cli.debugging.info import INFOS
 from pyptx.debug import DebugError
 from pyptx.debug.document import value_text
-from pyptx.debug.fragments import fragment, named_fragments
-from pyptx.debug.memory import tensor_tile, tile
+from pyptx.debug.looking.fragments import fragment, named_fragments
+from pyptx.debug.looking.memory import tensor_tile, tile
+from pyptx.debug.looking.values import TYPES, decoded, typed
 from pyptx.debug.timeline import timeline_of
-from pyptx.debug.values import TYPES, decoded, typed
 
 __all__: list[str] = []
 

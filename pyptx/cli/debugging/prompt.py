@@ -14,7 +14,7 @@ from pyptx.cli.debugging.info import INFOS
 from pyptx.cli.screen import console
 from pyptx.debug import DebugError, Session, Stop
 from pyptx.debug.document import value_text
-from pyptx.debug.lines import short_name
+from pyptx.debug.stopping.lines import short_name
 from pyptx.errors import PtxError
 
 __all__ = ["PROMPT", "Prompt", "Quit"]

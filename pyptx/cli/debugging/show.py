@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pyptx.debug.looking.values import shown
 from pyptx.debug.timeline import Row, Timeline
-from pyptx.debug.values import shown
 
 __all__ = ["SIGNS", "excerpt", "lanes", "matrix", "ptx_excerpt", "shown", "summary", "timeline", "values_of"]
 

@@ -12,7 +12,7 @@ from pyptx.runtime.cuda.launching import Prepared
 from pyptx.runtime.cuda.maps import Blobs, Encoder, Placed
 from pyptx.runtime.cuda.program import Loaded
 from pyptx.runtime.plan import LaunchPlan
-from pyptx.sim.args import ParamSlot, scalar_bytes
+from pyptx.sim.memory.args import ParamSlot, scalar_bytes
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["BoundLaunch"]

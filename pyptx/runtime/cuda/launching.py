@@ -13,7 +13,7 @@ from pyptx.runtime.cuda.driver import Driver
 from pyptx.runtime.cuda.maps import BYTES, Placed
 from pyptx.runtime.cuda.program import Loaded
 from pyptx.runtime.plan import LaunchPlan
-from pyptx.sim.args import ParamSlot, scalar_bytes
+from pyptx.sim.memory.args import ParamSlot, scalar_bytes
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["Prepared", "pack", "stream_handle"]

@@ -13,7 +13,7 @@ from pyptx.ir.nodes import Module
 from pyptx.isa import targets
 from pyptx.runtime.cuda.driver import Device, Driver, version_text
 from pyptx.runtime.plan import LaunchPlan
-from pyptx.sim.args import layout
+from pyptx.sim.memory.args import layout
 
 __all__ = ["Loaded", "Program", "target_for"]
 

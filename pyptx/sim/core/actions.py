@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pyptx.errors import SimulationError
-from pyptx.sim import actions as act
+from pyptx.sim.actions import basic as act
+from pyptx.sim.actions.means import Leaf, walk
 from pyptx.sim.core import matrix, tcgen05, tma, transfers
 from pyptx.sim.core.addresses import SPACES, cells
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
 from pyptx.sim.core.recorded import replay
-from pyptx.sim.means import Leaf, walk
-from pyptx.sim.program import Program
-from pyptx.sim.shapes import Shaped
+from pyptx.sim.program.program import Program
+from pyptx.sim.program.shapes import Shaped
 
 __all__ = ["encode"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyptx.sim.actions import Address
+from pyptx.sim.actions.basic import Address
 
 if TYPE_CHECKING:
     from pyptx.sim.core.encode import Encoder

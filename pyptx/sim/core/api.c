@@ -139,7 +139,7 @@ u32 core_cluster(const Ctx *x, u32 rank, u64 *id) {
     return x->cta->cluster->size;
 }
 // The group `g` of warp `w` of a CTA of the cluster that runs: state, place, lanes, barrier, and what it waits for (see
-// Group in deadlocks.py). 0: there is none.
+// Group in faults/deadlocks.py). 0: there is none.
 u32 group_of(Ctx *x, Cta *c, u32 w, u32 g, u64 *out) {
     if (!c || !c->left || w >= c->nwarps || g >= LANES || c->warps[w].g[g].state == FREE) return 0;
     const Warp *warp = &c->warps[w];

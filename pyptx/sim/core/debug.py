@@ -14,10 +14,10 @@ from pyptx.sim.core.encode import Flags, places
 from pyptx.sim.core.engine import DONE, HOST, RUNNING, STOPPED, Job, Part, encoded
 from pyptx.sim.core.library import core
 from pyptx.sim.core.stopped import EVENT, Reason, Resident, Space, Spot, Turn
-from pyptx.sim.host import Heap
-from pyptx.sim.memory import Segment
+from pyptx.sim.memory.host import Heap
+from pyptx.sim.memory.spaces import Segment
 from pyptx.sim.plan import Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 from pyptx.sim.watch import WORDS, Sighting, sightings
 
 __all__ = ["Checkpoint", "Machine"]

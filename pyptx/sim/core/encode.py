@@ -10,10 +10,10 @@ from struct import Struct
 
 import numpy as np
 
-from pyptx.sim.actions import Const, Reg, Special, Value
+from pyptx.sim.actions.basic import Const, Reg, Special, Value
 from pyptx.sim.core.library import operations
-from pyptx.sim.memory import shared_offset
-from pyptx.sim.program import Program
+from pyptx.sim.memory.spaces import shared_offset
+from pyptx.sim.program.program import Program
 from pyptx.sim.special import CTA_ROWS
 
 __all__ = ["NONE", "OP", "Encoded", "Encoder", "Flags", "places"]

@@ -13,13 +13,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pyptx.errors import LaunchError, SimulationError
-from pyptx.sim import deadlocks, faults
 from pyptx.sim.core.actions import encode
 from pyptx.sim.core.encode import Encoded, Flags
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
-from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
-from pyptx.sim.memory import (
+from pyptx.sim.faults import accesses as faults
+from pyptx.sim.faults import deadlocks
+from pyptx.sim.memory.host import HOST_FUNCTIONS, HostError, heap_among
+from pyptx.sim.memory.spaces import (
     CONST_WINDOW,
     FUNCTION_WINDOW,
     LOCAL_WINDOW,
@@ -29,7 +30,7 @@ from pyptx.sim.memory import (
     Segment,
 )
 from pyptx.sim.plan import SCHEDULES, TENSOR_CORES, Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 from pyptx.sim.special import value as special_value
 from pyptx.sim.watch import WORDS, Sighting, sightings, words
 

@@ -6,9 +6,9 @@ Narrow values live in 32-bit rows: unsigned types, bits and 16-bit floats zero-e
 from __future__ import annotations
 
 from pyptx.errors import SimulationError
-from pyptx.sim.actions import Const, Reg, Special
+from pyptx.sim.actions.basic import Const, Reg, Special
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.core.encode import Encoder
-from pyptx.sim.means import Apply, Leaf, Node
 
 __all__ = ["MODIFIERS", "assign", "lower", "modifiers", "type_width"]
 

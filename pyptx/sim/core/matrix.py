@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pyptx.sim import fragments
-from pyptx.sim import tensor as act
-from pyptx.sim.actions import Address, Reg, Value
+from pyptx.sim.actions import products as act
+from pyptx.sim.actions.basic import Address, Reg, Value
+from pyptx.sim.actions.means import Leaf
 from pyptx.sim.core.addresses import cells
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import lower
-from pyptx.sim.fragments import BITS, Fragment
-from pyptx.sim.means import Leaf
+from pyptx.sim.layouts import fragments
+from pyptx.sim.layouts.fragments import BITS, Fragment
 
 __all__ = ["ENCODERS"]
 

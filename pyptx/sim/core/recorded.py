@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import itemgetter
 
-from pyptx.sim.actions import Action, Const, Reg, Special, Value
+from pyptx.sim.actions.basic import Action, Const, Reg, Special, Value
 from pyptx.sim.core.encode import CONSTANTS, PER_CTA, ROW, TEMPORARY_PREDICATES, Encoder, Flags
 from pyptx.sim.core.library import operations
-from pyptx.sim.shapes import OFFSET, Shape, Shaped
+from pyptx.sim.program.shapes import OFFSET, Shape, Shaped
 from pyptx.sim.special import CTA_ROWS
 
 __all__ = ["replay"]

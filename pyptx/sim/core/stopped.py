@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.sim import deadlocks
 from pyptx.sim.core.engine import STATES
+from pyptx.sim.faults import deadlocks
 
 __all__ = ["EVENT", "TRACKS", "Flight", "Happened", "Mark", "Reason", "Resident", "Space", "Spot", "Turn"]
 

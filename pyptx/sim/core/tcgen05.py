@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pyptx.sim import tcgen05 as act
-from pyptx.sim.actions import Address, Value
+from pyptx.sim.actions import tcgen05 as act
+from pyptx.sim.actions.basic import Address, Value
+from pyptx.sim.actions.means import Leaf
+from pyptx.sim.actions.products import model
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import lower
 from pyptx.sim.core.transfers import address_cells, address_row, direct_row
-from pyptx.sim.means import Leaf
-from pyptx.sim.tensor import model
 
 __all__ = ["ENCODERS"]
 

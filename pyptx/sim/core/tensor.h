@@ -1,5 +1,5 @@
 // Fragments: matrices spread over the registers of a warp, gathered and scattered through tables that
-// pyptx/sim/fragments.py makes. A table for gathering holds, for each element of the dense matrix, where it is held:
+// pyptx/sim/layouts/fragments.py makes. A table for gathering holds, for each element of the dense matrix, where it is held:
 // (register * elements + element) * 32 + lane. One for scattering holds, in that order, the element's place.
 #ifndef PYPTX_TENSOR_H
 #define PYPTX_TENSOR_H

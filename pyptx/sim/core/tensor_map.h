@@ -16,7 +16,7 @@ _Static_assert(sizeof(TensorMap) == 128, "the layout of a tensor map");
 enum { TC_LOAD, TC_STORE, TC_REDUCE, TC_PREFETCH };
 enum { TC_TILE, TC_GATHER4, TC_SCATTER4, TC_IM2COL, TC_IM2COL_W, TC_IM2COL_W128 };
 
-// sim/tensor_faults.py has the words.
+// sim/faults/tensor_copies.py has the words.
 enum { TP_NONE, TP_MAP_SPACE, TP_MAP_ALIGNMENT, TP_MAP_MAGIC, TP_RANK, TP_MODE, TP_ELEMENT, TP_BOX, TP_STEP, TP_TENSOR,
        TP_SWIZZLE, TP_COORDINATE, TP_OFFSET, TP_SHARED_ALIGNMENT, TP_SHARED_BOUNDS, TP_GLOBAL_BOUNDS, TP_READ_ONLY,
        TP_TARGET, TP_FIELD, TP_BARRIER };

@@ -134,7 +134,7 @@ static void f_tensor_copy(Ctx *x, const Op *o, u32 mask) {
 }
 
 // tensormap.replace: a the address, b the value; mod: field, ordinal << 4, space << 8 (generic, global, shared),
-// value of 64 bits << 12. Fields are numbered as in sim/tensor_copies.py.
+// value of 64 bits << 12. Fields are numbered as in sim/actions/tensor_copies.py.
 static u32 replace(TensorMap *m, u32 field, u32 k, u64 v) {
     switch (field) {
     case 0: if (v & 15) return 0; m->address = v; break;

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Address, Value
+from pyptx.sim.actions.basic import Address, Value
+from pyptx.sim.actions.means import Leaf
+from pyptx.sim.actions.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 from pyptx.sim.core.encode import NONE, Encoder
 from pyptx.sim.core.lower import lower
 from pyptx.sim.core.transfers import address_row
-from pyptx.sim.means import Leaf
-from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 
 __all__ = ["ENCODERS"]
 

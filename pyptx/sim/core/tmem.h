@@ -22,7 +22,7 @@ struct Tmem {
     u32 cell[TMEM_LANES][TMEM_COLUMNS];
 };
 
-// What is wrong, in the order of sim/tmem_faults.py.
+// What is wrong, in the order of sim/layouts/tmem_problems.py.
 enum { TM_NONE, TM_COLUMNS, TM_RELINQUISHED, TM_NOT_ALLOCATED, TM_SIZE, TM_LEAK, TM_UNALLOCATED, TM_WARP, TM_LANE, TM_UNEVEN,
        TM_PAIR, TM_MIXED, TM_PAIR_SIZE, TM_TYPE, TM_SHAPE, TM_SPARSE, TM_RESERVED, TM_K96, TM_TRANSPOSE, TM_VERSION, TM_LAYOUT,
        TM_SCALE_ID, TM_SHIFT, TM_ALIGNMENT, TM_SELECTOR, TM_ASHIFT, TM_NEGATE, TM_ABSOLUTE, TM_TARGET };

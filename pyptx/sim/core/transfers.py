@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Address, Const, Reg, Special, Value
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Address, Const, Reg, Special, Value
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.core.addresses import cells
 from pyptx.sim.core.encode import NONE, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
-from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.memory import shared_address
+from pyptx.sim.memory.spaces import shared_address
 
 __all__ = ["ENCODERS", "address_cells", "address_row", "direct_row"]
 

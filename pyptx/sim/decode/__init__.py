@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyptx.sim.actions import Action
-from pyptx.sim.operands import Operands
+from pyptx.sim.actions.basic import Action
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["DECODERS", "Decoder", "decodes", "type_words"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Action, Address, Nop
-from pyptx.sim.args import size_of
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Action, Address, Nop
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.decode.mbarrier import place
-from pyptx.sim.operands import Operands
+from pyptx.sim.memory.args import size_of
+from pyptx.sim.symbols.operands import Operands
 
 _OPERATIONS = frozenset("add min max inc dec and or xor".split())
 _SHARED = (".shared::cta", ".shared::cluster")

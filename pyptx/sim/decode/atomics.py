@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, Atomic
-from pyptx.sim.args import size_of
+from pyptx.sim.actions.basic import Action, Atomic
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.decode.memory import space_of
-from pyptx.sim.operands import Operands
+from pyptx.sim.memory.args import size_of
+from pyptx.sim.symbols.operands import Operands
 
 _OPERATIONS = frozenset("add min max and or xor exch cas inc dec".split())
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, BarrierOp, Nop, WarpBarrier
+from pyptx.sim.actions.basic import Action, BarrierOp, Nop, WarpBarrier
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.tensor_copy import map_fence
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 
 @decodes("bar", "barrier")

@@ -1,8 +1,8 @@
 """call and ret: arguments into the frame of the function that is called, results out of it.
 
-Frames lie in local memory (sim/functions.py), so a call is loads and stores around a jump: the same for a function
-that is named and for one behind an address. Functions the driver provides (sim/host.py) are
-called with their arguments in registers.
+Frames lie in local memory (sim/symbols/functions.py), so a call is loads and stores around a jump: the same for a
+function that is named and for one behind an address. Functions the driver provides (sim/memory/host.py) are called with
+their arguments in registers.
 """
 
 from __future__ import annotations
@@ -19,13 +19,26 @@ from pyptx.ir.nodes import (
     ParenthesizedOperand,
     RegisterOperand,
 )
-from pyptx.sim.actions import Action, Address, Call, Compute, Const, Exit, HostCall, Load, Reg, Return, Store, Value
+from pyptx.sim.actions.basic import (
+    Action,
+    Address,
+    Call,
+    Compute,
+    Const,
+    Exit,
+    HostCall,
+    Load,
+    Reg,
+    Return,
+    Store,
+    Value,
+)
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.decode import decodes
-from pyptx.sim.functions import Body, Slot, slots_of
-from pyptx.sim.host import HOST_FUNCTIONS
-from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.operands import Operands
-from pyptx.sim.scope import Variable, width_of
+from pyptx.sim.memory.host import HOST_FUNCTIONS
+from pyptx.sim.symbols.functions import Body, Slot, slots_of
+from pyptx.sim.symbols.operands import Operands
+from pyptx.sim.symbols.scope import Variable, width_of
 
 __all__ = ["prologue"]
 

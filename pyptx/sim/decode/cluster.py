@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Action, Compute, Const, Move
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Action, Compute, Const, Move
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.mbarrier import place
-from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 _RANK = 24                      # bit of a shared address where the rank begins, also of a generic one
 

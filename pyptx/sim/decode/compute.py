@@ -11,12 +11,12 @@ import re
 from functools import cache
 
 from pyptx.isa.means import meaning
-from pyptx.sim.actions import Compute, Const
+from pyptx.sim.actions.basic import Compute, Const
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode.convert import conversion, lane_of, stochastic
 from pyptx.sim.decode.packs import TARGETS, packed
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
-from pyptx.sim.means import Apply, Leaf, Node
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["compute"]
 

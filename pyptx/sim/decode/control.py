@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pyptx.ir.nodes import LabelOperand, RegisterOperand
-from pyptx.sim.actions import Action, Branch, Exit, Jump, Nop, Trap
+from pyptx.sim.actions.basic import Action, Branch, Exit, Jump, Nop, Trap
 from pyptx.sim.decode import decodes
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 
 def _target(o: Operands, name: str) -> int:

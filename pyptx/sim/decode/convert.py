@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Const
+from pyptx.sim.actions.basic import Const
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
-from pyptx.sim.means import Apply, Leaf, Node
 
 __all__ = ["conversion", "lane_of", "stochastic"]
 

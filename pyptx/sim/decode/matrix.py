@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action
+from pyptx.sim.actions.basic import Action
+from pyptx.sim.actions.products import LoadMatrix, MoveMatrix, StoreMatrix
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.memory import space_of
-from pyptx.sim.operands import Operands
-from pyptx.sim.tensor import LoadMatrix, MoveMatrix, StoreMatrix
+from pyptx.sim.symbols.operands import Operands
 
 _FORMATS = {".b6x16_p32": "b6", ".b4x16_p64": "b4", ".s4": "s4", ".b16": "b16", ".b8": "b8"}
 

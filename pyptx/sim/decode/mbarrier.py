@@ -6,11 +6,11 @@ Of the two layouts there is v0: its primary and conditional phases end together,
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Action, Address, Compute, Const
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Action, Address, Compute, Const
+from pyptx.sim.actions.means import Leaf
 from pyptx.sim.decode import decodes
-from pyptx.sim.means import Leaf
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["place"]
 

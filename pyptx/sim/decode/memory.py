@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, Compute, Const, IsSpace, Load, Nop, Reg, Store
-from pyptx.sim.args import size_of
+from pyptx.sim.actions.basic import Action, Compute, Const, IsSpace, Load, Nop, Reg, Store
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.memory import space_window
-from pyptx.sim.operands import Operands
+from pyptx.sim.memory.args import size_of
+from pyptx.sim.memory.spaces import space_window
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["space_of"]
 

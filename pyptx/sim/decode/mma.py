@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pyptx.sim import fragments
-from pyptx.sim.actions import Action, Value
+from pyptx.sim.actions.basic import Action, Value
+from pyptx.sim.actions.products import LoadFragment, Mma, Product, Scale, StoreFragment, model
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.memory import space_of
-from pyptx.sim.fragments import BITS, Fragment
-from pyptx.sim.operands import Operands
-from pyptx.sim.tensor import LoadFragment, Mma, Product, Scale, StoreFragment, model
+from pyptx.sim.layouts import fragments
+from pyptx.sim.layouts.fragments import BITS, Fragment
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["formats", "only", "product_of", "shape_of"]
 

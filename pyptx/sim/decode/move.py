@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pyptx.ir.nodes import LabelOperand, Operand, RegisterOperand, VectorOperand
-from pyptx.sim.actions import Action, Clock, Compute, Const, Move, Special
+from pyptx.sim.actions.basic import Action, Clock, Compute, Const, Move, Special
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.literals import integer
-from pyptx.sim.means import Apply, Leaf
-from pyptx.sim.operands import Operands
-from pyptx.sim.scope import width_of
+from pyptx.sim.symbols.literals import integer
+from pyptx.sim.symbols.operands import Operands
+from pyptx.sim.symbols.scope import width_of
 
 _CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
 

@@ -6,11 +6,11 @@ operation and the precision of its sum; st and red change it.
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Action, Address, Atomic, Load, Store
-from pyptx.sim.args import size_of
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Action, Address, Atomic, Load, Store
 from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.operands import Operands
+from pyptx.sim.memory.args import size_of
+from pyptx.sim.symbols.operands import Operands
 
 _SMALL = {".e4m3x4": 4, ".e5m2x4": 4, ".e4m3x2": 2, ".e5m2x2": 2}
 _OPERATIONS = frozenset("add min max inc dec and or xor".split())

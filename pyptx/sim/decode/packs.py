@@ -8,10 +8,10 @@ Source: PTX ISA, "Mixed Precision Floating-Point Instructions".
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Compute, Value
+from pyptx.sim.actions.basic import Compute, Value
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode.types import Unknown, element
-from pyptx.sim.means import Apply, Leaf, Node
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["TARGETS", "packed"]
 

@@ -6,10 +6,10 @@ memory, that of the next free byte.
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, Compute, Const
+from pyptx.sim.actions.basic import Action, Compute, Const
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode import decodes
-from pyptx.sim.means import Apply, Leaf, Node
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 
 def _number(value: int) -> Leaf:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyptx.ir.nodes import AddressOperand
-from pyptx.sim import tcgen05 as act
-from pyptx.sim.actions import Action, Address, Nop
+from pyptx.sim.actions import tcgen05 as act
+from pyptx.sim.actions.basic import Action, Address, Nop
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.decode.mbarrier import place
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 _SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 _COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, Address, Const
+from pyptx.sim.actions.basic import Action, Address, Const
+from pyptx.sim.actions.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
 from pyptx.sim.decode import decodes
-from pyptx.sim.memory import space_window
-from pyptx.sim.operands import Operands
-from pyptx.sim.tensor_copies import FIELDS, TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
+from pyptx.sim.memory.spaces import space_window
+from pyptx.sim.symbols.operands import Operands
 
 _MODES = {".tile": "tile", ".tile::gather4": "gather4", ".tile::scatter4": "scatter4", ".im2col": "im2col",
           ".im2col_no_offs": "im2col", ".im2col::w": "w", ".im2col_no_offs::w": "w", ".im2col::w::128": "w128"}

@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyptx.ir.nodes import ImmediateOperand, LabelOperand, NegativeOperand, Operand, RegisterOperand
-from pyptx.sim.actions import Action, Compute, Const, Reg
+from pyptx.sim.actions.basic import Action, Compute, Const, Reg
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode import decodes
-from pyptx.sim.means import Apply, Leaf, Node
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 _COMPARE = {"lt": 1, "eq": 2, "le": 3, "gt": 4, "ne": 5, "ge": 6}
 _PIECES = {"": (0, 32), **{f"b{k}": (8 * k, 8) for k in range(4)}, **{f"h{k}": (16 * k, 16) for k in range(2)}}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Action, ActiveMask, Elect, Match, Redux, Shuffle, Vote
+from pyptx.sim.actions.basic import Action, ActiveMask, Elect, Match, Redux, Shuffle, Vote
 from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.operands import Operands
+from pyptx.sim.symbols.operands import Operands
 
 
 def _one_of(o: Operands, words: str) -> str | None:

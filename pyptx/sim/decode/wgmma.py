@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from pyptx.sim.actions import Action
+from pyptx.sim.actions.basic import Action
+from pyptx.sim.actions.products import Product, Wgmma, WgmmaGroup, model
 from pyptx.sim.decode import decodes
 from pyptx.sim.decode.mma import formats, only, shape_of
-from pyptx.sim.operands import Operands
-from pyptx.sim.tensor import Product, Wgmma, WgmmaGroup, model
+from pyptx.sim.symbols.operands import Operands
 
 
 @decodes("wgmma")

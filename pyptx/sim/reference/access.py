@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from pyptx.sim import actions as act
-from pyptx.sim.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
+from pyptx.sim.actions import basic as act
+from pyptx.sim.memory.spaces import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_START, SHARED_WINDOW, Segment
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.state import Fault, lanes_of

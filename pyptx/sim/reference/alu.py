@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from pyptx.sim.means import Apply, Leaf, Node
+from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.reference import approx
 from pyptx.sim.reference import numbers as fp
 from pyptx.sim.reference.bits import BITS, signed, width

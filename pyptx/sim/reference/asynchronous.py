@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pyptx.sim.memory import SHARED_START, SHARED_WINDOW
+from pyptx.sim.memory.spaces import SHARED_START, SHARED_WINDOW
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.mbarrier import read_word, signal
 from pyptx.sim.reference.state import Cluster, Cta, Fault, lanes_of

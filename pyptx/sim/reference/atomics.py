@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import Atomic
-from pyptx.sim.means import Apply, Leaf
+from pyptx.sim.actions.basic import Atomic
+from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.reference import alu
 from pyptx.sim.reference.bits import signed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx.sim.actions import BarrierOp
+from pyptx.sim.actions.basic import BarrierOp
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.state import AT_BARRIER, READY, Barrier, Cta, Fault, Group, Run, lanes_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx.sim.means import Apply
+from pyptx.sim.actions.means import Apply
 
 __all__ = ["BITS", "signed", "width"]
 

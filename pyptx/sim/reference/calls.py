@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyptx.sim import actions as act
-from pyptx.sim.host import HOST_FUNCTIONS, HostError, heap_among
-from pyptx.sim.memory import FUNCTION_STRIDE, FUNCTION_WINDOW
+from pyptx.sim.actions import basic as act
+from pyptx.sim.memory.host import HOST_FUNCTIONS, HostError, heap_among
+from pyptx.sim.memory.spaces import FUNCTION_STRIDE, FUNCTION_WINDOW
 from pyptx.sim.reference import access, execute, lanevalues
 from pyptx.sim.reference.state import Fault, Frame, Group, lanes_of
 

@@ -5,7 +5,7 @@ core/cluster.c does the same.
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
+from pyptx.sim.actions import asynchronous as act
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.asynchronous import Operation, issue, lane_addresses, poison, shared_place
 from pyptx.sim.reference.copies import _write

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim import asynchronous as act
-from pyptx.sim.actions import Atomic
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.actions import asynchronous as act
+from pyptx.sim.actions.basic import Atomic
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference import access, lanevalues
 from pyptx.sim.reference.asynchronous import (
     Operation,

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from pyptx.sim import deadlocks, faults
-from pyptx.sim.asynchronous import MbarrierWait
+from pyptx.sim.actions.asynchronous import MbarrierWait
 from pyptx.sim.counters import Counters
-from pyptx.sim.memory import Segment
+from pyptx.sim.faults import accesses as faults
+from pyptx.sim.faults import deadlocks
+from pyptx.sim.memory.spaces import Segment
 from pyptx.sim.plan import Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 from pyptx.sim.reference import (  # noqa: F401  (they register)
     clusters,
     copies,

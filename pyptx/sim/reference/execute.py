@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyptx.sim import actions as act
+from pyptx.sim.actions import basic as act
+from pyptx.sim.actions.means import Leaf
 from pyptx.sim.decode.types import width
-from pyptx.sim.means import Leaf
-from pyptx.sim.memory import CONST_WINDOW, SHARED_WINDOW
+from pyptx.sim.memory.spaces import CONST_WINDOW, SHARED_WINDOW
 from pyptx.sim.reference import access
 from pyptx.sim.reference.alu import evaluate
 from pyptx.sim.reference.bits import signed

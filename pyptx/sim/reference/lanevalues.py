@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyptx.sim import actions as act
-from pyptx.sim.memory import shared_offset
+from pyptx.sim.actions import basic as act
+from pyptx.sim.memory.spaces import shared_offset
 from pyptx.sim.reference.state import lanes_of
 from pyptx.sim.special import CTA_ROWS
 from pyptx.sim.special import value as special_value

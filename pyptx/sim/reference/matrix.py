@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim import fragments
-from pyptx.sim import tensor as act
+from pyptx.sim.actions import products as act
+from pyptx.sim.layouts import fragments
 from pyptx.sim.reference import access, lanevalues, mma, wgmma
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import ALL, Fault, lanes_of

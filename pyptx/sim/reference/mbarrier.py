@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference.state import Cta, Fault, Run
 
 __all__ = ["MOST", "Word", "check", "read_word", "signal", "update", "word_of", "write_word"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx.sim import asynchronous as act
+from pyptx.sim.actions import asynchronous as act
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.asynchronous import Operation, issue, land_for, lane_addresses, shared_place
 from pyptx.sim.reference.handlers import handles

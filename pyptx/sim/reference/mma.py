@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim import fragments
-from pyptx.sim.actions import Value
-from pyptx.sim.fragments import BITS, Fragment
+from pyptx.sim.actions.basic import Value
+from pyptx.sim.actions.products import Mma, Scale
+from pyptx.sim.layouts import fragments
+from pyptx.sim.layouts.fragments import BITS, Fragment
 from pyptx.sim.reference import lanevalues, product
-from pyptx.sim.tensor import Mma, Scale
 
 __all__ = ["gather", "registers", "run", "scatter", "sparse"]
 

@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from pyptx.sim.fragments import BITS
+from pyptx.sim.actions.products import Product
+from pyptx.sim.layouts.fragments import BITS
 from pyptx.sim.reference import numbers as fp
 from pyptx.sim.reference.bits import signed
-from pyptx.sim.tensor import Product
 
 __all__ = ["decode", "encode", "expand", "multiply"]
 

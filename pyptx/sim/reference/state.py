@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pyptx.sim.counters import Counters
-from pyptx.sim.memory import Segment
+from pyptx.sim.memory.spaces import Segment
 from pyptx.sim.plan import Plan
-from pyptx.sim.program import Program
+from pyptx.sim.program.program import Program
 
 __all__ = ["ALL", "Barrier", "Cluster", "Cta", "Fault", "Frame", "Group", "Join", "Run", "Warp", "lanes_of"]
 

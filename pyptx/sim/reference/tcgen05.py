@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim import tcgen05 as act
-from pyptx.sim.actions import Address
-from pyptx.sim.fragments import BITS
+from pyptx.sim.actions import tcgen05 as act
+from pyptx.sim.actions.basic import Address
+from pyptx.sim.actions.products import Product, model
+from pyptx.sim.layouts.fragments import BITS
+from pyptx.sim.layouts.tmem import TmemProblem, geometry, metadata, zero_columns
+from pyptx.sim.layouts.tmem_problems import Problem
 from pyptx.sim.reference import product
 from pyptx.sim.reference.asynchronous import Operation, issue
 from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.state import Cta, lanes_of
 from pyptx.sim.reference.tmem import ORDERED, faults_of, group_ctas, holds, tile, tmem_of, value
 from pyptx.sim.reference.wgmma import read_tile
-from pyptx.sim.tensor import Product, model
-from pyptx.sim.tmem import TmemProblem, geometry, metadata, zero_columns
-from pyptx.sim.tmem_faults import Problem
 
 _SCALES = 0x3FFFFFFF            # bits 30, 31 of the addresses of scales do not count: compilers keep the id there
 

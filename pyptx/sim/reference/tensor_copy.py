@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pyptx.sim import actions as act
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.actions import basic as act
+from pyptx.sim.faults.tensor_copies import Problem
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference import atomics
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem, rows, swizzled
-from pyptx.sim.tensor_faults import Problem
 from pyptx.tensor_map import ELEMENTS
 
 __all__ = ["check", "load", "poison", "reduce", "store"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
-from pyptx.sim.tensor_faults import Problem
+from pyptx.sim.faults.tensor_copies import Problem
 from pyptx.tensor_map import ELEMENTS
 from pyptx.tensor_map._layout import LAYOUT, MAGIC, VERSION
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pyptx.sim.actions import Address, Value
-from pyptx.sim.memory import PARAM_WINDOW, SHARED_START, SHARED_WINDOW
+from pyptx.sim.actions.basic import Address, Value
+from pyptx.sim.actions.tensor_copies import TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
+from pyptx.sim.faults.tensor_copies import Problem
+from pyptx.sim.memory.spaces import PARAM_WINDOW, SHARED_START, SHARED_WINDOW
 from pyptx.sim.reference import lanevalues, mbarrier, tensor_copy, tensor_map
 from pyptx.sim.reference.asynchronous import Operation, global_place, issue, lane_addresses, poison, shared_place
 from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.state import Cta, Fault, lanes_of
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem
-from pyptx.sim.tensor_copies import TensorCopy, TensormapCopy, TensormapFence, TensormapReplace
-from pyptx.sim.tensor_faults import Problem
 from pyptx.tensor_map._layout import LAYOUT, MAGIC, VERSION
 
 _WINDOW, _RANK = 1 << 32, 24                                          # bits of an address below the rank of its CTA

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pyptx.sim import tcgen05 as act
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.actions import tcgen05 as act
+from pyptx.sim.layouts.tmem import BLOCK, COLUMNS, LANES, TmemProblem, copy_lanes, copy_size, spread
+from pyptx.sim.layouts.tmem_problems import Problem
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference import lanevalues, wgmma
 from pyptx.sim.reference.alu import minimum
 from pyptx.sim.reference.asynchronous import Operation, issue, land_track, lane_addresses, shared_place
@@ -17,8 +19,6 @@ from pyptx.sim.reference.handlers import handles
 from pyptx.sim.reference.mbarrier import check
 from pyptx.sim.reference.state import ALL, Cta, Fault, lanes_of
 from pyptx.sim.reference.wgmma import Tile
-from pyptx.sim.tmem import BLOCK, COLUMNS, LANES, TmemProblem, copy_lanes, copy_size, spread
-from pyptx.sim.tmem_faults import Problem
 
 __all__ = ["ORDERED", "check_end", "faults_of", "group_ctas", "holds", "tile", "tmem_of", "value"]
 

@@ -4,7 +4,7 @@ split them. core/interp.c takes the same decisions in the same order.
 
 from __future__ import annotations
 
-from pyptx.sim import actions as act
+from pyptx.sim.actions import basic as act
 from pyptx.sim.reference import barrier, calls, clusters, execute, lanevalues, warpops
 from pyptx.sim.reference.handlers import HANDLERS
 from pyptx.sim.reference.state import AT_BARRIER, PARKED, READY, WAITING, Cta, Fault, Group, Run, Warp, lanes_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx.sim import actions as act
+from pyptx.sim.actions import basic as act
 from pyptx.sim.reference import lanevalues, matrix
 from pyptx.sim.reference.alu import minimum
 from pyptx.sim.reference.bits import signed

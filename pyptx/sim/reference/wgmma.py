@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.sim import fragments
-from pyptx.sim.actions import Value
-from pyptx.sim.fragments import BITS
-from pyptx.sim.memory import SHARED_START
+from pyptx.sim.actions.basic import Value
+from pyptx.sim.actions.products import Wgmma, WgmmaGroup
+from pyptx.sim.layouts import fragments
+from pyptx.sim.layouts.fragments import BITS
+from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference import lanevalues, mma, product
 from pyptx.sim.reference.asynchronous import Operation, commit, issue, land_groups
 from pyptx.sim.reference.state import ALL, Fault
-from pyptx.sim.tensor import Wgmma, WgmmaGroup
 
 __all__ = ["Tile", "group", "read_chunk", "read_tile", "run", "wgmma_tile"]
 

@@ -2,7 +2,7 @@
 
     pyptx.views.fragments("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
 
-The layouts are those the simulator computes with (`pyptx.sim.fragments`).
+The layouts are those the simulator computes with (`pyptx.sim.layouts.fragments`).
 Source: PTX ISA, "Matrix Fragments for mma", "Register Fragments for wgmma", "ldmatrix".
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from pyptx import isa
 from pyptx.errors import ShapeError
-from pyptx.sim import fragments as layouts
 from pyptx.sim.decode.mma import formats, product_of, shape_of
-from pyptx.sim.fragments import BITS, Fragment
+from pyptx.sim.layouts import fragments as layouts
+from pyptx.sim.layouts.fragments import BITS, Fragment
 from pyptx.views.pictures.svg import FILLS, Cell, Picture, grid, label
 
 __all__ = ["FragmentView", "Matrix", "fragments"]

@@ -1,0 +1,1 @@
+"""Where a session stops, and why: breakpoints, watchpoints, findings."""

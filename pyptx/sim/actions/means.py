@@ -1,0 +1,50 @@
+"""Expressions both engines compute: trees of primitives over typed values.
+
+A primitive has a fixed meaning on bits of a type; modifiers that change it travel in `flags`: a rounding ("rn", "rz",
+"rm", "rp", "rna"), "ftz", "sat", "relu", "nan", "xorsign", "abs", "satfinite", and what single primitives define.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx.sim.actions.basic import Value
+
+__all__ = ["Apply", "Leaf", "Node", "walk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value seen as `type`; for predicates it may be negated."""
+
+    value: Value
+    type: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """`op` on arguments; it works in `type` and gives `result`."""
+
+    op: str
+    args: tuple[Node, ...]
+    type: str
+    result: str
+    flags: frozenset[str] = frozenset()
+    number: int = 0                     # lop3's table, a comparison's set
+
+    @classmethod
+    def of(cls, op: str, *args: Node, type: str, result: str = "", flags: frozenset[str] = frozenset(),
+           number: int = 0) -> Apply:
+        return cls(op, args, type, result or type, flags, number)
+
+
+Node = Leaf | Apply
+
+
+def walk(node: Node):
+    """The node and everything under it."""
+    yield node
+    if isinstance(node, Apply):
+        for argument in node.args:
+            yield from walk(argument)

@@ -1,0 +1,1 @@
+"""Where elements lie: fragments in registers, matrices in tensor memory."""

@@ -1,0 +1,151 @@
+"""Arguments against the parameter list of an entry: count, kind, range; and the bytes the kernel reads."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyptx.errors import LaunchError, SimulationError
+from pyptx.ir.nodes import Function, Param
+from pyptx.sim.memory.maps import MapArgument
+from pyptx.sim.memory.spaces import Buffer, Segment, place_buffers
+from pyptx.tensor_map import TensorMap
+
+__all__ = ["ParamSlot", "layout", "pack", "scalar_bytes", "size_of", "slot_of"]
+
+_WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
+          "f32": 4,
+          "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16}
+
+
+@dataclass(frozen=True, slots=True)
+class ParamSlot:
+    """A parameter: where it lies in the parameter block, in bytes."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    array: bool
+    alignment: int
+
+
+def size_of(type_name: str) -> int:
+    return _WIDTH[type_name]
+
+
+def layout(function: Function) -> tuple[ParamSlot, ...]:
+    slots, offset = [], 0
+    for param in function.params:
+        slots.append(slot_of(param, offset))
+        offset = slots[-1].offset + slots[-1].size
+    return tuple(slots)
+
+
+def slot_of(param: Param, offset: int) -> ParamSlot:
+    """Where a parameter lies that follows `offset` bytes of others.
+
+    Raises:
+        SimulationError: it is a texture, a sampler, a surface or a predicate.
+    """
+    if param.type.value not in _WIDTH:
+        raise SimulationError(f"parameter {param.name} is a .{param.type.value}, which is not simulated")
+    item = _WIDTH[param.type.value] * (param.vector or 1)
+    alignment = max(param.alignment or 1, item)
+    size = item if param.array_size is None else item * param.array_size
+    return ParamSlot(param.name, param.type.value, -(-offset // alignment) * alignment, size,
+                     param.array_size is not None, alignment)
+
+
+def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: Sequence[Buffer] = ()
+         ) -> tuple[bytes, list[Segment]]:
+    """The parameter block, and the buffers it points to (first `extra`, the module's own variables).
+
+    Raises:
+        LaunchError: count, kind or range of an argument is wrong.
+    """
+    if len(args) != len(slots):
+        names = ", ".join(f"{s.name} .{s.type}{f'[{s.size}]' if s.array else ''}" for s in slots) or "none"
+        raise LaunchError(f"{entry} takes {len(slots)} arguments ({names}); got {len(args)}")
+    args = [_as_map(slot, arg) if isinstance(arg, TensorMap) else arg for slot, arg in zip(slots, args, strict=True)]
+    buffers = [_as_buffer(slot, arg) for slot, arg in zip(slots, args, strict=True)]
+    of_maps = [b for arg in args if isinstance(arg, MapArgument) for b in arg.buffers]
+    placed = place_buffers([*extra, *(b for b in buffers if b is not None), *of_maps])
+    block = bytearray(slots[-1].offset + slots[-1].size if slots else 0)
+    for slot, arg, buffer in zip(slots, args, buffers, strict=True):
+        where = f"argument {slot.name} of {entry}"
+        if isinstance(arg, MapArgument):
+            data = arg.data(placed)
+        else:
+            address = None if buffer is None else placed[id(buffer)].address
+            data = scalar_bytes(where, slot, arg) if address is None else struct.pack("<Q", address)
+        block[slot.offset:slot.offset + slot.size] = data
+    return bytes(block), list(dict.fromkeys(placed.values()))
+
+
+def _as_map(slot: ParamSlot, arg: TensorMap) -> MapArgument:
+    by_value = slot.array and slot.size == 128
+    if not by_value and (slot.array or slot.type not in ("u64", "b64", "s64")):
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}; a tensor map is 128 bytes by value, .align "
+                          "64 .b8 map[128], or a pointer, .u64")
+    return MapArgument(arg, slot.name, by_value=by_value)
+
+
+def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
+    if isinstance(arg, np.ndarray) and arg.ndim == 0 and not isinstance(arg, np.generic):
+        arg = Buffer(arg, slot.name)
+    if isinstance(arg, np.ndarray):
+        arg = Buffer(arg, slot.name)
+    if not isinstance(arg, Buffer):
+        return None
+    if slot.array or slot.type not in ("u64", "b64", "s64"):
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}, not a pointer; "
+                          "an array needs a 64-bit integer parameter")
+    if not arg.name:
+        arg.name = slot.name
+    return arg
+
+
+def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
+    """A number, or bytes, as a parameter holds it.
+
+    Raises:
+        LaunchError: kind or range is wrong; `where` names the argument.
+    """
+    if isinstance(arg, (bytes, bytearray, memoryview)):
+        data = bytes(arg)
+        if len(data) != slot.size:
+            raise LaunchError(f"{where} is {slot.size} bytes; got {len(data)}")
+        return data
+    if slot.array:
+        raise LaunchError(f"{where} is {slot.size} bytes by value; pass bytes, not {type(arg).__name__}")
+    if isinstance(arg, np.integer) and arg.nbytes == slot.size and slot.type[0] in "usb":
+        return arg.tobytes()                                        # the bits, whatever the sign
+    if isinstance(arg, np.generic):
+        arg = arg.item()
+    kind, bits = slot.type[0], 8 * slot.size
+    if slot.type in ("f16", "f32", "f64"):
+        if isinstance(arg, bool) or not isinstance(arg, (int, float)):
+            raise LaunchError(f"{where} is .{slot.type}; pass a number, not {type(arg).__name__}")
+        try:
+            arg = float(arg)
+        except OverflowError:
+            raise LaunchError(f"{where} is .{slot.type}; the int is too large for it") from None
+        return np.array(arg, {"f16": "<f2", "f32": "<f4", "f64": "<f8"}[slot.type]).tobytes()
+    if isinstance(arg, float) and kind == "b" and bits in (32, 64):
+        return struct.pack("<f" if bits == 32 else "<d", arg)
+    if not isinstance(arg, int):
+        expected = "an array, a Buffer or an address" if bits == 64 else "an integer"
+        raise LaunchError(f"{where} is .{slot.type}; pass {expected}, not {type(arg).__name__}")
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
+    if kind == "b" or slot.type in ("u64", "s64"):
+        low, high = -(1 << bits - 1), (1 << bits) - 1
+    if not low <= arg <= high:
+        hint = f"a compiler writes C's signed integers so too: pass numpy.int{bits}({arg})" if arg < 0 else None
+        raise LaunchError(f"{where} is .{slot.type}, {low}..{high}; {arg} does not fit", hint=hint)
+    return (arg & ((1 << bits) - 1)).to_bytes(slot.size, "little")

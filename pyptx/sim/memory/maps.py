@@ -1,0 +1,59 @@
+"""Tensor maps among the arguments of a launch: where their arrays lie in the simulated address space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pyptx.errors import LaunchError
+from pyptx.sim.memory.spaces import Buffer, Segment
+from pyptx.tensor_map import TensorMap
+
+__all__ = ["MapArgument"]
+
+
+class MapArgument:
+    """A tensor map passed to a parameter: its array, the 128 bytes, and whether the parameter holds or points to them.
+
+    Raises:
+        LaunchError: the array is on a GPU, or a view of no contiguous array.
+    """
+
+    def __init__(self, tensor_map: TensorMap, name: str, *, by_value: bool):
+        self.map, self.by_value = tensor_map, by_value
+        self.tensor, self.offset = _memory(tensor_map, name)
+        self.bytes = Buffer(np.zeros(128, np.uint8), f"the tensor map of {name}")
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """What must be placed before `data` can be asked for."""
+        return [b for b in (self.tensor, None if self.by_value else self.bytes) if b is not None]
+
+    def data(self, placed: Mapping[int, Segment]) -> bytes:
+        """What the parameter holds: the map, or its address."""
+        address = None if self.tensor is None else placed[id(self.tensor)].address + self.offset
+        encoded = self.map.encode(address)
+        if self.by_value:
+            return encoded
+        self.bytes.array[:] = np.frombuffer(encoded, np.uint8)
+        return placed[id(self.bytes)].address.to_bytes(8, "little")
+
+
+def _memory(tensor_map: TensorMap, name: str) -> tuple[Buffer | None, int]:
+    """The memory of a map as a buffer, and where in it the tensor starts."""
+    if tensor_map.source is None:
+        return None, 0
+    if tensor_map.address is not None:
+        raise LaunchError(f"parameter {name}: the tensor map's array is on a GPU; the simulator takes NumPy arrays")
+    array = base = np.asarray(tensor_map.source)
+    while not base.flags.c_contiguous:
+        if not isinstance(base.base, np.ndarray):
+            raise LaunchError(f"parameter {name}: the tensor map's array has strides {array.strides} and is a view of "
+                              "no contiguous array; pass numpy.ascontiguousarray(...)")
+        base = base.base
+    offset = 0
+    if base is not array:
+        start, first = (a.__array_interface__["data"][0] for a in (array, base))
+        offset = start - first
+    return Buffer(base, name.removesuffix("_tma_desc")), offset

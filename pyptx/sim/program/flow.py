@@ -1,0 +1,141 @@
+"""Control flow of an entry: blocks, where the lanes of a branch meet again, which registers start undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyptx.sim.actions.basic import Branch, Exit, Jump, Return, Trap
+
+__all__ = ["Flow", "flow"]
+
+
+_LEAVING = frozenset((Branch, Jump, Exit, Return, Trap))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The blocks of a program.
+
+    Attributes:
+        starts: the first instruction of each block, in order, and at last the end.
+        after: the blocks that may follow each; `len(after)` is the end.
+        splits: for each instruction that can split a warp, its block.
+    """
+
+    starts: list[int]
+    after: list[list[int]]
+    splits: dict[int, int]
+
+    def meets(self) -> list[int | None]:
+        """For each instruction that can split a warp: the first instruction all its lanes come to again (the immediate
+        post-dominator), None when they only meet at the end. None for all others.
+        """
+        end = len(self.after)
+        result: list[int | None] = [None] * self.starts[-1]
+        if not self.splits:
+            return result
+        before: list[list[int]] = [[] for _ in range(end + 1)]
+        for block, following in enumerate(self.after):
+            for other in following:
+                before[other].append(block)
+        dominator = _post_dominators([*self.after, []], before, end)
+        for i, block in self.splits.items():
+            d = dominator[block]
+            result[i] = self.starts[d] if d is not None and d != end else None
+        return result
+
+    def live_at(self, entries: Iterable[int], uses: Sequence[set[int]], kills: Sequence[set[int]]) -> set[int]:
+        """Registers that a path from one of the `entries` (first instructions of blocks) reads before it writes them.
+
+        `uses`: what each block reads before it writes it; `kills`: what it writes in all lanes.
+        """
+        exposed = set().union(*uses)
+        live = [set(used) for used in uses]
+        passed = [exposed - killed for killed in kills]
+        changed = True
+        while changed:
+            changed = False
+            for block in range(len(live) - 1, -1, -1):
+                before = len(live[block])
+                for other in self.after[block]:
+                    if other < len(live):
+                        live[block] |= live[other] & passed[block]
+                changed |= len(live[block]) != before
+        block_at = {start: block for block, start in enumerate(self.starts[:-1])}
+        return set().union(*(live[block_at[entry]] for entry in entries if entry in block_at))
+
+
+def flow(actions: Sequence[object], guards: Sequence[object | None], entries: Iterable[int] = (0,)) -> Flow:
+    """The blocks of instructions; `guards` are None where there is none, `entries` begin blocks."""
+    n, leaving = len(actions), []
+    leaders = {0, n, *entries}
+    for i, action in enumerate(actions):
+        if action.__class__ not in _LEAVING:
+            continue
+        match action:
+            case Branch(target):
+                following: tuple[int, ...] = (target,)
+            case Jump(_, targets):
+                following = tuple(dict.fromkeys(targets))
+            case _:
+                following = (n,)
+        if guards[i] is not None and i + 1 not in following:
+            following = *following, i + 1
+        leaving.append((i, following))
+        if following != (i + 1,):
+            leaders.update(following)
+            leaders.add(i + 1)
+    starts = sorted(leaders)
+    block_at = {start: block for block, start in enumerate(starts)}
+    after = [[block + 1] for block in range(len(starts) - 1)]
+    splits, block = {}, 0
+    for i, following in leaving:
+        while starts[block + 1] <= i:
+            block += 1
+        if i + 1 == starts[block + 1]:
+            after[block] = [block_at[other] for other in following]
+        if len(following) > 1:
+            splits[i] = block
+    return Flow(starts, after, splits)
+
+
+def _post_dominators(after: list[list[int]], before: list[list[int]], end: int) -> list[int | None]:
+    """Immediate post-dominators (Cooper, Harvey, Kennedy), walking backwards from `end`."""
+    order, seen, stack = [], {end}, [(end, iter(before[end]))]
+    while stack:
+        node, rest = stack[-1]
+        for b in rest:
+            if b not in seen:
+                seen.add(b)
+                stack.append((b, iter(before[b])))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    rank = {b: k for k, b in enumerate(order)}
+    dominator: list[int | None] = [None] * (end + 1)
+    dominator[end] = end
+    changed = True
+    while changed:
+        changed = False
+        for b in reversed(order):
+            if b == end:
+                continue
+            new = None
+            for s in after[b]:
+                if s in rank and dominator[s] is not None:
+                    new = s if new is None else _meet(s, new, dominator, rank)
+            if new is not None and dominator[b] != new:
+                dominator[b] = new
+                changed = True
+    return dominator
+
+
+def _meet(a: int, b: int, dominator: list[int | None], rank: dict[int, int]) -> int:
+    while a != b:
+        while rank[a] < rank[b]:
+            a = dominator[a]                    # type: ignore[assignment]
+        while rank[b] < rank[a]:
+            b = dominator[b]                    # type: ignore[assignment]
+    return a

@@ -1,0 +1,1 @@
+"""What the names and numbers of a module mean: registers, variables, functions, labels, literals."""
