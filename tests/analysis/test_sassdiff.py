@@ -157,6 +157,67 @@ def test_lines_put_in_before_a_loop_change_nothing_in_it():
     assert kinds(sass(LOOP), sass(other)) == {"identical": 16, "different": 2}
 
 
+def sums(first: str, steps: int = 12) -> str:
+    """Many lines alike: differences from a mean made by `first`, their squares summed up, each of them used again."""
+    rows = ["S2R R0, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "MOV R5, RZ", "LDG.E R4, desc[UR4][R2.64]"]
+    rows += [f"LDG.E R{10 + n}, desc[UR4][R2.64+{4 + 4 * n:#x}]" for n in range(steps)]
+    rows += [first.format(d=30 + n, a=10 + n) for n in range(steps)]
+    rows += [f"FFMA R5, R{30 + n}, R{30 + n}, R5" for n in range(steps)]
+    rows += ["MUFU.RSQ R5, R5"]
+    for n in range(steps):
+        rows += [f"FMUL R30, R{30 + n}, R5" if n == 0 else f"FMUL R{30 + n}, R{30 + n}, R5",
+                 f"STG.E desc[UR4][R2.64+{0x100 + 4 * n:#x}], R{30 + n}"]
+    return "\n".join([*rows, "EXIT"])
+
+
+def test_what_uses_changed_lines_is_the_same_where_only_the_flow_of_values_tells_which_is_which():
+    """Twelve lines have changed; the chains of lines alike behind them have not, though every one of them reads one."""
+    left, right = sums("FADD R{d}, R{a}, -R4"), sums("FFMA R{d}, R4, -0.5, R{a}")
+    assert kinds(sass(left), sass(right)) == {"identical": 54, "different": 12}
+    found = compare_sass(sass(left), rename(sass(right), lambda n: n + 60))
+    assert found.counts()["different"] == (12, 12)
+    assert {row.why for row in found.rows if row.kind == 3} <= {"instruction", "only left", "only right"}
+
+
+def test_a_value_that_is_computed_twice_is_one_value():
+    """As at -O1 and -O3: the same constants put together once more before a loop, which reads the second copy."""
+    base = "S2UR UR{0}, SR_CgaCtaId\nUMOV UR{1}, 0x400\nULEA UR{0}, UR{0}, UR{1}, 0x18\n"
+    uses = "STS [R0+UR{0}], R1\nBAR.SYNC.DEFER_BLOCKING 0x0\n{again}LDS R2, [R0+UR{1}]\nSTS [R0+UR{1}+0x40], R2\nEXIT"
+    start = "S2R R0, SR_TID.X\nMOV R1, RZ\n"
+    twice = start + base.format(4, 5) + uses.format(4, 6, again=base.format(6, 7))
+    once = start + base.format(8, 9) + uses.format(8, 8, again="")
+    found = compare_sass(sass(twice), sass(once)).counts()
+    assert found["different"] == (3, 0)
+    changed = twice.replace("UMOV UR7, 0x400", "UMOV UR7, 0x800")
+    found = compare_sass(sass(changed), sass(once)).counts()
+    assert found["different"][1] >= 2, "what reads another value than before is not the same"
+
+
+def test_a_loop_that_makes_values_uniform_reads_nothing_old():
+    """ptxas asks lane by lane before what takes uniform registers; what stood in them before is no input."""
+    loop = """
+        PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
+    ask:
+        PLOP3.LUT P1, PT, P1, P0, PT, 0xa2, 0x0
+        @P0 R2UR P1, UR10, R2
+        PLOP3.LUT P1, PT, P1, P0, PT, 0xa2, 0x0
+        @P0 R2UR.OR P1, UR8, R4
+        @P0 PLOP3.LUT P0, PT, P1, PT, PT, 0x80, 0x0
+        UTMASTG.2D [UR8], [UR4]
+        @P0 BRA.U.ANY ask
+        EXIT"""
+    before = "UMOV UR{0}, 0x1\nISETP.NE.AND P{1}, PT, R2, RZ, PT\n@P{1} STS [UR{0}], R2\n"
+    found = kinds(sass(before.format(8, 1) + loop), sass(before.format(20, 2) + loop))
+    assert found == {"identical": 9, "renamed": 3}
+
+
+def test_convergence_barriers_that_are_used_again_do_not_join_what_they_part():
+    part = "BSSY B0, {0}\n@P0 BRA {0}s\nMOV R{1}, 0x1\nSTS [R0], R{1}\n{0}s:\nBSYNC B0\n{0}:\n"
+    left = "MOV R0, RZ\n" + part.format("one", 4) + part.format("two", 4) + "EXIT"
+    right = "MOV R0, RZ\n" + part.format("one", 4) + part.format("two", 5) + "EXIT"
+    assert "different" not in kinds(sass(left), sass(right))
+
+
 def test_scheduling_bits_are_told_apart_from_code():
     busy = tuple(replace(line, control=Control(9, True, None, None, 1, 0)) for line in sass(LOOP))
     found = compare_sass(sass(LOOP), busy)
@@ -305,6 +366,21 @@ def test_another_optimization_level_reorders(sgemm):
     found = kinds(sgemm(), sgemm(options=("-O1",)))
     assert found["rescheduled"] > 100
     assert found.get("different", 0) <= 10
+
+
+def test_another_generation_is_the_same_but_for_its_own_instructions(checkout):
+    """sm_120 adds 64-bit addresses in one instruction, divides work otherwise and reorders all the rest."""
+    module = load_module(str(checkout / "examples" / "softmax.py"))
+    left, right = (module.softmax.compile(arch=arch, M=512, N=1024) for arch in ("sm_90a", "sm_120a"))
+    found = compare_sass(left.sass, right.sass, (left.target, right.target)).counts()
+    assert max(found["different"]) < 0.1 * len(left.sass)
+
+
+def test_an_optimization_level_of_a_kernel_with_barriers_and_copies(checkout):
+    module = load_module(str(checkout / "examples" / "hopper" / "gemm.py"))
+    left, right = (module.gemm.compile(options=options, M=512, N=512, K=256) for options in ((), ("-O1",)))
+    found = compare_sass(left.sass, right.sass, (left.target, right.target)).counts()
+    assert max(found["different"]) < 0.2 * len(left.sass)
 
 
 def test_a_changed_unroll_factor_adds_instructions(sgemm):

@@ -79,14 +79,16 @@ def _wrong(a: Side, b: Side, pairs: list[tuple[int, int]], moved: dict[int, int]
 
 
 def _epochs(side: Side, lines: Iterable[int]) -> dict[int, tuple[int, ...]]:
-    """For each line and each of its registers how often the value was written before, in these lines."""
+    """For each line and each of its registers how often the value was written before, in these lines; 0 for values that
+    never change, which may be written several times."""
     written: dict[int, int] = defaultdict(int)
     found = {}
     for number in lines:
         webs = side.webs.of[number]
         found[number] = tuple(written[web] for web in webs)
         for web in {web for web, role in zip(webs, side.shapes[number].roles, strict=True) if role != READ}:
-            written[web] += 1
+            if web not in side.webs.lasting:
+                written[web] += 1
     return found
 
 

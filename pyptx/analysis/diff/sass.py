@@ -25,6 +25,7 @@ from pyptx.analysis.diff.order import keep_order
 from pyptx.analysis.diff.rows import CLASSES, Compared, Row, hunks_of
 from pyptx.analysis.diff.side import Side
 from pyptx.analysis.diff.spelling import generation
+from pyptx.analysis.diff.spread import Spread
 
 __all__ = ["CLASSES", "Compared", "Row", "compare_sass"]
 
@@ -88,14 +89,6 @@ class _Match:
         self.good = {i for i, j in pairs if self.same_values(i, j) and self._same_target(i, j, starts)}
         return self
 
-    def seed(self, a: Sequence[int], b: Sequence[int]) -> None:
-        """Take the values of two lines for the same, unless that contradicts what is known."""
-        if len(a) == len(b):
-            found = list(zip(a, b, strict=True))
-            if all(self.forth.get(x, y) == y and self.back.get(y, x) == x for x, y in found):
-                for x, y in found:
-                    self.bind(x, y)
-
     def bind(self, x: int, y: int) -> None:
         if x not in self.forth and y not in self.back:
             self.forth[x], self.back[y] = y, x
@@ -129,12 +122,10 @@ def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
              layouts: Sequence[str]) -> Iterator[tuple[_Match, dict[int, int]]]:
     """Ways to pair the lines of two functions, and the lines that have moved in each; none better follows."""
     best = -1
-    for fill in (False, True):
-        a, b = (Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
-                ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
+    for a, b in _readings(left, of_a, right, of_b, layouts):
         most = sum((Counter(one.key for one in a.shapes) & Counter(one.key for one in b.shapes)).values())
         if most <= best:                                # not even if every line that has an equal were paired
-            return
+            continue
         for match in _pairings(a, b):
             moved = _moved(match)
             yield match, moved
@@ -143,9 +134,26 @@ def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
                 break
 
 
+def _readings(left: Sequence, of_a: range, right: Sequence, of_b: range,
+              layouts: Sequence[str]) -> Iterator[tuple[Side, Side]]:
+    """Both functions as they stand; with fixed values in place of the registers that hold them; and each with copies of
+    one value taken for one."""
+    def sides(fill: bool) -> tuple[Side, Side]:
+        return tuple(Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
+                     ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
+
+    plain, filled = sides(False), sides(True)
+    both = [plain, filled] if any(x.shapes != y.shapes for x, y in zip(plain, filled, strict=True)) else [plain]
+    yield from both
+    for a, b in both:
+        a, b = a.once(), b.once()
+        if a.webs.copies or b.webs.copies:
+            yield a, b
+
+
 def _pairings(a: Side, b: Side) -> Iterator[_Match]:
-    """Lines paired as the text stands; by the values they hold; by values known from the data flow, first with all
-    there is to an instruction, then with the addresses of memory left open."""
+    """Lines paired as the text stands; by the values they hold; by values that were followed along the data flow, from
+    lines that are surely the same with all there is to them, then from those that are so but for the address."""
     ids: dict[Hashable, int] = {}
     keys = [_numbers((one.key for one in side.shapes), ids) for side in (a, b)]
     exact = ([(key, one.exact) for key, one in zip(own, side.raw, strict=True)]
@@ -155,11 +163,16 @@ def _pairings(a: Side, b: Side) -> Iterator[_Match]:
     yield _by_value(plain)
     loose = (*a.loose(), *b.loose())
     for keys_a, webs_a, keys_b, webs_b in ((keys[0], a.webs.of, keys[1], b.webs.of), loose):
-        seeded = _Match(a, b)
-        for i, j in matches(_numbers(keys_a, ids), _numbers(keys_b, ids), webs_a, webs_b):
-            same = a.shapes[i].key == b.shapes[j].key       # else the address is another one, the data are the same
-            seeded.seed(webs_a[i], webs_b[j]) if same else seeded.seed(webs_a[i][:-1], webs_b[j][:-1])
-        yield _by_value(seeded.pair(align(*keys, *seeded.finer_keys())))
+        sure = list(matches(_numbers(keys_a, ids), _numbers(keys_b, ids), webs_a, webs_b))
+        # where the shapes differ the address is another one, the data are the same
+        known = [(webs_a[i], webs_b[j]) if a.shapes[i].key == b.shapes[j].key else (webs_a[i][:-1], webs_b[j][:-1])
+                 for i, j in sure]
+        spread = Spread(*keys, a.webs.of, b.webs.of)
+        for one, other in known:
+            spread.values(one, other)
+        spread.guess()
+        reached = _Match(a, b, spread.forth)
+        yield _by_value(reached.pair(align(*keys, *reached.finer_keys())))
 
 
 def _numbers(keys: Iterable[Hashable], ids: dict[Hashable, int]) -> list[int]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pyptx.analysis.diff.repeats import once
 from pyptx.analysis.diff.spelling import Spelled, name_constants, spell
 from pyptx.analysis.diff.webs import Webs, find_webs
-from pyptx.analysis.sass.registers import READ, WRITE, Shape, fields, shape
+from pyptx.analysis.sass.registers import READ, READ_WRITE, WRITE, Shape, fields, shape
 
 __all__ = ["Side"]
 
@@ -59,15 +60,20 @@ class Side:
         named = _returns(lines, words, [name_constants(line.operands, layout) for line in lines])
         raw = [shape(line.opcode, operands, line.predicate, target >= 0)
                for line, operands, target in zip(lines, named, targets, strict=True)]
-        webs = find_webs(words, [line.predicate for line in lines], raw, targets)
+        webs = find_webs(words, [line.predicate for line in lines], _uniform(lines, words, raw), targets)
         spelled = [spell(line.opcode, operands) for line, operands in zip(lines, named, strict=True)]
         if fill:
             spelled = _with_values(lines, named, spelled, raw, webs)
         shapes = [_free(shape(opcode, operands, line.predicate, target >= 0))
                   for line, (opcode, operands), target in zip(lines, spelled, targets, strict=True)]
         own = [_own(one, full, of) for one, full, of in zip(shapes, raw, webs.of, strict=True)]
-        return cls(lines, rows, [opcode.partition(".")[0] for opcode, _ in spelled], raw, shapes, spelled, targets,
-                   replace(webs, of=own))
+        plain = [opcode.partition(".")[0] for opcode, _ in spelled]
+        return cls(lines, rows, plain, raw, shapes, spelled, targets, replace(webs, of=own))
+
+    def once(self) -> Side:
+        """The same with one number for copies of one value."""
+        predicates = [line.predicate for line in self.lines]
+        return replace(self, webs=once(self.words, predicates, self.spelled, self.shapes, self.webs))
 
     def loose(self) -> tuple[list[str], list[tuple[int, ...]]]:
         """Keys and webs of the lines that leave open how an address is computed: of its registers the first counts,
@@ -113,6 +119,25 @@ def _returns(lines: Sequence, words: Sequence[str], named: list[tuple[str, ...]]
                 named[number] = (*named[number][:-1], "<return>")
                 break
     return named
+
+
+def _uniform(lines: Sequence, words: Sequence[str], shapes: list[Shape]) -> list[Shape]:
+    """The shapes without reads of what stood in registers before a loop that makes values uniform, lane by lane.
+
+    ptxas writes `@P0 R2UR P1, UR8, R4` for that, `P1 = P1 & ...` before it, and enters with P0 true: whatever was in
+    P1 and UR8 goes, and is no value that the loop takes.
+    """
+    found = list(shapes)
+    for row, (line, word, one) in enumerate(zip(lines, words, shapes, strict=True)):
+        guarded = word == "R2UR" and bool(line.predicate)
+        asks = word == "PLOP3" and line.operands[-2:-1] == ("0xa2",) and line.operands[0] == line.operands[2] \
+            and any(other == "R2UR" and following.predicate == line.operands[3]
+                    for following, other in zip(lines[row + 1:row + 4], words[row + 1:row + 4], strict=True))
+        if guarded or asks:
+            roles = tuple(WRITE if role == READ_WRITE or (asks and name == line.operands[0]) else role
+                          for name, role in zip(one.registers, one.roles, strict=True))
+            found[row] = replace(one, roles=roles)
+    return found
 
 
 def _with_values(lines: Sequence, named: Sequence[tuple[str, ...]], plain: list[Spelled], raw: Sequence[Shape],

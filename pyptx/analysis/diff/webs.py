@@ -24,11 +24,15 @@ class Webs:
         of: for each instruction the web of each of its registers, as `Shape.registers` has them.
         block: for each instruction the number of its basic block.
         unset: webs that some path reaches with nothing written.
+        lasting: webs whose value is the same whenever a thread reads it (`repeats.py`).
+        copies: how many webs went into those.
     """
 
     of: list[tuple[int, ...]]
     block: list[int]
     unset: frozenset[int] = frozenset()
+    lasting: frozenset[int] = frozenset()
+    copies: int = 0
 
 
 def find_webs(words: Sequence[str], predicates: Sequence[str], shapes: Sequence[Shape],
@@ -122,7 +126,9 @@ def _successors(words, predicates, shapes, targets, starts: list[int], block: li
         elif word == "RET":
             found |= after_calls
         elif word == "BSYNC" and shapes[last].registers:
-            found |= joins.get(shapes[last].registers[0], set())
+            others = joins.get(shapes[last].registers[0], set())
+            if number + 1 not in others:                # as a rule it stands right before the line that BSSY names
+                found |= others
         goes_on = word not in _NEVER_GOES_ON or predicates[last] or (word == "CALL" and targets[last] < 0)
         # a conditional branch may hold its condition as an operand, "BRA P0, ...": a predicate among its registers
         asks = word in ("BRA", "BRXU", "BRX") and any(n.lstrip("U")[0] == "P" for n in shapes[last].registers)
