@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from pyptx.errors import LaunchError, ShapeError
 from pyptx.types import PtxType
@@ -42,9 +43,12 @@ class Tile:
         tma_box: elements that one copy by TMA moves, sizes or names. It is cut to the array where that is smaller; with
             `tma_whole` it keeps its size, so that it lies in shared memory as ever: what the array does not have is
             read as zero and not written.
+        tensor_map: a function that makes the tensor map, where a box does not describe it (im2col, interleave, another
+            view of the array): `lambda array, BM, PAD: TensorMap(array, ...)`. After the array it takes the sizes and
+            template parameters it names.
 
     Raises:
-        ValueError: no dtype, no dimensions, or two dtypes.
+        ValueError: no dtype, no dimensions, two dtypes, or a tensor_map beside what describes one.
         TypeError: any other item.
     """
 
@@ -55,10 +59,11 @@ class Tile:
     tma_rank: int
     tma_padding: bool
     tma_whole: bool
+    tensor_map: Callable[..., Any] | None
 
     def __init__(self, *items: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: Layout = Layout.ROW,
                  tma_box: tuple[int | str, ...] | None = None, tma_rank: int = 2, tma_padding: bool = False,
-                 tma_whole: bool = False):
+                 tma_whole: bool = False, tensor_map: Callable[..., Any] | None = None):
         shape: list[int | str] = []
         for item in items:
             if isinstance(item, PtxType):
@@ -75,9 +80,11 @@ class Tile:
             raise ValueError("Tile needs a dtype, for instance Tile('M', 'N', f32)")
         if not shape:
             raise ValueError("Tile needs at least one dimension")
+        if tensor_map is not None and (tma_box is not None or tma_whole or tma_padding or tma_rank != 2):
+            raise ValueError("Tile: tensor_map= makes the whole map; leave out tma_box and the other tma_ arguments")
         values = {"shape": tuple(shape), "dtype": dtype, "layout": layout,
                   "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank,
-                  "tma_padding": tma_padding, "tma_whole": tma_whole}
+                  "tma_padding": tma_padding, "tma_whole": tma_whole, "tensor_map": tensor_map}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import Parameter, signature
 from typing import Any
 
 from pyptx.errors import LaunchError, PtxError
@@ -45,14 +46,16 @@ def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
 
     The box is `tma_box`, cut to the array unless `tma_whole`; without one, a swizzle's width (or 128 elements) by 128
     rows. With `tma_rank=3` a matrix is seen as blocks of 64 columns, (columns / 64, rows, 64), and `tma_box` is (rows,
-    columns).
+    columns). A `tensor_map` of the Tile makes it instead of all that.
 
     Raises:
-        LaunchError: the box names unknown sizes, or does not fit the array.
+        LaunchError: the box or the tensor_map names unknown sizes, or does not fit the array.
         ShapeError: the driver would refuse the map.
     """
     shape, swizzle = tuple(array.shape), _SWIZZLES.get(tile.layout)
     sizes = {**tile.extract_env(shape), **sizes}
+    if tile.tensor_map is not None:
+        return _own(tile, array, sizes)
     box = tile.tma_box and tuple(_size(tile, n, sizes) for n in tile.tma_box)
     if tile.tma_rank == 3 and tile.rank == 2:
         return _blocked(tile, array, box, swizzle)
@@ -66,6 +69,19 @@ def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
     if not tile.tma_whole:
         box = [min(b, n) for b, n in zip(box, shape, strict=True)]
     return TensorMap(array, box, dtype=tile.dtype, swizzle=swizzle)
+
+
+def _own(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
+    """What the Tile's own function makes of the array and of the sizes and template parameters that it names."""
+    named = {p.name: p for p in list(signature(tile.tensor_map).parameters.values())[1:]}
+    missing = [name for name, p in named.items() if name not in sizes and p.default is Parameter.empty]
+    if missing:
+        raise LaunchError(f"tensor_map of {tile} takes {missing[0]!r}, which is neither a size nor a template parameter; "
+                          f"known: {', '.join(sizes) or 'none'}")
+    made = tile.tensor_map(array, **{name: sizes[name] for name in named if name in sizes})
+    if not isinstance(made, TensorMap):
+        raise LaunchError(f"tensor_map of {tile} gave {made!r}; expected a pyptx.TensorMap")
+    return made
 
 
 def _blocked(tile: Tile, array: Any, box: tuple[int, ...] | None, swizzle: str | None) -> TensorMap:

@@ -15,6 +15,7 @@ ROWS = {"M": 4096, "N": 8192}
 GEMM = {"M": 4096, "N": 4096, "K": 4096}
 HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
 BACK = HEADS | {"SP": 4096}
+CONV = {"N": 32, "H": 56, "W": 56, "C": 128, "R": 3, "S": 3, "F": 256, "P": 56, "Q": 56, "PAD": 1}
 # Example, kernel, sizes, most registers, CTAs of an SM, instructions that it must have and how many at least.
 COSTS = [
     ("vector_add", "vector_add", {"N": 1 << 24}, 32, 8, {"LDG": 8, "STG": 4}),
@@ -33,6 +34,7 @@ COSTS = [
     ("hopper/persistent_gemm", "persistent_gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
     ("hopper/fp8_gemm", "fp8_gemm", GEMM | {"KB": 32, "NB": 32}, 168, 1, {"QGMMA": 4, "FFMA": 64, "UTMALDG": 3}),
     ("hopper/grouped_gemm", "grouped_gemm", GEMM | {"G": 8, "GP": 9}, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16}),
+    ("hopper/convolution", "convolution", CONV, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),
     ("hopper/attention", "attention", HEADS, 168, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
     ("hopper/attention_backward", "attention_backward", BACK, 168, 1,
      {"HGMMA": 32, "MUFU": 32, "UTMALDG": 10, "STSM": 4, "UTMAREDG": 4, "UTMASTG": 8}),

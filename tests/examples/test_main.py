@@ -6,10 +6,10 @@ import pytest
 
 EVERY = ["rms_norm", "sgemm", "softmax", "layer_norm", "cross_entropy", "swiglu", "vector_add", "reduce_sum",
          "transpose", "ampere/gemm", "ampere/attention", "hopper/gemm", "hopper/persistent_gemm", "hopper/fp8_gemm",
-         "hopper/grouped_gemm", "hopper/attention", "hopper/attention_backward", "blackwell/gemm",
+         "hopper/grouped_gemm", "hopper/convolution", "hopper/attention", "hopper/attention_backward", "blackwell/gemm",
          "blackwell/pair_gemm", "blackwell/attention"]
 
-KERNELS = {"swiglu": 2}                         # of a file with more than one
+COMPARISONS = {"swiglu": 2, "hopper/convolution": 3}            # of files with more than one
 
 
 @pytest.mark.parametrize("path", EVERY)
@@ -18,6 +18,6 @@ def test_main_checks_arrays_of_every_package(example, path: str, capsys):
     pytest.importorskip("jax")
     example(path).main()
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3 * KERNELS.get(path, 1)
-    for line, package in zip(lines, ("numpy", "torch", "jax") * KERNELS.get(path, 1), strict=True):
+    assert len(lines) == 3 * COMPARISONS.get(path, 1)
+    for line, package in zip(lines, ("numpy", "torch", "jax") * COMPARISONS.get(path, 1), strict=True):
         assert f"{package} arrays, on 'sim': largest difference from NumPy" in line

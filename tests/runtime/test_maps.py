@@ -57,6 +57,19 @@ def test_a_tile_that_makes_no_map_says_why(tile, message):
         map_of(tile, A, {})
 
 
+def test_a_tile_may_make_its_map_itself():
+    """From the array, the sizes and the template parameters that its function names."""
+    def turned(array, K, BM, DEPTH=8):
+        return TensorMap(array, (BM, DEPTH), shape=(K, 32), strides=(64,))
+    assert facts(map_of(Tile("M", "K", f16, tensor_map=turned), A, {"BM": 8})) == ((128, 32), (64, 2), (8, 8), None)
+    with pytest.raises(LaunchError, match="takes 'BM', which is neither a size nor a template parameter; known: M, K"):
+        map_of(Tile("M", "K", f16, tensor_map=turned), A, {})
+    with pytest.raises(LaunchError, match=r"tensor_map of Tile\(M, K, f16\) gave 3; expected a pyptx.TensorMap"):
+        map_of(Tile("M", "K", f16, tensor_map=lambda array: 3), A, {})
+    with pytest.raises(ValueError, match="tensor_map= makes the whole map; leave out tma_box"):
+        Tile("M", "K", f16, tma_box=(8, 8), tensor_map=turned)
+
+
 @kernel(arch="sm_90a", in_specs=[Tile("M", 32, f32, Layout.TMA_128B, tma_box=(8, 32))],
         out_specs=[Tile("M", 32, f32, Layout.TMA_128B, tma_box=(8, 32))],
         grid=lambda M: M // 8, block=(32, 1, 1))

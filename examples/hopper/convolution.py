@@ -1,0 +1,189 @@
+"""Convolution for Hopper, as a matrix product that never writes its matrix: TMA gathers the pixels of each filter tap.
+
+    python examples/hopper/convolution.py
+    pyptx view examples/hopper/convolution.py:convolution -p N=1 H=16 W=16 C=64 R=3 S=3 F=128 P=16 Q=16 PAD=1 -o conv.html
+
+To read after persistent_gemm.py, whose consumers, ring and way out it shares. Images are NHWC, filters RSCF (height,
+width, channels in, filters out), as JAX has them; the result is NPQF. What is new, and where described:
+
+- The product behind a convolution: a row for each pixel of the result, a column for each filter, and R * S * C steps
+  (Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", "implicit GEMM").
+- A tensor map in im2col mode: a copy brings 64 channels of the BM pixels that one filter tap reads, from row to row and
+  from image to image, with zeros for the padding and steps for the stride. The coordinates say where the first pixel's
+  window begins, the offsets which tap it is (PTX ISA, "Tensors": im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col).
+- Tensor maps that a box does not describe: a Tile's `tensor_map` makes them from the array and the parameters.
+
+Cost: 168 registers a thread at launch, then 40 of the producer's and 232 of a consumer's; 225 KiB of shared memory: one
+CTA on an SM.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from examples.hopper.boxes import Boxes
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, grouped, meet
+from examples.products import check_choices, check_lines, check_memory
+from pyptx import TensorMap, Tile, kernel, ptx, reg
+from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.testing import compare
+from pyptx.types import PtxType, bf16, f16, f32, u16, u32
+
+CONSUMERS = 2                   # warpgroups that multiply
+THREADS = 128 * (1 + CONSUMERS)
+SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "STAGES": (3, 4, 5, 6), "GROUP": (4, 8, 16)}
+
+
+def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, GROUP=8, CTAS=132):
+    """y[n, p, q] = the sum over r, s of x[n, p * STRIDE - PAD + r * DILATION, q * STRIDE - PAD + s * DILATION] @ w[r, s];
+    x is zero outside; sums in f32. See check_sizes for the sizes that are taken."""
+    (N, H, W, C), (R, S, _, F) = x.shape, w.shape
+    P, Q = y.shape[1:3]
+    check_sizes(H, W, C, R, S, F, P, Q, STRIDE, PAD, DILATION, BM, BN, STAGES)
+    a_bytes, b_bytes = BM * LINE, BN * LINE
+    pixels = N * P * Q
+    tiles_down, tiles_across = -(-pixels // BM), -(-F // BN)
+
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4), Boxes(CONSUMERS * 4, y.dtype)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    first_tile = reg.from_(ptx.special.ctaid.x(), u32)
+    with ptx.if_(tid == 0):
+        ring.set_up()
+        ptx.fence.mbarrier_init()
+    meet()
+
+    def corner(tile: Reg) -> tuple[Reg, Reg]:
+        """First pixel and first filter of a tile."""
+        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
+        return down * BM, across * BN
+
+    gives = BM * BN > 128 * 64                          # registers; smaller tiles do with what a thread starts with
+    with ptx.if_(tid < 128):
+        if gives:
+            ptx.setmaxnreg_dec(40)
+        with ptx.if_(tid == 0):
+            for tile in ptx.range_(first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CTAS)):
+                pixel, column = corner(tile)
+                line, q = divided(pixel, Q)
+                image, p = divided(line, P)
+                top, left = p * STRIDE - PAD, q * STRIDE - PAD
+                for r in ptx.range_(0, R):
+                    down = ptx.inst.cvt.u16.u32(reg.scalar(u16), r * DILATION)
+                    for s in ptx.range_(0, S):
+                        right = ptx.inst.cvt.u16.u32(reg.scalar(u16), s * DILATION)
+                        for c in ptx.range_(0, C, BOX):
+                            to_a, ready = ring.to_fill(a_bytes + b_bytes)
+                            ptx.cp.async_bulk.tensor.im2col_4d(dst=to_a, src=x.tma_desc(), mbar=ready,
+                                                               coord=(c, left, top, image), offsets=(right, down))
+                            for j in range(0, BN, BOX):
+                                ptx.cp.async_bulk.tensor_3d(dst=to_a + (a_bytes + j * LINE), src=w.tma_desc(),
+                                                            mbar=ready, coord=(column + j, c, r * S + s))
+    with ptx.else_():
+        if gives:
+            ptx.setmaxnreg_inc(232)
+        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
+        rows = BM // CONSUMERS                          # of this consumer
+        parts = Product(ring, consumer, rows, BM, BN, BOX, x.dtype)
+        for tile in ptx.range_(first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CTAS)):
+            pixel, column = corner(tile)
+            for i, part in enumerate(parts.of_steps(R * S * -(-C // BOX), lane)):
+                boxes.write(part, y, pixel + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
+        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+
+
+def grid(N: int, P: int, Q: int, F: int, BM: int, BN: int, CTAS: int) -> int:
+    """How many CTAs: all that the GPU holds, or enough for the tiles."""
+    return min(CTAS, -(-N * P * Q // BM) * -(-F // BN))
+
+
+def pixels_map(x: Any, R: int, S: int, STRIDE: int, PAD: int, DILATION: int, BM: int) -> TensorMap:
+    """Of the images: the windows' first pixels lie in a box that the padding widens and the filter's size narrows."""
+    upper = PAD - (R - 1) * DILATION, PAD - (S - 1) * DILATION
+    return TensorMap(x, (BM, BOX), im2col=((-PAD, -PAD), upper), element_strides=(1, STRIDE, STRIDE, 1), swizzle="128B")
+
+
+def filters_map(w: Any) -> TensorMap:
+    """Of the filters: a matrix of channels and filters for each tap, so that missing channels read as zero."""
+    R, S, C, F = w.shape
+    return TensorMap(w, (1, BOX, BOX), shape=(R * S, C, F), strides=(C * F * 2, F * 2), swizzle="128B")
+
+
+def result_map(y: Any) -> TensorMap:
+    """Of the result: a row for each pixel."""
+    N, P, Q, F = y.shape
+    item = y.dtype.itemsize
+    return TensorMap(y, (Boxes.ROWS, LINE // item), shape=(N * P * Q, F), strides=(F * item,), swizzle="128B")
+
+
+def check_sizes(H: int, W: int, C: int, R: int, S: int, F: int, P: int, Q: int, STRIDE: int, PAD: int, DILATION: int,
+                BM: int, BN: int, STAGES: int) -> None:
+    """Raise ValueError for sizes that do not fit each other, or that TMA or the tiling does not take: C and F are
+    multiples of 8, STRIDE is 1 to 8, anything else is free within the 128 pixels that a window's corner may lie away.
+    """
+    wanted = result_size(H, R, STRIDE, PAD, DILATION), result_size(W, S, STRIDE, PAD, DILATION)
+    if (P, Q) != wanted:
+        raise ValueError(f"convolution: the result is {P} x {Q}; of {H} x {W} with filters of {R} x {S}, STRIDE={STRIDE}, "
+                         f"PAD={PAD}, DILATION={DILATION} it is P={wanted[0]}, Q={wanted[1]}")
+    check_lines("convolution", {"C": C, "F": F}, 8)
+    check_choices("convolution", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), STRIDE=(STRIDE, tuple(range(1, 9))))
+    if BM * BN > 128 * 256:
+        raise ValueError(f"convolution: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
+                         "BM * BN is at most 128 * 256")
+    check_memory("convolution", STAGES, STAGES * (BM + BN) * LINE + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
+
+
+def result_size(size: int, taps: int, STRIDE: int, PAD: int, DILATION: int) -> int:
+    """Height or width of the result, from that of the images and of the filters.
+
+    Raises:
+        ValueError: the filters do not fit into the images.
+    """
+    room = size + 2 * PAD - (taps - 1) * DILATION
+    if room < 1:
+        raise ValueError(f"convolution: {taps} taps with DILATION={DILATION} do not fit into {size} pixels with PAD={PAD}")
+    return (room - 1) // STRIDE + 1
+
+
+def convolution_of(dtype: PtxType, out: PtxType) -> Kernel:
+    """The kernel for images and filters of `dtype` (bf16 or f16) and results of `out` (f32, bf16 or f16)."""
+    return kernel(product, name="convolution", arch="sm_90a",
+                  in_specs=[Tile("N", "H", "W", "C", dtype, tensor_map=pixels_map),
+                            Tile("R", "S", "C", "F", dtype, tensor_map=filters_map)],
+                  out_specs=[Tile("N", "P", "Q", "F", out, tensor_map=result_map)],
+                  grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+
+
+convolution = convolution_of(bf16, bf16)
+
+
+def convolve(x: Any, w: Any, *, of: Kernel = convolution, STRIDE: int = 1, PAD: int = 0, DILATION: int = 1,
+             **params: Any) -> Any:
+    """The convolution of NHWC images with RSCF filters: finds the result's size."""
+    P, Q = (result_size(x.shape[1 + i], w.shape[i], STRIDE, PAD, DILATION) for i in (0, 1))
+    return of(x, w, P=P, Q=Q, STRIDE=STRIDE, PAD=PAD, DILATION=DILATION, **params)
+
+
+def reference(x: np.ndarray, w: np.ndarray, STRIDE: int = 1, PAD: int = 0, DILATION: int = 1) -> np.ndarray:
+    """The same in NumPy, in f32: a matrix product for each tap."""
+    R, S = w.shape[:2]
+    P, Q = (result_size(x.shape[1 + i], w.shape[i], STRIDE, PAD, DILATION) for i in (0, 1))
+    padded = np.pad(x.astype(np.float32), ((0, 0), (PAD, PAD), (PAD, PAD), (0, 0)))
+    taps = ((r, s, padded[:, r * DILATION:, s * DILATION:][:, :(P - 1) * STRIDE + 1:STRIDE, :(Q - 1) * STRIDE + 1:STRIDE])
+            for r in range(R) for s in range(S))
+    return sum(window @ w[r, s].astype(np.float32) for r, s, window in taps)
+
+
+def main() -> None:
+    random = np.random.default_rng(0)
+    x, w = (random.standard_normal(shape).astype(np.float16) for shape in ((2, 14, 15, 72), (3, 3, 72, 136)))
+    kernel_ = convolution_of(f16, f32)
+    for choice in ({"PAD": 1}, {"STRIDE": 2, "PAD": 1}, {"DILATION": 2}):
+        compare(kernel_, [x, w], reference(x, w, **choice), rtol=1e-3, atol=1e-2, of=kernel_, call=convolve, CTAS=4,
+                **choice)
+
+
+if __name__ == "__main__":
+    main()
