@@ -1,13 +1,13 @@
 """Convolution for Hopper, as a matrix product that never writes its matrix: TMA gathers the pixels of each filter tap.
 
     python examples/hopper/convolution.py
-    pyptx view examples/hopper/convolution.py:convolution -p N=1 H=16 W=16 C=64 R=3 S=3 F=128 P=16 Q=16 PAD=1 -o conv.html
+    pyptx view examples/hopper/convolution.py:convolution -p N=1 H=8 W=8 C=64 R=3 S=3 F=64 P=8 Q=8 PAD=1 -o conv.html
 
 To read after persistent_gemm.py, whose consumers, ring and way out it shares. Images are NHWC, filters RSCF (height,
-width, channels in, filters out), as JAX has them; the result is NPQF. What is new, and where described:
+width, channels, filters), as JAX has them; the result is NPQF. What is new, and where described:
 
-- The product behind a convolution: a row for each pixel of the result, a column for each filter, and R * S * C steps
-  (Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", "implicit GEMM").
+- The product behind a convolution: a row for each pixel of the result, a column for each filter, sums of R * S * C
+  (Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning").
 - A tensor map in im2col mode: a copy brings 64 channels of the BM pixels that one filter tap reads, from row to row and
   from image to image, with zeros for the padding and steps for the stride. The coordinates say where the first pixel's
   window begins, the offsets which tap it is (PTX ISA, "Tensors": im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col).
@@ -38,8 +38,10 @@ SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "STAGES": (3, 4, 5, 6), "GROUP"
 
 
 def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, GROUP=8, CTAS=132):
-    """y[n, p, q] = the sum over r, s of x[n, p * STRIDE - PAD + r * DILATION, q * STRIDE - PAD + s * DILATION] @ w[r, s];
-    x is zero outside; sums in f32. See check_sizes for the sizes that are taken."""
+    """y[n, p, q] = the sum over r, s of x[n, p * STRIDE + r * DILATION - PAD, q * STRIDE + s * DILATION - PAD] @ w[r, s]
+
+    x is zero outside; sums in f32. See check_sizes for the sizes that are taken.
+    """
     (N, H, W, C), (R, S, _, F) = x.shape, w.shape
     P, Q = y.shape[1:3]
     check_sizes(H, W, C, R, S, F, P, Q, STRIDE, PAD, DILATION, BM, BN, STAGES)
@@ -125,8 +127,8 @@ def check_sizes(H: int, W: int, C: int, R: int, S: int, F: int, P: int, Q: int, 
     """
     wanted = result_size(H, R, STRIDE, PAD, DILATION), result_size(W, S, STRIDE, PAD, DILATION)
     if (P, Q) != wanted:
-        raise ValueError(f"convolution: the result is {P} x {Q}; of {H} x {W} with filters of {R} x {S}, STRIDE={STRIDE}, "
-                         f"PAD={PAD}, DILATION={DILATION} it is P={wanted[0]}, Q={wanted[1]}")
+        raise ValueError(f"convolution: the result is {P} x {Q}; of {H} x {W} with filters of {R} x {S}, "
+                         f"STRIDE={STRIDE}, PAD={PAD}, DILATION={DILATION} it is P={wanted[0]}, Q={wanted[1]}")
     check_lines("convolution", {"C": C, "F": F}, 8)
     check_choices("convolution", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), STRIDE=(STRIDE, tuple(range(1, 9))))
     if BM * BN > 128 * 256:
@@ -143,7 +145,8 @@ def result_size(size: int, taps: int, STRIDE: int, PAD: int, DILATION: int) -> i
     """
     room = size + 2 * PAD - (taps - 1) * DILATION
     if room < 1:
-        raise ValueError(f"convolution: {taps} taps with DILATION={DILATION} do not fit into {size} pixels with PAD={PAD}")
+        raise ValueError(f"convolution: {taps} taps with DILATION={DILATION} do not fit into {size} pixels with "
+                         f"PAD={PAD}")
     return (room - 1) // STRIDE + 1
 
 
@@ -171,9 +174,9 @@ def reference(x: np.ndarray, w: np.ndarray, STRIDE: int = 1, PAD: int = 0, DILAT
     R, S = w.shape[:2]
     P, Q = (result_size(x.shape[1 + i], w.shape[i], STRIDE, PAD, DILATION) for i in (0, 1))
     padded = np.pad(x.astype(np.float32), ((0, 0), (PAD, PAD), (PAD, PAD), (0, 0)))
-    taps = ((r, s, padded[:, r * DILATION:, s * DILATION:][:, :(P - 1) * STRIDE + 1:STRIDE, :(Q - 1) * STRIDE + 1:STRIDE])
-            for r in range(R) for s in range(S))
-    return sum(window @ w[r, s].astype(np.float32) for r, s, window in taps)
+    down, across = (slice(0, (count - 1) * STRIDE + 1, STRIDE) for count in (P, Q))
+    return sum(padded[:, r * DILATION:, s * DILATION:][:, down, across] @ w[r, s].astype(np.float32)
+               for r, s in np.ndindex(R, S))
 
 
 def main() -> None:

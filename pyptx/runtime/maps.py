@@ -76,8 +76,8 @@ def _own(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
     named = {p.name: p for p in list(signature(tile.tensor_map).parameters.values())[1:]}
     missing = [name for name, p in named.items() if name not in sizes and p.default is Parameter.empty]
     if missing:
-        raise LaunchError(f"tensor_map of {tile} takes {missing[0]!r}, which is neither a size nor a template parameter; "
-                          f"known: {', '.join(sizes) or 'none'}")
+        raise LaunchError(f"tensor_map of {tile} takes {missing[0]!r}, which is neither a size nor a template "
+                          f"parameter; known: {', '.join(sizes) or 'none'}")
     made = tile.tensor_map(array, **{name: sizes[name] for name in named if name in sizes})
     if not isinstance(made, TensorMap):
         raise LaunchError(f"tensor_map of {tile} gave {made!r}; expected a pyptx.TensorMap")

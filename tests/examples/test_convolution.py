@@ -1,4 +1,4 @@
-"""The convolution for Hopper: right in every schedule, stride, padding, dilation and tail; held against torch and JAX."""
+"""The convolution for Hopper: right in every schedule, stride, padding, dilation and tail; torch and JAX agree."""
 
 from __future__ import annotations
 
