@@ -8,9 +8,9 @@ width, channels, filters), as JAX has them; the result is NPQF. What is new, and
 
 - The product behind a convolution: a row for each pixel of the result, a column for each filter, sums of R * S * C
   (Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning").
-- A tensor map in im2col mode: a copy brings 64 channels of the BM pixels that one filter tap reads, from row to row and
+- A tensor map in im2col mode: a copy brings 64 channels of the BM pixels that a filter tap reads, from row to row and
   from image to image, with zeros for the padding and steps for the stride. The coordinates say where the first pixel's
-  window begins, the offsets which tap it is (PTX ISA, "Tensors": im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col).
+  window begins, the offsets which tap it is (PTX ISA, "Tensors": im2col; CUDA Driver API, cuTensorMapEncodeIm2col).
 - Tensor maps that a box does not describe: a Tile's `tensor_map` makes them from the array and the parameters.
 
 Cost: 168 registers a thread at launch, then 40 of the producer's and 232 of a consumer's; 225 KiB of shared memory: one
@@ -38,7 +38,7 @@ SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "STAGES": (3, 4, 5, 6), "GROUP"
 
 
 def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, GROUP=8, CTAS=132):
-    """y[n, p, q] = the sum over r, s of x[n, p * STRIDE + r * DILATION - PAD, q * STRIDE + s * DILATION - PAD] @ w[r, s]
+    """y[n, p, q] = sum over r, s of x[n, p * STRIDE + r * DILATION - PAD, q * STRIDE + s * DILATION - PAD] @ w[r, s]
 
     x is zero outside; sums in f32. See check_sizes for the sizes that are taken.
     """
