@@ -7,7 +7,8 @@ A number is written as its class and its value, `O(132)`. The classes:
 * R  remembered from the data sheet or white paper of that GPU, checked against the published peaks by arithmetic.
 * D  derived by arithmetic from O and R.
 * M  measured by others: RRZE-HPC gpu-benches for A100, H100 PCIe, GH200 and L40, a report on an RTX 4090, Jia et al.
-  2019 for the T4.
+  2019 for the T4; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
+  of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
 * P  read from the stall counts that `ptxas` 13.5 schedules.
 * A  assumed: nobody's number was at hand, so it is that of the nearest GPU that was measured, scaled by SMs and clock.
 
@@ -108,7 +109,7 @@ ROWS = (
         l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
     Row("H200 SXM", "sm_90a", O(132), O(1.98), O(4800), R(141), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
         l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
-    Row("B200 SXM", "sm_100a", O(148), O(1.965), O(8000), R(180), O(126), A(5493), O(1000),
+    Row("B200 SXM", "sm_100a", O(148), O(1.965), O(8000), R(180), O(126), M(7900), O(1000),
         {"tcgen05.f16": O(8192), "tcgen05.tf32": O(4096), "tcgen05.f8": O(16384), "tcgen05.f4": O(32768),
          "tcgen05.s8": R(16384), "mma.f16": P(2048), "mma.tf32": D(1024), "mma.s8": D(4096),
          "mma.f8": P(2048),                     # emulated, as on Hopper

@@ -19,8 +19,11 @@ from heapq import heappop, heappush
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.replaystate import UNITS, Memory, Phases, Run, Span, Team
 from pyptx.analysis.model.steps import Kind, Operation
+from pyptx.analysis.model.trips import TEAM
 
 __all__ = ["Memory", "Run", "replay"]
+
+Key = tuple[tuple[int, int], int]       # of a ring: place of its CTA, the how manieth there, number of the ring
 
 
 def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants,
@@ -45,9 +48,9 @@ class _Replay:
         self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [(place, 0) for place, _, _ in teams]        # of each team: its place, and the how manieth there
         self.asleep: dict[int, float] = {}                      # team -> since when
-        self.rings: dict[tuple[tuple[int, int], int], Phases] = {}
+        self.rings: dict[Key, Phases] = {}
         self.barriers: dict[tuple, dict[int, tuple[float, bool]]] = {}     # team -> when it came, whether it sleeps
-        self.members: dict[tuple, set[int]] = {}
+        self.members: dict[tuple, dict[int, float]] = {}       # team -> warps of it that come
         for team in self.teams:
             self._prepare(team)
         uses = [{op.unit for op in team.operations} for team in self.teams]
@@ -58,28 +61,36 @@ class _Replay:
 
     def _prepare(self, team: Team) -> None:
         """Count what the team gives to each ring and which barriers it comes to."""
-        waits: dict[tuple[tuple[int, int], int], int] = {}
+        waits: dict[Key, int] = {}
         cta = self.cta[team.number]
         for op in team.operations:
             if op.kind == Kind.NEXT:
                 cta = cta[0], cta[1] + 1
             elif op.kind == Kind.BARRIER:
-                self.members.setdefault((cta, op.about[0]), set()).add(team.number)
+                self.members.setdefault((cta, op.about[0]), {})[team.number] = op.width
             elif op.about is not None and op.kind in _GIVES:
-                phases = self.rings.setdefault((cta, op.about.number), Phases())
-                phases.given[team.number] = phases.given.get(team.number, 0) + 1
+                for key in self._keys(team, cta, op):
+                    phases = self.rings.setdefault(key, Phases())
+                    phases.given[team.number] = phases.given.get(team.number, 0) + 1
             elif op.about is not None and op.kind == Kind.RING_WAIT:
                 waits[cta, op.about.number] = waits.get((cta, op.about.number), 0) + 1
         for key, count in waits.items():
             phases = self.rings.setdefault(key, Phases())
             phases.expects = max(phases.expects, count)
 
+    def _keys(self, team: Team, cta: tuple[int, int], op: Operation) -> list[Key]:
+        """The rings that an operation completes something of: that of its own CTA, or of all of the cluster."""
+        if not op.everywhere:
+            return [(cta, op.about.number)]
+        first, number = cta[0] - team.rank, cta[1]
+        return [((first + rank, number), op.about.number) for rank in range(self.sms)]
+
     def run(self) -> Run:
         for phases in self.rings.values():
             phases.parts = {team: max(1, round(count / phases.expects)) for team, count in phases.given.items()}
             phases.given = dict.fromkeys(phases.given, 0)
             phases.done = []
-        self.times: dict[tuple[tuple[int, int], int], list[list[float]]] = {}
+        self.times: dict[Key, list[list[float]]] = {}
         ready = [(0.0, team.number) for team in self.teams]
         self.ready = ready
         while True:
@@ -168,7 +179,8 @@ class _Replay:
                 scoreboards[op.read] = end + 8, "copies"
         elif kind == Kind.COPY_BULK:
             done = self._read(team.rank, op.bytes, end, self.memory.copy_cycles)
-            done = max(done, self._occupy(team.rank, "shared", op.shared, end))
+            for rank in range(self.sms) if op.sms > 1 else (team.rank,):
+                done = max(done, self._occupy(rank, "shared", op.shared, end))
             if op.read >= 0:
                 scoreboards[op.read] = end + 8, "copies"
             self._give(team, op, done)
@@ -286,15 +298,15 @@ class _Replay:
         name, count, only_arrives = op.about
         cta = self.cta[team.number]
         members = self.members[cta, name]
-        expected = min(count or len(members), len(members))
-        if expected <= 1:
+        expected = min(count or TEAM * len(members), sum(members.values()))
+        if expected <= op.width:
             return start + self.constants.barrier_cycles
         come = self.barriers.setdefault((cta, name), {})
         if team.number in come:                                 # it was here: nobody else will come
             come.pop(team.number)
             return start
         come[team.number] = start, not only_arrives
-        if len(come) < expected:
+        if sum(members[number] for number in come) < expected:
             return start if only_arrives else None
         latest = max(time for time, _ in come.values())
         del self.barriers[cta, name]
@@ -311,24 +323,26 @@ class _Replay:
         """A completion for the ring: who sleeps for a phase that is now known wakes."""
         if op.about is None:
             return
-        key = self.cta[team.number], op.about.number
-        phases = self.rings[key]
-        number = phases.given[team.number]
-        phases.given[team.number] = number + 1
-        phase = number // phases.parts[team.number]
-        times = self.times.setdefault(key, [])
-        while len(times) <= phase:
-            times.append([0.0])
-        times[phase][0] = max(times[phase][0], time)
-        self._settle(key, phases)
+        cta = self.cta[team.number]
+        for key in self._keys(team, cta, op):
+            there = time if key[0] == cta else time + self.memory.remote_cycles
+            phases = self.rings[key]
+            number = phases.given[team.number]
+            phases.given[team.number] = number + 1
+            phase = number // phases.parts[team.number]
+            times = self.times.setdefault(key, [])
+            while len(times) <= phase:
+                times.append([0.0])
+            times[phase][0] = max(times[phase][0], there)
+            self._settle(key, phases)
 
-    def _settle(self, key: tuple[tuple[int, int], int], phases: Phases) -> None:
+    def _settle(self, key: Key, phases: Phases) -> None:
         """Phases for which everybody has given, or can give no more."""
         times = self.times.get(key, [])
         while len(phases.done) < len(times):
             phase = len(phases.done)
             if any(phases.given[k] < (phase + 1) * part and self.teams[k].at < len(self.teams[k].operations)
-                   and self.cta[k] <= key[0] for k, part in phases.parts.items()):
+                   and self.cta[k][1] <= key[0][1] for k, part in phases.parts.items()):
                 break
             before = phases.done[-1] if phases.done else 0.0
             phases.done.append(max(before, times[phase][0]))
@@ -367,7 +381,7 @@ class _Replay:
         return True
 
     def _mark(self, team: Team, op: Operation) -> None:
-        """Turns of a shortened loop: what those in the second half lasted stands for those left out. Or a new CTA."""
+        """Turns of a shortened loop: what the last quarter of them lasted stands for those left out. Or a new CTA."""
         if op.kind == Kind.NEXT:
             self._next(team)
             return
@@ -383,10 +397,10 @@ class _Replay:
 
     def _next(self, team: Team) -> None:
         """The team goes on as one of the next CTA of its place, which waits for nothing that the one before began."""
-        place, number = before = self.cta[team.number]
+        place, number = self.cta[team.number]
         self.cta[team.number] = place, number + 1
         for key, phases in self.rings.items():
-            if key[0] == before and team.number in phases.parts:
+            if key[0][1] == number and team.number in phases.parts:
                 self._settle(key, phases)
         team.now += self.constants.start_cycles
         team.scoreboards[:] = [(0.0, "")] * 6

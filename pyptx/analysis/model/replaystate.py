@@ -21,6 +21,7 @@ class Memory:
         port: bytes a clock from and to L2.         dram: share of DRAM's rate.
         from_dram: share of what is read that DRAM delivers; to_dram the same of what is written.
         load_cycles: from a load to its result; copy_cycles: from a bulk copy to its mbarrier.
+        remote_cycles: from an arrival to the mbarrier of another CTA of the cluster.
     """
 
     port: float
@@ -29,6 +30,7 @@ class Memory:
     to_dram: float
     load_cycles: float
     copy_cycles: float
+    remote_cycles: float = 0.0
 
 
 class Span(NamedTuple):

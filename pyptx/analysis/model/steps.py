@@ -41,6 +41,8 @@ class Operation(NamedTuple):
         issue: cycles of the schedulers.     unit, cycles: what it occupies, of the SM.        latency: to its result.
         bytes: of memory; `shared`: cycles of shared memory besides.         about: ring, barrier, loop or group count.
         width: warps that execute it, 0..4.
+        sms: of the cluster, whose shared memory it writes or whose tensor cores it uses.
+        everywhere: what it completes, it completes for all CTAs of the cluster.
     """
 
     kind: int
@@ -56,6 +58,8 @@ class Operation(NamedTuple):
     shared: float = 0.0
     about: object = None
     width: float = 4.0
+    sms: int = 1
+    everywhere: bool = False
 
 
 def shortened(paths: Sequence[Path], budget: int, least: int) -> dict[float, int]:
@@ -105,6 +109,7 @@ class Writer:
     rings: Mapping[int, Ring]
     skips: Mapping[float, int]
     missing: float                                      # share of global reads that L1 does not have
+    cluster: int                                        # CTAs of one
     operations: list[Operation] = field(default_factory=list)
     kept: dict[int, float] = field(default_factory=dict)
     _loops: int = 0
@@ -126,12 +131,13 @@ class Writer:
         number, left_out = self._loops, self.skips.get(loop.trips, 0)
         self._loops += 1
         turns = max(1, round(loop.trips) - left_out)
+        steady = turns - max(1, turns // 4)             # what the loop before left under way is over by then
         for turn in range(turns):
             self._path(loop.body, team, turn)
-            if left_out and (turn + 1 == turns or turn + 1 == turns // 2):
+            if left_out and (turn + 1 == turns or turn + 1 == steady):
                 self.operations.append(_mark(Kind.TURN, (number, turn + 1)))
         if left_out:
-            self.operations.append(_mark(Kind.LEAVE, (number, turns - turns // 2, loop.trips - turns)))
+            self.operations.append(_mark(Kind.LEAVE, (number, turns - steady, loop.trips - turns)))
 
     def one(self, step: Step, team: Team) -> Operation:
         """One machine instruction as the replay sees it."""
@@ -194,15 +200,17 @@ class Writer:
             case "UTMALDG" | "UBLKCP" | "UTMASTG" | "UTMAREDG" | "UBLKRED" | "UTMAPF" | "UBLKPF":
                 stores = owner >= 0 and self.worths[owner].writes
                 return {"kind": Kind.STORE_BULK if stores else Kind.COPY_BULK, "unit": "tma", "bytes": bulk,
-                        "cycles": self.constants.copy_request_cycles, "shared": bulk / LINE, "about": ring}
+                        "cycles": self.constants.copy_request_cycles, "shared": bulk / LINE, "about": ring,
+                        "sms": self.cluster if "MULTICAST" in opcode else 1,
+                        "everywhere": "MULTICAST" in opcode or "2CTA" in opcode}
             case "SYNCS" if "PHASECHK" in opcode:
                 return {"kind": Kind.RING_WAIT, "latency": self.constants.special_cycles, "about": ring}
             case "SYNCS" if "ARRIVE" in opcode:
-                return {"kind": Kind.ARRIVE, "about": ring}
+                return {"kind": Kind.ARRIVE, "about": ring, "everywhere": self.cluster > 1 and ".RED" in opcode}
             case "ARRIVES":
                 return {"kind": Kind.ARRIVE_AFTER_COPIES, "about": ring}
             case "UTCBAR":
-                return {"kind": Kind.ARRIVE_AFTER_TENSOR, "about": ring}
+                return {"kind": Kind.ARRIVE_AFTER_TENSOR, "about": ring, "everywhere": "MULTICAST" in opcode}
             case "LDGDEPBAR" | "UTMACMDFLUSH":
                 return {"kind": Kind.COMMIT}
             case "DEPBAR":
@@ -220,8 +228,9 @@ class Writer:
                 worth = self.worths[owner] if owner >= 0 else None
                 kind = worth.pipe.partition(".")[2] if worth and worth.pipe else "f16"
                 rate = self.gpu.flops_per_clock("tcgen05", kind) or 8192
-                return {"kind": Kind.PRODUCT_TENSOR, "unit": "tensor",
-                        "cycles": self._each("tensor_flops", owner, copies) / rate}
+                sms = 2 if "2CTA" in opcode else 1      # a pair's product runs on the tensor cores of both
+                return {"kind": Kind.PRODUCT_TENSOR, "unit": "tensor", "sms": sms,
+                        "cycles": self._each("tensor_flops", owner, copies) / rate / sms}
         if word.endswith("GMMA") and (product := product_of(opcode)) is not None:
             kind, operations = product
             rate = self.gpu.flops_per_clock("wgmma", kind) or 4096
@@ -234,7 +243,7 @@ class Writer:
         return None
 
     def _barrier(self, owner: int, team: Team) -> tuple[object, int] | None:
-        """What tells a barrier of the CTA from others, and how many teams it waits for; 0: all of the CTA. None where
+        """What tells a barrier of the CTA from others, and how many warps it waits for; 0: all of the CTA. None where
         the team's guard never let it come."""
         action = self.program.actions[owner] if owner >= 0 else None
         if not isinstance(action, BarrierOp):
@@ -243,7 +252,7 @@ class Writer:
         bits = int(team.named[owner])
         if not bits:
             return None
-        return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 128)
+        return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 32)
 
 
 def one_after_another(operations: Sequence[Operation], ctas: int, written: int, last: bool) -> list[Operation]:

@@ -34,18 +34,18 @@ _NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "loc
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """Four neighbouring warps of a CTA.
+    """Four neighbouring warps of a CTA, or those of them that do about the same.
 
     Attributes:
         rank: of the CTA in its cluster.
-        number: of the team in the CTA.
+        warps: their numbers in the CTA.
         counts: executions of each PTX instruction, by the warp of the team that executes it most.
         width: how many warps execute it, 0..4.
         named: bits of the CTA's barriers it comes to at each PTX instruction.
     """
 
     rank: int
-    number: int
+    warps: tuple[int, ...]
     counts: np.ndarray
     width: np.ndarray
     named: np.ndarray
@@ -62,12 +62,28 @@ def teams_of(issues: np.ndarray, named: np.ndarray, cluster: int) -> list[Team]:
     for rank in range(cluster):
         own = issues[rank * warps:(rank + 1) * warps].astype(np.float64)
         barriers = named[rank * warps:(rank + 1) * warps]
-        for number, first in enumerate(range(0, warps, TEAM)):
-            few = own[first:first + TEAM]
-            most = few.max(axis=0)
-            teams.append(Team(rank, number, most, few.sum(axis=0) / np.maximum(most, 1),
-                              np.bitwise_or.reduce(barriers[first:first + TEAM], axis=0)))
+        for first in range(0, warps, TEAM):
+            for members in _alike(own, range(first, min(first + TEAM, warps))):
+                few = own[members]
+                most = few.max(axis=0)
+                teams.append(Team(rank, tuple(members), most, few.sum(axis=0) / np.maximum(most, 1),
+                                  np.bitwise_or.reduce(barriers[members], axis=0)))
     return teams
+
+
+def _alike(issues: np.ndarray, warps: Sequence[int]) -> list[list[int]]:
+    """Groups of warps that go through the code together: of two, the one that executes less shares at least half of it
+    with the other. So a warp with a role of its own is on its own, and one that only waits is not."""
+    groups: list[list[int]] = []
+    for warp in warps:
+        for group in groups:
+            pair = issues[[warp, group[0]]]
+            if 2 * pair.min(axis=0).sum() >= pair.sum(axis=1).min():
+                group.append(warp)
+                break
+        else:
+            groups.append([warp])
+    return groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class Sample:
         cluster: counts of a cluster in the middle of the grid.
         issues: its executions by (warp of the cluster, instruction).
         named: bits of the CTA's barriers that each warp of a cluster came to, by (warp, instruction).
+        longest: the same three of the cluster that executes most, of those that were simulated.
         barriers: the mbarriers each instruction worked on, as addresses in shared memory.
         free: instructions whose first wait for an mbarrier asked for the phase before its first.
     """
@@ -103,6 +104,7 @@ class Sample:
     cluster: Totals
     issues: np.ndarray
     named: np.ndarray
+    longest: tuple[Totals, np.ndarray, np.ndarray]
     barriers: tuple[frozenset[int], ...]
     free: frozenset[int]
 
@@ -157,9 +159,9 @@ def _whole(call: Call, observer: Observer) -> Sample:
         for name, size in found.items())
     how = f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}" \
         if prod(call.plan.cluster) > 1 else f"the whole grid was simulated: {clusters} CTA{'s' * (clusters > 1)}"
-    return Sample(observer.program, call.plan, True, True, how, totals, read, written, footprints, one,
-                  np.ceil(seen.issues / clusters), seen.named, seen.barriers,
-                  seen.free)
+    issues = np.ceil(seen.issues / clusters)
+    return Sample(observer.program, call.plan, True, True, how, totals, read, written, footprints, one, issues,
+                  seen.named, (one, issues, seen.named), seen.barriers, seen.free)
 
 
 class _Probe:
@@ -233,6 +235,8 @@ class _Probe:
         uniform = all(np.allclose(self.stack(place), self._predicted(place, axes), rtol=1e-3)
                       for place in ({middle} if self.dear else {middle, aside}))
         seen = self.at(middle)
+        most = max((*places, middle), key=lambda place: self.at(place).issues.sum())
+        longest = Totals(*self.stack(most)), self.at(most).issues, self.at(most).named
         footprints = tuple(self._footprints())
         read, written = (self._unions(footprints, axes, writes) for writes in (False, True))
         plan = self.observer.plan
@@ -240,7 +244,8 @@ class _Probe:
         how = f"{len(self.runs)} of {plan.clusters} {what} were simulated" + (
             "; the others are like them" if uniform else "; they differ in ways that do not predict each other")
         return Sample(self.observer.program, self.call.plan, False, uniform, how, Totals(*totals), read, written,
-                      footprints, Totals(*self.stack(middle)), seen.issues, seen.named, seen.barriers, seen.free)
+                      footprints, Totals(*self.stack(middle)), seen.issues, seen.named, longest, seen.barriers,
+                      seen.free)
 
     def _predicted(self, place: tuple[int, int, int], axes: list[dict[int, float]]) -> np.ndarray:
         """What the runs along the axes say of a cluster: the first one's work with the change along each axis added."""
