@@ -6,6 +6,7 @@ import pytest
 
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.replay import Memory, replay
+from pyptx.analysis.model.replaystate import Span
 from pyptx.analysis.model.rings import Ring
 from pyptx.analysis.model.steps import Kind, Operation, one_after_another
 
@@ -157,3 +158,27 @@ def test_each_cta_waits_for_the_phases_of_its_own_mbarriers():
     one = replay([(0, 0, fill), (0, 0, use)], MEMORY, CONSTANTS).cycles
     found = replay(teams, MEMORY, CONSTANTS).cycles
     assert found == pytest.approx(5 * one + 4 * (CONSTANTS.start_cycles + CONSTANTS.barrier_cycles), rel=0.02)
+
+
+FILLED, FREED = Ring(0, 2, "TMA", False), Ring(1, 2, "warps", True)
+
+
+def cluster(turns: int, slow: int, everywhere: bool) -> float:
+    """Two CTAs that each fill a ring of two stages and read it; the readers of the second take `slow` cycles a turn."""
+    def fill() -> list[Operation]:
+        copy = op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, shared=1, about=FILLED, everywhere=everywhere)
+        return [op(Kind.RING_WAIT, about=FREED), copy] * turns
+
+    def read(cycles: int) -> list[Operation]:
+        return [op(Kind.RING_WAIT, about=FILLED), op(stall=cycles),
+                op(Kind.ARRIVE, about=FREED, everywhere=everywhere)] * turns
+    memory = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=10, remote_cycles=40)
+    teams = [(0, 0, fill()), (0, 0, read(10)), (1, 1, fill()), (1, 1, read(slow))]
+    log: list[Span] = []
+    replay(teams, memory, CONSTANTS, log)
+    return next(span.start for span in log if span.who == 1 and not span.what)
+
+
+def test_ctas_of_a_cluster_wait_for_each_other_where_they_share_a_ring():
+    assert cluster(40, 500, everywhere=False) < 40 * 100
+    assert cluster(40, 500, everywhere=True) == pytest.approx(40 * 500, rel=0.1), "as slow as the slower CTA"

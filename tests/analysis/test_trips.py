@@ -72,7 +72,7 @@ def test_machine_instructions_run_as_often_as_the_ptx_they_are_of(name, shapes, 
             numbers = [k for k, i in enumerate(program.instructions)
                        if i.mnemonic.startswith(mnemonic) and not i.mnemonic.endswith("bulk_group")]
             expected = sum(team.counts[k] for k in numbers)
-            assert found[word] == pytest.approx(expected, rel=0.02), (word, team.number)
+            assert found[word] == pytest.approx(expected, rel=0.02), (word, team.warps)
 
 
 def test_the_main_loop_of_a_matrix_product_is_found_with_its_trips():
@@ -105,3 +105,12 @@ def test_a_loop_that_was_unrolled_runs_fewer_times(turns):
     found = executed(code, paths[0])
     assert found["LDG"] == pytest.approx(turns, rel=0.05) and found["STG"] == 1
     assert sum(found.values()) < 12 * turns + 60
+
+
+def test_warps_with_roles_of_their_own_are_teams_of_their_own():
+    """Of the six warps of the product for Blackwell four write, one copies and one multiplies."""
+    _, _, teams, paths = ways("blackwell/gemm.py:gemm", ((128, 1024), (1024, 256)), BF16)
+    assert [team.warps for team in teams] == [(0, 1, 2, 3), (4,), (5,)]
+    for path in paths[1:]:
+        tiles, = (part for part in path if isinstance(part, Loop))
+        assert [part.trips for part in tiles.body if isinstance(part, Loop)] == [16]

@@ -20,12 +20,12 @@ SOURCES = {
     "product_cycles": "A: what a chain of mma has beyond its rate in P",
     "copy_cycles": "A: what a tensor copy needs beyond a load",
     "copy_request_cycles": "A: one box, descriptor and address generation",
-    "port_bytes": "M: what one SM gets from L2 alone, bytes a clock; B200 at least that (rhrnald/benchmark, 5.GEMM: all "
-                  "SMs read one tile, 48 KiB for 4.19 MFLOP at 1,754 TFLOP/s)",
+    "port_bytes": "M: what one SM gets from L2 alone, bytes a clock; B200 at least that (rhrnald/benchmark, 5.GEMM: "
+                  "all SMs read one tile, 48 KiB for 4.19 MFLOP at 1,754 TFLOP/s)",
     "dram_share": "M: 1898 of 2039 GB/s on A100, 3942 of 4000 on GH200",
-    "sustained": "M: best matrix products over the published peak, normally distributed numbers (H100 and H200 bf16, 795 "
-                 "of 989; A100 270 of 312; B200 1,928 of 2,250 in a loop of products alone on 0..1, and 0.89 of that for "
-                 "numbers of both signs: rhrnald/benchmark, 5.GEMM)",
+    "sustained": "M: best matrix products over the published peak, normally distributed numbers (H100 and H200 bf16, "
+                 "795 of 989; A100 270 of 312; B200 1,928 of 2,250 in a loop of products alone on 0..1, and 0.89 of "
+                 "that for numbers of both signs: rhrnald/benchmark, 5.GEMM)",
     "start_cycles": "A: a CTA's start, and its last writes",
 }
 

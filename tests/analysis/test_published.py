@@ -1,0 +1,51 @@
+"""The model against published measurements of other authors' kernels that are built like ours."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ml_dtypes")
+
+
+@cache
+def published():
+    path = Path(__file__).parents[1] / "benchmarks" / "published.py"
+    spec = importlib.util.spec_from_file_location("published", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module                     # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+def quotient(point) -> float:
+    return point.rate(point.modelled()) / point.tflops
+
+
+def those(gpu: str, kernel: str = "") -> list:
+    return [point for point in published().points() if point.gpu == gpu and kernel in point.ours]
+
+
+@pytest.mark.slow
+def test_bf16_on_hopper_is_modelled_within_a_tenth():
+    found = {f"{point.source}, {point.name}": quotient(point) for point in those("H100 SXM", "gemm.py:") if
+             "fp8" not in point.ours}
+    assert len(found) >= 7
+    assert all(0.9 < value < 1.1 for value in found.values()), found
+
+
+@pytest.mark.slow
+def test_pairs_on_blackwell_are_modelled_within_a_fifth():
+    found = {f"{point.source}, {point.name}": quotient(point) for point in those("B200")}
+    assert all(0.85 < value < 1.2 for value in found.values()), found
+
+
+def test_the_steps_of_the_worklog_come_in_their_order():
+    """Ring, then persistent, then clusters: each step that was measured faster is modelled faster."""
+    steps = [point for point in published().points() if point.source == "worklog" and "kernel 8" not in point.name]
+    rates = [point.rate(point.modelled()) for point in steps]
+    assert rates == sorted(rates)
