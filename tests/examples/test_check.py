@@ -30,7 +30,8 @@ EXAMPLES = {
     "swiglu": (F32, [(5, 301)] * 2, {}),
 }
 # Of inputs that are not arrays of normal numbers: the tests below, and tests/examples/test_attention_backward.py.
-OTHERS = {"hopper/fp8_gemm", "hopper/grouped_gemm", "cross_entropy", "hopper/attention_backward"}
+OTHERS = {"hopper/fp8_gemm", "hopper/grouped_gemm", "blackwell/nvfp4_gemm", "cross_entropy",
+          "hopper/attention_backward"}
 
 
 def test_no_example_is_left_out():
@@ -57,6 +58,10 @@ def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(ex
     assert report.ok, report
     a, b = (random.standard_normal(shape).astype(BF16) for shape in ((500, 264), (3, 264, 136)))
     report = grouped.grouped_gemm.check(a, b, np.array([0, 130, 333, 500], np.int32), BN=128, CTAS=3)
+    assert report.ok, report
+    nvfp4 = example("blackwell/nvfp4_gemm")
+    arrays, alpha = nvfp4.inputs(random.standard_normal((300, 512), F32), random.standard_normal((130, 512), F32))
+    report = nvfp4.nvfp4_gemm.check(*arrays, alpha=alpha, CTAS=2)
     assert report.ok, report
 
 

@@ -40,6 +40,8 @@ COSTS = [
      {"HGMMA": 32, "MUFU": 32, "UTMALDG": 10, "STSM": 4, "UTMAREDG": 4, "UTMASTG": 8}),
     ("blackwell/gemm", "gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 5, "UTMASTG": 4}),
     ("blackwell/attention", "attention", HEADS, 200, 1, {"UTCHMMA": 24, "LDTM": 6, "STTM": 5, "MUFU": 64}),
+    ("blackwell/nvfp4_gemm", "nvfp4_gemm", {"M": 4096, "N": 4096, "H": 2048, "KB": 256}, 138, 1,
+     {"OMMA": 64, "LDSM": 24, "LDS": 8, "UTMALDG": 4}),
     ("blackwell/pair_gemm", "pair_gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 3, "UTMASTG": 4}),
 ]
 
