@@ -12,7 +12,8 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import f32, s32
 
-__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "reference", "softmax_step", "visible"]
+__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "raise_largest", "reference", "softmax_step",
+           "visible", "weigh"]
 
 LOG2_E = math.log2(math.e)
 
@@ -36,20 +37,41 @@ def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float, lane
 
     A row lies over so many lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
     """
-    before, shrinks, offset = reg.from_(largest, f32), reg.scalar(f32), reg.scalar(f32)
+    shrinks = raise_largest(scores, largest, scale, lanes)
+    weigh(scores, largest, total, scale, shrinks)
+    return shrinks
+
+
+def raise_largest(scores: list[Reg], largest: Reg, scale: float, lanes: int = 4, slack: float = 0.0) -> Reg:
+    """Take in the largest of a row's scores; the factor by which what was summed before shrinks.
+
+    With slack, `largest` stays until a score is so many powers of two above it: weights are at most 2 ** slack then,
+    and what was summed before shrinks seldom.
+    """
+    before, shrinks = reg.from_(largest, f32), reg.scalar(f32)
     for score in scores:
         ptx.inst.max.f32(largest, largest, score)
     if lanes > 1:
         ptx.warp.reduce_max(largest, width=lanes)
-    ptx.inst.mul.f32(offset, largest, -scale)
-    ptx.inst.fma.rn.f32(shrinks, before, scale, offset)
+    ptx.inst.sub.f32(shrinks, before, largest)
+    ptx.inst.mul.f32(shrinks, shrinks, scale)
+    if slack:
+        keeps = shrinks >= -slack
+        ptx.inst.selp.f32(largest, before, largest, keeps)
+        ptx.inst.selp.f32(shrinks, 0.0, shrinks, keeps)
     ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
+    return shrinks
+
+
+def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Reg) -> None:
+    """Turn scores of a row into weights, and add them to their sum, which shrinks before."""
+    offset = reg.scalar(f32)
+    ptx.inst.mul.f32(offset, largest, -scale)
     ptx.inst.mul.f32(total, total, shrinks)
     for score in scores:
         ptx.inst.fma.rn.f32(score, score, scale, offset)
         ptx.inst.ex2.approx.ftz.f32(score, score)
         ptx.inst.add.f32(total, total, score)
-    return shrinks
 
 
 def check_heads(name: str, S: int, T: int, D: int, causal: bool) -> None:

@@ -3,23 +3,29 @@
     python examples/hopper/attention.py
     pyptx view examples/hopper/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
 
-A CTA of three warpgroups computes 128 rows of O of one head. One thread of the first warpgroup, the producer, copies
-blocks of BN keys and values into a ring of STAGES stages; the two others, the consumers, have 64 queries each.
-Techniques, and where they are described:
+A CTA of four warpgroups computes 128 rows of O of one head where D is 128, 192 where it is 64. One thread of the first
+warpgroup, the producer, copies blocks of BN keys and values into a ring of STAGES stages; two or three others, the
+consumers, have 64 queries each. Techniques, and where they are described:
 
 - The softmax is taken block by block: with a new largest score, sums and results so far are scaled down (Milakov and
-  Gimelshein, "Online normalizer calculation for softmax"; Dao et al., "FlashAttention").
+  Gimelshein, "Online normalizer calculation for softmax"; Dao et al., "FlashAttention"). Only where a score is eight
+  powers of two above the largest one so far, so that it is seldom done (Dao et al., "FlashAttention-4").
 - Scores stay in registers: the accumulator of the first product is, rounded, the A operand of the second (Shah et al.,
   "FlashAttention-3"; PTX ISA, "Register Fragments for wgmma.mma_async").
 - exp as 2 to the power of scaled differences, one fma and one ex2 for each score.
 - Masks only in the blocks that need one; with causal masks the longest rows of blocks are started first.
 - The scores of a block are started before the product of the last block's weights with its values: a consumer takes its
-  softmax while that runs ("FlashAttention-3", 3.2 "Intra-warpgroup overlapping GEMMs and softmax").
-- The consumers take turns at starting products, by named barriers, so that one takes its softmax while the other's run
+  softmax while that runs ("FlashAttention-3", 3.2 "Intra-warpgroup overlapping GEMMs and softmax"). ptxas moves a wait
+  up before arithmetic that does not need it; it does not move it over a branch.
+- The consumers take turns at starting products, by named barriers, so that one takes its softmax while the others' run
   (the same, 3.1 "Pingpong scheduling"; PINGPONG=False leaves the order to chance).
+- With D = 64 exponentials take as long as products, so that a third consumer has something to do while two wait.
 - Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py.
 
-Cost with D = 128: 168 registers a thread at launch, then 40 and 232; 160 KiB of shared memory: one CTA on an SM.
+A block of 64 x 128 scores costs a warp, where D is 128, 16 wgmma, 66 ex2, 66 fma, 68 max, 64 additions and 32 roundings
+to pairs; all in all 424 instructions.
+
+Cost with D = 128: 128 registers a thread at launch, then 24 and 232; 160 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations
@@ -28,19 +34,20 @@ import math
 
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, softmax_step, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, visible, weigh
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import both, round_pair
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
-CONSUMERS = 2                   # warpgroups that multiply
-THREADS = 128 * (1 + CONSUMERS)
+CONSUMERS = {64: 3, 128: 2}     # warpgroups that multiply, of each head dimension
+REGISTERS = {64: (32, 160), 128: (24, 232)}             # of a thread that does not multiply, and of one that does
+THREADS = 128 * 4
 ROWS = WGMMA_ROWS               # queries of a consumer
-BM = CONSUMERS * ROWS           # queries of a CTA
-TURN = 3                        # the first consumer's named barrier for its turn; 1 and 2 are for the way out
+SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
+TURN = 4                        # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
 SPACE = {"BN": (64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}           # values worth trying
 
 
@@ -62,6 +69,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS   # queries of a CTA
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
 
     q_tile = smem.alloc(b8, q_bytes, align=1024)
@@ -77,26 +85,27 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
     blocks, whole = -(-T // BN), max(1, T // BN)        # blocks of keys; those that need no mask, and the first one
     if CAUSAL:
-        whole = (row // BN).max(1)
-        blocks = (row + (BM + BN - 1) // BN * BN) // BN
-        ptx.inst.min.s32(blocks, blocks, -(-T // BN))
+        whole = ((row + 1) // BN).max(1)
+        blocks = ((row + (BM + BN - 1)) // BN).min(blocks)
 
     with ptx.if_(tid == 0):
         for filled in (q_filled, k_filled, v_filled):
             filled.init_all(1)
         for freed in (k_freed, v_freed):
-            freed.init_all(CONSUMERS * 4)
+            freed.init_all(consumers * 4)
         ptx.fence.mbarrier_init()
     ptx.bar.sync(0)
 
     position = ptx.pipeline(STAGES)
-    with ptx.if_(tid < 128):
-        ptx.setmaxnreg_dec(40)
+    consumer = (tid >> 7) - 1                           # none for the first warpgroup, nor for a fourth where D is 128
+    with ptx.if_(consumer >= consumers):
+        ptx.setmaxnreg_dec(REGISTERS[D][0])
         with ptx.if_(tid == 0):
             q_filled[0].arrive_expect_tx(q_bytes)
             for d in range(0, D, BOX):
-                ptx.cp.async_bulk.tensor_4d(dst=q_start + d * BM * 2, src=q.tma_desc(), coord=(d, row, head, batch),
-                                            mbar=q_filled[0])
+                for i in range(0, BM, ROWS):
+                    ptx.cp.async_bulk.tensor_4d(dst=q_start + (d * BM * 2 + i * LINE), src=q.tma_desc(),
+                                                coord=(d, row + i, head, batch), mbar=q_filled[0])
             for block in ptx.range_(0, blocks):
                 stage, phase = position.advance()
                 for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
@@ -107,8 +116,8 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
                         ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
                                                     src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
     with ptx.else_():
-        ptx.setmaxnreg_inc(232)
-        consumer, thread = (tid >> 7) - 1, tid & 127
+        ptx.setmaxnreg_inc(REGISTERS[D][1])
+        thread = tid & 127
         lane, warp = thread & 31, thread >> 5
         leads = lane == 0
         own = q_start + consumer * (ROWS * LINE)        # this consumer's rows of the first box
@@ -126,10 +135,11 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
         shift = reg.from_((lane & 3) << 1, s32)         # of this thread's first column
 
-        turns = [TURN + consumer, TURN + 1 - consumer]  # this consumer's and the other's
+        own_turn, next_turn = TURN + consumer, reg.scalar(u32)
+        ptx.inst.selp.u32(next_turn, TURN, own_turn + 1, consumer == consumers - 1)
         of_k, of_v = position, ptx.pipeline(STAGES)
         if PINGPONG:                                    # the first turn is the first consumer's
-            ptx.bar.arrive(turns[1], 2 * 128, pred=both(consumer == 1, blocks > 1))
+            ptx.bar.arrive(TURN, 2 * 128, pred=both(consumer == consumers - 1, blocks > 1))
 
         def start_scores() -> Reg:
             """Start the product of the queries and the next block of keys; the stage of those."""
@@ -157,14 +167,15 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
             ptx.wgmma.commit_group()
             return stage
 
-        def weigh(block: int | Reg, masked: bool) -> list[Reg]:
+        def softmax(block: int | Reg, masked: bool) -> list[Reg]:
             """Turn the scores of a block into weights, not rounded yet; for each row how what was before shrinks."""
-            factors = []
+            rows = [[value for i, value in enumerate(scores) if i // 2 % 2 == r] for r in range(2)]
+            if masked:
+                for r in range(2):
+                    hide(rows[r], last[r] - block * BN - shift)
+            factors = [raise_largest(rows[r], largest[r], scale, slack=SLACK) for r in range(2)]
             for r in range(2):
-                of_row = [value for i, value in enumerate(scores) if i // 2 % 2 == r]
-                if masked:
-                    hide(of_row, last[r] - block * BN - shift)
-                factors.append(softmax_step(of_row, largest[r], total[r], scale))
+                weigh(rows[r], largest[r], total[r], scale, factors[r])
             return factors
 
         def round_weights() -> None:
@@ -174,26 +185,31 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         def visit(block: Reg, masked: bool) -> None:
             """Take in a block of keys, and the block of values before it."""
             if PINGPONG:
-                ptx.bar.sync(turns[0], 2 * 128)
+                ptx.bar.sync(own_turn, 2 * 128)
             k_stage, v_stage = start_scores(), start_result()
             if PINGPONG:                                # but no turn that nobody takes
                 goes_on = reg.scalar(s32)
-                ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer == 0)
-                ptx.bar.arrive(turns[1], 2 * 128, pred=block < goes_on)
+                ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer < consumers - 1)
+                ptx.bar.arrive(next_turn, 2 * 128, pred=block < goes_on)
             ptx.wgmma.wait_group(1)                     # the scores are there
             k_freed.at(k_stage).arrive(pred=leads)
-            factors = weigh(block, masked)
+            factors, shrinks = softmax(block, masked), reg.scalar(pred)
+            ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
+            ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
+            ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
+            with ptx.if_(shrinks):                      # seldom; and ptxas keeps waits behind a branch where they are
+                ptx.wgmma.wait_group(0)
+                for i, value in enumerate(result):
+                    ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
             ptx.wgmma.wait_group(0)
             v_freed.at(v_stage).arrive(pred=leads)
-            for i, value in enumerate(result):
-                ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
             round_weights()
 
         q_filled[0].wait(0)
         stage = start_scores()
         ptx.wgmma.wait_group(0)
         k_freed.at(stage).arrive(pred=leads)
-        weigh(0, masked=CAUSAL or T < BN)
+        softmax(0, masked=CAUSAL or T < BN)
         round_weights()
         for block in ptx.range_(1, whole):
             visit(block, masked=False)
@@ -239,9 +255,7 @@ def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> N
     check_heads("attention", S, T, D, causal)
     if BN % 16 or not 0 < BN <= 128:
         raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to 128")
-    if causal and BM % BN:
-        raise ValueError(f"attention: causal masks need blocks that divide {BM} (BN={BN})")
-    check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
+    check_memory("attention", STAGES, CONSUMERS[D] * ROWS * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
 def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
@@ -249,9 +263,10 @@ def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
     def tile(length: str, rows: int | str) -> Tile:
         return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
     return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
-                  in_specs=[tile("S", BM), tile("T", "BN"), tile("T", "BN")],
+                  in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
                   out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
-                  grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  grid=lambda B, H, S, D: (-(-S // (ROWS * CONSUMERS.get(D, 2))), H, B), block=(THREADS, 1, 1),
+                  reqntid=(THREADS, 1, 1))
 
 
 attention = attention_of(bf16)

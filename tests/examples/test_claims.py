@@ -35,7 +35,7 @@ COSTS = [
     ("hopper/fp8_gemm", "fp8_gemm", GEMM | {"KB": 32, "NB": 32}, 168, 1, {"QGMMA": 4, "FFMA": 64, "UTMALDG": 3}),
     ("hopper/grouped_gemm", "grouped_gemm", GEMM | {"G": 8, "GP": 9}, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16}),
     ("hopper/convolution", "convolution", CONV, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),
-    ("hopper/attention", "attention", HEADS, 168, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
+    ("hopper/attention", "attention", HEADS, 128, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
     ("hopper/attention_backward", "attention_backward", BACK, 168, 1,
      {"HGMMA": 32, "MUFU": 32, "UTMALDG": 10, "STSM": 4, "UTMAREDG": 4, "UTMASTG": 8}),
     ("blackwell/gemm", "gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 5, "UTMASTG": 4}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -27,6 +29,7 @@ def hopper(example):
     ((1, 2, 200, 200, 64), {"CAUSAL": True}, f16),
     ((1, 1, 300, 300, 64), {"CAUSAL": True, "BN": 64, "STAGES": 3}, bf16),
     ((1, 1, 300, 300, 128), {"CAUSAL": True}, bf16),
+    ((1, 1, 400, 400, 64), {"CAUSAL": True, "BN": 80, "PINGPONG": False}, f16),
 ], ids=str)
 def test_it_equals_numpy(hopper, sizes, options, dtype, schedule: str):
     batch, heads, queries, keys, d = sizes
@@ -46,6 +49,15 @@ def test_a_large_score_takes_all_the_weight(hopper):
     q[..., 0], k[0, 0, 37, 0], v[0, 0, 37] = 200, 200, 3
     o = hopper.attention_of(f16)(q, k, v, BN=32)
     np.testing.assert_array_equal(o, np.full_like(o, 3))
+
+
+def test_sums_that_grow_slowly_and_then_fast(hopper):
+    """Scores up to eight powers of two above the first ones scale nothing down; those beyond do."""
+    q, k = np.zeros((1, 1, 64, 64), np.float16), np.zeros((1, 1, 512, 64), np.float16)
+    v = np.random.default_rng(1).standard_normal(k.shape).astype(np.float16)
+    q[..., 0], k[0, 0, :, 0] = 1, np.linspace(-200, 200, 512) ** 3 / 200 ** 2
+    o = hopper.attention_of(f16)(q, k, v, BN=32)
+    np.testing.assert_allclose(o.astype(np.float32), hopper.reference(q, k, v), rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize("sizes, options, message", [
@@ -69,3 +81,13 @@ def test_it_assembles_without_spills_or_complaints(hopper, d: int, causal: bool)
     assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
     opcodes = {line.opcode.partition(".")[0] for line in compiled.sass}
     assert opcodes >= {"UTMALDG", "HGMMA", "SYNCS", "MUFU", "STSM", "UTMASTG"}
+
+
+@pytest.mark.parametrize("d", [64, 128])
+def test_exponentials_come_before_the_wait_for_the_values_product(hopper, d: int):
+    """Between the wait for the scores and the next one in the loop: all 64 of a thread, and the factors' two."""
+    compiled = hopper.attention.compile(B=1, H=16, S=4096, T=4096, D=d)
+    opcodes = [line.opcode for line in compiled.sass]
+    waits = [i for i, opcode in enumerate(opcodes) if opcode.startswith("WARPGROUP.DEPBAR")]
+    between = [sum(opcode == "MUFU.EX2" for opcode in opcodes[i:j]) for i, j in pairwise(waits)]
+    assert 66 in between[1:], between                   # the first one is before the loop
