@@ -21,7 +21,7 @@ Modifiers of the mnemonic are not written here. They act on every form that has 
     .pzo                a result of -0 becomes +0
     .NaN                min, max: the canonical NaN if any source is NaN; else the other source
     .xorsign .abs       min, max: of magnitudes, with the xor of the signs (`.abs` alone: of magnitudes)
-    .oob                a source that is the out-of-bounds NaN makes the result +0
+    .oob                a factor that is the out-of-bounds NaN makes the result +0
     .cc                 write the carry or borrow out of the (whole) sum to CC.CF
     .shiftamt           bfind: the shift that brings the bit to the top, instead of its position
     .noftz              subnormals are kept

@@ -21,10 +21,9 @@ What is exact, and what is not:
   bf16 on sm_90, but 6e-4 to 3e-3 for fp8 by wgmma. `pyptx.sim.actions.products.Model` has the other cases.
 - Several threads that add floating-point numbers atomically, or take tickets, do so in the simulator's order.
 - Launches run one after the other: griddepcontrol finds the grid before ended.
-- multimem stands for one replica. Refused by name at load: textures and surfaces, fabric, mbarriers that report
-  (layout v1), fma with .oob, arithmetic on packs of four small floats without .satfinite and sums with ue8m0 among
-  them, tcgen05.alloc with .exclusive, shfl and vote without .sync (no target since sm_70 has them), and what only
-  sm_107 has.
+- multimem stands for one replica; nothing reports to an mbarrier of layout v1; the NaN that fma.oob looks for is the
+  one tensor copies fill with, 0x7ff7, in f16 and in bf16. What is refused, by name at load, and why:
+  decode/refusals.py.
 """
 
 from pyptx.sim.counters import Counters

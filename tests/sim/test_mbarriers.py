@@ -222,6 +222,28 @@ def test_both_phases_end_together_and_report_nothing(wait):
     assert (out == 7).all()
 
 
-def test_an_mbarrier_that_reports_is_refused_by_name():
-    with pytest.raises(SimulationError, match="mbarrier.init.layout::v1.shared::cta.b64 is not simulated"):
-        out_of("mbarrier.init.layout::v1.shared::cta.b64 [%r9], 1")
+@pytest.mark.parametrize(("wait", "answer"), [
+    ("test_wait.parity.phase_type::primary.shared::cta.b64 %p2|%p4, [%r9], 0", 1),
+    ("try_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [%r9], 0", 1)])
+def test_the_layout_with_reports_counts_and_waits_as_the_other(wait, answer):
+    out = out_of(INIT.format(n=65).replace("init.", "init.layout::v1.") + f"""
+    setp.ne.u32 %p4, %r1, %r1
+    mbarrier.arrive.shared::cta.b64 %rd4, [%r9]
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %rd5, [%r9], 48
+    @%p1 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r9], 48
+    W: mbarrier.{wait}; @!%p2 bra W
+    mbarrier.check_layout.layout::v1.shared::cta.b64 %p3, [%r9]; selp.u32 %r2, 1, 0, %p3
+    mbarrier.check_layout.layout::v0.shared::cta.b64 %p3, [%r9]; @%p3 add.u32 %r2, %r2, 100
+    @%p4 add.u32 %r2, %r2, 100
+    """, 64)
+    assert (out == answer).all()
+
+
+@pytest.mark.parametrize(("count", "error"), [(511, None), (512, "is 512; expected 1..1048575, of layout v1 1..511")])
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_the_layout_with_reports_holds_fewer_arrivals(count, error, engine):
+    body = f"@%p1 mbarrier.init.layout::v1.shared::cta.b64 [%r9], {count}"
+    if error is None:
+        out_of(body)
+    else:
+        assert error in fails(body, engine)

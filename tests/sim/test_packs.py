@@ -11,10 +11,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 from sim.columns import computed
-from sim.text import entry
-
-from pyptx import sim
-from pyptx.errors import SimulationError
 
 TYPES = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "e3m2": ml_dtypes.float6_e3m2fn,
          "e2m3": ml_dtypes.float6_e2m3fn, "e2m1": ml_dtypes.float4_e2m1fn, "e2m1p4": ml_dtypes.float4_e2m1fn,
@@ -81,7 +77,55 @@ def test_the_exact_result_is_rounded_once(case):
             assert not wanted[bits][1] or got >> 8 * lane >> 7 & 1 == (wanted[bits][1] < 0)
 
 
-@pytest.mark.parametrize("text", ["add.e4m3x4.e5m2x4 %r0, %r1, %r2", "add.satfinite.e4m3x4.ue8m0x4 %r0, %r1, %r2"])
-def test_what_is_not_known_is_refused(text):
-    with pytest.raises(SimulationError, match="is not simulated"):
-        sim.load(entry(f".reg .b32 %r<3>; {text}; ret"))
+def ml(exact: Fraction, name: str) -> int:
+    """What ml_dtypes makes of a number that is exact in double precision; a NaN is the canonical one."""
+    with np.errstate(over="ignore"):
+        bits = int(np.float64(float(exact)).astype(TYPES[name]).view(np.uint8))
+    return 0x7F if math.isnan(float(np.uint8(bits).view(TYPES[name]))) else bits
+
+
+@pytest.mark.parametrize("case", [("add", "e4m3", "e5m2", "e4m3"), ("sub", "e5m2", "e5m2", "e5m2"),
+                                  ("mul", "e4m3", "ue8m0", "e4m3"), ("mul", "e5m2", "e5m2", "e4m3"),
+                                  ("fma", "e4m3", "e4m3", "e5m2", "e4m3")], ids=".".join)
+def test_without_satfinite_what_is_too_large_is_nan_or_infinity(case):
+    op, target, *sources = case
+    rng = np.random.default_rng(list(map(ord, ".".join(case))))
+    made = [packs(name, rng) for name in sources]
+    written = sources if op == "mul" else sources[:-1]
+    text = f"{op}.rn.{target}x4.{'.'.join(f'{name}x4' for name in written)} %d, "
+    out = computed(text + ", ".join(f"%a{i}" for i in range(len(sources))), ["b32"] * len(sources), "b32",
+                   [m[0] for m in made])
+    beyond, numbers, patterns = 0, [values(name) for name in sources], [m[1] for m in made]
+    for row, got in enumerate(out.tolist()):
+        for lane in range(4):
+            operands = [n[p[row][lane]] for n, p in zip(numbers, patterns, strict=True)]
+            if all(map(math.isfinite, operands)):
+                x = [Fraction(v) for v in operands]
+                exact = x[0] * x[1] + x[2] if op == "fma" else {"add": x[0] + x[-1], "sub": x[0] - x[-1],
+                                                                "mul": x[0] * x[-1]}[op]
+                beyond += abs(exact) > positive(target)[-1]
+                if exact:
+                    assert got >> 8 * lane & 255 == ml(exact, target), operands
+    assert beyond > 3
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "fma"])
+@pytest.mark.parametrize("target", ["e4m3", "e5m2"])
+def test_sums_with_powers_of_two_from_end_to_end(op, target):
+    scales, small = np.meshgrid(np.arange(255), np.arange(0, 120, 7))
+    a, c = scales.ravel(), small.ravel()
+    a, c = (np.resize(v, (len(a) + 3) // 4 * 4).reshape(-1, 4) for v in (a, c))
+    columns = [(v << 8 * np.arange(4)).sum(axis=1).astype(np.uint64) for v in (a, c)]
+    text, types = (f"{op}.satfinite.{target}x4.ue8m0x4 %d, %a0, %a1", ["b32"] * 2) if op != "fma" else \
+        (f"fma.satfinite.{target}x4.ue8m0x4.ue8m0x4 %d, %a0, %a0, %a1", ["b32"] * 2)
+    out = np.concatenate([computed(text, types, "b32", [v[i:i + 1024] for v in columns])
+                          for i in range(0, len(columns[0]), 1024)])
+    got = np.array([out >> np.uint64(8 * k) & np.uint64(255) for k in range(4)]).T
+    small, largest = values(target), positive(target)[-1]
+    for scale, number, bits in zip(a.ravel().tolist(), c.ravel().tolist(), got.ravel().tolist(), strict=True):
+        power = Fraction(2) ** (scale - 127)
+        exact = {"add": power + Fraction(small[number]), "sub": power - Fraction(small[number]),
+                 "fma": power * power + Fraction(small[number])}[op]
+        if exact:
+            wanted = nearest(min(exact, Fraction(largest)), target)
+            assert bits == wanted, (scale, small[number], bits, wanted)

@@ -255,7 +255,51 @@ def test_an_allocation_waits_until_columns_are_free():
     assert result.counters.waits.sum() > 0
 
 
+EXCLUSIVE = ALLOC.replace("alloc.", "alloc.exclusive."), FREE.replace("dealloc.", "dealloc.exclusive.")
+
+
+def test_an_exclusive_allocation_is_the_only_one():
+    take, free = EXCLUSIVE
+    body = f"""
+        .reg .b32 %b<4>
+        setp.eq.u32 %q, %t1, 0
+        @%q {ALLOC} [slot], 32
+        bar.sync 0
+        ld.shared.b32 %b0, [slot]
+        bar.sync 0
+        setp.eq.u32 %q, %t1, 1
+        @%q {take} [slot+4], 96
+        @%q mov.b32 %v0, 1
+        @%q {free} 0, 96
+        setp.eq.u32 %q, %t1, 2
+        @%q st.global.b32 [%o], %t1
+        @%q {FREE} %b0, 32
+        bar.sync 0
+        ld.shared.b32 %b1, [slot+4]
+        setp.eq.u32 %q, %t1, 3
+        @%q {take} [slot], 480
+        bar.sync 0
+        setp.eq.u32 %q, %t1, 0
+        @!%q bra LATER
+        {ALLOC} [slot+4], 32
+        ld.shared.b32 %b2, [slot+4]
+        {FREE} %b2, 32
+        LATER:
+        setp.eq.u32 %q, %t1, 3
+        @%q {free} 0, 480
+        st.global.b32 [%o], %b1"""
+    out, waits = np.full((1, 128), 7, np.uint32), 0
+    for schedule, seed in (*SCHEDULES, ("random", 3), ("random", 4)):
+        result = run_both(warp_program(body), 1, 128, (CELLS, out), schedule=schedule, seed=seed)
+        assert (out == 0).all()
+        waits += int(result.counters.waits.sum())
+    assert waits
+
+
 @pytest.mark.parametrize(("body", "message"), [
+    (f"mov.b32 %t3, 48\n@%q {EXCLUSIVE[0]} [slot], %t3\n@%q {EXCLUSIVE[1]} 0, 64", "multiples of 32 up to 512"),
+    (f"@%q {EXCLUSIVE[0]} [slot], 96\n@%q {FREE} 0, 96", "is .exclusive where the other is not"),
+    (f"@%q {ALLOC} [slot], 64\n@%q {EXCLUSIVE[1]} 0, 64", "is .exclusive where the other is not"),
     (f"mov.b32 %t3, 48\n@%q {ALLOC} [slot], %t3\n@%q {FREE} 0, 32", "allocates 48 columns"),
     (f"@%q {ALLOC} [slot], 32\n@%q {FREE} 0, 32\n@%q {FREE} 0, 32", "where no allocation begins"),
     (f"@%q {ALLOC} [slot], 64\n@%q {FREE} 0, 32", "frees 32 columns of tensor memory, but 64 were allocated"),

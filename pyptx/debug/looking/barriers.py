@@ -12,7 +12,7 @@ import numpy as np
 from pyptx.debug.looking import names as meanings
 from pyptx.sim.actions.asynchronous import ClusterWait
 from pyptx.sim.core.stopped import Happened, Resident
-from pyptx.sim.faults.waits import MOST
+from pyptx.sim.faults.waits import MOST, is_mbarrier
 from pyptx.sim.memory.spaces import SHARED_START
 
 __all__ = ["Barrier", "barriers_of", "mbarrier_names", "named"]
@@ -126,7 +126,7 @@ def _mbarriers(session: Any, resident: Resident) -> list[Barrier]:
         if not 0 <= offset <= memory.size - 8:
             continue
         word = int(memory[offset:offset + 8].view(np.uint64)[0])
-        if word >> 62 != 1:
+        if not is_mbarrier(word):
             continue                                            # not initialised, or no longer
         tx = (word >> 40 & 0x1FFFFF) - (1 << 21 if word >> 60 & 1 else 0)
         found.append(Barrier("mbarrier", resident.id, name_of(session, address, known), address, word >> 61 & 1,

@@ -14,7 +14,7 @@ from pyptx.debug.looking.state import Place, State
 from pyptx.debug.looking.values import decoded, shown, typed
 from pyptx.sim.actions.basic import Reg
 from pyptx.sim.core.stopped import Happened, Space, Spot
-from pyptx.sim.faults.waits import mbarrier_text
+from pyptx.sim.faults.waits import is_mbarrier, mbarrier_text
 from pyptx.sim.memory.spaces import SHARED_START
 
 __all__ = ["changed_by", "watched"]
@@ -203,7 +203,7 @@ def _of_place(state: State, text: str, place: Place, indices: tuple[int, ...] | 
 def _word(raw: np.ndarray) -> str:
     """Bytes in hexadecimal; the state of an mbarrier in words."""
     word = int.from_bytes(raw.tobytes(), "little")
-    return f"({mbarrier_text(word)})" if raw.size == 8 and word >> 62 == 1 else _hex(raw)
+    return f"({mbarrier_text(word)})" if raw.size == 8 and is_mbarrier(word) else _hex(raw)
 
 
 def _hex(raw: np.ndarray) -> str:

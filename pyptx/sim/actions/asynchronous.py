@@ -10,19 +10,29 @@ from dataclasses import dataclass
 from pyptx.sim.actions.basic import Address, Blocking, Handled, Reg, Value
 
 __all__ = ["AsyncGroup", "BulkCopy", "ClusterArrive", "ClusterWait", "CpArrive", "CpAsync", "IsCanceled",
-           "MbarrierArrive", "MbarrierInit", "MbarrierInval", "MbarrierPending", "MbarrierTest", "MbarrierWait",
-           "Reduction", "Send", "SetMaxRegisters", "StBulk", "TryCancel"]
+           "MbarrierArrive", "MbarrierInit", "MbarrierInval", "MbarrierLayout", "MbarrierPending", "MbarrierTest",
+           "MbarrierWait", "Reduction", "Send", "SetMaxRegisters", "StBulk", "TryCancel"]
 
 
 @dataclass(frozen=True, slots=True)
 class MbarrierInit(Handled):
     address: Address
     count: Value
+    layout: int = 0                     # v0, v1
 
 
 @dataclass(frozen=True, slots=True)
 class MbarrierInval(Handled):
     address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierLayout(Handled):
+    """Whether an mbarrier has a layout."""
+
+    data: Reg
+    address: Address
+    layout: int
 
 
 @dataclass(frozen=True, slots=True)

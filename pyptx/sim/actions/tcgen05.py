@@ -22,11 +22,15 @@ class _Whole(Collective):
 
 @dataclass(frozen=True, slots=True)
 class TmemAlloc(Blocking):
-    """`columns` for the CTA (group 2: the same in both of a pair); the address goes to shared memory."""
+    """`columns` for the CTA (group 2: the same in both of a pair); the address goes to shared memory.
+
+    `exclusive`: it waits until there is no other allocation, and there is none besides until it is freed.
+    """
 
     group: int
     to: Address
     columns: Value
+    exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class TmemFree(_Whole):
     group: int
     address: Value
     columns: Value
+    exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ static u64 round_parts(int sign, u64 mant, int exp, int sticky, u32 format, u32 
     bits = e < f->emin ? keep : ((u64)(e - f->emin) << f->mbits) + keep;   // carries move into the exponent
     if (bits > f->max) {
         int to_max = (mod & M_SATFINITE) || mode == RZ || (mode == RM && !sign) || (mode == RP && sign);
+        if (!to_max && format == T_E4M3) return f->nan;                 // which has no infinity
         bits = to_max ? f->max : f->inf;
     }
     return bits | s;
@@ -80,6 +81,7 @@ static u64 round_with(double v, u32 format, u32 mod, Random random) {
         }
         if ((mod & M_RELU) && sign) return 0;
         if (format == T_F64) return u;
+        if (!(mod & M_SATFINITE) && format == T_E4M3) return f->nan;
         return (mod & M_SATFINITE ? f->max : f->inf) | (sign ? f->sign : 0);
     }
     if (format == T_F64) return u;

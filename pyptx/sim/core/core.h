@@ -134,14 +134,16 @@ struct Cluster {
     Cluster *buried;            // the next of Ctx.graves
 };
 
-// An mbarrier in its 8 bytes: pending arrivals, expected arrivals (20 bits each), tx-count (21, signed), phase, tag 01.
+// An mbarrier in its 8 bytes: pending arrivals, expected arrivals (20 bits each), tx-count (21, signed), phase, and
+// the layout: tag 01 v0, 10 v1, whose counts end at 511 and which would have reports.
 #define MB_PENDING(w) ((i64)((w) & 0xfffff))
 #define MB_EXPECTED(w) ((i64)((w) >> 20 & 0xfffff))
 #define MB_TX(w) ((i64)((w) << 3) >> 43)
 #define MB_PHASE(w) ((u32)((w) >> 61 & 1))
-#define MB_IS(w) ((w) >> 62 == 1)
-#define MB_WORD(pending, expected, tx, phase) \
-    ((u64)(pending) | (u64)(expected) << 20 | ((u64)(tx) & 0x1fffff) << 40 | (u64)(phase) << 61 | (u64)1 << 62)
+#define MB_LAYOUT(w) ((u64)(w) >> 62)
+#define MB_IS(w) (MB_LAYOUT(w) == 1 || MB_LAYOUT(w) == 2)
+#define MB_WORD(pending, expected, tx, phase, layout) \
+    ((u64)(pending) | (u64)(expected) << 20 | ((u64)(tx) & 0x1fffff) << 40 | (u64)(phase) << 61 | (u64)(layout) << 62)
 
 // Range of global or constant memory; `host` holds `bytes` bytes that appear at address `va`.
 typedef struct { u64 va, bytes; u8 *host; u64 read_only; } Segment;

@@ -5,8 +5,8 @@
 #include "watch.h"
 #include "debug.h"
 
-enum { M_DROP = 1, M_EXPECT = 2, M_NO_COMPLETE = 4, M_OWN = 8, M_PARITY = 16, M_NOINC = 32, M_COMPLETE = 64 };
-enum { MOST = 0xfffff };
+enum { M_DROP = 1, M_EXPECT = 2, M_NO_COMPLETE = 4, M_OWN = 8, M_PARITY = 16, M_NOINC = 32, M_COMPLETE = 64, M_V1 = 128 };
+enum { MOST = 0xfffff, MOST_V1 = 511 };
 
 static u8 *place_of(Ctx *x, const Op *o, u32 lane, Cta **owner, u32 *offset) {
     u64 address = lane_address(x, o, lane);
@@ -35,7 +35,7 @@ static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 comple
         if (UNLIKELY(x->watch != 0)) watch_phase(x, at, barrier);
         if (UNLIKELY(x->debug != 0)) debug_event(x, EV_PHASE, 0, at->id << 32 | barrier, phase);
     }
-    word = MB_WORD(pending, expected, tx, phase);
+    word = MB_WORD(pending, expected, tx, phase, MB_LAYOUT(word));
     memcpy(host, &word, 8);
     x->landed = 1;
     return 1;
@@ -61,8 +61,8 @@ static void f_mbarrier_init(Ctx *x, const Op *o, u32 m) {
         u32 offset, n = count_of(x, o, i);
         u8 *host = place_of(x, o, i, &at, &offset);
         if (!host) return;
-        if (n < 1 || n > MOST) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
-        u64 word = MB_WORD(n, n, 0, 0);
+        if (n < 1 || n > (o->mod & M_V1 ? MOST_V1 : MOST)) { raise_fault(x, FAULT_MBARRIER_COUNT, i, offset | at->base, n); return; }
+        u64 word = MB_WORD(n, n, 0, 0, o->mod & M_V1 ? 2 : 1);
         memcpy(host, &word, 8);
         if (UNLIKELY(x->watch != 0)) watch_init(x, at, offset, i);
     }
@@ -150,6 +150,20 @@ void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, u64 *out) {
     memcpy(&out[1], cta->cluster->cta[at >> RANK_SHIFT]->smem + offset, 8);
     out[2] = o->mod & M_PARITY ? ((const u32 *)R(x, o->b))[lane] & 1 : MB_PHASE(((const u64 *)R(x, o->b))[lane]);
 }
+// Whether the layout is v1 (M_V1) or v0.
+static void f_mbarrier_layout(Ctx *x, const Op *o, u32 m) {
+    u32 is = 0;
+    EACH(i, m) {
+        Cta *at;
+        u32 offset;
+        u64 word;
+        u8 *host = place_of(x, o, i, &at, &offset);
+        if (!host || !check_mbarrier(x, at, offset, i)) return;
+        memcpy(&word, host, 8);
+        if (MB_LAYOUT(word) == (o->mod & M_V1 ? 2 : 1)) is |= 1u << i;
+    }
+    put_pred(x, o->d, is, m);
+}
 static void f_mbarrier_pending(Ctx *x, const Op *o, u32 m) {
     EACH(i, m) ((u32 *)R(x, o->d))[i] = (u32)MB_PENDING(((const u64 *)R(x, o->b))[i]);
 }
@@ -180,4 +194,4 @@ static void f_cp_arrive(Ctx *x, const Op *o, u32 m) {
 
 #define E(n) {#n, f_##n}
 const Entry mbarrier_ops[] = {E(mbarrier_init), E(mbarrier_inval), E(mbarrier_arrive), E(mbarrier_test), E(mbarrier_wait),
-                              E(mbarrier_pending), E(cp_arrive), {0, 0}};
+                              E(mbarrier_layout), E(mbarrier_pending), E(cp_arrive), {0, 0}};

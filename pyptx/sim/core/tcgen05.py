@@ -18,6 +18,7 @@ _KINDS = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
 _REDUCTIONS = {("min", "s32"): 1, ("max", "s32"): 2, ("min", "u32"): 3, ("max", "u32"): 4, ("min", "f32"): 5,
                ("max", "f32"): 6}
 _EXPANSIONS = {0: 0, 6: 1, 4: 2}
+_EXCLUSIVE = 4
 _SPARSE, _WS, _A_TMEM, _ASHIFT, _PAIR = (1 << k for k in range(5))
 
 
@@ -37,11 +38,12 @@ def _together(e: Encoder, name: str, **cells) -> None:
 
 def _alloc(e: Encoder, action: act.TmemAlloc) -> None:
     e.emit("tmem_alloc", b=direct_row(e, action.columns, 32), flags=Flags.WAIT,
-           **address_cells(e, action.to, action.group))
+           **address_cells(e, action.to, action.group | _EXCLUSIVE * action.exclusive))
 
 
 def _free(e: Encoder, action: act.TmemFree) -> None:
-    _together(e, "tmem_free", a=_row(e, action.address), b=_row(e, action.columns), mod=action.group)
+    _together(e, "tmem_free", a=_row(e, action.address), b=_row(e, action.columns),
+              mod=action.group | _EXCLUSIVE * action.exclusive)
 
 
 def _load(e: Encoder, action: act.TmemLoad) -> None:

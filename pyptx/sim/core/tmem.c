@@ -51,7 +51,9 @@ int tcgen05_tile(Ctx *x, u32 lane, u64 d, u32 mn, u32 tf32, Tile *t) {
     return 1;
 }
 
-// alloc, dealloc, relinquish_alloc_permit. Bits 0-1 of Op.mod: cta_group. ---------------------------------------------
+// alloc, dealloc, relinquish_alloc_permit. Bits 0-1 of Op.mod: cta_group, bit 2: exclusive. ----------------------------
+
+enum { M_EXCLUSIVE = 4 };
 
 static i32 find_blocks(u32 used, u32 blocks) {
     for (u32 k = 0; k + blocks <= TMEM_BLOCKS; k++) if (!(used >> k & ((1u << blocks) - 1))) return (i32)k;
@@ -74,16 +76,21 @@ static void f_tmem_alloc(Ctx *x, const Op *o, u32 m) {
     u32 count = tmem_ctas(x, 0, group, ctas);
     if (!count) return;
     Tmem *t = x->cta->tmem;
-    if (columns < 32 || columns > TMEM_COLUMNS || columns & (columns - 1)) { tmem_fault(x, 0, TM_COLUMNS, columns); return; }
+    u32 exclusive = (o->mod & M_EXCLUSIVE) != 0;
+    if (columns < 32 || columns > TMEM_COLUMNS || columns & (exclusive ? TMEM_BLOCK - 1 : columns - 1)) {
+        tmem_fault(x, 0, exclusive ? TM_BLOCKS : TM_COLUMNS, columns);
+        return;
+    }
     if (t->relinquished) { tmem_fault(x, 0, TM_RELINQUISHED, 0); return; }
     u32 flags = ADDRESS_WRITES | ADDRESS_OWN | ((o->mod >> 12 & 15) == GENERIC ? ADDRESS_GENERIC : 0);
     u8 *to = shared_place(x, 0, lane_address(x, o, 0), 4, 4, flags, 0);
     if (!to) return;
     i32 first;
     if (count == 1) {
-        first = find_blocks(t->used, blocks);
+        first = t->exclusive || (exclusive && t->used) ? -1 : find_blocks(t->used, blocks);
         if (first < 0) { x->not_yet = 1; return; }
         take(x, t, (u32)first, blocks);
+        t->exclusive = exclusive;
     } else if (t->granted) {                                            // the peer came later and allocated for both
         first = (i32)((t->granted - 1) / TMEM_BLOCK);
         t->granted = 0;
@@ -91,14 +98,17 @@ static void f_tmem_alloc(Ctx *x, const Op *o, u32 m) {
         t->warp[first] = x->warp->index;
     } else {
         Tmem *peer = (ctas[0] == x->cta ? ctas[1] : ctas[0])->tmem;
-        if (peer->wanted && peer->wanted != columns) { tmem_fault(x, 0, TM_PAIR_SIZE, (u64)peer->wanted << 32 | columns); return; }
-        first = peer->wanted ? find_blocks(t->used | peer->used, blocks) : -1;
-        t->wanted = columns;
+        u32 used = t->used | peer->used, theirs = peer->wanted & 0xffff;
+        if (theirs && theirs != columns) { tmem_fault(x, 0, TM_PAIR_SIZE, (u64)theirs << 32 | columns); return; }
+        if (theirs && peer->wanted >> 16 != exclusive) { tmem_fault(x, 0, TM_EXCLUSIVE, columns); return; }
+        first = !theirs || t->exclusive || peer->exclusive || (exclusive && used) ? -1 : find_blocks(used, blocks);
+        t->wanted = columns | exclusive << 16;
         if (first < 0) { x->not_yet = 1; return; }
         take(x, t, (u32)first, blocks);
         take(x, peer, (u32)first, blocks);
         peer->granted = (u32)first * TMEM_BLOCK + 1;
         peer->wanted = t->wanted = 0;
+        peer->exclusive = t->exclusive = exclusive;
     }
     u32 address = (u32)first * TMEM_BLOCK;
     memcpy(to, &address, 4);
@@ -117,8 +127,9 @@ static void f_tmem_free(Ctx *x, const Op *o, u32 m) {                    // a: a
     Tmem *t = x->cta->tmem;
     if (address % TMEM_BLOCK || first >= TMEM_BLOCKS || !t->blocks[first]) { tmem_fault(x, 0, TM_NOT_ALLOCATED, address); return; }
     if (t->blocks[first] * TMEM_BLOCK != columns) { tmem_fault(x, 0, TM_SIZE, (u64)t->blocks[first] * TMEM_BLOCK << 32 | columns); return; }
+    if (t->exclusive != ((o->mod & M_EXCLUSIVE) != 0)) { tmem_fault(x, 0, TM_EXCLUSIVE, columns); return; }
     t->used &= ~(((1u << t->blocks[first]) - 1) << first);
-    t->blocks[first] = 0;
+    t->blocks[first] = t->exclusive = 0;
 }
 static void f_tmem_relinquish(Ctx *x, const Op *o, u32 m) {
     Cta *ctas[2];

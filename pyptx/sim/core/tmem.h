@@ -17,7 +17,7 @@ struct Tmem {
     u32 blocks[TMEM_BLOCKS];                                             // of the allocation that begins there
     u32 pc[TMEM_BLOCKS], warp[TMEM_BLOCKS];                              // who allocated it
     u32 group;                                                           // cta_group of all instructions, 0: none yet
-    u32 relinquished;
+    u32 relinquished, exclusive;                                         // exclusive: the one allocation there is, is
     u32 wanted, granted;                                                 // cta_group::2: columns; address + 1 the peer got for it
     u32 cell[TMEM_LANES][TMEM_COLUMNS];
 };
@@ -25,7 +25,8 @@ struct Tmem {
 // What is wrong, in the order of sim/layouts/tmem_problems.py.
 enum { TM_NONE, TM_COLUMNS, TM_RELINQUISHED, TM_NOT_ALLOCATED, TM_SIZE, TM_LEAK, TM_UNALLOCATED, TM_WARP, TM_LANE, TM_UNEVEN,
        TM_PAIR, TM_MIXED, TM_PAIR_SIZE, TM_TYPE, TM_SHAPE, TM_SPARSE, TM_RESERVED, TM_K96, TM_TRANSPOSE, TM_VERSION, TM_LAYOUT,
-       TM_SCALE_ID, TM_SHIFT, TM_ALIGNMENT, TM_SELECTOR, TM_ASHIFT, TM_NEGATE, TM_ABSOLUTE, TM_TARGET };
+       TM_SCALE_ID, TM_SHIFT, TM_ALIGNMENT, TM_SELECTOR, TM_ASHIFT, TM_NEGATE, TM_ABSOLUTE, TM_TARGET, TM_EXCLUSIVE,
+       TM_BLOCKS };
 void tmem_fault(Ctx *x, u32 lane, u32 problem, u64 about);
 
 static inline u32 tmem_column(u32 address) { return address & 0xffff; }

@@ -13,7 +13,7 @@ from pyptx.sim.memory.spaces import shared_address
 __all__ = ["ENCODERS", "address_cells", "address_row", "direct_row"]
 
 _GENERIC = 1 << 8                                               # of a shared address in a row
-_DROP, _EXPECT, _NO_COMPLETE, _OWN, _PARITY, _NOINC, _COMPLETE = (1 << k for k in range(7))     # mbarrier.c
+_DROP, _EXPECT, _NO_COMPLETE, _OWN, _PARITY, _NOINC, _COMPLETE, _V1 = (1 << k for k in range(8))    # mbarrier.c
 _TRACKS = ("cp", "bulk", "wgmma", "tc", "tc_ld", "tc_st")
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 _WAYS = ("load", "peer", "store")
@@ -60,7 +60,11 @@ def address_cells(e: Encoder, address: Address, flags: int = 0) -> dict:
 
 def _init(e: Encoder, action: act.MbarrierInit) -> None:
     b = _row(e, action.count)
-    e.emit("mbarrier_init", b=b, **address_cells(e, action.address))
+    e.emit("mbarrier_init", b=b, **address_cells(e, action.address, _V1 * action.layout))
+
+
+def _layout(e: Encoder, action: act.MbarrierLayout) -> None:
+    e.emit("mbarrier_layout", e.register(action.data), **address_cells(e, action.address, _V1 * action.layout))
 
 
 def _inval(e: Encoder, action: act.MbarrierInval) -> None:
@@ -159,7 +163,8 @@ def _is_canceled(e: Encoder, action: act.IsCanceled) -> None:
 
 
 ENCODERS = {
-    act.MbarrierInit: _init, act.MbarrierInval: _inval, act.MbarrierArrive: _arrive, act.MbarrierTest: _test,
+    act.MbarrierInit: _init, act.MbarrierInval: _inval, act.MbarrierLayout: _layout,
+            act.MbarrierArrive: _arrive, act.MbarrierTest: _test,
     act.MbarrierWait: _test, act.MbarrierPending: _pending, act.CpArrive: _cp_arrive, act.CpAsync: _cp_async,
     act.AsyncGroup: _group, act.BulkCopy: _bulk, act.Send: _send, act.StBulk: _st_bulk, act.SetMaxRegisters: _registers,
     act.ClusterArrive: lambda e, action: e.emit("cluster_arrive"),

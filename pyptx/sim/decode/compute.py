@@ -16,6 +16,7 @@ from pyptx.sim.actions.means import Apply, Leaf, Node
 from pyptx.sim.decode.convert import conversion, lane_of, stochastic
 from pyptx.sim.decode.packs import TARGETS, packed
 from pyptx.sim.decode.types import Unknown, element, is_float, lanes_of, width
+from pyptx.sim.memory.maps import OOB_NAN
 from pyptx.sim.symbols.operands import Operands
 
 __all__ = ["compute"]
@@ -70,8 +71,6 @@ class _Reader:
             flags.add("abs")
         if self.words & {"rni", "rzi", "rmi", "rpi"}:
             flags.add("whole")
-        if "oob" in self.words:
-            raise Unknown
         self.flags = frozenset(flags)
 
     def assignments(self, text: str):
@@ -306,6 +305,18 @@ def _mul24(shift: int):
     return build
 
 
+def _fma(reader: _Reader, arguments, lane):
+    """Of .oob +0 where a factor is the NaN of what lies outside a tensor; sums with any other NaN are NaN as ever."""
+    values, t = reader.same(arguments, lane)
+    result = Apply.of("fma", *values, type=t, flags=reader.flags)
+    if "oob" not in reader.words:
+        return result
+    for factor in values[:2]:
+        outside = Apply.of("cmp", factor, Leaf(Const(OOB_NAN, 16), "u16"), type="u16", result="pred", number=2)
+        result = Apply.of("select", outside, Leaf(Const(0, 16), t), result, type=t)
+    return result
+
+
 def _sad(reader: _Reader, arguments, lane):
     [a, b, c], t = reader.same(arguments, lane)
     distance = Apply.of("sub", Apply.of("max", a, b, type=t), Apply.of("min", a, b, type=t), type=t)
@@ -370,7 +381,7 @@ _CALLS = {
     "szext_clamp": _first("szext", "clamp"), "szext_wrap": _first("szext", "wrap"),
     "bmsk_clamp": _first("bmsk", "clamp"),
     "bmsk_wrap": _first("bmsk", "wrap"), "dp4a": _dot("dp4a"), "dp2a_lo": _dot("dp2a"), "dp2a_hi": _dot("dp2a", "hi"),
-    "bfi": _simple("bfi"), "fma": _simple("fma", keep=True), "min": _extremum("min"), "max": _extremum("max"),
+    "bfi": _simple("bfi"), "fma": _fma, "min": _extremum("min"), "max": _extremum("max"),
     "copysign": _simple("copysign"), "rcp": _reciprocal, "sqrt": _simple("sqrt", keep=True),
     "div_approx": _simple("divapprox", keep=True), "div_full": _simple("div", keep=True),
     "rcp_approx": _either("rcp", "rcpcoarse"),

@@ -1,14 +1,13 @@
 """mbarrier, and cp.async.mbarrier.arrive (in async_.py).
 
-Of the two layouts there is v0: its primary and conditional phases end together, and its reports are zero (PTX ISA,
-"mbarrier.test_wait"). What makes one of layout v1 is refused, for what it reports is not known.
+Primary and conditional phases end together and reports are zero in both layouts: nothing that can report (a fabric
+operation, a copy of sm_107 with a report mechanism) is simulated (PTX ISA, "Contents of the mbarrier object").
 """
 
 from __future__ import annotations
 
 from pyptx.sim.actions import asynchronous as act
-from pyptx.sim.actions.basic import Action, Address, Compute, Const
-from pyptx.sim.actions.means import Leaf
+from pyptx.sim.actions.basic import Action, Address
 from pyptx.sim.decode import decodes
 from pyptx.sim.symbols.operands import Operands
 
@@ -33,15 +32,15 @@ def mbarrier(o: Operands) -> Action | None:
     modifiers = o.instruction.modifiers
     what, words = modifiers[0], set(modifiers)
     if what == ".check_layout":
-        return Compute(((o.target("p"), Leaf(Const(int(".layout::v0" in words), 1), "pred")),))
-    if any(m.startswith((".multicast", ".layout::v1")) for m in modifiers):
+        return act.MbarrierLayout(o.target("p"), place(o, "a"), int(".layout::v1" in words))
+    if any(m.startswith(".multicast") for m in modifiers):
         return None
     if what == ".pending_count":
         return act.MbarrierPending(o.target("d"), o.value("st"))
     address = place(o, "a")
     match what:
         case ".init":
-            return act.MbarrierInit(address, o.value("n"))
+            return act.MbarrierInit(address, o.value("n"), int(".layout::v1" in words))
         case ".inval":
             return act.MbarrierInval(address)
         case ".expect_tx" | ".complete_tx":

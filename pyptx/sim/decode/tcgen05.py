@@ -13,7 +13,7 @@ _SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 _COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 _EXPANSIONS = {"b6x16_p32": 6, "b4x16_p64": 4}
 _VECTORS = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4, "block16": 4}
-_ELSEWHERE = ("exclusive", "spcompress", "kind::ti16", "decompress::lut::b", "sync_restrict::shared::read::mma::a")
+_ELSEWHERE = ("spcompress", "kind::ti16", "decompress::lut::b", "sync_restrict::shared::read::mma::a")
 
 
 @decodes("tcgen05")
@@ -24,9 +24,9 @@ def tcgen05(o: Operands) -> Action | None:
     what = words[0]
     match what:
         case "alloc":
-            return act.TmemAlloc(_group(words), place(o, "a"), o.value("n"))
+            return act.TmemAlloc(_group(words), place(o, "a"), o.value("n"), "exclusive" in words)
         case "dealloc":
-            return act.TmemFree(_group(words), o.value("t"), o.value("n"))
+            return act.TmemFree(_group(words), o.value("t"), o.value("n"), "exclusive" in words)
         case "relinquish_alloc_permit":
             return act.TmemRelinquish(_group(words))
         case "ld":

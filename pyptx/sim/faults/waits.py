@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["explain", "mbarrier_text"]
+__all__ = ["explain", "is_mbarrier", "mbarrier_text"]
 
 MOST = (1 << 20) - 1
 
 
+def is_mbarrier(bits: int) -> bool:
+    """Whether 8 bytes are an mbarrier, of layout v0 or v1."""
+    return bits >> 62 in (1, 2)
+
+
 def mbarrier_text(bits: int) -> str:
     """The state of an mbarrier (MB_WORD in core/core.h)."""
-    if bits >> 62 != 1:
+    if not is_mbarrier(bits):
         return "no mbarrier (its bytes are 0)" if not bits else f"no mbarrier (its bytes are 0x{bits:016x})"
     tx = (bits >> 40 & 0x1FFFFF) - (1 << 21 if bits >> 60 & 1 else 0)
     bytes_ = f", {tx} bytes to come" if tx > 0 else f", {-tx} bytes too many so far" if tx else ""
@@ -26,7 +31,8 @@ def explain(kind: str, address: int, extra: int) -> tuple[str, str | None] | Non
                 hint += f"; these bytes were written by something else: 0x{extra:016x}"
             return f"uses the mbarrier at {place}, but there is no mbarrier at {place}", hint
         case "mbarrier_count":
-            return f"names the mbarrier at {place}, and the count is {extra}; expected 1..{MOST}", None
+            return (f"names the mbarrier at {place}, and the count is {extra}; expected 1..{MOST}, of layout v1 1..511",
+                    None)
         case "mbarrier_underflow":
             return (f"brings more arrivals than it expects to the mbarrier at {place} ({mbarrier_text(extra)})",
                     "is the count of mbarrier.init the number of arrivals of a phase?")

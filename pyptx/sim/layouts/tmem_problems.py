@@ -39,6 +39,8 @@ class Problem(IntEnum):
     NEGATE = 26
     ABSOLUTE = 27
     TARGET = 28
+    EXCLUSIVE = 29
+    BLOCKS = 30
 
 
 # {about}, and {low} and {high}, its halves of 32 bits; {place} is {low} as lane and column
@@ -98,6 +100,10 @@ _TEXT = {
     Problem.ABSOLUTE: ("has matrix descriptor 0x{about:016x} with an absolute leading address (bit 52), which is not "
                        "simulated", "it belongs to K = 96"),
     Problem.TARGET: ("signals CTA {about} of the cluster, which there is not", None),
+    Problem.EXCLUSIVE: ("is .exclusive where the other is not",
+                        "an .exclusive allocation is made so by both CTAs of a pair, and freed by "
+                        "tcgen05.dealloc.exclusive; others without"),
+    Problem.BLOCKS: ("allocates {about} columns of tensor memory", "multiples of 32 up to 512 can be allocated"),
 }
 
 

@@ -10,7 +10,9 @@ from pyptx.errors import LaunchError
 from pyptx.sim.memory.spaces import Buffer, Segment
 from pyptx.tensor_map import TensorMap
 
-__all__ = ["MapArgument"]
+__all__ = ["OOB_NAN", "MapArgument"]
+
+OOB_NAN = 0x7FF7                # what a map with oob_fill="nan" puts in every 16 bits outside; seen on sm_120
 
 
 class MapArgument:

@@ -44,6 +44,7 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     wgmma,
 )
 from pyptx.sim.decode.compute import compute
+from pyptx.sim.decode.refusals import why
 from pyptx.sim.program.flow import Flow, flow
 from pyptx.sim.program.pool import registers_at_entry
 from pyptx.sim.program.shapes import Shaped, known, parts, record
@@ -200,7 +201,7 @@ def load(module: Module, entry: str | None = None) -> Program:
             refused.append(Diagnostic("error", error.message, place=error.place or instruction.place, hint=error.hint))
             continue
         if step is None:
-            refused.append(Diagnostic("error", f"{instruction.mnemonic} is not simulated", place=instruction.place))
+            refused.append(Diagnostic("error", _refusal(instruction, scope), place=instruction.place))
             continue
         steps.append(step)
         guards.append(None if instruction.predicate is None else _guard(instruction, scope))
@@ -261,6 +262,12 @@ def _decode(instruction: Instruction, scope: Scope) -> Action | Shaped | None:
     if decoder is not None:
         return decoder(operands)
     return compute(operands) if bound.form.means else None
+
+
+def _refusal(instruction: Instruction, scope: Scope) -> str:
+    bound = bind(instruction, lambda name: found[1] if (found := scope.register(name)) else None)
+    reason = why(bound)
+    return f"{instruction.mnemonic} is not simulated" + (f": {reason}" if reason else "")
 
 
 def _spread(instruction: Instruction, scope: Scope) -> Instruction:

@@ -7,32 +7,37 @@ from dataclasses import dataclass
 from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference.state import Cta, Fault, Run
 
-__all__ = ["MOST", "Word", "check", "read_word", "signal", "update", "word_of", "write_word"]
+__all__ = ["MOST", "MOST_OF", "Word", "check", "read_word", "signal", "update", "word_of", "write_word"]
 
 MOST = (1 << 20) - 1
+MOST_OF = MOST, 511                     # arrivals, by layout
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """Pending and expected arrivals, bytes still to come (negative: came early), parity of the phase.
 
-    `valid` is false for bytes that are no mbarrier: 0 (never initialised, or invalidated) and what else lies there.
+    `layout` is 0 or 1; `valid` is false for bytes that are no mbarrier: 0 (never initialised, or invalidated) and
+    what else lies there.
     """
 
     pending: int
     expected: int
     tx: int
     phase: int
+    layout: int = 0
     valid: bool = True
 
     @property
     def bits(self) -> int:
-        return self.pending | self.expected << 20 | (self.tx & 0x1FFFFF) << 40 | self.phase << 61 | 1 << 62
+        counts = self.pending | self.expected << 20 | (self.tx & 0x1FFFFF) << 40
+        return counts | self.phase << 61 | self.layout + 1 << 62
 
 
 def word_of(bits: int) -> Word:
     tx = bits >> 40 & 0x1FFFFF
-    return Word(bits & MOST, bits >> 20 & MOST, tx - (1 << 21 if tx >> 20 else 0), bits >> 61 & 1, bits >> 62 == 1)
+    return Word(bits & MOST, bits >> 20 & MOST, tx - (1 << 21 if tx >> 20 else 0), bits >> 61 & 1,
+                bits >> 63, bits >> 62 in (1, 2))
 
 
 def read_word(at: Cta, barrier: int) -> Word:
@@ -50,7 +55,7 @@ def check(at: Cta, barrier: int, lane: int) -> Word:
     """The mbarrier; a fault where there is none."""
     start = barrier - SHARED_START
     bits = int.from_bytes(at.shared[start:start + 8], "little")
-    if bits >> 62 != 1:
+    if bits >> 62 not in (1, 2):
         raise Fault("no_mbarrier", lane, barrier | at.base, bits)
     return word_of(bits)
 
@@ -69,7 +74,7 @@ def update(run: Run, at: Cta, barrier: int, lane: int, *, expect: int = 0, compl
         if stays:
             raise Fault("no_complete", lane, where, old.bits)
         phase, pending = phase ^ 1, expected
-    write_word(at, barrier, Word(pending, expected, tx, phase))
+    write_word(at, barrier, Word(pending, expected, tx, phase, old.layout))
     run.landed = True
     return old
 

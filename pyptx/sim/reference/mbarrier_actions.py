@@ -6,7 +6,7 @@ from pyptx.sim.actions import asynchronous as act
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.asynchronous import Operation, issue, land_for, lane_addresses, shared_place
 from pyptx.sim.reference.handlers import handles
-from pyptx.sim.reference.mbarrier import MOST, Word, check, read_word, update, word_of, write_word
+from pyptx.sim.reference.mbarrier import MOST, MOST_OF, Word, check, read_word, update, word_of, write_word
 from pyptx.sim.reference.state import Cta, Fault, lanes_of
 
 
@@ -24,9 +24,9 @@ def _counts(runner, value, mask: int) -> list[int]:
 def _init(runner, action: act.MbarrierInit, mask: int) -> None:
     for (lane, at, offset), n in zip(_places(runner, action.address, mask), _counts(runner, action.count, mask),
                                      strict=True):
-        if not 1 <= n <= MOST:
+        if not 1 <= n <= MOST_OF[action.layout]:
             raise Fault("mbarrier_count", lane, offset | at.base, n)
-        write_word(at, offset, Word(n, n, 0, 0))
+        write_word(at, offset, Word(n, n, 0, 0, action.layout))
 
 
 @handles(act.MbarrierInval)
@@ -34,6 +34,12 @@ def _inval(runner, action: act.MbarrierInval, mask: int) -> None:
     for lane, at, offset in _places(runner, action.address, mask):
         check(at, offset, lane)
         at.shared[offset - 0x400:offset - 0x400 + 8] = bytes(8)
+
+
+@handles(act.MbarrierLayout)
+def _layout(runner, action: act.MbarrierLayout, mask: int) -> None:
+    found = [check(at, offset, lane).layout for lane, at, offset in _places(runner, action.address, mask)]
+    lanevalues.write(runner, action.data, mask, [int(layout == action.layout) for layout in found])
 
 
 @handles(act.MbarrierArrive)

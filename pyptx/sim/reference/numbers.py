@@ -102,14 +102,16 @@ def _placed(x: Number, type_name: str, up: Callable[[int, int, int], bool], *, s
             down: bool = False) -> int:
     """`up(kept, cut, dropped)` says whether the magnitude grows: the mantissa kept, and the bits cut off.
 
-    `down`: numbers too large become the largest one, not infinity; `satfinite`: infinities as well.
+    `down`: numbers too large become the largest one, not infinity; `satfinite`: infinities as well. Of the formats
+    without infinity e4m3 has a NaN for them, the others their largest number.
     """
     f = FORMATS[type_name]
     sign = f.sign if x.sign else 0
     if x.kind == "nan":
         return f.nan
+    beyond = f.infinity if f.infinity is not None else f.largest
     if x.kind == "inf":
-        return sign | (f.largest if satfinite or f.infinity is None else f.infinity)
+        return f.nan if type_name == "e4m3" and not satfinite else sign | (f.largest if satfinite else beyond)
     if not x.mantissa:
         return sign
     top = x.mantissa.bit_length() - 1 + x.exponent
@@ -118,7 +120,9 @@ def _placed(x: Number, type_name: str, up: Callable[[int, int, int], bool], *, s
     kept += up(kept, cut, x.mantissa & ((1 << cut) - 1) if cut > 0 else 0)
     bits = kept if top < f.low else ((top - f.low) << f.mantissa) + kept
     if bits > f.largest:
-        bits = f.largest if satfinite or down or f.infinity is None else f.infinity
+        if type_name == "e4m3" and not (satfinite or down):
+            return f.nan
+        bits = f.largest if satfinite or down else beyond
     return sign | bits
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pyptx.sim.actions import basic as act
 from pyptx.sim.faults.tensor_copies import Problem
+from pyptx.sim.memory.maps import OOB_NAN
 from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference import atomics
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem, rows, swizzled
@@ -20,7 +21,6 @@ from pyptx.tensor_map import ELEMENTS
 __all__ = ["check", "load", "poison", "reduce", "store"]
 
 Host = Callable[[int, int, bool], np.ndarray]
-OOB_NAN = (0xF7, 0x7F)                                                  # in every 16 bits
 _SIZES = {"u32": 4, "s32": 4, "u64": 8, "s64": 8, "f16": 2, "bf16": 2, "f32": 4, "f32.ftz": 4, "f64": 8}
 
 
@@ -45,7 +45,7 @@ def load(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray, a
     Raises:
         TensorProblem: an element inside the tensor lies outside every buffer.
     """
-    fill = np.frombuffer(bytes(OOB_NAN) * (g.global_unit * g.units // 2 + 1), np.uint8) if m.fill else None
+    fill = np.full(g.global_unit * g.units // 2 + 1, OOB_NAN, np.uint16).view(np.uint8) if m.fill else None
     for number, at in rows(m, request, g):
         row = np.zeros(g.units * g.global_unit, np.uint8)
         if fill is not None:

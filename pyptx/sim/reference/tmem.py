@@ -36,7 +36,8 @@ class Tmem:
     makers: dict[int, tuple] = field(default_factory=dict)
     group: int = 0
     relinquished: bool = False
-    wanted: int = 0
+    exclusive: bool = False             # the one allocation there is, is
+    wanted: tuple[int, bool] | None = None
     granted: int | None = None
 
 
@@ -119,7 +120,10 @@ def _whole(mask: int) -> None:
 
 # allocation -----------------------------------------------------------------------------------------------------------
 
-def _find(used: int, blocks: int) -> int | None:
+def _free_place(used: int, blocks: int, exclusive: bool, taken: bool) -> int | None:
+    """Where so many blocks are free; None while they are not, or the allocation cannot be beside others."""
+    if taken or (exclusive and used):
+        return None
     return next((k for k in range(_BLOCKS - blocks + 1) if not used >> k & (1 << blocks) - 1), None)
 
 
@@ -136,32 +140,37 @@ def _alloc(runner, action: act.TmemAlloc, mask: int) -> bool:
     with faults_of(0):
         ctas = group_ctas(runner, action.group)
         own, columns = tmem_of(runner.cta), value(runner, action.columns, 0)
-        if columns not in (32, 64, 128, 256, 512):
-            raise TmemProblem(Problem.COLUMNS, columns)
+        if columns not in (range(32, 513, 32) if action.exclusive else (32, 64, 128, 256, 512)):
+            raise TmemProblem(Problem.BLOCKS if action.exclusive else Problem.COLUMNS, columns)
         if own.relinquished:
             raise TmemProblem(Problem.RELINQUISHED)
         address = lane_addresses(runner, action.to, 1)[0]
         at, offset = shared_place(runner, 0, address, 4, 4, action.to.space, own=True)
         blocks = columns // BLOCK
         if len(ctas) == 1:
-            first = _find(own.used, blocks)
+            first = _free_place(own.used, blocks, action.exclusive, own.exclusive)
             if first is None:
                 return False
             _take(runner, own, first, blocks)
+            own.exclusive = action.exclusive
         elif own.granted is not None:
             first, own.granted = own.granted, None
             own.makers[first] = runner.warp, runner.pc
         else:
             peer = tmem_of(ctas[1] if ctas[0] is runner.cta else ctas[0])
-            if peer.wanted not in (0, columns):
-                raise TmemProblem(Problem.PAIR_SIZE, peer.wanted << 32 | columns)
-            first = _find(own.used | peer.used, blocks) if peer.wanted else None
-            own.wanted = columns
+            if peer.wanted is not None and peer.wanted[0] != columns:
+                raise TmemProblem(Problem.PAIR_SIZE, peer.wanted[0] << 32 | columns)
+            if peer.wanted is not None and peer.wanted[1] != action.exclusive:
+                raise TmemProblem(Problem.EXCLUSIVE, columns)
+            first = None if peer.wanted is None else _free_place(own.used | peer.used, blocks, action.exclusive,
+                                                                 own.exclusive or peer.exclusive)
+            own.wanted = columns, action.exclusive
             if first is None:
                 return False
             _take(runner, own, first, blocks)
             _take(runner, peer, first, blocks)
-            peer.granted, peer.wanted, own.wanted = first, 0, 0
+            peer.granted, peer.wanted, own.wanted = first, None, None
+            peer.exclusive = own.exclusive = action.exclusive
     at.shared[offset - SHARED_START:offset - SHARED_START + 4] = (first * BLOCK).to_bytes(4, "little")
     return True
 
@@ -177,7 +186,10 @@ def _free(runner, action: act.TmemFree, mask: int) -> None:
             raise TmemProblem(Problem.NOT_ALLOCATED, address)
         if own.blocks[first] * BLOCK != columns:
             raise TmemProblem(Problem.SIZE, own.blocks[first] * BLOCK << 32 | columns)
+        if own.exclusive != action.exclusive:
+            raise TmemProblem(Problem.EXCLUSIVE, columns)
         own.used &= ~((1 << own.blocks.pop(first)) - 1 << first)
+        own.exclusive = False
 
 
 @handles(act.TmemRelinquish)
