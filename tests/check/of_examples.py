@@ -30,6 +30,13 @@ def _fp8() -> list[np.ndarray]:
     return [a.astype(ml_dtypes.float8_e4m3fn), b.astype(ml_dtypes.float8_e4m3fn), a_scales, b_scales]
 
 
+def _nvfp4() -> list[np.ndarray]:
+    random = np.random.default_rng(0)
+    bytes_ = [random.integers(0, 256, shape, np.uint8) for shape in ((200, 640), (66, 640))]
+    scales = [random.integers(40, 70, shape, np.uint8) for shape in ((200, 80), (66, 80))]
+    return [*bytes_, *scales]
+
+
 def _grouped() -> list[np.ndarray]:
     return [*floats((300, 192), (3, 192, 64)), np.array([0, 70, 200, 300], np.int32)]
 
@@ -62,11 +69,14 @@ EXAMPLES = {
                                           CLUSTER=1),
     "hopper/fp8_gemm": Clean("hopper/fp8_gemm.py", _fp8, params={"BN": 128, "STAGES": 2, "CTAS": 2}),
     "hopper/grouped_gemm": Clean("hopper/grouped_gemm.py", _grouped, params={"BN": 64, "STAGES": 2, "CTAS": 1}),
+    "hopper/convolution": _case("hopper/convolution.py", (2, 15, 14, 72), (2, 2, 72, 128), P=14, Q=13, BN=128,
+                                STAGES=2, CTAS=1),
     "hopper/attention": _case("hopper/attention.py", *_heads(128, 320, 320), BN=64),
     "hopper/attention cooperative": _case("hopper/attention.py", *_heads(128, 320, 320), BN=64, PINGPONG=False),
     "hopper/attention_backward": Clean("hopper/attention_backward.py", lambda: _backward(256, 1280),
                                        params={"STAGES": 1, "CLUSTER": 2}),
     "blackwell/gemm": _case("blackwell/gemm.py", (640, 192), (192, 64), BN=64, STAGES=2, CTAS=1),
     "blackwell/pair_gemm": _case("blackwell/pair_gemm.py", (1280, 192), (192, 128), BN=128, STAGES=2, CTAS=2),
+    "blackwell/nvfp4_gemm": Clean("blackwell/nvfp4_gemm.py", _nvfp4, params={"BN": 64, "CTAS": 1, "alpha": 0.5}),
     "blackwell/attention": _case("blackwell/attention.py", *_heads(256, 160, 160), BN=32, STAGES=2),
 }
