@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.ui import WebDriverWait
 from support.painting import painted
 from views.handmade import large, saxpy
 
@@ -256,6 +257,23 @@ def test_a_view_of_a_newer_version_says_so(page, view):
 def test_removing_the_view_leaves_nothing(page, view):
     page.open(view)
     assert page.js("window.pyptx.view.destroy(); return document.getElementById('view').childElementCount") == 0
+
+
+def test_lines_that_pass_under_a_resting_pointer_are_not_pointed_at(page):
+    page.open(large())
+    page.hover(page.row("sass", 8))
+    WebDriverWait(page.chrome, 10).until(lambda _: page.marked("sass"))
+    before, during, row = page.chrome.execute_async_script("""
+        const done = arguments[0], list = document.querySelector(".pyptx-sass .pyptx-list");
+        const said = () => document.querySelector(".pyptx-status").textContent;
+        list.addEventListener("scroll", () => {
+          const before = said(), row = list.querySelector(".pyptx-row:last-child");
+          row.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+          done([before, said(), Number(row.dataset.row)]);
+        }, {once: true});
+        list.scrollTop += 540;""")
+    assert during == before
+    WebDriverWait(page.chrome, 10).until(lambda _: row in page.marked("sass"))
 
 
 def test_twenty_thousand_lines_stay_quick(page, capsys):

@@ -9,6 +9,7 @@ import { stringStates } from "./tokens.js";
 
 export const PALETTE = 8;         // colours in linked.css: .pyptx-c0 ...
 const BATCH = 250;
+const STILL = 120;                // ms without scrolling after which lines are pointed at
 
 export class Pane {
   /**
@@ -41,10 +42,11 @@ export class Pane {
                      h("div.pyptx-bar", {}, h("span.pyptx-name", {}, title)), h("div.pyptx-view", {}, this.list, this.strip.element));
     this.element.style.setProperty("--px-number", `${numberWidth}ch`);
     const rowOf = event => { const row = event.target.closest?.(".pyptx-row"); return row ? Number(row.dataset.row) : null; };
-    this.list.addEventListener("pointerover", event => { const row = rowOf(event); if (row !== null) on.hover(row); });
-    this.list.addEventListener("pointerleave", () => on.leave());
+    this.list.addEventListener("pointerover", event => { const row = rowOf(event); if (row !== null) this.hover(row); });
+    this.list.addEventListener("pointerleave", () => { clearTimeout(this.resting); on.leave(); });
     this.list.addEventListener("click", event => { const row = rowOf(event); if (row !== null) on.pick(row, event); });
     this.list.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.moved = -Infinity;       // when it was scrolled last
     this.links = null;
     this.found = { rows: [], ranges: new Map() };
     this.active = -1;
@@ -239,7 +241,15 @@ export class Pane {
     this.drawStrip();
   }
 
+  /** Lines that pass under a resting pointer are not what the reader points at: the one that stays is. */
+  hover(row) {
+    clearTimeout(this.resting);
+    if (performance.now() - this.moved < STILL) this.resting = setTimeout(() => this.on.hover(row), STILL);
+    else this.on.hover(row);
+  }
+
   scrolled() {
+    this.moved = performance.now();
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
   }
@@ -262,7 +272,8 @@ export class Pane {
 
   drawStrip() {
     if (!this.palette) return;
-    this.strip.draw({ count: this.count, place: row => this.place(row), folded: !!this.order, colour: this.colour, level: this.links?.level[this.name], hits: this.found.rows,
+    this.strip.draw({ count: this.count, place: row => this.place(row), folded: !!this.order, colour: this.colour,
+                      exact: this.links?.exact[this.name], kin: this.links?.kin[this.name], hits: this.found.rows,
                       palette: this.palette, style: this.style, rowHeight: this.rowHeight });
     this.see();
   }
@@ -281,6 +292,7 @@ export class Pane {
 
   destroy() {
     clearTimeout(this.timer);
+    clearTimeout(this.resting);
     cancelAnimationFrame(this.frame);
   }
 }

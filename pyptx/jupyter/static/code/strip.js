@@ -1,7 +1,6 @@
 // The strip beside a pane: where linked lines, search hits and the part in sight are. A picture; the pane itself is read.
 
 import { h } from "../dom.js";
-import { EXACT } from "./links.js";
 
 const WIDTH = 14;
 
@@ -26,24 +25,43 @@ export class Strip {
     this.sight.style.height = `${Math.max(6, Math.round(height * this.used))}px`;
   }
 
-  /** `style`: colours by name; `level`, `colour` by row, `hits`: rows. */
-  draw({ count, place = row => row, folded = false, colour, level, hits, palette, style, rowHeight }) {
+  /** `style`: colours by name; `colour` by row; `exact`, `kin`, `hits`: rows. What a link or a hit does not change is drawn once and kept. */
+  draw({ count, place = row => row, folded = false, colour, exact = [], kin = [], hits, palette, style, rowHeight }) {
     const height = this.element.clientHeight, ratio = window.devicePixelRatio || 1;
     if (!height) return;
-    this.canvas.width = WIDTH * ratio;              // this also wipes it
-    this.canvas.height = height * ratio;
-    this.canvas.style.height = `${height}px`;
-    const pen = this.canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    const scale = Math.min(rowHeight, height / Math.max(1, count));
-    const mark = (row, left, width, fill, tall) => {
+    const scale = Math.min(rowHeight, height / Math.max(1, count)), key = [height, ratio, count, folded, scale, palette, colour];
+    const marks = pen => (row, left, width, fill, tall) => {
       pen.fillStyle = fill;
       pen.fillRect(left, (folded ? place(row) : row) * scale, width, Math.max(scale - (scale > 3 ? 1 : 0), tall));
     };
-    const step = Math.max(1, Math.floor(0.5 / scale)), rows = colour.length;
-    for (let row = 0; row < rows; row += step) if (colour[row] >= 0) mark(row, 1, 3, palette[colour[row] % palette.length], 0.5);
-    if (level) for (let row = 0; row < rows; row += 1) if (level[row]) mark(row, 5, level[row] === EXACT ? 5 : 3, style.link, 2);
+    if (folded || !this.known || key.some((value, at) => value !== this.known[at])) {
+      this.known = key;
+      this.ground = canvasOf(this.ground ?? h("canvas"), height, ratio);
+      const mark = marks(penOf(this.ground, ratio)), step = Math.max(1, Math.floor(0.5 / scale));
+      for (let row = 0; row < colour.length; row += step) if (colour[row] >= 0) mark(row, 1, 3, palette[colour[row] % palette.length], 0.5);
+    }
+    if (this.canvas.height !== this.ground.height) canvasOf(this.canvas, height, ratio).style.height = `${height}px`;
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    pen.drawImage(this.ground, 0, 0);
+    pen.scale(ratio, ratio);
+    const mark = marks(pen);
+    for (const row of kin) mark(row, 5, 3, style.link, 2);
+    for (const row of exact) mark(row, 5, 5, style.link, 2);
     for (const row of hits) mark(row, 10, 4, style.hit, 2);
     this.used = scale * count;
   }
+}
+
+function canvasOf(canvas, height, ratio) {
+  canvas.width = WIDTH * ratio;                     // this also wipes it
+  canvas.height = height * ratio;
+  return canvas;
+}
+
+function penOf(canvas, ratio) {
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  return pen;
 }

@@ -141,7 +141,8 @@ class DiffView {
     const target = this.elsewhere(item);
     if (target >= 0) left[target] = right[target] = EXACT;
     if (own) this.panes[side].follow(item);
-    this.each(pane => pane.paint({ level: { [this.level]: this.levels[pane.side] } }, pane.side === side ? item : -1, null));
+    const exact = { [this.level]: target >= 0 ? [target] : [] }, kin = { [this.level]: [item] };
+    this.each(pane => pane.paint({ level: { [this.level]: this.levels[pane.side] }, exact, kin }, pane.side === side ? item : -1, null));
     this.say();
   }
 

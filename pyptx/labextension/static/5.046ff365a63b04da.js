@@ -158,10 +158,10 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 
 /* panes */
 .pyptx-panes { display: flex; min-height: 120px; }
-.pyptx-pane { display: flex; flex-direction: column; flex: 1 1 0; min-width: 90px; font: 12px/1.5 var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace); }
+.pyptx-pane { contain: layout paint style; display: flex; flex-direction: column; flex: 1 1 0; min-width: 90px; font: 12px/1.5 var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace); }
 .pyptx-bar { padding: 2px 10px; font: 600 11px/1.6 var(--jp-ui-font-family, system-ui, sans-serif); color: var(--px-soft); border-bottom: 1px solid var(--px-edge); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .pyptx-view { display: flex; flex: 1; min-height: 0; }
-.pyptx-list { position: relative; flex: 1; min-width: 0; overflow: auto; outline-offset: -2px; overscroll-behavior: contain; scrollbar-width: thin; }
+.pyptx-list { contain: strict; position: relative; flex: 1; min-width: 0; overflow: auto; outline-offset: -2px; overscroll-behavior: contain; scrollbar-width: thin; }
 .pyptx-strip { position: relative; width: 14px; flex: none; height: 100%; border-left: 1px solid var(--px-edge); cursor: pointer; touch-action: none; }
 .pyptx-strip canvas { position: absolute; left: 0; top: 0; width: 14px; }
 .pyptx-sight { position: absolute; left: 0; right: 0; top: 0; border: 1px solid var(--px-soft); background: color-mix(in srgb, var(--px-soft) 12%, transparent); pointer-events: none; }
