@@ -7,7 +7,8 @@ op = Family(__name__)
 
 op("isspacep", "Test whether a generic address is in a state space.",
    "data-movement-and-conversion-instructions-isspacep",
-   form("isspacep.space  p, a", space=ADDRESSED, a="u64", needs="ptx_31"))
+   form("isspacep.space  p, a", space=ADDRESSED, a="u64", regs={"a": "{b32,s32,u32,b64,s64,u64}"},
+        needs="ptx_31"))
 
 op("cvta", "Convert an address of a state space to generic.", "data-movement-and-conversion-instructions-cvta",
    form("cvta.space.type  d, a", space=ADDRESSED, needs="ptx_31"),

@@ -8,7 +8,7 @@ from pyptx import isa
 from pyptx.ir.operands import AddressOperand, Operand
 from pyptx.isa import Form, Match
 from pyptx.isa._syntax import Item, Part
-from pyptx.validate._tokens import REGISTER_TYPES, address_parts
+from pyptx.validate._tokens import NUMBERS, REGISTER_TYPES, address_parts
 
 __all__ = ["Leaf", "align", "counts_of", "fit", "follow", "items_of"]
 
@@ -97,7 +97,7 @@ def fit(part: Part, tok, path: tuple, form: Form, choices: dict) -> list[Leaf] |
         return None
     if kind == "vector" and tok[0] == "{":
         return _fit_vector(part, tok, path, form, choices)
-    if kind == "address" and tok[0] == "[" and not part.suffix:
+    if kind == "address" and tok[0] in ("[", "[]") and not part.suffix:
         return _fit_address(part, tok, path, form, choices)
     if kind == "list" and tok[0] == "(":
         return [Leaf(part.parts[0].name, path, (tok,))]
@@ -118,12 +118,24 @@ def _fit_vector(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) 
     operand = form.operands[part.parts[0].name]
     if len(tok) - 1 != form.count(operand, choices):
         return None
-    written = operand.role == "write"
+    other = "int" if operand.role != "write" else "_" if form.effect != "async" else None   # wgmma reads its sum
     register = any(inner in REGISTER_TYPES for inner in tok[1:])
     for inner in tok[1:]:
-        if not (_fits(operand, inner, form, choices) or (inner == "_" if written else register and inner == "int")):
+        if inner.__class__ is tuple and inner[0] == "{":
             return None
+        if not (_fits(operand, inner, form, choices) or (register and inner == other)):
+            return None
+    if not register and not _numbers_fit(operand, form, choices):
+        return None
     return [Leaf(operand.name, path, tok[1:])]
+
+
+def _numbers_fit(operand: isa.Operand, form: Form, choices: dict) -> bool:
+    """Whether a vector may hold numbers only: not where ptxas takes the type from it, a fragment of .b32 or .f32."""
+    if form.op.opcode == "mov" or operand.type in choices or form.effect.startswith(("load", "atomic", "reduce")):
+        return True
+    matrix = form.effect.startswith(("mma", "store"))
+    return form.type_of(operand, choices) not in (("b32", "f32") if matrix else ("b32",))
 
 
 def _fit_address(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) -> list[Leaf] | None:
@@ -150,9 +162,9 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
                 return (form.op.opcode == "vmad" and operand.role == "read" and tok[1] != "int"
                         and _fits(operand, tok[1], form, choices))
             if tok[0] == ".":
-                return operand.selects(tok[2]) if operand.selectors else tok[2] in "xyzwrgba"
-            return tok[0] == "{" and len(tok) == 2 and \
-                (form.effect.startswith(("load", "store")) or form.op.opcode == "mma") and \
+                return operand.selects(tok[2])
+            data = form.effect.startswith(("load", "store")) and (operand.role == "write" or operand.type in choices)
+            return tok[0] == "{" and len(tok) == 2 and (data or form.op.opcode == "mma") and \
                 _fits(operand, tok[1], form, choices)
         if not operand.bare:
             return False
@@ -162,9 +174,9 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
             return operand.sink
         if tok == "%":
             return operand.special
-        return operand.imm and tok in ("int", "float", "hex")
+        return operand.imm and tok in NUMBERS
     if kind == "imm":
         return tok == "int" if operand.values != "float" else tok in ("float", "hex")
     if kind == "special":
         return tok == "%"
-    return tok in ("name", ("[", "name"))
+    return tok == "name" or (tok == ("[]", "name") and kind == "symbol")

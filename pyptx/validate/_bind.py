@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyptx import isa
 from pyptx.errors import FormError
+from pyptx.ir.constants import constant_value
 from pyptx.ir.nodes import Instruction
 from pyptx.ir.operands import Operand
 from pyptx.isa import Form, Match
@@ -14,7 +15,7 @@ from pyptx.validate._align import Leaf, align, follow
 from pyptx.validate._explain import no_form
 from pyptx.validate._optypes import type_problem
 from pyptx.validate._problem import Problem, range_words
-from pyptx.validate._tokens import TypeOf, integer, token
+from pyptx.validate._tokens import TypeOf, token
 
 __all__ = ["Bound", "bind"]
 
@@ -79,7 +80,7 @@ def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
 
 def _check_value(instruction: Instruction, form: Form, name: str, operand: Operand, allowed: str) -> None:
     for text in _numbers(operand):
-        value = integer(text)
+        value = constant_value(text)
         if value is not None and not _in_range(value, allowed):
             raise FormError(f"{instruction.mnemonic}: {name} is {text}; expected {range_words(allowed)}",
                             at=instruction.place)

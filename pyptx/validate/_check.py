@@ -13,13 +13,14 @@ from pyptx.ir.nodes import AddressSize, Function, Instruction, Label, Module, Re
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target
+from pyptx.validate._addressing import addressing_problems, size_problem
 from pyptx.validate._bind import Bound, bind
 from pyptx.validate._calls import call_problems
 from pyptx.validate._constants import constant_problems
 from pyptx.validate._declarations import declaration_problems, head_problems
 from pyptx.validate._directives import directive_problems
 from pyptx.validate._eras import era_problems
-from pyptx.validate._names import name_problems
+from pyptx.validate._names import call_argument, name_problems
 from pyptx.validate._problem import dotted, too_early
 from pyptx.validate._scope import Dated, Node, Scope, walk
 
@@ -75,6 +76,8 @@ def _declaration(node: Node | Dated, scope: Scope, chip: Target, version: tuple[
 def _header(chip: Target, version: tuple[int, int], size: AddressSize) -> Iterator[Diagnostic]:
     if version < (2, 3) and size.written:
         yield Diagnostic("error", too_early(".address_size", (2, 3), version))
+    if problem := size_problem(size):
+        yield Diagnostic("error", problem)
     if version < chip.first_ptx:
         yield Diagnostic("error", f".target {chip.name} requires .version {dotted(chip.first_ptx)} or later, "
                                   f"the module says {dotted(version)}")
@@ -95,20 +98,23 @@ def _statement(node: Instruction | Label, scope: Scope, chip: Target,
     except FormError as error:
         yield Diagnostic("error", error.message, hint=error.hint, place=node.place)
         return
-    for message, hint in name_problems(bound, scope):
+    for message, hint in (*name_problems(bound, scope), *addressing_problems(bound, scope)):
         yield _error(node, message, hint)
     for message in call_problems(bound, scope) if node.opcode == "call" else ():
         yield _error(node, message)
     for message in constant_problems(node.operands, scope.type_of):
         yield _error(node, message)
-    yield from _guard(node, scope)
+    yield from _guard(node, bound, scope)
     yield from _gates(node, bound, chip, version)
 
 
-def _guard(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
+def _guard(instruction: Instruction, bound: Bound, scope: Scope) -> Iterator[Diagnostic]:
     predicate = instruction.predicate
     if predicate is None:
         return
+    if (argument := call_argument(bound, scope)) is not None:
+        yield _error(instruction, f"{argument} is an argument of a call, which every thread writes and reads",
+                     "drop the guard, and select the value before")
     type_name = scope.type_of(predicate.register)
     if type_name is None:
         yield _error(instruction, f"guard {predicate.register} is not declared")

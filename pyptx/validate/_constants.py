@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from pyptx.ir.constants import constant_value
 from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Operand, RegisterOperand, SubscriptOperand
 from pyptx.ir.visit import leaves
-from pyptx.validate._tokens import address_parts, integer
+from pyptx.validate._tokens import address_parts
 
 __all__ = ["constant_problems", "expression_problem"]
 
@@ -32,6 +33,8 @@ def constant_problems(operands: tuple[Operand, ...], is_register) -> Iterator[st
             continue
         for leaf in leaves(operand):
             if isinstance(leaf, AddressOperand):
+                if leaf.base[0] in "0123456789(-+~!" and (problem := expression_problem(leaf.base)):
+                    yield problem
                 number = address_parts(leaf.offset)[0] if leaf.offset else ""
                 if number[:1] == "-" and ("=+", "") in (leaf.layout or ()):
                     yield f"[{leaf.base}{number}]: an offset is added; write [{leaf.base}+{number}]"
@@ -61,7 +64,7 @@ def expression_problem(text: str) -> str | None:
         if found.lastgroup == "int":
             if re.fullmatch(r"0[0-9]*[89][0-9]*U?", word):
                 return f"{word} starts with 0, which makes it octal, and has a digit above 7"
-            value = integer(word)
+            value = constant_value(word)
             if value is not None and value > 2**64:
                 return f"{word} does not fit 64 bits"
         elif found.lastgroup == "float" and float(word) == float("inf"):

@@ -17,11 +17,12 @@ from pyptx.isa import Form
 from pyptx.validate._bind import Bound
 from pyptx.validate._scope import Named, Scope
 
-__all__ = ["name_problems"]
+__all__ = ["call_argument", "name_problems"]
 
 _SPACES = ("global", "shared::cta", "shared::cluster", "shared", "const", "local", "param::entry", "param::func",
            "param")
 _GENERIC = ("global", "shared", "local")
+_IMAGES = {"t": "texref", "s": "surfref"}            # operands of textures and surfaces
 _UNIFIED = ("ld", "ldu", "atom")                # instructions that take `[a].unified`
 
 
@@ -37,13 +38,16 @@ def name_problems(bound: Bound, scope: Scope) -> Iterator[tuple[str, str | None]
             yield from _symbol(bound, operand, scope)
         elif kind == "label":
             yield from _label(bound, operand, scope)
+        elif isinstance(operand, AddressOperand):
+            yield from _handle(name, operand, scope)
 
 
 @cache
 def _naming(form: Form) -> tuple[tuple[str, str], ...]:
     """The operands of a form that name something: name and kind."""
     return tuple((name, operand.kind) for name, operand in form.operands.items()
-                 if operand.kind in ("address", "symbol", "label"))
+                 if operand.kind in ("address", "symbol", "label") or
+                 (operand.kind == "register" and operand.type == "u64"))
 
 
 def symbol_of(operand: Operand) -> str | None:
@@ -63,10 +67,13 @@ def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterato
     symbol = symbol_of(operand)
     if getattr(operand, "suffix", ""):
         yield from _unified(bound, operand, wanted, scope)
-    if not symbol or wanted is None or scope.type_of(symbol) is not None or not (symbol[0].isalpha()
-                                                                                    or symbol[0] in "_$%"):
+    if not symbol or scope.type_of(symbol) is not None or not (symbol[0].isalpha() or symbol[0] in "_$%"):
         return
     found = scope.find(symbol)
+    if wanted is None:
+        if isinstance(found, (Function, Label)):
+            yield f"{symbol} is no variable; an address is expected here", None
+        return
     if found is None:
         yield f"there is no variable {symbol} here", "declare it first, outside of the function or in this scope"
         return
@@ -90,6 +97,16 @@ def _parameter(bound: Bound, symbol: str, found: Named, scope: Scope) -> Iterato
         yield f"{symbol} is the return parameter of {function.name}; it can only be written", None
 
 
+def call_argument(bound: Bound, scope: Scope) -> str | None:
+    """The argument or result of a call that an instruction loads or stores, a `.param` variable; else None."""
+    if not bound.form.effect.startswith(("load", "store")):
+        return None
+    symbols = (symbol_of(bound.operands[name]) for name, kind in _naming(bound.form)
+               if kind == "address" and name in bound.operands)
+    return next((symbol for symbol in symbols if symbol and scope.type_of(symbol) is None
+                 and (found := scope.find(symbol)) is not None and space_of(found, scope) == "param::func"), None)
+
+
 def _unified(bound: Bound, operand: AddressOperand, wanted: tuple[str, ...] | None,
              scope: Scope) -> Iterator[tuple[str, None]]:
     variable = scope.find(symbol_of(operand))
@@ -98,6 +115,20 @@ def _unified(bound: Bound, operand: AddressOperand, wanted: tuple[str, ...] | No
         yield f"{operand.suffix} stands behind addresses of ld, ldu and atom in .global only", None
     elif plain:
         yield f"{operand.base} is declared without .attribute(.unified(...)); drop {operand.suffix}", None
+
+
+def _handle(name: str, operand: AddressOperand, scope: Scope) -> Iterator[tuple[str, str | None]]:
+    """The handle of a texture or surface: its variable, or a register."""
+    symbol, wanted = operand.base, _IMAGES.get(name)
+    if scope.type_of(symbol) is not None or symbol.startswith("%"):
+        return
+    found = scope.find(symbol)
+    if wanted is None:
+        yield f"{symbol} is no register; expected one of 64 bits", None
+    elif found is None:
+        yield f"there is no variable {symbol} here", f"declare it outside of the function: .global .{wanted} {symbol};"
+    elif not isinstance(found, (VarDecl, Param)) or found.type.value != wanted:
+        yield f"{symbol} is no .{wanted}; expected one, or its handle in a .u64 register", None
 
 
 def _symbol(bound: Bound, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:

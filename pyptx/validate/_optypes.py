@@ -9,6 +9,7 @@ from pyptx.ir.operands import operand_text
 from pyptx.isa import Form, Match, Operand, _types
 from pyptx.validate._align import Leaf, follow
 from pyptx.validate._problem import Problem, either_of
+from pyptx.validate._tokens import NUMBERS
 
 __all__ = ["type_problem"]
 
@@ -70,16 +71,18 @@ def _leaf_problem(match: Match, operand: Operand, tok, untyped: bool) -> str | N
         if tok[0] in ("(", "["):
             return None
         tok = tok[1]
-    if tok == "name":
+    if tok == "name" and operand.kind != "address":
         return None
     if tok == "?":
         return _UNDECLARED
+    if tok == "special":
+        return "{operand} is a special register; an address is in one of your own: mov it first"
     if operand.kind == "address":
         return _address_problem(match.form, match.choices, operand, tok)
     if operand.kind not in ("register", "vector") or tok in ("_", "%"):
         return None
     type_name = match.form.type_of(operand, match.choices)
-    if tok in ("int", "float", "hex"):
+    if tok in NUMBERS:
         return _number_problem(match, operand, type_name, tok)
     allowed = _types.registers_of(operand.rule_for(type_name), type_name)
     as_bits = untyped and any(t[0] == "b" and _types.DECLARABLE[tok] == _types.DECLARABLE[t] for t in allowed)
@@ -104,7 +107,7 @@ def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) ->
         return f"{{operand}} is an integer, {operand.name} is .{type_name}; write {{operand}}.0"
     if tok == "int":
         return None
-    if tok == "hex" and type_name in ("b32", "b64"):
+    if (tok == "hex" and type_name == "b32") or (tok in ("hex64", "float") and type_name == "b64"):
         return None
     return f"{{operand}} is a float, {operand.name} is .{type_name}; expected an integer"
 
@@ -113,8 +116,12 @@ def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> s
     if tok == "bad offset":
         return "an address is [register+number]; add registers with add"
     if tok == "name":
-        return None
-    if tok in ("int", "float", "hex"):
+        return "{operand} is a name; this address is in a .b32 register" if operand.type == "addrb32" else None
+    if tok == "offset and parts":
+        return "an address with coordinates or more registers has no offset; add it to the register before"
+    if tok == "bad base":
+        return "an address is [register+number] or [name+number]"
+    if tok in NUMBERS:
         local = tok == "int" and choices.get("space") == "local"
         return None if local else "{operand} is no address; a number may be one in local memory only"
     wanted = _address_registers(form, choices, operand)
@@ -125,6 +132,7 @@ def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> s
 
 _NARROW = ("shared", "local", "const", "param")
 _PLAIN = ("load", "store", "atomic", "reduce", "mbarrier", "cache")
+_EXTENDED = ("load:shared", "store:shared", "load:generic", "store:generic")        # matrices: ptxas extends these
 
 
 def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset[str]:
@@ -133,7 +141,7 @@ def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset
         return frozenset({"b32"})
     if operand.type == "addr32":
         return _ADDRESS_32 if form.op.name != "tcgen05.cp" else _ADDRESS_32 | _ADDRESS_64
-    if form.effect.startswith(_PLAIN):
+    if form.effect.startswith(_PLAIN) and form.effect not in _EXTENDED:
         words = (choices.get(w.slot) if w.slot else
                  "" if w.optional and w.text[1:] not in choices.values() else w.text[1:] for w in form.words)
         space = next((word for word in words if word and word.startswith((*_NARROW, "global"))), "")

@@ -3,11 +3,13 @@
 A token is
     a type name ("f32", "pred")   a register of that type          "?"   a register nobody declared
     "%"                           a special register               "_"   the sink
-    "int" "float" "hex"           a literal: 7, 1.5, 0f3F800000    "name"  a label, variable, function
+    "int" "float" "hex" "hex64"   a literal: 7, 1.5, 0f3F800000, 0d3FF0000000000000
+    "name"                        a label, variable, function      ("[]", "name")  an element of one: a[2]
     (".", token, "b0")            a register with a selector       ("!", token)   negated
     ("{", token, ...)             a brace vector                   ("|", token, token)   a pair
     ("[", token, ...)             an address: base, then what follows the commas
-    ("(", n)                      a call list                      "bad offset"   in an address
+    ("(", n)                      a call list
+    "bad base" "bad offset" "offset and parts" "special"           in an address
     ("-", token)                  the negated source of a video instruction
 """
 
@@ -32,16 +34,20 @@ from pyptx.ir.operands import (
 )
 from pyptx.isa import registers
 
-__all__ = ["REGISTER_TYPES", "TypeOf", "address_parts", "integer", "token"]
+__all__ = ["NUMBERS", "REGISTER_TYPES", "TypeOf", "address_parts", "literal", "token"]
 
 TypeOf = Callable[[str], "str | None"]
 REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 pred".split()) | {"?"}
+NUMBERS = frozenset({"int", "float", "hex", "hex64"})
 
-_HEX_FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_HEX_FLOAT = re.compile(r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 _FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
 _FLOATS = re.compile(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
-_SELECTOR = re.compile(r"[bh]\d+|[xyzwrgba]")
+_SELECTOR = re.compile(r"[bh]\d+")
+_FIELDS = {"2": "xyrg", "4": "xyzwrgba"}
+_INTEGERS = re.compile(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)")
 _SYMBOLIC = re.compile(r"[A-Za-z_$%][\w$]*")
+_SYMBOL = re.compile(r"(?!WARP_SZ\b)[A-Za-z_$%]")
 
 
 def token(operand: Operand, type_of: TypeOf):
@@ -68,7 +74,7 @@ def token(operand: Operand, type_of: TypeOf):
     if kind is ParenthesizedOperand:
         return ("(", len(operand.elements))
     if kind is SubscriptOperand:
-        return ("[", "name")
+        return ("[]", "name")
     raise TypeError(f"{operand!r} is no operand of an instruction")
 
 
@@ -87,20 +93,19 @@ def _unknown(name: str, type_of: TypeOf, otherwise: str):
     if registers.lookup(name) is not None:
         return "%"
     base, dot, suffix = name.rpartition(".")
-    if dot and _SELECTOR.fullmatch(suffix):
-        type_name = type_of(base)
-        if type_name is not None:
-            return (".", type_name.rpartition(".")[2], suffix)
-    return otherwise
+    type_name = type_of(base) if dot else None
+    if type_name is not None and type_name[0] == "v":       # an element of a vector register
+        return type_name[3:] if suffix and suffix in _FIELDS[type_name[1]] else otherwise
+    return (".", type_name, suffix) if type_name is not None and _SELECTOR.fullmatch(suffix) else otherwise
 
 
 def _base(name: str, type_of: TypeOf):
     type_name = type_of(name)
     if type_name is not None:
         return type_name
-    if name[0].isdigit() or name[0] == "-":
-        return "int"
-    return "?" if name[0] == "%" else "name"
+    if _SYMBOL.match(name):
+        return ("?" if registers.lookup(name) is None else "special") if name[0] == "%" else "name"
+    return "int" if literal(name) == "int" else "bad base"
 
 
 def _offset_token(operand: AddressOperand, type_of: TypeOf):
@@ -108,6 +113,8 @@ def _offset_token(operand: AddressOperand, type_of: TypeOf):
     base = _base(operand.base, type_of)
     if number and any(type_of(name) is not None or name[0] == "%" for name in _SYMBOLIC.findall(number)):
         return ("[", "bad offset")
+    if number and parts:
+        return ("[", "offset and parts", *[token(part, type_of) for part in parts])
     return ("[", base, *[token(part, type_of) for part in parts])
 
 
@@ -133,30 +140,20 @@ def address_parts(offset: str) -> tuple[str, tuple[Operand, ...]]:
 def _read(text: str) -> Operand:
     if text.startswith("{"):
         return VectorOperand(tuple(_read(part.strip()) for part in text[1:-1].split(",")))
-    if re.match(r"[\d-]", text):
+    if re.match(r"[\d(~!-]", text):
         return ImmediateOperand(text)
     return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)
 
 
 @lru_cache(maxsize=8192)
 def literal(text: str) -> str:
-    """ "int", "float", "hex", or "name" for a constant expression with a symbol in it."""
-    if _HEX_FLOAT.fullmatch(text):
-        return "hex"
+    """ "int", "float", "hex", "hex64", or "name" for a constant expression with a symbol in it."""
+    hexadecimal = _HEX_FLOAT.fullmatch(text)
+    if hexadecimal:
+        return "hex" if hexadecimal[1] else "hex64"
     if _FLOAT.fullmatch(text):
         return "float"
     if _FLOATS.search(text):
         return "float"
-    symbols = _SYMBOLIC.findall(re.sub(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b", "", text))
+    symbols = _SYMBOLIC.findall(_INTEGERS.sub("", text))
     return "name" if any(name != "WARP_SZ" for name in symbols) else "int"
-
-
-@lru_cache(maxsize=8192)
-def integer(text: str) -> int | None:
-    """The value of a plain integer literal, None for an expression."""
-    digits = text.removeprefix("-").removesuffix("U")
-    try:
-        value = int(digits, 8) if re.fullmatch(r"0[0-7]+", digits) else int(digits, 0)
-    except ValueError:
-        return None
-    return -value if text.startswith("-") else value

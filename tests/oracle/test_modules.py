@@ -14,6 +14,8 @@ from pyptx import check_ptx
 
 # what ptxas takes and we do not, or the other way round, and why
 STRICTER = {
+    "addresses of 32 bits outside of shared memory, which ptxas reads and has not assembled since CUDA 12":
+        r"\.address_size 32|mov\.[bus]32 %\w+, g\b|cvta\S*\.u32",
     "a number of 32 bits as the address of a function": r"call %r1, P;",
     "a function where an address in shared memory or a number is due": r"(mapa|cvta\.to|add)\S* .*\b(f1|k)\b",
     "a family of shared variables, which the manual gives registers only": r"\.shared \.b32 r<3>",
