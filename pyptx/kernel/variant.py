@@ -56,6 +56,11 @@ class Variant:
         """Note a launch whose result is made when somebody asks."""
         self._last_run = _ON_GPU
 
+    def ran(self, result: LaunchResult, outputs: Sequence[Any]) -> LaunchResult:
+        """Note what a launch gave, with the arrays for its results."""
+        self._last_run = LaunchResult(result.backend, result.seconds, result.counters, result.findings, tuple(outputs))
+        return self._last_run
+
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the table refuses or warns of, found once."""
@@ -136,8 +141,9 @@ class Variant:
         self.require_valid()
         plan = self.plan(grid, block, cluster, smem_bytes)
         result = runtime.backend.launch(self.program(runtime), plan, args, settings)
-        full = replace(result, outputs=tuple(outputs))
-        self._last_run = result if runtime.name == "cuda" else full
+        full = self.ran(result, outputs)
+        if runtime.name == "cuda":
+            self._last_run = result
         return full
 
 

@@ -110,8 +110,11 @@ class Backend(Protocol):
         """Run it; what it gives."""
 
     def bind(self, program: Any, plan: LaunchPlan, runtime: Runtime, stand_ins: Sequence[StandIn],
-             values: Sequence[Any], maps: Sequence[TensorMap], *, apart: int) -> Callable[..., bool] | None:
+             values: Sequence[Any], maps: Sequence[TensorMap], *, apart: int) -> Callable[..., Any] | None:
         """What launches the plan again with other arrays and values of the same kinds; None where `launch` does it.
+
+        It is given arrays, values and whether the outputs are the caller's. It returns what the launch gave, True where
+        that is known later, or what is false when nothing was launched and the call must be looked at anew.
 
         Args:
             stand_ins: for the arrays, which are the first parameters. The others' values and the tensor maps follow.

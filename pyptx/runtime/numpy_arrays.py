@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any
 
@@ -65,8 +65,12 @@ class NumpyArrays:
     def recorder(self, inputs: Sequence[Any]) -> None:
         """Nothing: calls run at once."""
 
-    def kind(self, array: Any) -> None:
-        """Nothing: each call is looked at."""
+    def kind(self, array: Any) -> Hashable | None:
+        """Shape, type and whether it may be written, of a plain dense array."""
+        flags = array.flags
+        if array.__class__ is not np.ndarray or not flags.c_contiguous or not flags.aligned:
+            return None
+        return array.shape, array.dtype, flags.writeable
 
 
 @cache

@@ -41,6 +41,7 @@ class Counters:
 
     @classmethod
     def zeros(cls, n: int) -> Counters:
+        """None yet; the rows of one array, in the order of the attributes."""
         return cls(*np.zeros((len(fields(cls)), n), np.uint64))
 
     @property

@@ -24,7 +24,7 @@ from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
 from pyptx.sim.watch import Sighting
 
-__all__ = ["Result", "launch", "memory_of"]
+__all__ = ["Result", "count_products", "launch", "memory_of"]
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,14 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
             counters = reference.run(program, plan, block_of_params, segments, progress)
     finally:
         progress.end()
-    np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
+    count_products(program, counters)
     return Result(counters, time.perf_counter() - started, chosen, tuple(found or ()))
+
+
+def count_products(program: Program, counters: Counters) -> None:
+    """Add to the counters what tensor cores did in the instructions a warp runs by itself."""
+    if program.multiplies:
+        np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
 
 
 def memory_of(program: Program, args: Sequence[object], variables: Sequence[Buffer]) -> tuple[bytes, list[Segment]]:

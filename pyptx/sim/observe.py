@@ -16,7 +16,7 @@ from pyptx.errors import LaunchError
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
-from pyptx.sim.launch import memory_of
+from pyptx.sim.launch import count_products, memory_of
 from pyptx.sim.memory.spaces import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
@@ -84,7 +84,7 @@ class Observer:
         seen = core.Seen.of(self.program, self.plan, self._segments, clusters)
         counters = core.run(self.program, self.plan, self._params, self._segments, 1, seen)
         counters = replace(counters, issues=seen.issues.sum(axis=0, dtype=np.uint64))
-        np.add(counters.tensor_flops, counters.lanes // 32 * self.program.tensor_flops, out=counters.tensor_flops)
+        count_products(self.program, counters)
         names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}
         links = seen.links & 0x7FFFFFFF
         free = frozenset(map(int, np.flatnonzero((seen.links >> 31).any(axis=1))))

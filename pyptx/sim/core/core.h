@@ -294,6 +294,7 @@ u64 cta_bytes(const Ctx *x);                                            // of Ct
 void link_mbarrier(Ctx *x, u32 barrier, u32 free);                       // observe.c
 void count_for_warp(Ctx *x);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
+char *aligned_room(size_t bytes);                                        // the same, not zeroed
 void release_aligned(void *p);
 
 // Formats of numbers, in the order known to lower.py.

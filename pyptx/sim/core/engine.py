@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Event
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,6 +26,7 @@ from pyptx.sim.memory.spaces import (
     PARAM_WINDOW,
     SHARED_START,
     SHARED_WINDOW,
+    Buffer,
     Segment,
 )
 from pyptx.sim.plan import SCHEDULES, TENSOR_CORES, Plan
@@ -35,7 +35,7 @@ from pyptx.sim.special import value as special_value
 from pyptx.sim.watch import WORDS, Sighting, sightings, words
 
 __all__ = ["DEADLOCK", "DONE", "FAULT", "HOST", "LINKS", "RUNNING", "STATES", "STEPS", "STOPPED", "Job", "Part", "Seen",
-           "encoded", "run"]
+           "encoded", "finish", "run"]
 
 SLICE = 100_000                 # warp-instructions before the first look at signals
 SLICE_SECONDS = 0.1             # about, between two looks
@@ -132,8 +132,12 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
     if threads > 1 and (program.polls or program.reduces or program.calls_host):
         raise LaunchError(f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                           "order several threads would not keep; pass threads=1")
-    job = Job(program, code, plan, params, segments, seen, found, fresh=fresh)
-    parts = [Part(job) for _ in range(min(threads, plan.clusters))]
+    return finish(Job(program, code, plan, params, segments, seen, found, fresh=fresh), threads, progress)
+
+
+def finish(job: Job, threads: int = 1, progress: Callable[[int, int], None] | None = None) -> Counters:
+    """Run a job to its end; the counters. It raises what `run` does."""
+    parts = [Part(job) for _ in range(min(threads, job.plan.clusters))]
     parts[0].progress = progress
     if len(parts) == 1:
         parts[0].run()
@@ -142,7 +146,7 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
             try:
                 list(pool.map(Part.run, parts))
             except BaseException:
-                job.stop.set()
+                job.stop = True
                 raise
     failed = [part.failed for part in parts if part.failed]
     if failed:
@@ -154,13 +158,19 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment], th
 
 
 class Job:
-    """What the parts of a launch share; `debug` is what the core reads and writes in a debugged one (core/debug.py)."""
+    """What the parts of a launch share; `debug` is what the core reads and writes in a debugged one (core/debug.py).
+
+    Attributes:
+        stop: set when its parts must not go on.
+        ordered: the segments by their addresses, as the core has them.
+        launch: what the core is told, but for the counters of a part.
+    """
 
     def __init__(self, program: Program, code: Encoded, plan: Plan, params: bytes, segments: list[Segment],
                  seen: Seen | None = None, found: list[Sighting] | None = None, debug: np.ndarray | None = None,
                  fresh: Collection[np.ndarray] = ()):
         self.found = found
-        self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, Event()
+        self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, False
         ordered = self.ordered = sorted(segments, key=lambda s: s.address)
         memory = {array.__array_interface__["data"][0] for array in fresh if array.size}
         self.fresh = [k for k, s in enumerate(ordered) if s.space == "global" and s.buffer.host in memory]
@@ -174,26 +184,52 @@ class Job:
                        "place_sregs": places,
                        "next_cta": np.full(1, 0 if seen is None else seen.clusters.start, np.uint64),
                        "shared_addresses": np.array(code.shared_addresses or [0], np.uint32)}
-        self.last = plan.clusters if seen is None else seen.clusters.stop
         if seen is not None:
             self.arrays |= seen.pointers(ordered)
         if found is not None:
             self.arrays["watch"] = words(program)
         if debug is not None:
             self.arrays["debug"] = debug
-        self.scalars = {
-            "nops": len(code.ops), "const_bytes": len(code.constants), "place_sreg_bytes": places.shape[1] * 128,
-            "nsegments": len(ordered), "param_bytes": len(params), "smem_start": SHARED_START,
-            "smem_bytes": plan.shared_bytes,
-            "local_bytes": -(-program.names.local_bytes // 16) * 16, "reg_bytes": code.reg_bytes,
-            "zero_count": 3 * len(program.undefined), "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
-            "const_window": CONST_WINDOW, "param_window": PARAM_WINDOW, "function_window": FUNCTION_WINDOW,
-            "max_steps": plan.max_steps,
-            "cta_quantum": plan.cta_quantum, "warp_quantum": plan.warp_quantum, "max_resident": plan.resident,
-            "yields": plan.yields, "tensor_hw": TENSOR_CORES.index(plan.tensor_cores),
-            "ninstr": len(program.instructions),
-            "schedule": SCHEDULES.index(plan.schedule), "seed": plan.seed, "nshared": len(code.shared_addresses),
-            "maxnreg": program.maxnreg, "watch_bytes": WATCH_BYTES}
+        triple = ctypes.c_uint64 * 3
+        self.launch = _Launch(
+            **{name: _address(array) for name, array in self.arrays.items()},
+            nops=len(code.ops), const_bytes=len(code.constants), place_sreg_bytes=places.shape[1] * 128,
+            nsegments=len(ordered), param_bytes=len(params), smem_start=SHARED_START, smem_bytes=plan.shared_bytes,
+            local_bytes=-(-program.names.local_bytes // 16) * 16, reg_bytes=code.reg_bytes,
+            zero_count=3 * len(program.undefined), shared_window=SHARED_WINDOW, local_window=LOCAL_WINDOW,
+            const_window=CONST_WINDOW, param_window=PARAM_WINDOW, function_window=FUNCTION_WINDOW,
+            max_steps=plan.max_steps, cta_quantum=plan.cta_quantum, warp_quantum=plan.warp_quantum,
+            max_resident=plan.resident, yields=plan.yields, tensor_hw=TENSOR_CORES.index(plan.tensor_cores),
+            ninstr=len(program.instructions), schedule=SCHEDULES.index(plan.schedule), seed=plan.seed,
+            nshared=len(code.shared_addresses), maxnreg=program.maxnreg, watch_bytes=WATCH_BYTES,
+            last_cta=plan.clusters if seen is None else seen.clusters.stop, grid=triple(*plan.grid),
+            block=triple(*plan.block), cluster=triple(*plan.cluster),
+            left=(ctypes.c_uint64 * 2)(*plan.left_threads))
+
+    def again(self, arrays: Sequence[np.ndarray | None], params: bytes | None = None) -> Job:
+        """The same over other memory, of the same sizes.
+
+        Args:
+            arrays: for each segment of `ordered`; None: it stays.
+            params: the parameter block, where it is another.
+        """
+        job = object.__new__(Job)
+        job.__dict__.update(self.__dict__)
+        job.ordered = job.segments = [s if array is None else Segment(s.address, Buffer(array, s.buffer.name))
+                                      for s, array in zip(self.ordered, arrays, strict=True)]
+        table, next_cta = self.arrays["segments"].copy(), self.arrays["next_cta"].copy()
+        hosts = table[:, 2]
+        for k, array in enumerate(arrays):
+            if array is not None:
+                hosts[k] = _address(array)
+        job.arrays = {**self.arrays, "segments": table, "next_cta": next_cta}
+        job.launch = launch = _Launch.from_buffer_copy(self.launch)
+        launch.segments, launch.next_cta = _address(table), _address(next_cta)
+        if params is not None:
+            block, consts = np.frombuffer(params or b"\0", np.uint8), _constants(self.code, params)
+            job.arrays |= {"param": block, "consts": consts}
+            launch.param, launch.consts = _address(block), _address(consts)
+        return job
 
 
 class Part:
@@ -207,16 +243,12 @@ class Part:
         self.failed: tuple[int, SimulationError] | None = None
         self.progress: Callable[[int, int], None] | None = None
         self.job, self.program, self.plan = job, job.program, job.plan
-        self.counters = c = Counters.zeros(len(job.program.instructions))
-        own = {"issues": c.issues, "lanes": c.lanes, "divergent": c.branches_divergent, "conflicts": c.shared_conflicts,
-               "requests": c.global_requests, "sectors": c.global_sectors, "excess": c.global_excess,
-               "waits": c.waits, "async_operations": c.async_operations, "tma_bytes": c.tma_bytes,
-               "tensor_flops": c.tensor_flops}
-        triple = ctypes.c_uint64 * 3
-        pointers = {n: a.ctypes.data for n, a in (job.arrays | own).items()}
-        self.launch = _Launch(**pointers, **job.scalars, last_cta=job.last,
-                              grid=triple(*job.plan.grid), block=triple(*job.plan.block),
-                              cluster=triple(*job.plan.cluster), left=(ctypes.c_uint64 * 2)(*job.plan.left_threads))
+        self.counters = Counters.zeros(len(job.program.instructions))
+        self.launch = launch = _Launch.from_buffer_copy(job.launch)
+        row, pitch = _address(self.counters.issues), self.counters.issues.nbytes
+        launch.issues, launch.lanes, launch.divergent, launch.conflicts, launch.requests, launch.sectors, \
+            launch.excess, launch.waits, launch.async_operations, launch.tma_bytes, launch.tensor_flops = \
+            range(row, row + 11 * pitch, pitch)
 
     def run(self) -> None:
         library = core()
@@ -230,7 +262,7 @@ class Part:
         try:
             budget, started = SLICE, time.perf_counter()
             while (status := library.core_run(context, budget)) in (RUNNING, HOST):
-                if self.job.stop.is_set():
+                if self.job.stop:
                     return
                 if self.progress is not None:
                     self.progress(int(self.job.arrays["next_cta"][0]), self.plan.clusters)
@@ -315,6 +347,10 @@ class Part:
                         groups.append(deadlocks.Group(ctas[-1], w, mask, int(self.job.code.ops[op]["instr"]),
                                                       STATES[state], *rest))
         return ctas, groups
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def _budget(last: int, seconds: float) -> int:

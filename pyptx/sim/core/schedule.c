@@ -4,7 +4,7 @@
 #include "watch.h"
 #include "debug.h"
 
-char *aligned(size_t bytes) {
+char *aligned_room(size_t bytes) {
     void *p = 0;
     bytes = (bytes + 255) & ~(size_t)255;
 #ifdef _WIN32
@@ -12,8 +12,12 @@ char *aligned(size_t bytes) {
 #else
     if (posix_memalign(&p, 256, bytes ? bytes : 256)) p = 0;
 #endif
-    if (p) memset(p, 0, bytes);
     return (char *)p;
+}
+char *aligned(size_t bytes) {
+    char *p = aligned_room(bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
 }
 void release_aligned(void *p) {
 #ifdef _WIN32

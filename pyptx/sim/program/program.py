@@ -177,6 +177,11 @@ class Program:
         return np.array([flops(action) for action in self.kinds], np.uint64)
 
     @cached_property
+    def multiplies(self) -> bool:
+        """Whether it has such instructions."""
+        return bool(self.tensor_flops.any())
+
+    @cached_property
     def specials(self) -> tuple[str, ...]:
         """Special registers the program reads, in order of appearance."""
         return tuple(dict.fromkeys(v.name for a in self.kinds for v in values(a) if isinstance(v, Special)))
