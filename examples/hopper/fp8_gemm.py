@@ -11,10 +11,15 @@ described:
 - The tensor cores keep about 14 bits of a sum of 8-bit products: after each block of 128 of K the sums are scaled and
   added to others in f32 registers (the same, "Increasing accumulation precision"). While one consumer does that the
   other one's product runs.
+- A consumer has 64 rows and up to 256 columns: 128 registers of sums, and 64 more for the product of 128 columns at a
+  time, which is what a scale of B is for. The larger the tile, the less of it crosses L2 and shared memory again.
 - Both operands are read along K, as wgmma reads 8-bit numbers; B is N x K, as the weights of a linear layer are.
-- The scales of a tile's rows come with its stage, by TMA; that of B is read a step ahead.
+- A consumer's rows of A go to registers by ldmatrix, once for all columns. Two consumers that both read A and B from
+  shared memory would ask more of it than products last: 112 cycles of 100, with what copies write; like this 100.
+- The scales of a tile's rows come with its stage, by TMA. Those of B for 32 steps are in the lanes of a warp, which
+  hands one out a step by shfl; the next 32 are on their way meanwhile.
 
-Cost: 168 registers a thread at launch, then 40 and 232; 198 KiB of shared memory: one CTA on an SM.
+Cost: 168 registers a thread at launch, then 40 and 232; 227 KiB of shared memory: one CTA on an SM.
 """
 
 from __future__ import annotations
@@ -22,14 +27,14 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from examples.hopper.boxes import Boxes
+from examples.hopper.boxes import Boxes, box_place
 from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_ROWS, Ring, meet, place
 from examples.products import check_choices, check_lines, check_memory
-from pyptx import Layout, Tile, kernel, ptx, reg
+from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, bf16, e4m3, f32, u32
+from pyptx.types import PtxType, b32, bf16, e4m3, f32, u32
 
 CONSUMERS = 2                   # warpgroups that multiply, 64 rows each
 THREADS = 128 * (1 + CONSUMERS)
@@ -37,10 +42,11 @@ BM = CONSUMERS * WGMMA_ROWS
 BLOCK = 128                     # numbers with a scale of their own; as many bytes: a row of a box, and a stage's K
 WGMMA_K = 32                    # of one wgmma with 8-bit operands
 B_ROWS = 64                     # of a box of B
-SPACE = {"BN": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2), "GROUP": (1, 4, 8, 16)}
+LANES = 32                      # of a warp: scales of B that are read at once
+SPACE = {"BN": (64, 128, 256), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2), "GROUP": (1, 4, 8, 16)}
 
 
-def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8, CTAS=132):
+def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8, CTAS=132):
     """C (M x N) = (A * scales) @ (B * scales)^T, A (M x K) and B (N x K) e4m3, sums in f32.
 
     a_scales (K/128 x M, f32) has the scale of 128 numbers of each row, b_scales (N/128 x K/128, f32) that of 128 x 128
@@ -52,7 +58,8 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8
     steps, tiles_down, tiles_across = -(-K // BLOCK), -(-M // (BM * CLUSTER)), -(-N // BN)
     clusters = grid(M, N, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring, boxes = Ring(STAGES, stage_bytes(BN), CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    row_scales = reg.from_(smem.alloc(f32, (STAGES, BM), align=128).name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
@@ -71,9 +78,10 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    to_a, ready = ring.to_fill(a_bytes + b_bytes + BM * 4)
+                    stage, ready = ring.next_to_fill(a_bytes + b_bytes + BM * 4)
+                    to_a = ring.place(stage)
                     ptx.cp.async_bulk.tensor_2d(dst=to_a, src=a.tma_desc(), coord=(step * BLOCK, row), mbar=ready)
-                    ptx.cp.async_bulk.tensor_2d(dst=to_a + (a_bytes + b_bytes), src=a_scales.tma_desc(),
+                    ptx.cp.async_bulk.tensor_2d(dst=row_scales + stage * (BM * 4), src=a_scales.tma_desc(),
                                                 coord=(row, step), mbar=ready)
                     own = rank * (BN // CLUSTER)        # first of the rows of B that this CTA reads, for all
                     to_b = to_a + (own * BLOCK + a_bytes)
@@ -84,49 +92,74 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=5, CLUSTER=2, GROUP=8
     with ptx.else_():
         ptx.setmaxnreg_inc(232)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        part, sums = (reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(2))
-        from_a, from_b = (ptx.wgmma.make_descriptor(start, leading_byte_offset=16, **SWIZZLED)
-                          for start in (ring.start + consumer * WGMMA_BYTES, ring.start + a_bytes))
-        scales_at = ring.start + (warp * 16 + (lane >> 2)) * 4          # of this lane's rows: this one and eight below
-        (b_scales_at,) = ptx.global_ptrs(b_scales)
+        width = min(BN, BLOCK)                          # columns that have one scale
+        part = reg.wgmma_frag(m=WGMMA_ROWS, n=width, dtype=f32)
+        sums = [reg.array(f32, len(part)) for _ in range(BN // width)]
+        rows = [reg.array(b32, 4) for _ in range(BLOCK // WGMMA_K)]
+        from_a = ring.start + warp * (16 * LINE) + box_place(lane, bf16)            # a lane's row of the first matrices
+        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=16, **SWIZZLED)
+        own_scales = row_scales + (warp * 16 + (lane >> 2)) * 4         # of this lane's rows: this one and eight below
 
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = own_part(tile)
-            of_b, scale_of_b, next_scale = reg.scalar(b_scales_at.dtype), reg.scalar(f32), reg.scalar(f32)
-            ptx.inst.mad.wide.u32(of_b, column >> (BLOCK.bit_length() - 1), steps * 4, b_scales_at)
-            ptx.inst.ld.global_.nc.f32(next_scale, ptx.addr(of_b))
-            for value in sums:
+            column_scales = [ColumnScales(b_scales, (column >> (BLOCK.bit_length() - 1)) + i, lane)
+                             for i in range(len(sums))]
+            for value in (value for half in sums for value in half):
                 ptx.inst.mov.f32(value, 0.0)
             for step in ptx.range_(0, steps):
-                ptx.inst.mov.f32(scale_of_b, next_scale)
-                ptx.inst.add.s64(of_b, of_b, 4)
-                ptx.inst.ld.global_.nc.f32(next_scale, ptx.addr(of_b), pred=step < steps - 1)
+                for scales in column_scales:
+                    scales.go_to(step)
                 stage = ring.to_read()
-                this_a, this_b = ring.at(from_a, stage), ring.at(from_b, stage)
-                ptx.wgmma.fence()
-                for k in range(0, BLOCK, WGMMA_K):
-                    ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
-                                        d=part, a=this_a + k // 16, b=this_b + k // 16, scale_d=k > 0)
-                ptx.wgmma.commit_group()
-                scales = [reg.scalar(f32) for _ in range(2)]
-                from_scales = scales_at + stage * stage_bytes(BN)
-                for i, scale in enumerate(scales):
-                    ptx.inst.ld.shared.f32(scale, ptx.addr(from_scales, a_bytes + b_bytes + 8 * 4 * i))
-                    ptx.inst.mul.f32(scale, scale, scale_of_b)
-                ptx.wgmma.wait_group(0)
-                ring.give_back(stage, lane)
-                for i, (value, total) in enumerate(zip(part, sums, strict=True)):
-                    ptx.inst.fma.rn.f32(total, value, scales[i // 2 % 2], total)
-            boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane)
+                this_b = ring.at(from_b, stage)
+                for i, part_of_a in enumerate(rows):
+                    ptx.ldmatrix(dst=part_of_a, src=ptx.addr((from_a ^ (i * WGMMA_K)) + stage * ring.stage_bytes))
+                of_rows = [reg.scalar(f32) for _ in range(2)]
+                for i, scale in enumerate(of_rows):
+                    ptx.inst.ld.shared.f32(scale, ptx.addr(own_scales + stage * (BM * 4), 8 * 4 * i))
+                for i, (half, of_columns) in enumerate(zip(sums, column_scales, strict=True)):
+                    ptx.wgmma.fence()
+                    for k in range(0, BLOCK, WGMMA_K):
+                        ptx.wgmma.mma_async(shape=(WGMMA_ROWS, width, WGMMA_K), dtype_d=f32, dtype_a=a.dtype,
+                                            dtype_b=b.dtype, d=part, a=rows[k // WGMMA_K],
+                                            b=this_b + (i * width * BLOCK + k) // 16, scale_d=k > 0)
+                    ptx.wgmma.commit_group()
+                    scales = [of_columns.value * scale for scale in of_rows]
+                    ptx.wgmma.wait_group(0)
+                    if half is sums[-1]:
+                        ring.give_back(stage, lane)
+                    for j, (value, total) in enumerate(zip(part, half, strict=True)):
+                        ptx.inst.fma.rn.f32(total, value, scales[j // 2 % 2], total)
+            boxes.write([value for half in sums for value in half], c, row + consumer * WGMMA_ROWS, column, warp, lane)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
     if CLUSTER > 1:
         meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
 
 
-def stage_bytes(BN: int) -> int:
-    """Of A, B and the scales of A; the next stage begins at a multiple of 1024, as swizzled boxes must."""
-    return (BM + BN) * BLOCK + 1024
+class ColumnScales:
+    """The scales of a row of b_scales (N/128 x K/128), one for each step: each lane has one of LANES steps."""
+
+    def __init__(self, scales, row: Reg, lane: Reg):
+        self.steps, self.lane = scales.shape[1], lane
+        (self.place,) = ptx.global_ptrs(scales)
+        ptx.inst.mad.wide.u32(self.place, row * self.steps + lane, 4, self.place)
+        self.inside = reg.scalar(u32)                   # steps, or none where there is no such row
+        ptx.inst.selp.u32(self.inside, self.steps, 0, row < scales.shape[0])
+        self.value, self.these, self.following = (reg.scalar(f32, 0.0) for _ in range(3))
+        self.load(lane)
+
+    def load(self, step: Reg) -> None:
+        """Start to read the scale of this lane's step."""
+        ptx.inst.ld.global_.nc.f32(self.following, ptx.addr(self.place), pred=step < self.inside)
+        ptx.inst.add.s64(self.place, self.place, LANES * 4)
+
+    def go_to(self, step: Reg) -> None:
+        """Take the scale of a step, for steps in their order, as `value`."""
+        turn = step & (LANES - 1)
+        with ptx.if_(turn == 0):
+            ptx.inst.mov.f32(self.these, self.following)
+            self.load(step + self.lane + LANES)
+        ptx.inst.shfl.sync.idx.b32(self.value, self.these, turn, LANES - 1, -1)
 
 
 def grid(M: int, N: int, BN: int, CLUSTER: int, CTAS: int) -> int:
@@ -140,10 +173,11 @@ def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> N
     check_lines("fp8_gemm", {"M": M}, 4)
     check_lines("fp8_gemm", {"N": N}, 8)
     check_lines("fp8_gemm", {"K": K}, 16)
-    check_choices("fp8_gemm", BN=(BN, (64, 128)), CLUSTER=(CLUSTER, (1, 2)))
+    check_choices("fp8_gemm", BN=(BN, (64, 128, 256)), CLUSTER=(CLUSTER, (1, 2)))
     if BN % (CLUSTER * B_ROWS):
         raise ValueError(f"fp8_gemm: {CLUSTER} CTAs cannot share {BN} rows of B in boxes of {B_ROWS}")
-    check_memory("fp8_gemm", STAGES, STAGES * stage_bytes(BN) + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
+    needed = STAGES * ((BM + BN) * BLOCK + BM * 4) + Boxes.bytes_of(CONSUMERS * 4)
+    check_memory("fp8_gemm", STAGES, needed, MOST_BYTES)
 
 
 def fp8_gemm_of(out: PtxType) -> Kernel:

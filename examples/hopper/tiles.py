@@ -76,11 +76,20 @@ class Ring:
 
     def to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
         """The address of the next stage once it is free, and the mbarrier that now expects so many bytes."""
+        stage, ready = self.next_to_fill(bytes_)
+        return self.place(stage), ready
+
+    def next_to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
+        """The next stage once it is free, and the mbarrier that now expects so many bytes."""
         stage, phase = self.position.advance()
         self.freed.at(stage).wait(phase ^ 1)            # passes at once in the first round
         ready = self.filled.at(stage)
         ready.arrive_expect_tx(bytes_)
-        return self.start + stage * self.stage_bytes, ready
+        return stage, ready
+
+    def place(self, stage: Reg) -> Reg:
+        """The address of a stage."""
+        return self.start + stage * self.stage_bytes
 
     def to_read(self) -> Reg:
         """The next stage once it is there."""

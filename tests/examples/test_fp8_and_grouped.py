@@ -17,6 +17,8 @@ schedules = pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("
 @pytest.mark.parametrize("sizes, tiling, out", [
     ((128, 128, 128), {}, bf16),
     ((700, 392, 400), {"CTAS": 4}, f32),
+    ((132, 264, 4240), {"CTAS": 2, "STAGES": 3}, f32),          # more steps than a warp has lanes for their scales
+    ((260, 520, 400), {"BN": 128, "CTAS": 2}, f32),
     ((300, 264, 656), {"BN": 64, "CLUSTER": 1, "STAGES": 2, "CTAS": 3, "GROUP": 2}, bf16),
     ((4, 64, 144), {"CLUSTER": 1, "STAGES": 3}, f32),
     ((4, 24, 16), {}, bf16),

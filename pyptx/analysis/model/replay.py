@@ -13,6 +13,7 @@ Yield hints decide which warp goes next among those that could; here the one who
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
@@ -24,6 +25,7 @@ from pyptx.analysis.model.trips import TEAM
 __all__ = ["Memory", "Run", "replay"]
 
 Key = tuple[tuple[int, int], int]       # of a ring: place of its CTA, the how manieth there, number of the ring
+LATELY = 4096.0                         # cycles
 
 
 def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants,
@@ -45,6 +47,7 @@ class _Replay:
         self.sms = 1 + max(sm for _, sm, _ in teams)
         self.free = [dict.fromkeys(UNITS, 0.0) for _ in range(self.sms)]
         self.operands = [0.0] * self.sms                        # until when products that are queued read shared memory
+        self.arrivals: list[deque[tuple[float, float]]] = [deque() for _ in range(self.sms)]   # of copies: time, cycles
         self.teams = [Team(k, sm, operations) for k, (_, sm, operations) in enumerate(teams)]
         self.cta = [(place, 0) for place, _, _ in teams]        # of each team: its place, and the how manieth there
         self.asleep: dict[int, float] = {}                      # team -> since when
@@ -180,7 +183,7 @@ class _Replay:
         elif kind == Kind.COPY_BULK:
             done = self._read(team.rank, op.bytes, end, self.memory.copy_cycles)
             for rank in range(self.sms) if op.sms > 1 else (team.rank,):
-                done = max(done, self._occupy(rank, "shared", op.shared, end))
+                self._arrives(rank, op.shared, done)
             if op.read >= 0:
                 scoreboards[op.read] = end + 8, "copies"
             self._give(team, op, done)
@@ -224,15 +227,28 @@ class _Replay:
 
     def _operands(self, rank: int, cycles: float, start: float) -> float:
         """Time when a product that starts then has read its operands: products queue, and what instructions ask of
-        shared memory meanwhile goes in between."""
+        shared memory meanwhile goes in between. What copies bring comes through the port, little by little: it takes
+        the share of shared memory's time that it took lately."""
         if not cycles:
             return start
         begin = max(start, self.operands[rank])
+        arrivals = self.arrivals[rank]
+        while arrivals and arrivals[0][0] < begin - LATELY:
+            arrivals.popleft()
+        taken = sum(cycles for time, cycles in arrivals if time <= begin) / LATELY
+        cycles /= 1 - min(taken, 0.75)
         if self.log is not None:
             self.log.append(Span(-1 - rank, "shared", begin, begin + cycles))
         self.operands[rank] = begin + cycles
         self.result.busy["shared"] += cycles
         return begin + cycles
+
+    def _arrives(self, rank: int, cycles: float, time: float) -> None:
+        """A copy has written so many cycles' worth of shared memory by then."""
+        self.arrivals[rank].append((time, cycles))
+        self.result.busy["shared"] += cycles
+        if self.log is not None:
+            self.log.append(Span(-1 - rank, "shared", time - cycles, time))
 
     def _read(self, rank: int, size: float, start: float, cycles: float) -> float:
         """Time when so many bytes are there."""
