@@ -17,6 +17,7 @@ _NAMES = {
     "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
     "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
     "load": "program", "Program": "program", "Compiled": "compiled", "TensorMap": "tensor_map", "Im2col": "tensor_map",
+    "Texture": "texture", "Surface": "texture",
     "differentiable_kernel": "torch_support",
     "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
     "autotune": "tune", "sweep": "tune",
@@ -38,6 +39,7 @@ if TYPE_CHECKING:                               # what `__getattr__` finds, for 
     from pyptx.runtime.device import detect_arch
     from pyptx.specs import Layout, Tile
     from pyptx.tensor_map import Im2col, TensorMap
+    from pyptx.texture import Surface, Texture
     from pyptx.torch_support import differentiable_kernel
     from pyptx.tune import autotune, sweep
     from pyptx.validate import check_ptx

@@ -28,7 +28,7 @@ LAYERS = (
     ("isa",),
     ("ir",),
     ("parser", "emitter", "validate", "spec", "codegen", "_geometry"),
-    ("tracing", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "tensor", "ptx"),
+    ("tracing", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "texture", "tensor", "ptx"),
     ("toolchain", "cache", "store", "compiled", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "_outside", "kernel", "program"),

@@ -1,56 +1,58 @@
-"""Surfaces."""
+"""Surfaces.
 
-from pyptx.isa._schema import Family, form
+A line of the manual stands for every geometry and vector length: a row for each is made here.
+"""
+
+from pyptx.isa._schema import Family, Form, form
 from pyptx.isa._words import CLAMP
 
 op = Family(__name__)
 
 _COORDINATE = "{b32,s32,u32}"                           # just 32 bits, whatever the data
-REGISTERS = {"*": "memory", "x": _COORDINATE}
-LAYERS = {"*": "memory", **dict.fromkeys("ix", _COORDINATE)}
-LAYERS_2D = {"*": "memory", **dict.fromkeys("ixyz", _COORDINATE)}
+REGISTERS = {"*": "memory", **dict.fromkeys("ixyz", _COORDINATE)}
+GEOMETRIES = {"1d": "{x*1}", "2d": "{x*2}", "3d": "{x*4}", "a1d": "{i, x}", "a2d": "{i, x, y, z}"}
+LENGTHS = {"": 1, ".v2": 2, ".v4": 4}
+CELLS = {"clampmode": CLAMP, "s": "u64", "x": "s32", "i": "u32", "regs": REGISTERS, "needs": "ptx_31"}
+ATOMIC = {key: value for key, value in CELLS.items() if key != "i"}
+TYPES = ".b8 .b16 .b32 .b64"
 
-op("suld.b", "Load from a surface.", "surface-instructions-suld",
-   form("suld.b.1d{.cop}.type.clampmode  d, [s, {x*1}]"),
-   form("suld.b.2d{.cop}.type.clampmode  d, [s, {x*2}]"),
-   form("suld.b.3d.type.clampmode  d, [s, {x*4}]"),
-   form("suld.b.a1d.type.clampmode  d, [s, {i, x}]", x="s32+imm", regs=LAYERS),
-   form("suld.b.a2d.type.clampmode  d, [s, {i, x, y, z}]", x="s32+imm", y="s32+imm", z="s32+imm",
-        regs=LAYERS_2D),
-   form("suld.b.2d.v2.type.clampmode  {d*2}, [s, {x*2}]"),
-   form("suld.b.2d.v4.type.clampmode  {d*4}, [s, {x*2}]", type=".b8 .b16 .b32"), cop=".ca .cg .cs .cv",
-   type=".b8 .b16 .b32 .b64", clampmode=CLAMP, s="u64", x="s32", regs=REGISTERS, needs="ptx_31", effect="load:surface",
-   i="u32")
 
-op("sust.b", "Store to a surface.", "surface-instructions-sust",
-   form("sust.b.1d{.cop}.type.clampmode  [s, {x*1}], c"),
-   form("sust.b.2d{.cop}.type.clampmode  [s, {x*2}], c"),
-   form("sust.b.3d.type.clampmode  [s, {x*4}], c"),
-   form("sust.b.a1d.type.clampmode  [s, {i, x}], c", x="s32+imm", regs=LAYERS),
-   form("sust.b.a2d.type.clampmode  [s, {i, x, y, z}], c", x="s32+imm", y="s32+imm", z="s32+imm",
-        regs=LAYERS_2D),
-   form("sust.b.2d.v4.type.clampmode  [s, {x*2}], {c*4}", type=".b8 .b16 .b32"), cop=".wb .cg .cs .wt",
-   type=".b8 .b16 .b32 .b64", clampmode=CLAMP, s="u64", x="s32", regs=REGISTERS, needs="ptx_31",
-   effect="store:surface", i="u32")
+def _rows(mnemonic: str, data: str, *, loads: bool = False, types: bool = True) -> list[Form]:
+    """`mnemonic.geometry.vector` in every geometry and length; `data` names the operand that is loaded or stored."""
+    rows = []
+    for geometry, coordinates in GEOMETRIES.items():
+        cells = {axis: "s32+imm" for axis in "xyz" if geometry[0] == "a" and axis in coordinates}
+        for vector, length in LENGTHS.items():
+            value = f"{{{data}*{length}}}" if vector else data
+            operands = f"{value}, [s, {coordinates}]" if loads else f"[s, {coordinates}], {value}"
+            head, word = (f"{mnemonic}.{geometry}{{.cop}}{vector}", ".type" if types else ".b32")
+            more = {"type": TYPES.removesuffix(" .b64") if length == 4 else TYPES} if types else {}
+            rows.append(form(f"{head}{word}.clampmode  {operands}", **cells, **more))
+    return rows
 
-op("sust.p", "Store formatted to a surface.", "surface-instructions-sust",
-   form("sust.p.2d.b32.clampmode  [s, {x*2}], c"),
-   form("sust.p.2d.vec.b32.clampmode  [s, {x*2}], {c*vec}", vec=".v2 .v4"), clampmode=CLAMP, s="u64", x="s32",
-   regs=REGISTERS, needs="ptx_31", effect="store:surface")
+
+op("suld.b", "Load from a surface.", "surface-instructions-suld", *_rows("suld.b", "d", loads=True),
+   cop=".ca .cg .cs .cv", effect="load:surface", **CELLS)
+
+op("sust.b", "Store to a surface.", "surface-instructions-sust", *_rows("sust.b", "c"), cop=".wb .cg .cs .wt",
+   effect="store:surface", **CELLS)
+
+op("sust.p", "Store formatted to a surface.", "surface-instructions-sust", *_rows("sust.p", "c", types=False),
+   cop=".wb .cg .cs .wt", effect="store:surface", **CELLS)
 
 op("sured.b", "Reduce into a surface, addressed by byte.", "surface-instructions-sured",
-   form("sured.b.add.1d.type.clampmode  [s, {x*1}], c"),
-   form("sured.b.op.1d.type.clampmode  [s, {x*1}], c", type=".u32 .s32 .u64@ptx_81"),
-   form("sured.b.op.2d.type.clampmode  [s, {x*2}], c", type=".u32 .s32 .u64@sm_50,ptx_81 .s64@sm_50,ptx_81"),
-   form("sured.b.op.2d.b32.clampmode  [s, {x*2}], c", op=".and .or"),
-   form("sured.b.add.2d.type.clampmode  [s, {x*2}], c"),
-   form("sured.b.add.3d.type.clampmode  [s, {x*4}], c"),
-   form("sured.b.op.3d.type.clampmode  [s, {x*4}], c", type=".u32 .s32 .u64@ptx_81"), type=".u32 .s32 .u64",
-   clampmode=CLAMP, s="u64", x="s32", regs=REGISTERS, needs="ptx_31", effect="reduce:surface", op=".min .max")
+   *[form(f"sured.b.{syntax}  [s, {GEOMETRIES[geometry]}], c".replace("geom", geometry), **cells)
+     for geometry in ("1d", "2d", "3d")
+     for syntax, cells in (("add.geom.type.clampmode", {"type": ".u32 .s32 .u64"}),
+                           ("op.geom.type.clampmode", {"op": ".min .max",
+                                                       "type": ".u32 .s32 .u64@sm_50,ptx_81 .s64@sm_50,ptx_81"}),
+                           ("op.geom.b32.clampmode", {"op": ".and .or"}))],
+   effect="reduce:surface", **ATOMIC)
 
 op("sured.p", "Reduce into a surface, addressed by sample.", "surface-instructions-sured",
-   form("sured.p.op.2d.b32.clampmode  [s, {x*2}], c", op=".add .min .max .and .or", clampmode=CLAMP, s="u64",
-        x="s32", regs=REGISTERS, effect="reduce:surface", needs="ptx_31"))
+   *[form(f"sured.p.op.{geometry}.b32.clampmode  [s, {GEOMETRIES[geometry]}], c", op=".add .min .max .and .or")
+     for geometry in ("1d", "2d", "3d")],
+   effect="reduce:surface", **ATOMIC)
 
 op("suq", "Query a surface attribute.", "surface-instructions-suq",
    form("suq.query.b32  d, [s]",

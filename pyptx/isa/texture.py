@@ -1,52 +1,70 @@
-"""Textures."""
+"""Textures.
 
-from pyptx.isa._schema import Family, form
+A line of the manual stands for every geometry, which differ in their coordinates: a row for each is made here.
+"""
+
+import re
+
+from pyptx.isa._schema import Family, Form, form
 
 op = Family(__name__)
 
-op("tex", "Sample a texture.", "texture-instructions-tex",
-   form("tex.1d.v4.dtype.f32  {d*4}, [t, {c*1}]", needs="ptx_31"),
-   form("tex.1d.v4.dtype.s32  {d*4}, [t, {c*1}]", regs={"d": {"any": "f32 f16"}}, needs="ptx_31"),
-   form("tex.2d.v4.dtype.f32  {d*4}{|p}, [t, {c*2}]", needs="ptx_31"),
-   form("tex.2d.v4.dtype.s32  {d*4}{|p}, [t, {c*2}]", regs={"d": {"any": "f32 f16"}}, needs="ptx_31"),
-   form("tex.3d.v4.dtype.f32  {d*4}, [t, {c*4}]", needs="ptx_31"),
-   form("tex.3d.v4.dtype.s32  {d*4}, [t, {c*4}]", regs={"d": {"any": "f32 f16"}}, needs="ptx_31"),
-   form("tex.a1d.v4.dtype.f32  {d*4}, [t, {i, c}]", c="f32+imm", needs="ptx_31"),
-   form("tex.a2d.v4.dtype.f32  {d*4}, [t, {i, x, y, z}]", regs={"d": {"any": "f32 f16"}}, needs="ptx_31"),
-   form("tex.cube.v4.dtype.f32  {d*4}, [t, {c*4}]", needs="ptx_31"),
-   form("tex.acube.v4.dtype.f32  {d*4}, [t, {i, x, y, z}]", regs={"d": {"any": "f32 f16"}}, needs="ptx_31"),
-   form("tex.2dms.v4.dtype.s32  {d*4}, [t, {c*4}]", regs={"d": {"any": "f32 f16"}}, needs="sm_30 ptx_32"),
-   form("tex.a2dms.v4.dtype.s32  {d*4}, [t, {c*4}]", regs={"d": {"any": "f32 f16"}}, needs="sm_30 ptx_32"),
-   form("tex.2d.v2.f16x2.f32  {d*2}, [t, {c*2}]", d="b32", regs={"d": "fragment", "c": "any32"},
-        needs="sm_53 ptx_42"),
-   form("tex.2d.v4.dtype.f32  {d*4}, [t, smp, {c*2}]", smp="symbol"),
-   form("tex.2d.v4.dtype.f32  {d*4}, [t, {c*2}], {e*2}", dtype=".u32 .s32 .f32 .f16@sm_53", e="s32",
-        needs="sm_30 ptx_43"),
-   form("tex.2d.v4.dtype.f32  {d*4}, [t, {c*2}], dc", dtype=".f32", regs={"d": "any", "c": "any32", "dc": "any32"},
-        needs="sm_30 ptx_43"), dtype=".u32 .s32 .f32 .f16@sm_53,ptx_42", t="u64",
-   regs={"d": {"any": "f32 f16"}, "c": "any32"}, effect="load:texture", p="@sm_60,ptx_71", i="u32", x="f32+imm",
-   y="f32+imm", z="f32+imm")
+# geometry -> coordinates, and of these the offset; what else may follow is in `_lookups`
+GEOMETRIES = {"1d": ("{c*1}", 1), "2d": ("{c*2}", 2), "3d": ("{c*4}", 4), "a1d": ("{i, x}", 1),
+              "a2d": ("{i, x, y, z}", 2), "cube": ("{c*4}", 0), "acube": ("{i, x, y, z}", 0), "2dms": ("{c*4}", 2),
+              "a2dms": ("{c*4}", 2)}
+GRADIENTS = {"1d": 1, "a1d": 1, "2d": 2, "a2d": 2, "3d": 4, "cube": 4, "acube": 4}
+DATA = {"d": {"any": "f32 f16"}, "c": "any32", "f": "any32", "lod": "any32"}
 
-op("tex.base", "Sample the base level of a texture.", "texture-instructions-tex",
-   form("tex.base.2d.v4.dtype.f32  {d*4}, [t, {c*2}]", dtype=".u32 .s32 .f32 .f16@sm_53,ptx_42", t="u64",
-        regs={"d": {"any": "f32 f16"}, "c": "any32"}, effect="load:texture", needs="ptx_31"))
+
+def _lookups(mode: str = "", more: str = "") -> list[Form]:
+    """`tex.mode` in every geometry and type of coordinates; `more` follows the address."""
+    rows = []
+    for geometry, (coordinates, offset) in GEOMETRIES.items():
+        samples = geometry.endswith("ms")
+        if mode in (".level", ".grad") and samples:
+            continue
+        behind = more.replace("#", str(GRADIENTS.get(geometry, 0)))
+        behind += f"{{, {{e*{offset}}}}}" if offset else ""
+        for ctype in ("s32",) if samples else ("f32",) if "cube" in geometry else ("f32", "s32"):
+            compared = behind + ("{, f}" if ctype == "f32" and geometry != "3d" else "")
+            cells = {"needs": "sm_30 ptx_32"} if samples else {}
+            cells |= {axis: f"{ctype}+imm" for axis in "xyz" if axis in coordinates}
+            cells |= {"lod": ctype} if "lod" in more else {}
+            for sampler in ("", "smp, "):
+                address = f"[t, {sampler}{coordinates}]"
+                words = re.findall(r"\w+", address + compared)
+                used = {"d": "fragment"} | {name: "any32" for name in ("c", "f", "lod") if name in words}
+                cells |= {"smp": "symbol"} if sampler else {}
+                rows += [form(f"tex{mode}.{geometry}.v4.dtype.{ctype}  {{d*4}}{{|p}}, {address}{compared}", **cells),
+                         form(f"tex{mode}.{geometry}.v2.f16x2.{ctype}  {{d*2}}{{|p}}, {address}{compared}",
+                              d="b32", regs=used, **cells | {"needs": "sm_53 ptx_42"})]
+    return rows
+
+
+CELLS = {"dtype": ".u32 .s32 .f32 .f16@sm_53,ptx_42", "t": "u64", "regs": DATA, "effect": "load:texture",
+         "p": "@sm_60,ptx_71", "i": "u32", "e": "s32@sm_30,ptx_43", "f": "f32@sm_30,ptx_43", "needs": "ptx_31"}
+
+op("tex", "Sample a texture.", "texture-instructions-tex", *_lookups(), **CELLS)
+
+op("tex.base", "Sample the base level of a texture.", "texture-instructions-tex", *_lookups(".base"), **CELLS)
 
 op("tex.level", "Sample a texture at a given level of detail.", "texture-instructions-tex",
-   form("tex.level.2d.v4.dtype.f32  {d*4}, [t, {c*2}], lod", dtype=".u32 .s32 .f32 .f16@sm_53,ptx_42", t="u64",
-        regs={"d": {"any": "f32 f16"}, "c": "any32"}, effect="load:texture", needs="ptx_31"))
+   *_lookups(".level", ", lod"), **CELLS)
 
 op("tex.grad", "Sample a texture with given gradients.", "texture-instructions-tex",
-   form("tex.grad.2d.v4.dtype.f32  {d*4}, [t, {c*2}], {dx*2}, {dy*2}", dtype=".u32 .s32 .f32 .f16@sm_53,ptx_42",
-        regs={"d": {"any": "f32 f16"}, "c": "any32"}),
-   form("tex.grad.3d.v4.f32.f32  {d*4}, [t, {c*4}], {dx*4}, {dy*4}", regs={"d": "any32"}), t="u64", needs="ptx_31",
-   effect="load:texture")
+   *_lookups(".grad", ", {dx*#}, {dy*#}"), dx="f32", dy="f32", **CELLS)
+
+GATHERS = {"2d": ("{c*2}{e}", {}), "a2d": ("{i, x, y, z}{e}", {axis: "f32+imm" for axis in "xyz"}),
+           "cube": ("{c*4}", {}), "acube": ("{i, x, y, z}", {axis: "f32+imm" for axis in "xyz"})}
 
 op("tld4", "Gather one component of four texels.", "texture-instructions-tld4",
-   form("tld4.comp.2d.v4.dtype.f32  {d*4}{|p}, [t, {c*2}]", p="@sm_60,ptx_71", needs="ptx_31"),
-   form("tld4.comp.a2d.v4.dtype.f32  {d*4}, [t, {i, x, y, z}]", i="u32", x="f32+imm", y="f32+imm", z="f32+imm",
-        regs={"d": {"any": "f32"}}),
-   form("tld4.comp.cube.v4.dtype.f32  {d*4}, [t, {c*4}]"), comp=".r .g .b .a", dtype=".u32 .s32 .f32", t="u64",
-   regs={"d": {"any": "f32"}, "c": "any32"}, needs="sm_30 ptx_43", effect="load:texture")
+   *[form(f"tld4.comp.{geometry}.v4.dtype.f32  {{d*4}}{{|p}}, [t, {sampler}{coordinates.removesuffix('{e}')}]"
+          f"{'{, {e*2}}' if coordinates.endswith('{e}') else ''}{{, f}}",
+          **cells | ({"smp": "symbol"} if sampler else {}))
+     for geometry, (coordinates, cells) in GATHERS.items() for sampler in ("", "smp, ")],
+   comp=".r .g .b .a", dtype=".u32 .s32 .f32", t="u64", i="u32", e="s32", f="f32", p="@sm_60,ptx_71",
+   regs={"d": {"any": "f32"}, "c": "any32", "f": "any32"}, needs="sm_30 ptx_43", effect="load:texture")
 
 op("txq", "Query a texture or sampler attribute.", "texture-instructions-txq",
    form("txq.query.b32  d, [t]",

@@ -1792,6 +1792,7 @@ class _tld4(_Instruction):
     _2d: _tld4
     a: _tld4
     a2d: _tld4
+    acube: _tld4
     b: _tld4
     cube: _tld4
     f32: _tld4

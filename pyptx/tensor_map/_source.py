@@ -24,14 +24,14 @@ class Source(NamedTuple):
     dtype: object
 
 
-def source_of(value: object) -> Source:
-    """What an address or an array is.
+def source_of(value: object, what: str = "TensorMap") -> Source:
+    """What an address or an array is; `what` is made of it, for messages.
 
     Raises:
         TypeError: neither.
     """
     if isinstance(value, bool):
-        raise TypeError("TensorMap: array_or_address is a bool; pass an array, or an address as an int")
+        raise TypeError(f"{what}: array_or_address is a bool; pass an array, or an address as an int")
     if isinstance(value, int):
         return Source(None, value, None, None, None)
     if hasattr(value, "data_ptr") and hasattr(value, "element_size"):                           # torch
@@ -46,7 +46,7 @@ def source_of(value: object) -> Source:
         shape, strides = tuple(interface["shape"]), interface.get("strides")
         return Source(value, interface["data"][0], shape,
                       dense_strides(shape, value.dtype.itemsize) if strides is None else tuple(strides), value.dtype)
-    raise TypeError(f"TensorMap: array_or_address is a {type(value).__name__}; pass a NumPy or torch array, an array "
+    raise TypeError(f"{what}: array_or_address is a {type(value).__name__}; pass a NumPy or torch array, an array "
                     "with __cuda_array_interface__, or an address as an int")
 
 

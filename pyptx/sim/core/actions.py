@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyptx.errors import SimulationError
 from pyptx.sim.actions import basic as act
 from pyptx.sim.actions.means import Leaf, walk
-from pyptx.sim.core import matrix, tcgen05, tma, transfers
+from pyptx.sim.core import matrix, tcgen05, textures, tma, transfers
 from pyptx.sim.core.addresses import SPACES, cells
 from pyptx.sim.core.encode import NONE, Encoded, Encoder, Flags
 from pyptx.sim.core.lower import FORMATS, assign, lower
@@ -389,7 +389,7 @@ def _host_call(e: Encoder, action: act.HostCall) -> None:
     _all(e, action.after)
 
 
-_ENCODERS = matrix.ENCODERS | tcgen05.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
+_ENCODERS = matrix.ENCODERS | tcgen05.ENCODERS | textures.ENCODERS | tma.ENCODERS | transfers.ENCODERS | {
     act.Call: _call, act.Return: _return, act.HostCall: _host_call, act.Compute: _compute,
     act.Load: _load, act.Store: _store, act.Atomic: _atomic, act.Move: _move, act.IsSpace: _is_space,
     act.Clock: _clock, act.Shuffle: _shuffle, act.Vote: _vote, act.Match: _match, act.Redux: _redux, act.Elect: _elect,

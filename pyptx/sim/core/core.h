@@ -164,7 +164,7 @@ enum { FAULT_NONE, FAULT_BOUNDS, FAULT_ALIGN, FAULT_READ_ONLY, FAULT_TRAP, FAULT
        FAULT_BARRIER_ID, FAULT_JUMP, FAULT_MEMORY, FAULT_SPACE, FAULT_WARP, FAULT_FUNCTION,
        FAULT_NO_MBARRIER, FAULT_MBARRIER_COUNT, FAULT_MBARRIER_UNDERFLOW, FAULT_TX_RANGE, FAULT_NO_COMPLETE, FAULT_SIZE,
        FAULT_REMOTE, FAULT_RANK, FAULT_CLUSTER_ARRIVE, FAULT_CLUSTER_WAIT, FAULT_REGISTERS, FAULT_SPLIT, FAULT_TENSOR,
-       FAULT_UNIFORM, FAULT_TMEM, FAULT_WARPGROUP, FAULT_WATCH };
+       FAULT_UNIFORM, FAULT_TMEM, FAULT_WARPGROUP, FAULT_WATCH, FAULT_TEXTURE };
 
 struct Ctx {
     char *base[4];              // 0 registers, 1 constants, 2 per CTA, 3 per place of a warp in its CTA
@@ -221,7 +221,8 @@ struct Ctx {
 
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
-    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[], tmem_ops[], tcgen05_ops[];
+    atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[], tmem_ops[], tcgen05_ops[],
+    texture_ops[], surface_ops[];
 
 // What an observed run keeps of accesses of global memory: observe.c.
 void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes);

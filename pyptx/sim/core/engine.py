@@ -45,7 +45,7 @@ RUNNING, DONE, FAULT, DEADLOCK, STEPS, HOST, STOPPED = range(7)
 _FAULTS = ("", "bounds", "alignment", "read_only", "trap", "barrier_count", "membermask", "barrier_id", "jump",
            "memory", "space", "warp", "function", "no_mbarrier", "mbarrier_count", "mbarrier_underflow", "tx_range",
            "no_complete", "size", "remote", "rank", "cluster_arrive", "cluster_wait", "registers", "split", "tensor",
-           "uniform", "tmem", "warpgroup", "watch")
+           "uniform", "tmem", "warpgroup", "watch", "texture")
 _NO_MEMORY = "out of memory for the sanitizer, which keeps half a byte or more for each byte of the arrays"
 _SMALLER = "check the kernel with smaller arrays or fewer CTAs"
 STATES = ("ready", "barrier", "parked", "free", "waiting")

@@ -61,13 +61,6 @@ def isspacep(o: Operands) -> Action | None:
     return IsSpace(target, o.value("a"), space) if space and isinstance(target, Reg) else None
 
 
-@decodes("istypep")
-def istypep(o: Operands) -> Action | None:
-    """False: a program that names a texture, sampler or surface is refused, so no number is the handle of one."""
-    target = o.target("p")
-    return None if target is None else Compute(((target, Leaf(Const(0, 1), "pred")),))
-
-
 @decodes("prefetch", "prefetchu", "applypriority", "discard")
 def hint(o: Operands) -> Action | None:
     return Nop()                    # what discard leaves undefined is what was there

@@ -15,6 +15,9 @@ REASONS = {
     "fabric": "what it reads and writes is named by handles that the driver of a fabric of several machines gives out, "
               "and a launch here has none",
     "addresses": "ptxas has ended 32-bit addressing: a program that uses the result is assembled for no target",
+    "sampler": "CUDA makes no samplers of their own; a pyptx.Texture is texture and sampler in one, [texture, {...}]",
+    "depth": "which comparison with a depth is made belongs to a sampler that CUDA cannot make",
+    "cube": "which level of detail gradients on a cube give is not documented; .level says which",
     "old": "no target from sm_70 on has it",
     "sm_107": "only sm_107 has it",
 }
@@ -27,9 +30,19 @@ def why(bound: Bound) -> str | None:
         return REASONS["fabric"]
     if form.op.opcode == "cvta" and choices.get("type") == "u32":
         return REASONS["addresses"]
+    if form.op.opcode in ("tex", "tld4", "txq"):
+        return _of_textures(bound)
     having = [t.number for t in ALL if any(n.on(t) for n in combined_needs(form, choices))]
     if having and max(having) < 70:
         return REASONS["old"]
     if having and set(having) == {107}:
         return REASONS["sm_107"]
     return None
+
+
+def _of_textures(bound: Bound) -> str | None:
+    if "smp" in bound.form.operands:
+        return REASONS["sampler"]
+    if bound.operands.get("f") is not None:
+        return REASONS["depth"]
+    return REASONS["cube"] if "dx" in bound.form.operands else None

@@ -15,6 +15,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.sim.actions.basic import Load
+from pyptx.sim.faults import textures as texture_faults
 from pyptx.sim.faults import waits as wait_faults
 from pyptx.sim.faults.tensor_copies import explain
 from pyptx.sim.layouts import tmem_problems as tmem_faults
@@ -134,6 +135,8 @@ def fault(kind: str, where: Where, instruction: int | None, address: int, extra:
         hint = f"lanes 0x{extra:08x} execute it together"
     elif kind == "tensor":
         what, hint = explain(extra, address)
+    elif kind == "texture":
+        what, hint = texture_faults.explain(extra, address, segments)
     elif kind == "uniform":
         what = f"has the matrix descriptor 0x{address:x} where lane 0 has 0x{extra:x}; all lanes must have the same"
     elif kind == "tmem":

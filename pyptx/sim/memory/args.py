@@ -11,14 +11,18 @@ import numpy as np
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.sim.memory.maps import MapArgument
-from pyptx.sim.memory.spaces import Buffer, Segment, place_buffers
+from pyptx.sim.memory.objects import ObjectArgument, object_table
+from pyptx.sim.memory.spaces import OBJECT_STRIDE, OBJECT_WINDOW, Buffer, Segment, place_buffers
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
-__all__ = ["ParamSlot", "layout", "pack", "scalar_bytes", "size_of", "slot_of"]
+__all__ = ["OBJECT_TYPES", "ParamSlot", "layout", "pack", "scalar_bytes", "size_of", "slot_of"]
 
+OBJECT_TYPES = ("texref", "surfref")                            # parameters of these hold a handle
 _WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
           "f32": 4,
-          "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16}
+          "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16,
+          "texref": 8, "surfref": 8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def slot_of(param: Param, offset: int) -> ParamSlot:
     """Where a parameter lies that follows `offset` bytes of others.
 
     Raises:
-        SimulationError: it is a texture, a sampler, a surface or a predicate.
+        SimulationError: it is a sampler or a predicate.
     """
     if param.type.value not in _WIDTH:
         raise SimulationError(f"parameter {param.name} is a .{param.type.value}, which is not simulated")
@@ -71,19 +75,28 @@ def pack(entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: 
         names = ", ".join(f"{s.name} .{s.type}{f'[{s.size}]' if s.array else ''}" for s in slots) or "none"
         raise LaunchError(f"{entry} takes {len(slots)} arguments ({names}); got {len(args)}")
     args = [_as_map(slot, arg) if isinstance(arg, TensorMap) else arg for slot, arg in zip(slots, args, strict=True)]
+    objects: dict[int, ObjectArgument] = {}
+    for slot, arg in zip(slots, args, strict=True):
+        if isinstance(arg, (Texture, Surface)):
+            objects.setdefault(id(arg), _as_object(slot, arg))
+    handles = {key: OBJECT_WINDOW + OBJECT_STRIDE * number for number, key in enumerate(objects, 1)}
     buffers = [_as_buffer(slot, arg) for slot, arg in zip(slots, args, strict=True)]
     of_maps = [b for arg in args if isinstance(arg, MapArgument) for b in arg.buffers]
-    placed = place_buffers([*extra, *(b for b in buffers if b is not None), *of_maps])
+    of_objects = [b for o in objects.values() for b in o.buffers]
+    placed = place_buffers([*extra, *(b for b in buffers if b is not None), *of_maps, *of_objects])
     block = bytearray(slots[-1].offset + slots[-1].size if slots else 0)
     for slot, arg, buffer in zip(slots, args, buffers, strict=True):
         where = f"argument {slot.name} of {entry}"
         if isinstance(arg, MapArgument):
             data = arg.data(placed)
+        elif id(arg) in handles:
+            data = handles[id(arg)].to_bytes(8, "little")
         else:
             address = None if buffer is None else placed[id(buffer)].address
             data = scalar_bytes(where, slot, arg) if address is None else struct.pack("<Q", address)
         block[slot.offset:slot.offset + slot.size] = data
-    return bytes(block), list(dict.fromkeys(placed.values()))
+    segments, table = list(dict.fromkeys(placed.values())), object_table(list(objects.values()), placed)
+    return bytes(block), segments if table is None else [*segments, table]
 
 
 def _as_map(slot: ParamSlot, arg: TensorMap) -> MapArgument:
@@ -93,6 +106,17 @@ def _as_map(slot: ParamSlot, arg: TensorMap) -> MapArgument:
         raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}; a tensor map is 128 bytes by value, .align "
                           "64 .b8 map[128], or a pointer, .u64")
     return MapArgument(arg, slot.name, by_value=by_value)
+
+
+def _as_object(slot: ParamSlot, arg: Texture | Surface) -> ObjectArgument:
+    if slot.array or slot.type not in ("u64", "b64", "s64", *OBJECT_TYPES):
+        shape = f"[{slot.size}]" if slot.array else ""
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}; the handle of a texture or surface is .u64")
+    wanted = {"texref": Texture, "surfref": Surface}.get(slot.type)
+    if wanted is not None and not isinstance(arg, wanted):
+        raise LaunchError(f"parameter {slot.name} is .{slot.type}; pass a pyptx.{wanted.__name__}, not a "
+                          f"{type(arg).__name__}")
+    return ObjectArgument(arg, slot.name)
 
 
 def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
@@ -122,6 +146,9 @@ def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
         if len(data) != slot.size:
             raise LaunchError(f"{where} is {slot.size} bytes; got {len(data)}")
         return data
+    if slot.type in OBJECT_TYPES:
+        raise LaunchError(f"{where} is .{slot.type}; pass a pyptx.{'Texture' if slot.type == 'texref' else 'Surface'}, "
+                          f"not {type(arg).__name__}")
     if slot.array:
         raise LaunchError(f"{where} is {slot.size} bytes by value; pass bytes, not {type(arg).__name__}")
     if isinstance(arg, np.integer) and arg.nbytes == slot.size and slot.type[0] in "usb":

@@ -10,7 +10,7 @@ from pyptx.errors import LaunchError
 from pyptx.sim.memory.spaces import Buffer, Segment
 from pyptx.tensor_map import TensorMap
 
-__all__ = ["OOB_NAN", "MapArgument"]
+__all__ = ["OOB_NAN", "MapArgument", "memory_behind"]
 
 OOB_NAN = 0x7FF7                # what a map with oob_fill="nan" puts in every 16 bits outside; seen on sm_120
 
@@ -24,7 +24,12 @@ class MapArgument:
 
     def __init__(self, tensor_map: TensorMap, name: str, *, by_value: bool):
         self.map, self.by_value = tensor_map, by_value
-        self.tensor, self.offset = _memory(tensor_map, name)
+        self.tensor, self.offset = None, 0
+        if tensor_map.source is not None:
+            if tensor_map.address is not None:
+                raise LaunchError(f"parameter {name}: the tensor map's array is on a GPU; the simulator takes NumPy "
+                                  "arrays")
+            self.tensor, self.offset = memory_behind(tensor_map.source, name, "tensor map")
         self.bytes = Buffer(np.zeros(128, np.uint8), f"the tensor map of {name}")
 
     @property
@@ -42,17 +47,13 @@ class MapArgument:
         return placed[id(self.bytes)].address.to_bytes(8, "little")
 
 
-def _memory(tensor_map: TensorMap, name: str) -> tuple[Buffer | None, int]:
-    """The memory of a map as a buffer, and where in it the tensor starts."""
-    if tensor_map.source is None:
-        return None, 0
-    if tensor_map.address is not None:
-        raise LaunchError(f"parameter {name}: the tensor map's array is on a GPU; the simulator takes NumPy arrays")
-    array = base = np.asarray(tensor_map.source)
+def memory_behind(source: object, name: str, what: str) -> tuple[Buffer, int]:
+    """The memory an array is a view of, as a buffer, and where in it the array starts; `what` the array is of."""
+    array = base = np.asarray(source)
     while not base.flags.c_contiguous:
         if not isinstance(base.base, np.ndarray):
-            raise LaunchError(f"parameter {name}: the tensor map's array has strides {array.strides} and is a view of "
-                              "no contiguous array; pass numpy.ascontiguousarray(...)")
+            raise LaunchError(f"parameter {name}: the {what}'s array has strides {array.strides} and is a view of no "
+                              "contiguous array; pass numpy.ascontiguousarray(...)")
         base = base.base
     offset = 0
     if base is not array:

@@ -39,6 +39,7 @@ from pyptx.sim.decode import (  # noqa: F401  (they register)
     stack,
     tcgen05,
     tensor_copy,
+    texture,
     video,
     warp,
     wgmma,

@@ -10,7 +10,7 @@ from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.state import Fault, lanes_of
 
-__all__ = ["addresses_of", "place", "places", "run", "space_of"]
+__all__ = ["addresses_of", "place", "places", "run", "segment_at", "space_of"]
 
 _WINDOW = 1 << 32
 _CUT = (1 << 64) - 1
@@ -92,7 +92,7 @@ def _resolve_global(runner, space: str, lanes: list[int], addresses: list[int], 
     shift = CONST_WINDOW if space == "const" else 0
     found = []
     for lane, address in zip(lanes, addresses, strict=True):
-        segment = _segment(runner, address + shift, bytes_)
+        segment = segment_at(runner, address + shift, bytes_)
         if segment is None:
             raise Fault("bounds", lane, address, bytes_)
         found.append(_Place(segment.buffer.bytes, address + shift - segment.address, segment))
@@ -104,7 +104,8 @@ def _resolve_global(runner, space: str, lanes: list[int], addresses: list[int], 
     return found
 
 
-def _segment(runner, address: int, bytes_: int) -> Segment | None:
+def segment_at(runner, address: int, bytes_: int) -> Segment | None:
+    """The buffer that holds so many bytes at an address."""
     table = runner.run.segments
     k = bisect_right(table, address, key=lambda s: s.address) - 1
     if k < 0:

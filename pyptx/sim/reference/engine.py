@@ -20,7 +20,9 @@ from pyptx.sim.reference import (  # noqa: F401  (they register)
     execute,
     lanevalues,
     mbarrier_actions,
+    surfaces,
     tcgen05,
+    textures,
     tma,
     tmem,
 )

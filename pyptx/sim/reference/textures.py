@@ -1,0 +1,402 @@
+"""tex and tld4: coordinates to elements, elements to values, values between them (core/texture.c).
+
+All arithmetic is in doubles and rounded to f32 once. What the documents say and what they leave open is told in
+`pyptx.sim`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import floor, frexp
+
+import numpy as np
+
+from pyptx.sim.actions.basic import Address
+from pyptx.sim.actions.textures import Fetch, Handle, IsType, Query
+from pyptx.sim.faults.textures import Problem
+from pyptx.sim.memory.objects import (
+    FLAG_LINEAR,
+    FLAG_NORMALIZED,
+    FLAG_NORMALIZED_FLOAT,
+    FLAG_SRGB,
+    KINDS,
+    LEVEL,
+    LEVEL_WORDS,
+    SRGB,
+    ObjectTable,
+)
+from pyptx.sim.memory.spaces import OBJECT_STRIDE, OBJECT_WINDOW
+from pyptx.sim.reference import lanevalues
+from pyptx.sim.reference.access import segment_at
+from pyptx.sim.reference.handlers import handles
+from pyptx.sim.reference.state import Fault, lanes_of
+from pyptx.texture import FORMATS, GEOMETRIES
+
+__all__ = ["Objects", "Record", "f16_bits", "f32_bits", "float_of"]
+
+_MODE_WRAP, _MODE_CLAMP, _MODE_MIRROR, _MODE_BORDER = range(4)
+_ONE = 0x3F800000
+
+
+def float_of(bits: int) -> float:
+    """A float of 32 bits."""
+    return float(np.array(bits, np.uint32).view(np.float32))
+
+
+def f32_bits(value: float) -> int:
+    """The nearest f32; one NaN."""
+    if value != value:
+        return 0x7FFFFFFF
+    with np.errstate(over="ignore"):
+        return int(np.float32(value).view(np.uint32))
+
+
+def f16_bits(value: float) -> int:
+    """The nearest f16; one NaN."""
+    if value != value:
+        return 0x7FFF
+    with np.errstate(over="ignore"):
+        return int(np.float64(value).astype(np.float16).view(np.uint16))
+
+
+class Record:
+    """What a texture or surface is; the words as attributes."""
+
+    def __init__(self, words: np.ndarray):
+        w = self.words = [int(v) for v in words[:LEVEL + LEVEL_WORDS * 20]]
+        self.kind, self.channels, self.format = KINDS[w[0]], w[2], FORMATS[w[3]]
+        self.geometry = next(g for g in GEOMETRIES.values() if g.code == w[1])
+        self.flags, self.linear, self.mip_linear, self.modes = w[4], bool(w[5]), bool(w[6]), w[7]
+        self.border = w[8:12]
+        self.bias, self.least, self.most = (float_of(v) for v in w[12:15])
+        self.levels, self.layers, self.samples, self.bytes, self.step = w[15:20]
+        self.srgb = words[SRGB:].view(np.uint32)
+
+    @property
+    def floats(self) -> bool:
+        return self.format.floating or bool(self.flags & FLAG_NORMALIZED_FLOAT)
+
+    def level(self, number: int) -> list[int]:
+        """Address, width, height, depth, and the pitches of a level."""
+        return self.words[LEVEL + LEVEL_WORDS * number:][:LEVEL_WORDS]
+
+    def address(self, level: int, x: int, y: int, z: int, layer: int, sample: int) -> int:
+        base, _, _, _, row, plane, of_layer, of_sample = self.level(level)
+        return (base + x * self.step + y * row + z * plane + layer * of_layer + sample * of_sample) & (1 << 64) - 1
+
+    def channel(self, data: bytes, c: int) -> int:
+        """One channel of an element: bits of an f32, or an integer in 32 bits."""
+        size = self.format.bits // 8
+        value = int.from_bytes(data[c * size:(c + 1) * size], "little", signed=self.format.signed)
+        if self.format.name == "f16":
+            return f32_bits(float(np.array(value, np.uint16).view(np.float16)))
+        if not self.flags & FLAG_NORMALIZED_FLOAT:
+            return value & 0xFFFFFFFF
+        if self.flags & FLAG_SRGB and c < 3:
+            return int(self.srgb[value])
+        return f32_bits(max(value / ((1 << self.format.bits - self.format.signed) - 1), -1.0))
+
+
+class Objects:
+    """Textures and surfaces as one instruction accesses them; counts the sectors it touches."""
+
+    def __init__(self, runner):
+        self.runner, self.sectors = runner, set()
+        self.lane = self.handle = 0
+
+    def fail(self, problem: Problem, axis: int = 0, value: int = 0) -> Fault:
+        return Fault("texture", self.lane, self.handle, problem | axis << 8 | (value & 0xFFFFFFFF) << 32)
+
+    def at(self, handle: int) -> Record | None:
+        """The record a handle points to."""
+        segments = self.runner.run.segments
+        table = segments[-1].buffer if segments else None
+        number, inside = divmod(handle - OBJECT_WINDOW, OBJECT_STRIDE)
+        if not isinstance(table, ObjectTable) or inside or not 0 < number <= len(table.names):
+            return None
+        known = table.__dict__.setdefault("records", {})
+        if number not in known:
+            known[number] = Record(table.array[number])
+        return known[number]
+
+    def of(self, kind: str, geometry: str | None = None) -> Record:
+        """The record of the lane that runs.
+
+        Raises:
+            Fault: it is none, of the other kind, or of another geometry.
+        """
+        record = self.at(self.handle)
+        if record is None:
+            raise self.fail(Problem.HANDLE)
+        if record.kind != kind:
+            raise self.fail(Problem.KIND)
+        if geometry is not None and record.geometry.name != geometry:
+            raise self.fail(Problem.GEOMETRY)
+        return record
+
+    def memory(self, address: int, bytes_: int, *, writes: bool = False) -> np.ndarray:
+        """A view of memory, counted."""
+        segment = segment_at(self.runner, address, bytes_)
+        if segment is None or (writes and segment.buffer.read_only):
+            raise self.fail(Problem.MEMORY)
+        self.sectors.add(address >> 5)
+        offset = address - segment.address
+        return segment.buffer.bytes[offset:offset + bytes_]
+
+    def account(self) -> None:
+        counters, pc = self.runner.run.counters, self.runner.pc
+        counters.global_requests[pc] += 1
+        counters.global_sectors[pc] += len(self.sectors)
+
+    def handles(self, handle: Handle, mask: int) -> list[int]:
+        if isinstance(handle, Address):
+            block = self.runner.run.params
+            return [int.from_bytes(block[handle.offset:handle.offset + 8], "little")] * mask.bit_count()
+        return lanevalues.read(self.runner, handle, mask)
+
+
+@dataclass
+class _Place:
+    """Where a lane reads: coordinates as floats and as integers, offsets, layer and sample."""
+
+    u: list[float]
+    i: list[int]
+    dims: int
+    integer: bool
+    normalized: bool
+    e: list[int] = field(default_factory=lambda: [0, 0, 0])
+    layer: int = 0
+    sample: int = 0
+
+
+def _signed(bits: int) -> int:
+    return (bits & 0xFFFFFFFF) - ((bits & 0x80000000) << 1)
+
+
+def _placed(i: int, n: int, mode: int) -> int | None:
+    """Where an element lies along one dimension; None: in the border."""
+    if mode == _MODE_WRAP:
+        return i % n
+    if mode == _MODE_MIRROR:
+        k = i % (2 * n)
+        return k if k < n else 2 * n - 1 - k
+    if mode == _MODE_BORDER:
+        return i if 0 <= i < n else None
+    return min(max(i, 0), n - 1)
+
+
+def _element(objects: Objects, r: Record, p: _Place, level: int, at: list[int]) -> list[int]:
+    extents, found = r.level(level)[1:4], [0, 0, 0]
+    for d in range(p.dims):
+        mode = _MODE_CLAMP if r.geometry.cube else _MODE_BORDER if r.flags & FLAG_LINEAR else r.modes >> 4 * d & 15
+        found[d] = _placed(at[d], extents[d], mode)
+    if None in found[:p.dims]:
+        outside = [0] * 4 if r.flags & FLAG_LINEAR or not r.floats else r.border
+        values = list(outside[:r.channels])
+    else:
+        data = objects.memory(r.address(level, *found, p.layer, p.sample), r.bytes).tobytes()
+        values = [r.channel(data, c) for c in range(r.channels)]
+    return values + [0, 0, 0, _ONE if r.floats else 1][r.channels:]
+
+
+def _scaled(p: _Place, extents: list[int], d: int) -> float:
+    u = p.u[d] * extents[d] if p.normalized else p.u[d]
+    return min(max(u, -1073741824.0), 1073741824.0)
+
+
+def _between(p: _Place, extents: list[int], d: int) -> tuple[int, int]:
+    """Along one dimension the lower of two neighbours, and how much of 256 the upper one counts."""
+    t = floor(_scaled(p, extents, d) * 256.0 + 0.5) - 128
+    return t >> 8, t & 255
+
+
+def _nearest(p: _Place, extents: list[int]) -> list[int]:
+    return [(p.i[d] if p.integer else floor(_scaled(p, extents, d))) + p.e[d] for d in range(p.dims)]
+
+
+def _sample(objects: Objects, r: Record, p: _Place, level: int) -> list[float]:
+    """The value at a place of one level, of floats."""
+    extents = r.level(level)[1:4]
+    if p.integer or not r.linear:
+        return [float_of(v) for v in _element(objects, r, p, level, _nearest(p, extents))]
+    parts = [_between(p, extents, d) for d in range(p.dims)]
+    sums = [0.0] * 4
+    for corner in range(1 << p.dims):
+        weight, at = 1, []
+        for d, (low, part) in enumerate(parts):
+            upper = corner >> d & 1
+            weight *= part if upper else 256 - part
+            at.append(low + p.e[d] + upper)
+        if weight:
+            values = _element(objects, r, p, level, at)
+            with np.errstate(invalid="ignore"):
+                sums = [s + float(weight) * float_of(v) for s, v in zip(sums, values, strict=True)]
+    return [s / float(1 << 8 * p.dims) for s in sums]
+
+
+def _log2_parts(value: float) -> int:
+    """4096 * log2(value), cut."""
+    m, exponent = frexp(value)
+    m, result = m * 2, exponent - 1
+    for _ in range(12):
+        m = m * m
+        result *= 2
+        if m >= 2:
+            m, result = m / 2, result + 1
+    return result
+
+
+def _gradient_level(p: _Place, extents: list[int], gradients: list[list[float]]) -> float:
+    """The level of detail for gradients: of the longer of both, in elements."""
+    best = 0.0
+    for gradient in gradients:
+        sum_ = 0.0
+        for d, v in enumerate(gradient):
+            v = v * float(extents[d]) if p.normalized else v
+            sum_ = sum_ + v * v
+        if sum_ > best:
+            best = sum_
+    if not best > 0:
+        return -64.0
+    return 64.0 if best > 1e30 else _log2_parts(best) / 8192.0
+
+
+def _level_of(r: Record, lod: float) -> tuple[int, int]:
+    """Which level, and how much of 256 the next one counts."""
+    lod = 0.0 if lod != lod else lod
+    lod = lod + r.bias
+    lod = r.most if lod > r.most else lod
+    lod = r.least if lod < r.least else lod
+    lod = min(lod, float(r.levels - 1))
+    lod = max(lod, 0.0)
+    if not r.mip_linear:
+        return floor(lod + 0.5), 0
+    t = floor(lod * 256.0 + 0.5)
+    return t >> 8, t & 255
+
+
+def _project(p: _Place) -> None:
+    """A direction to a face and a place in it. Source: CUDA C++ Programming Guide, "Cubemap Textures"."""
+    x, y, z = p.u
+    if abs(x) >= abs(y) and abs(x) >= abs(z):
+        face, m, s, t = int(x < 0), abs(x), z if x < 0 else -z, -y
+    elif abs(y) >= abs(z):
+        face, m, s, t = 2 + (y < 0), abs(y), x, -z if y < 0 else z
+    else:
+        face, m, s, t = 4 + (z < 0), abs(z), -x if z < 0 else x, -y
+    p.layer += face
+    p.u = [(s / m + 1) / 2, (t / m + 1) / 2, 0.0] if m > 0 else [0.5, 0.5, 0.0]
+
+
+def _place_of(objects: Objects, action: Fetch, r: Record, values: dict[str, list[int]]) -> _Place:
+    if r.flags & FLAG_LINEAR and not action.integer:
+        raise objects.fail(Problem.LINEAR)
+    bits = values["coordinates"] + [0] * (3 - len(values["coordinates"]))
+    floats = [0.0 if v != v else min(max(v, -1e30), 1e30) for v in map(float_of, bits)]
+    cube = r.geometry.cube
+    p = _Place(floats, [_signed(v) for v in bits], r.geometry.dims, action.integer,
+               cube or bool(r.flags & FLAG_NORMALIZED))
+    for d, offset in enumerate(values["offset"]):
+        p.e[d] = _signed(offset)
+        if not -8 <= p.e[d] <= 7:
+            raise objects.fail(Problem.OFFSET, d, p.e[d])
+    if values["index"]:
+        [index], faces = values["index"], 6 if r.geometry.name == "acube" else 1
+        if index * faces >= r.layers:
+            raise objects.fail(Problem.LAYER, 3, index)
+        p.layer = index * faces
+    if values["sample"]:
+        [p.sample] = values["sample"]
+        if p.sample >= r.samples:
+            raise objects.fail(Problem.SAMPLE, 0, p.sample)
+    if cube:
+        _project(p)
+    return p
+
+
+def _fetched(objects: Objects, action: Fetch, values: dict[str, list[int]]) -> list[int]:
+    """The four values of a lane, 32 bits each."""
+    r = objects.of("texture", action.geometry)
+    if r.floats != (action.type[0] == "f"):
+        raise objects.fail(Problem.TYPE)
+    p, level, part = _place_of(objects, action, r, values), 0, 0
+    extents = r.level(0)[1:4]
+    if action.mode == "gather":
+        low = [_between(p, extents, d)[0] + p.e[d] for d in range(2)]
+        return [_element(objects, r, p, 0, [low[0] + x, low[1] + y])[action.component]
+                for x, y in ((0, 1), (1, 1), (1, 0), (0, 0))]
+    if action.mode == "level":
+        [bits] = values["level"]
+        level, part = _level_of(r, float(_signed(bits)) if action.integer else float_of(bits))
+    elif action.mode == "grad":
+        gradients = [[float_of(v) for v in values[name]] for name in ("dx", "dy")]
+        level, part = _level_of(r, _gradient_level(p, extents, gradients))
+    if (p.integer or not r.linear) and not part:
+        return _element(objects, r, p, level, _nearest(p, r.level(level)[1:4]))
+    low = _sample(objects, r, p, level)
+    if part:
+        high = _sample(objects, r, p, level + 1)
+        low = [((256.0 - part) * a + float(part) * b) / 256.0 for a, b in zip(low, high, strict=True)]
+    return [f32_bits(v) for v in low]
+
+
+@handles(Fetch)
+def _fetch(runner, action: Fetch, mask: int) -> None:
+    objects, lanes = Objects(runner), lanes_of(mask)
+    found = objects.handles(action.handle, mask)
+    names = ("coordinates", "index", "sample", "level", "dx", "dy", "offset")
+    columns = {}
+    for name in names:
+        value = getattr(action, name)
+        parts = () if value is None else value if isinstance(value, tuple) else (value,)
+        columns[name] = [[bits & 0xFFFFFFFF for bits in lanevalues.read(runner, part, mask)] for part in parts]
+    results = []
+    for k, lane in enumerate(lanes):
+        objects.lane, objects.handle = lane, found[k]
+        four = _fetched(objects, action, {name: [column[k] for column in columns[name]] for name in names})
+        if action.type.startswith("f16"):
+            four = [f16_bits(float_of(v)) for v in four]
+        results.append([four[0] | four[1] << 16, four[2] | four[3] << 16] if action.type == "f16x2" else four)
+    objects.account()
+    for k, register in enumerate(action.data):
+        lanevalues.write(runner, register, mask, [four[k] for four in results])
+    lanevalues.write(runner, action.inside, mask, [1] * len(lanes))
+
+
+# attributes ---------------------------------------------------------------------------------------------------------
+
+_TYPES = (0x10DA, 0x10D7, 0x10DB, 0x10D8, 0x10DC, 0x10D9, 0x10DD, 0x10DE)
+_NORMALIZED_TYPES = (0x10D2, 0x10D0, 0x10D3, 0x10D1)
+_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+
+
+def _attribute(r: Record, name: str, level: int) -> int:
+    """Numbers of types and orders are those PTX ISA gives for OpenCL."""
+    _, width, height, depth, *_ = r.level(level)
+    dims, normalized = r.geometry.dims, r.flags & FLAG_NORMALIZED_FLOAT
+    return {"width": width, "height": height if dims > 1 else 0, "depth": depth if dims > 2 else 0,
+            "channel_data_type": (_NORMALIZED_TYPES if normalized else _TYPES)[r.format.code],
+            "channel_order": _ORDERS[r.channels], "normalized_coords": int(bool(r.flags & FLAG_NORMALIZED)),
+            "array_size": (r.layers // (6 if r.geometry.cube else 1)) if r.geometry.layered else 0,
+            "num_mipmap_levels": r.levels, "num_samples": r.samples,
+            "memory_layout": int(bool(r.flags & FLAG_LINEAR))}[name]
+
+
+@handles(Query)
+def _query(runner, action: Query, mask: int) -> None:
+    objects, results = Objects(runner), []
+    levels = [0] * mask.bit_count() if action.level is None else lanevalues.read(runner, action.level, mask)
+    for lane, handle, level in zip(lanes_of(mask), objects.handles(action.handle, mask), levels, strict=True):
+        objects.lane, objects.handle = lane, handle
+        record = objects.of(action.kind)
+        if level >= record.levels:
+            raise objects.fail(Problem.LEVEL, 0, level)
+        results.append(_attribute(record, action.attribute, level))
+    lanevalues.write(runner, action.data, mask, results)
+
+
+@handles(IsType)
+def _is_type(runner, action: IsType, mask: int) -> None:
+    objects = Objects(runner)
+    records = [objects.at(handle) for handle in objects.handles(action.handle, mask)]
+    lanevalues.write(runner, action.data, mask, [int(r is not None and r.kind == action.kind) for r in records])
