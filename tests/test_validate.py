@@ -120,6 +120,20 @@ def test_modifiers_may_stand_in_any_order_types_in_theirs():
     ("setmaxnreg.inc.sync.aligned.u32", ("100",), "n is 100; expected 24 to 256, a multiple of 8", None),
     ("ld.global.v2.b32", (["%r", "%rd"], "[%rd]"), "a vector holds registers of one type", None),
     ("selp.b32", ("%r", "%r", "%r", "%r"), "%r cannot be operand 4; expected a predicate", None),
+    ("cvt.rn.s32.f32", ("%r", "%f"), "'.rn' does not go with '.s32.f32'; expected '.rni', '.rmi', '.rpi' or '.rzi'",
+     "for .f32 the form is cvt.rnd{.ftz}{.sat}.dtype.f32  d, a"),
+    ("cvt.rn.f32.bf16", ("%f", "%h"), "(or drop '.rn')", "for .bf16 the form is cvt{.ftz}.f32.bf16  d, a"),
+    ("mul.lo.f32", ("%f", "%f", "%f"), "(or drop '.lo')", "for .f32 the form is mul{.rnd}{.ftz}{.sat}.f32  d, a, b"),
+    ("ld.global.v3.f32", (["%f"] * 3, "[%rd]"), "expected '.v2', '.v4', '.v8'", "{d*vec}, [a]"),
+    ("shfl.bfly.b32", ("%r", "%r", "1", "31", "-1"), "takes 4 operands, not 5", "shfl.sync.bfly.b32 takes 5"),
+    ("wgmma.mma_async.sync.aligned.m64n260k16.f32.bf16.bf16", (), "did you mean '.m64n256k16'?", ".f32.type.type"),
+    ("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.f16", (), "cannot follow '.bf16'; expected '.bf16'", None),
+    ("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16", (["%f"] * 31, "%rd", "%rd", "%p", "1", "1", "0", "0"),
+     "a vector of 31, {%f, ..., %f}, cannot be operand 1; expected a vector of 32 .f32", None),
+    ("ld.global.f32", ("%f", "%rd"), "in Python ptx.addr(register)", None),
+    ("add.u32", ("%u", "%tid.x", "1"), "a special register is read with mov", None),
+    ("mma.sync.aligned.m16n8k16.row.row.f32.bf16.bf16.f32", (), "cannot follow '.row'; expected '.col'", None),
+    ("tcgen05.mma.cta_group::1.kind::bf16", (), "did you mean '.kind::f16'?", None),
 ])
 def test_an_error_says_what_was_refused_and_what_would_do(mnemonic, operands, says, hint):
     error = refused(mnemonic, *operands)

@@ -203,7 +203,7 @@ def following(op: Op, words: tuple[str, ...]) -> tuple[str, ...]:
         for at, place in enumerate(places):
             if at in used or (at < last and place.optional):
                 continue
-            found.update(dict.fromkeys(place.choices))
+            found.update(dict.fromkeys(_open(place, places, used, words)))
             if not place.optional:
                 break
     return tuple(word for word in found if word not in words or _order(word) == "type")
@@ -215,6 +215,13 @@ def missing(op: Op, words: tuple[str, ...]) -> tuple[str, ...]:
     for _, places, used in _partial(op, words):
         for at, place in enumerate(places):
             if at not in used and not place.optional:
-                found.update(dict.fromkeys(place.choices))
+                found.update(dict.fromkeys(_open(place, places, used, words)))
                 break
     return tuple(found)
+
+
+def _open(place: _Place, places: tuple[_Place, ...], used: tuple[int, ...], words: tuple[str, ...]) -> list[str]:
+    """The words a place still takes: one of a slot that stands twice takes what the other has."""
+    twins = [places[at].choices[word] for at, word in zip(used, words, strict=True)
+             if place.slot is not None and places[at].slot == place.slot]
+    return [word for word, choice in place.choices.items() if not twins or choice == twins[0]]

@@ -17,6 +17,7 @@ from pyptx.validate._addressing import addressing_problems, size_problem
 from pyptx.validate._bind import Bound, bind
 from pyptx.validate._calls import call_problems
 from pyptx.validate._constants import constant_problems
+from pyptx.validate._debuginfo import debug_problems
 from pyptx.validate._declarations import declaration_problems, head_problems
 from pyptx.validate._directives import directive_problems
 from pyptx.validate._eras import era_problems
@@ -62,7 +63,7 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
 
 def _declaration(node: Node | Dated, scope: Scope, chip: Target, version: tuple[int, int],
                  options: tuple[str, ...]) -> Iterator[Diagnostic]:
-    problems = [*era_problems(node, version), *declaration_problems(node, scope, options)]
+    problems = [*era_problems(node, version), *debug_problems(node, scope), *declaration_problems(node, scope, options)]
     if isinstance(node, Function):
         problems += head_problems(node, options, chip, version)
         problems += directive_problems(node, chip, version)

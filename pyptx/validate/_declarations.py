@@ -33,6 +33,7 @@ __all__ = ["declaration_problems", "head_problems"]
 
 _MANY_PARAMETER_BYTES, _PARAMETER_BYTES = 32764, 4352       # from PTX 8.1 on sm_70; before
 _MASKED = re.compile(r"(?!generic)\w+\s*\(")                          # 0xFF00(name), a byte of an address
+_POINTED = ("const", "global", "local", "shared")
 _RESERVED = ("_", "WARP_SZ")
 
 
@@ -281,6 +282,13 @@ def _parameters(params: tuple[Param, ...], entry: bool, options: tuple[str, ...]
         names.add(param.name)
         if entry and param.state_space is not StateSpace.PARAM:
             yield f"parameter {param.name} of an entry must be .param, not .{param.state_space.value}"
+        elif param.state_space not in (StateSpace.PARAM, StateSpace.REG):
+            yield f"parameter {param.name} must be .param or .reg, not .{param.state_space.value}"
+        if not entry and (param.ptr_state_space or param.ptr_alignment) is not None:
+            yield f"parameter {param.name}: .ptr stands on parameters of an entry only"
+        elif param.ptr_state_space is not None and param.ptr_state_space.value not in _POINTED:
+            yield f"parameter {param.name} points to .{param.ptr_state_space.value}; expected .const, .global, " \
+                ".local or .shared"
         if param.type is ScalarType.SAMPLERREF and "texmode_independent" not in options:
             yield ".samplerref needs the .target option texmode_independent"
         yield from _type(param.type, param.state_space, None)

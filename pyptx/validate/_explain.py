@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 
 from pyptx import isa
 from pyptx.ir.nodes import Instruction
-from pyptx.ir.operands import operand_text
+from pyptx.ir.operands import VectorOperand, operand_text
 from pyptx.isa import Match, Operand, _match, _types
 from pyptx.validate._align import counts_of, fit, items_of
 from pyptx.validate._problem import Problem, either_of, range_words
+from pyptx.validate._repair import Repair, by_likeness, completing, longer, repair
 
 __all__ = ["no_form"]
+
+_MANY = 6                               # elements of a vector that are worth printing
+_POINTERS = ("b64", "u64", "s64", "b32", "u32", "s32")
 
 
 def no_form(opcode: str, words: tuple[str, ...], tokens: tuple, matches: tuple[Match, ...]) -> Problem:
@@ -23,30 +28,49 @@ def no_form(opcode: str, words: tuple[str, ...], tokens: tuple, matches: tuple[M
         return Problem("unknown instruction" + (f"; did you mean {either_of(near)}?" if near else ""))
     if not matches:
         return _mnemonic_problem(op, words)
-    return _operand_problem(matches, tokens)
+    return _operand_problem(op, words, matches, tokens)
 
 
 def _mnemonic_problem(op: isa.Op, words: tuple[str, ...]) -> Problem:
     bound = 0
     while bound < len(words) and _match.viable(op, words[:bound + 1]):
         bound += 1
+    suspect = min(bound, len(words) - 1)
+    change = repair(op, words, suspect, _known(op)) if words else None
+    hint = _nearest(op, words) if change is None else _spelled(change)
     if bound == len(words):
-        return Problem(f"not finished; expected {either_of(_match.missing(op, words))}", _nearest(op, words))
-    expected = list(_match.following(op, words[:bound]))
-    before = words[bound - 1] if bound else op.opcode
-    wrong = words[bound]
-    if wrong in words[:bound]:
-        return Problem(f"'{wrong}' stands twice", _nearest(op, words))
-    near = _same_bits(wrong, expected) if wrong in _types.TYPE_WORDS else get_close_matches(wrong, expected, 1, 0.75)
+        drop = f" (or drop '{words[change.at]}')" if change is not None and change.dropped else ""
+        return Problem(f"not finished; expected {either_of(_match.missing(op, words))}{drop}", _nearest(op, words))
+    if change is not None and change.dropped and words.count(words[change.at]) > 1:
+        return Problem(f"'{words[change.at]}' stands twice", hint)
+    if change is not None and not change.dropped and change.at != bound and change.words[change.at] not in words:
+        wrong = words[change.at]
+        return Problem(f"'{wrong}' does not go with '{''.join(words[:change.at] + words[change.at + 1:])}'; expected "
+                       f"{either_of(completing(op, words, change.at, _known(op)))}", hint)
+    before, wrong = words[bound - 1] if bound else op.opcode, words[bound]
+    expected = [word for word in _match.following(op, words[:bound]) if word != wrong]
+    if len(expected) > 12:
+        expected = by_likeness(wrong, expected)
     message = f"'{wrong}' cannot follow '{before}'; expected {either_of(expected)}" if expected else \
         f"'{wrong}' cannot follow '{before}'; nothing can"
-    return Problem(message + (f" (did you mean '{near[0]}'?)" if near else ""), _nearest(op, words))
+    if change is not None and change.dropped:
+        message += f" (or drop '{words[change.at]}')"
+    elif change is not None:
+        near = change.words[bound] if change.at == bound else op.opcode + "".join(change.words)
+        message += f" (did you mean '{near}'?)"
+    return Problem(message, hint)
 
 
-def _same_bits(wrong: str, expected: Sequence[str]) -> list[str]:
-    """The type of bits that stands for another one of its size: loads and stores of .bf16 are spelled .b16."""
-    bits = f".b{_types.WIDTHS.get(wrong[1:], 0)}"
-    return [bits] if bits != wrong and bits in expected else []
+@cache
+def _known(op: isa.Op) -> frozenset[str]:
+    """Every word of the op's mnemonics."""
+    return frozenset(f".{w.before}{c}{w.after}" if w.slot else w.text for form in op.forms for w in form.words
+                     for c in (form.slots[w.slot].choices if w.slot else ("",)))
+
+
+def _spelled(change: Repair) -> str:
+    types = [word for word in change.words if word in _types.TYPE_WORDS]
+    return f"{f'for {types[-1]} the' if types else 'the nearest'} form is {change.form.syntax}"
 
 
 def _nearest(op: isa.Op, words: tuple[str, ...]) -> str | None:
@@ -68,26 +92,39 @@ def _nearest(op: isa.Op, words: tuple[str, ...]) -> str | None:
     return f"for {types[-1]} the form is {best.syntax}" if types and score[0] else f"the nearest form is {best.syntax}"
 
 
-def _operand_problem(matches: tuple[Match, ...], tokens: tuple) -> Problem:
+def _operand_problem(op: isa.Op, words: tuple[str, ...], matches: tuple[Match, ...], tokens: tuple) -> Problem:
     counts = sorted({n for match in matches for n in counts_of(items_of(match))})
     syntax = " or ".join(dict.fromkeys(match.form.syntax for match in matches))
     if len(tokens) not in counts:
         wanted = either_of(map(str, counts)).replace("'", "")
         plural = "" if counts == [1] else "s"
-        return Problem(f"takes {wanted} operand{plural}, not {len(tokens)}", f"the form is {syntax}")
+        hint = f"the form is {syntax}"
+        if other := longer(op, words, len(tokens), _known(op)):
+            hint += f"; {other} takes {len(tokens)}"
+        return Problem(f"takes {wanted} operand{plural}, not {len(tokens)}", hint)
     usable = [match for match in matches if len(tokens) in counts_of(items_of(match))]
     for match in usable:
         at = _first_misfit(match, tokens)
         if at is not None:
             wanted = " or ".join(dict.fromkeys(_item_words(m, at) for m in usable))
-            return Problem(f"{{operand}} cannot be operand {at + 1}; expected {wanted}", f"the form is {syntax}",
+            how = _HOW["["] if wanted.startswith("an address") and tokens[at] in _POINTERS else \
+                _HOW["%"] if tokens[at] == "%" and "register" in wanted else ""
+            return Problem(f"{{operand}} cannot be operand {at + 1}; expected {wanted}{how}", f"the form is {syntax}",
                            _operand_at(at))
     return Problem("the operands fit no form", f"the form is {syntax}")
 
 
+_HOW = {"[": "; write it in brackets, in Python ptx.addr(register)",
+        "%": "; a special register is read with mov, in Python reg.from_(register, dtype)"}
+
+
 def _operand_at(at: int) -> Callable[[Instruction], str]:
     def text(instruction: Instruction) -> str:
-        return operand_text(instruction.operands[at])
+        operand = instruction.operands[at]
+        elements = getattr(operand, "elements", ())
+        if isinstance(operand, VectorOperand) and len(elements) > _MANY:
+            return f"a vector of {len(elements)}, {{{operand_text(elements[0])}, ..., {operand_text(elements[-1])}}},"
+        return operand_text(operand)
     return text
 
 

@@ -39,6 +39,7 @@ class Scope:
     Attributes:
         types, families: registers.    labels: how often each label is placed.    names: what else is declared.
         files: indices of `.file`.    function: whose body it is.
+        sections: labels of sections.    located: (file, line, column) of every `.loc` so far.
     """
 
     def __init__(self, outer: Scope | None = None, function: Function | None = None):
@@ -50,6 +51,8 @@ class Scope:
         self.labels: Counter[str] = Counter()
         self.names: dict[str, Named] = {}
         self.files: set[int] = set()
+        self.sections: set[str] = set()
+        self.located: set[tuple[int, int, int]] = outer.located if outer else set()
 
     def declare(self, node: Node | Param) -> None:
         if isinstance(node, RegDecl):
@@ -126,11 +129,13 @@ def walk(module: Module) -> Iterator[tuple[Node | Dated, Scope]]:
             scope.declare(directive)
         elif _is_dated(directive):
             yield directive, scope
+            if isinstance(directive, Section):
+                scope.sections.update(part.name for part in directive.body if isinstance(part, Label))
 
 
 def _is_dated(node: object) -> bool:
     match node:
-        case Section() | Loc(intermediate=True) | Loc(function_name=str()):
+        case Section() | Loc(intermediate=True) | Loc(function_name=str()) | Loc(inlined_at=tuple()):
             return True
     return False
 
@@ -151,8 +156,10 @@ def _walk_nodes(body: tuple, scope: Scope) -> Iterator[tuple[Node, Scope]]:
         elif isinstance(node, Node):
             yield node, scope
             scope.declare(node)
-        elif _is_dated(node):
-            yield node, scope
+        elif isinstance(node, Loc):
+            if _is_dated(node):
+                yield node, scope
+            scope.located.add((node.file, node.line, node.column))
 
 
 def _place_labels(body: tuple, scope: Scope) -> None:

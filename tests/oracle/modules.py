@@ -29,8 +29,9 @@ _LOCALS = """\
 
 
 def lines(name: str) -> list[str]:
-    """The lines of one of the files."""
-    return [line for line in (LINES / f"{name}.txt").read_text(encoding="utf-8").splitlines() if line]
+    """The lines of one of the files; ` \\ ` stands for the end of a line in one."""
+    text = (LINES / f"{name}.txt").read_text(encoding="utf-8")
+    return [line.replace(" \\ ", "\n") for line in text.splitlines() if line]
 
 
 def module(text: str) -> str:
