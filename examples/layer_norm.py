@@ -9,7 +9,8 @@ Techniques, and where they are described:
   Global Memory"); arithmetic in f32 whatever the type.
 - The variance from differences from the mean, in a pass of its own: sums of squares would cancel for numbers far from
   zero (Chan, Golub and LeVeque, "Algorithms for computing the sample variance"). Rows that fit in registers are read
-  once all the same.
+  once all the same, also those of a cluster of CTAs: `layer_norm_of(bf16, "sm_90")(x, weight, bias,
+  CLUSTER=rows.cluster_for(N))`.
 
 Cost with 8192 columns of f32: 58 registers a thread: four CTAs on an SM.
 """
@@ -21,7 +22,7 @@ from collections.abc import Callable
 import numpy as np
 
 from examples.rows import THREADS, Row, blocks, over_row, place
-from examples.vectors import load, moved, store
+from examples.vectors import moved, store
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -31,14 +32,15 @@ from pyptx.types import PtxType, f32
 SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8):
-    """Normalise the rows of x (M x N), any N; scale and shift its columns by weight and bias (N)."""
+def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=1):
+    """Normalise the rows of x (M x N), any N; scale and shift its columns by weight and bias (N).
+    CLUSTER CTAs share a row (sm_90)."""
     M, N = x.shape
-    row, at, width = place(M, N)
+    row, at, width = place(M, N, CLUSTER)
     x_row, weight_row, bias_row, y_row = ptx.global_ptrs(x, weight, bias, y)
     x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
-    numbers = Row(x_row, x.dtype, N, at, width, KEPT)
-    weights, biases, to = (numbers.first_of(start, x.dtype) for start in (weight_row, bias_row, y_row))
+    numbers = Row(x_row, x.dtype, row, N, at, width, KEPT)
+    weights, biases, to = (numbers.first_of(start) for start in (weight_row, bias_row, y_row))
 
     mean = reg.scalar(f32, 0.0)
 
@@ -63,7 +65,7 @@ def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8):
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
-        factors, shifts = (load(beside(start), numbers.vector, x.dtype, guard) for start in (weights, biases))
+        factors, shifts = (numbers.along(beside(start), len(values), guard) for start in (weights, biases))
         results = []
         for value, factor, shift in zip(values, factors, shifts, strict=True):
             result = reg.scalar(f32)
@@ -75,11 +77,12 @@ def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8):
     numbers.each(write)
 
 
-def layer_norm_of(dtype: PtxType) -> Kernel:
+def layer_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
     """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="layer_norm", arch="sm_80",
+    return kernel(rows, name="layer_norm", arch=arch,
                   in_specs=[Tile("M", "N", dtype), Tile("N", dtype), Tile("N", dtype)],
-                  out_specs=[Tile("M", "N", dtype)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  out_specs=[Tile("M", "N", dtype)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
+                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 layer_norm = layer_norm_of(f32)

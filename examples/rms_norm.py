@@ -8,7 +8,8 @@ what the GPU executes is what the calls to `ptx` leave behind. Techniques, and w
 
 - Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
   Global Memory"); arithmetic in f32 whatever the type.
-- Rows of up to KEPT vectors a thread stay in registers between the two passes; longer ones are read twice.
+- Rows of up to KEPT vectors a thread stay in registers between the two passes; longer ones are read twice, or shared by
+  the CTAs of a cluster: `rms_norm_of(bf16, "sm_90")(x, weight, CLUSTER=rows.cluster_for(N))`.
 - Sums meet in shuffles, those of warps in shared memory (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
 
 Source of the function: Zhang and Sennrich, "Root Mean Square Layer Normalization".
@@ -23,7 +24,7 @@ from collections.abc import Callable
 import numpy as np
 
 from examples.rows import THREADS, Row, blocks, over_row, place
-from examples.vectors import load, moved, store
+from examples.vectors import moved, store
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -33,14 +34,14 @@ from pyptx.types import PtxType, f32
 SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, weight, y, *, eps=1e-6, KEPT=8):
-    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N)."""
+def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
+    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N). CLUSTER CTAs share a row (sm_90)."""
     M, N = x.shape
-    row, at, width = place(M, N)                        # thread `at` of the `width` threads of a row
+    row, at, width = place(M, N, CLUSTER)                        # thread `at` of the `width` threads of a row
     x_row, weight_row, y_row = ptx.global_ptrs(x, weight, y)
     x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
-    numbers = Row(x_row, x.dtype, N, at, width, KEPT)
-    weights, to = (numbers.first_of(start, x.dtype) for start in (weight_row, y_row))
+    numbers = Row(x_row, x.dtype, row, N, at, width, KEPT)
+    weights, to = (numbers.first_of(start) for start in (weight_row, y_row))
 
     total = reg.scalar(f32, 0.0)
 
@@ -56,7 +57,7 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8):
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
         results = []
-        for value, factor in zip(values, load(beside(weights), numbers.vector, x.dtype, guard), strict=True):
+        for value, factor in zip(values, numbers.along(beside(weights), len(values), guard), strict=True):
             result = reg.scalar(f32)
             ptx.inst.mul.f32(result, value, scale)
             ptx.inst.mul.f32(result, result, factor)
@@ -65,10 +66,11 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8):
     numbers.each(write)
 
 
-def rms_norm_of(dtype: PtxType) -> Kernel:
+def rms_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
     """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="rms_norm", arch="sm_80", in_specs=[Tile("M", "N", dtype), Tile("N", dtype)],
-                  out_specs=[Tile("M", "N", dtype)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    return kernel(rows, name="rms_norm", arch=arch, in_specs=[Tile("M", "N", dtype), Tile("N", dtype)],
+                  out_specs=[Tile("M", "N", dtype)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
+                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 rms_norm = rms_norm_of(f32)

@@ -74,9 +74,9 @@ def sigmoid(value: Reg) -> Reg:
     """1 / (1 + exp(-value)), f32."""
     result = reg.scalar(f32)
     ptx.inst.mul.f32(result, value, -LOG2_E)
-    ptx.inst.ex2.approx.f32(result, result)
+    ptx.inst.ex2.approx.ftz.f32(result, result)
     ptx.inst.add.f32(result, result, 1.0)
-    ptx.inst.rcp.approx.f32(result, result)
+    ptx.inst.rcp.approx.ftz.f32(result, result)
     return result
 
 

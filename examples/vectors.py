@@ -12,7 +12,7 @@ from pyptx import ptx, reg
 from pyptx.reg import Reg
 from pyptx.types import PtxType, b16, b32, bf16, f32, pred, u64
 
-__all__ = ["both", "load", "moved", "round_pair", "rounded", "store", "wide", "widest"]
+__all__ = ["both", "load", "load_words", "moved", "round_pair", "rounded", "store", "unpacked", "wide", "widest"]
 
 
 def widest(count: int, dtype: PtxType) -> int:
@@ -48,20 +48,30 @@ def both(p: Reg | None, q: Reg | bool | None) -> Reg | None:
 
 def load(address: Reg, count: int, dtype: PtxType, guard: Reg | None = None, offset: int = 0) -> list[Reg]:
     """The `count` numbers from `offset` bytes behind an address on, as f32; zeros where the guard does not hold."""
+    return unpacked(load_words(address, count, dtype, guard, offset), dtype)
+
+
+def load_words(address: Reg, count: int, dtype: PtxType, guard: Reg | None = None, offset: int = 0) -> list[Reg]:
+    """The same as they are in memory: in words of 32 bits, or one of 16."""
     source = ptx.addr(address, offset)
     size = min(32, count * dtype.bits)                  # bits of a register that is read
     kind = f32 if dtype == f32 else b32 if size == 32 else b16
     words = [reg.scalar(kind, None if guard is None else 0) for _ in range(count * dtype.bits // size)]
     read = ptx.inst.ld.global_ if len(words) == 1 else getattr(ptx.inst.ld.global_, f"v{len(words)}")
     getattr(read, f"b{size}")(words[0] if len(words) == 1 else words, source, pred=guard)
+    return words
+
+
+def unpacked(words: list[Reg], dtype: PtxType) -> list[Reg]:
+    """The numbers of words as f32."""
     if dtype == f32:
         return words
-    values, halves = [reg.scalar(f32) for _ in range(count)], words
-    if size == 32:
-        halves = [reg.scalar(b16) for _ in range(count)]
+    halves = words
+    if words[0].dtype == b32:
+        halves = [reg.scalar(b16) for _ in range(2 * len(words))]
         for i, word in enumerate(words):
             ptx.inst.mov.b32(halves[2 * i:2 * i + 2], word)
-    zero = reg.scalar(b16, 0)
+    values, zero = [reg.scalar(f32) for _ in halves], reg.scalar(b16, 0)
     for value, half in zip(values, halves, strict=True):
         if dtype == bf16:
             ptx.inst.mov.b32(value, [zero, half])       # bf16 is the upper half of f32

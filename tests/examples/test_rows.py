@@ -11,7 +11,7 @@ from pyptx.types import bf16, f16, f32
 
 NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 CLOSE = {f32: 1e-5, f16: 2e-3, bf16: 1.6e-2}
-SHAPES = [(3, 1), (9, 7), (4, 100), (2, 2048), (2, 2050), (1, 40_000)]
+SHAPES = [(3, 1), (9, 7), (4, 100), (2, 2048), (3, 2051), (1, 40_000)]
 
 types = pytest.mark.parametrize("dtype", NUMPY, ids=str)
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -37,6 +37,32 @@ def test_softmax_equals_numpy(example, shape, dtype, schedule: str):
     with use("sim", schedule=schedule):
         y = softmax.softmax_of(dtype)(x)
     close(y, softmax.reference(x), dtype)
+
+
+@types
+@pytest.mark.parametrize("columns, cluster", [(3000, 2), (20_001, 4), (70_003, 8)])
+def test_a_row_is_shared_by_a_cluster(example, dtype, columns: int, cluster: int):
+    softmax, rms_norm, layer_norm = map(example, ("softmax", "rms_norm", "layer_norm"))
+    assert example("rows").cluster_for(columns) == max(1, cluster if columns > 8192 else 1)
+    x, weight, bias = arrays(dtype, (2, columns), columns, columns)
+    for module, name, given in ((softmax, "softmax", [x]), (rms_norm, "rms_norm", [x, weight]),
+                                (layer_norm, "layer_norm", [x, weight, bias])):
+        kernel = getattr(module, f"{name}_of")(dtype, "sm_90")
+        with use("sim", schedule="late"):
+            close(kernel(*given, CLUSTER=cluster), module.reference(*given), dtype)
+
+
+@types
+@pytest.mark.parametrize("columns", [2049, 9999, pytest.param(50_257, marks=pytest.mark.slow)])
+def test_ragged_rows_are_read_by_sixteen_bytes_and_written_once(example, dtype, columns: int):
+    """No row of these but the first starts where 16 divides the address."""
+    softmax = example("softmax").softmax_of(dtype)
+    (x,) = arrays(dtype, (9, columns))
+    report = softmax.check(x[:3], schedules=("eager",), random=0)
+    assert report.ok, report
+    close(softmax(x), example("softmax").reference(x), dtype)
+    wide = [line.opcode for line in softmax.compile(M=9, N=columns).sass if line.opcode.startswith(("LDG", "STG"))]
+    assert sum(".128" in opcode for opcode in wide) >= len(wide) - 3, "all but the edge's"
 
 
 @pytest.mark.parametrize("columns", [64, 20_000])
