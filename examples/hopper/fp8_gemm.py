@@ -28,7 +28,7 @@ import ml_dtypes
 import numpy as np
 
 from examples.hopper.boxes import Boxes, box_place
-from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_ROWS, Ring, meet, place
+from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_ROWS, Ring, meet, place
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
