@@ -1,4 +1,4 @@
-"""What the matrix products for Blackwell share: where tiles lie, and what the roles of a CTA hand on to each other."""
+"""What the matrix products for Blackwell share: what the roles of a CTA hand on to each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyptx.reg import Reg
 from pyptx.types import PtxType, b8, b16, b32, f32, u32
 
 __all__ = ["BOX", "COPIES", "LINE", "MMA_K", "MOST_BYTES", "MULTIPLIES", "ROWS", "SETS", "THREADS", "WRITERS", "Boxes",
-           "Roles", "barriers", "place"]
+           "Roles", "barriers"]
 
 ROWS = 128                      # of a tile that a CTA has: lanes of tensor memory
 WRITERS = 4                     # warps; each reads 32 of the lanes
@@ -21,34 +21,31 @@ SETS = 2                        # of sums in tensor memory
 MOST_BYTES = 226 * 1024         # of shared memory that a CTA can have, less a KiB for mbarriers
 
 
-def place(tile: Reg, tiles_down: int, rows: int, columns: int) -> tuple[Reg, Reg]:
-    """Row and column of the first element of a tile of rows x columns; tiles are counted downwards."""
-    down, across = reg.scalar(u32), reg.scalar(u32)
-    ptx.inst.rem.u32(down, tile, tiles_down)
-    ptx.inst.div.u32(across, tile, tiles_down)
-    return down * rows, across * columns
-
-
 def barriers(count: int):
     """So many mbarriers."""
     return ptx.mbarrier.array(reg.from_(smem.mbarrier(count).name, u32), 0, count)
 
 
 class Roles:
-    """What the copying thread, the multiplying thread and the writers of a tile of ROWS x BN hand on to each other.
+    """What the copying thread, the multiplying thread and the writers of a tile of BM x BN hand on to each other.
 
     A ring of stages of A and B: `filled` counts the bytes of a stage that arrive, `freed` says that the products which
-    read it are done. Two sets of sums in tensor memory: `summed` says that one is complete, `read` that the writers
-    have it. Every role counts stages and sets for itself.
+    read it are done. Two sets of ROWS x BN sums in tensor memory: `summed` says that one is complete, `read` that the
+    writers have it. Every role counts stages and sets for itself.
 
-    With two CTAs (cta_group::2) each has ROWS rows of A and of the sums, and half of the columns of B. The first one,
-    the leader, starts the products of both; its mbarriers count the bytes and the writers of both, and its commits
-    arrive at both.
+    A tile of one block of rows has the sets in turn: one is read while the next tile's sums go to the other. One of two
+    blocks has both, and its second block is multiplied some stages behind the first one: while it is finished the
+    writers read the sums of the first, and while the next tile's first block goes ahead those of the second.
+
+    With two CTAs (cta_group::2) each has BM rows of A and of the sums, and half of the columns of B. The first one, the
+    leader, starts the products of both; its mbarriers count the bytes and the writers of both, and its commits arrive
+    at both.
     """
 
-    def __init__(self, stages: int, BN: int, BK: int, c: PtxType, ctas: int = 1):
-        self.BN, self.BK, self.ctas = BN, BK, ctas
-        self.a_bytes, self.b_bytes = ROWS * BK * 2, BK * (BN // ctas) * 2
+    def __init__(self, stages: int, BM: int, BN: int, BK: int, c: PtxType, ctas: int = 1):
+        self.BM, self.BN, self.BK, self.ctas = BM, BN, BK, ctas
+        self.behind = stages // 2 if BM > ROWS else 0   # stages that the second block follows behind
+        self.a_bytes, self.b_bytes = BM * BK * 2, BK * (BN // ctas) * 2
         self.stage_bytes = self.a_bytes + self.b_bytes
         ring, self.slot = smem.alloc(b8, (stages, self.stage_bytes), align=1024), smem.alloc(b32, 1, align=16)
         self.start = reg.from_(ring.name, u32)
@@ -58,12 +55,12 @@ class Roles:
         self.warp, self.lane = self.tid >> 5, self.tid & 31
         self.rank = reg.from_(ptx.special.cluster_ctarank(), u32) if ctas > 1 else 0
         self.boxes = Boxes(c, self.warp, self.lane)
-        self.stages, self.sets = ptx.pipeline(stages), ptx.pipeline(SETS)
+        self.stages, self.following, self.sets = ptx.pipeline(stages), ptx.pipeline(stages), ptx.pipeline(SETS)
 
     @staticmethod
-    def bytes_of(stages: int, BN: int, BK: int, ctas: int = 1) -> int:
+    def bytes_of(stages: int, BM: int, BN: int, BK: int, ctas: int = 1) -> int:
         """Of shared memory, but for the mbarriers."""
-        return stages * (ROWS + BN // ctas) * BK * 2 + WRITERS * 2 * Boxes.BYTES
+        return stages * (BM + BN // ctas) * BK * 2 + WRITERS * 2 * Boxes.BYTES
 
     def begin(self) -> None:
         """Set up tensor memory and mbarriers; by all threads."""
@@ -107,7 +104,7 @@ class Roles:
         to_a = self.start + stage * self.stage_bytes
         to_b = to_a + self.a_bytes
         for i in range(0, self.BK, BOX):
-            ptx.cp.async_bulk.tensor_2d(dst=to_a + i * ROWS * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready,
+            ptx.cp.async_bulk.tensor_2d(dst=to_a + i * self.BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready,
                                         cta_group=self.ctas)
         for j in range(0, self.BN // self.ctas, BOX):
             ptx.cp.async_bulk.tensor_2d(dst=to_b + j * self.BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready,
@@ -121,22 +118,53 @@ class Roles:
                 ptx.tcgen05.descriptor(self.start + self.a_bytes, stride_bytes=8 * LINE, leading_bytes=self.BK * LINE))
 
     def multiply(self, steps: int, kind: Reg, from_a: Reg, from_b: Reg) -> None:
-        """Start the products of a tile: of so many stages, into the next set of sums once that is read."""
-        which, turn = self.sets.advance()
-        self.read.at(which).wait(turn ^ 1)
-        ptx.tcgen05.fence_after_thread_sync()
-        into = self.sums + which * self.BN
-        for step in ptx.range_(0, steps):
+        """Start the products of a tile: of so many stages, into the next sets of sums once those are read."""
+        def products(block: int, stage: Reg, into: Reg, more: Reg | bool) -> None:
+            """Of a block of rows and a stage; they are added to its sums if there are any (`more`)."""
+            this_a, this_b = (descriptor + stage * (self.stage_bytes // 16) for descriptor in (from_a, from_b))
+            for k in range(0, self.BK, MMA_K):
+                a_offset = k // BOX * self.BM * LINE + block * ROWS * LINE + k % BOX * 2
+                ptx.tcgen05.mma(into, this_a + a_offset // 16, this_b + k * LINE // 16, kind, cta_group=self.ctas,
+                                pred_operand=True if k else more)
+
+        def lead(step: Reg) -> Reg:
+            """The first block's products of the next stage, once it is there; the stage."""
             stage, phase = self.stages.advance()
             self.filled.at(stage).wait(phase)
             ptx.tcgen05.fence_after_thread_sync()
-            this_a, this_b = (descriptor + stage * (self.stage_bytes // 16) for descriptor in (from_a, from_b))
-            for k in range(0, self.BK, MMA_K):
-                a_offset = k // BOX * ROWS * LINE + k % BOX * 2
-                ptx.tcgen05.mma(into, this_a + a_offset // 16, this_b + k * LINE // 16, kind, cta_group=self.ctas,
-                                pred_operand=True if k else step != 0)
+            products(0, stage, first, step != 0)
+            return stage
+
+        def follow(step: Reg) -> None:
+            """The second block's products of a stage that the first one has read."""
+            stage, _ = self.following.advance()
+            products(1, stage, second, step != 0)
             self.commit(self.freed.at(stage))
+
+        behind = min(self.behind, steps)
+        which, first = self.next_sums()
+        for step in ptx.range_(0, behind):
+            lead(step)
+        if self.BM > ROWS:
+            also, second = self.next_sums()
+        for step in ptx.range_(behind, steps):
+            stage = lead(step)
+            if self.BM > ROWS:
+                follow(step - behind)
+            else:
+                self.commit(self.freed.at(stage))
         self.commit(self.summed.at(which))
+        if self.BM > ROWS:
+            for step in ptx.range_(steps - behind, steps):
+                follow(step)
+            self.commit(self.summed.at(also))
+
+    def next_sums(self) -> tuple[Reg, Reg]:
+        """The number of the next set of sums, once it is read, and where it is in tensor memory."""
+        which, turn = self.sets.advance()
+        self.read.at(which).wait(turn ^ 1)
+        ptx.tcgen05.fence_after_thread_sync()
+        return which, self.sums + which * self.BN
 
     def commit(self, mbar: Slot) -> None:
         """Arrive at an mbarrier, of both CTAs where there are two, once the products started so far are done."""
@@ -146,17 +174,18 @@ class Roles:
             ptx.tcgen05.commit(mbar, cta_group=2, multicast_mask=reg.scalar(b16, 0b11))
 
     def write(self, c: object, row: Reg, column: Reg) -> None:
-        """Write the next set of sums to C, once it is complete; by the writers."""
-        which, turn = self.sets.advance()
-        self.summed.at(which).wait(turn)
-        ptx.tcgen05.fence_after_thread_sync()
-        self.boxes.write(self.sums + which * self.BN, self.BN, c, row, column)
-        ptx.tcgen05.fence_before_thread_sync()
-        ptx.inst.bar.warp.sync(-1)
-        if self.ctas == 1:
-            self.read.at(which).arrive(pred=self.lane == 0)
-        else:
-            self.read.at(which).arrive_remote(0, pred=self.lane == 0)   # at the leader
+        """Write the next tile's sums to C, a set once it is complete; by the writers."""
+        for block in ptx.range_(0, self.BM // ROWS):
+            which, turn = self.sets.advance()
+            self.summed.at(which).wait(turn)
+            ptx.tcgen05.fence_after_thread_sync()
+            self.boxes.write(self.sums + which * self.BN, self.BN, c, row + block * ROWS, column)
+            ptx.tcgen05.fence_before_thread_sync()
+            ptx.inst.bar.warp.sync(-1)
+            if self.ctas == 1:
+                self.read.at(which).arrive(pred=self.lane == 0)
+            else:
+                self.read.at(which).arrive_remote(0, pred=self.lane == 0)           # at the leader
 
 
 class Boxes:
