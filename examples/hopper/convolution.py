@@ -164,9 +164,19 @@ convolution = convolution_of(bf16, bf16)
 
 def convolve(x: Any, w: Any, *, of: Kernel = convolution, STRIDE: int = 1, PAD: int = 0, DILATION: int = 1,
              **params: Any) -> Any:
-    """The convolution of NHWC images with RSCF filters: finds the result's size."""
+    """The convolution of NHWC images with RSCF filters: finds the result's size, and tiles for it."""
     P, Q = (result_size(x.shape[1 + i], w.shape[i], STRIDE, PAD, DILATION) for i in (0, 1))
+    if not {"BM", "BN", "STAGES"} & params.keys():
+        params |= tiling(x.shape[0] * P * Q, w.shape[3], **{k: v for k, v in params.items() if k == "CTAS"})
     return of(x, w, P=P, Q=Q, STRIDE=STRIDE, PAD=PAD, DILATION=DILATION, **params)
+
+
+def tiling(pixels: int, F: int, CTAS: int = 132) -> dict[str, int]:
+    """The tiles that take the fewest steps, the last ones of all CTAs counted whole; the greatest of several."""
+    def steps(tile: tuple[int, int, int]) -> int:
+        BM, BN, _ = tile
+        return -(-(-(-pixels // BM) * -(-F // BN)) // CTAS) * BM * BN
+    return dict(zip(("BM", "BN", "STAGES"), min(((128, 256, 4), (256, 128, 4), (128, 128, 6)), key=steps), strict=True))
 
 
 def reference(x: np.ndarray, w: np.ndarray, STRIDE: int = 1, PAD: int = 0, DILATION: int = 1) -> np.ndarray:

@@ -84,13 +84,20 @@ def test_channels_that_are_not_there_do_not_spoil_the_sums(hopper):
     assert np.isnan(both).all(), "zero times infinity is the second tap's own"
 
 
+@pytest.mark.parametrize("pixels, filters, tile", [
+    (100352, 128, (256, 128)), (25088, 256, (128, 128)), (6272, 512, (128, 256)), (1, 8, (128, 128))])
+def test_tiles_fill_the_last_wave(hopper, pixels: int, filters: int, tile: tuple[int, int]):
+    chosen = hopper.tiling(pixels, filters)
+    assert (chosen["BM"], chosen["BN"]) == tile
+
+
 @pytest.mark.parametrize("image, filters, choice, message", [
     ((1, 8, 8, 60), (3, 3, 60, 64), {}, "C=60 is not a multiple of 8"),
     ((1, 8, 8, 64), (3, 3, 64, 60), {}, "F=60 is not a multiple of 8"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"STRIDE": 9}, "STRIDE=9; expected one of"),
     ((1, 2, 8, 64), (3, 3, 64, 64), {}, "3 taps with DILATION=1 do not fit into 2 pixels with PAD=0"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"STAGES": 5}, "5 stages need"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"BM": 256}, "more sums than the consumers have registers for"),
+    ((1, 8, 8, 64), (3, 3, 64, 64), {"BM": 256, "BN": 256}, "more sums than the consumers have registers for"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"PAD": 200}, "offsets of rank 4 are -128 to 127"),
 ], ids=str)
 def test_sizes_it_cannot_take_are_named(hopper, image, filters, choice, message: str):

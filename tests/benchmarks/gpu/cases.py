@@ -84,6 +84,12 @@ class Arrays:
         random = [self.normal(*shape, dtype="float32").cpu().numpy() for shape in ((M, K), (N, K))]
         return [self.of(array) for array in example("hopper/fp8_gemm").inputs(*random)]
 
+    def packed(self, M: int, N: int, K: int) -> tuple[list[Any], float]:
+        """Matrices M x K and N x K of e2m1, their scales, and the scale of all, as nvfp4_gemm takes them."""
+        random = [self.normal(*shape, dtype="float32").cpu().numpy() for shape in ((M, K), (N, K))]
+        arrays, alpha = example("blackwell/nvfp4_gemm").inputs(*random)
+        return [self.of(array) for array in arrays], alpha
+
 
 # memory-bound -------------------------------------------------------------------------------------------------------
 
@@ -211,6 +217,35 @@ def grouped_gemm(arrays: Arrays, G: int, M: int, N: int, K: int, **options: Any)
                    ("wgmma", "bf16"))
 
 
+def nvfp4_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
+    module = example("blackwell/nvfp4_gemm")
+    (a, b, a_scales, b_scales), alpha = arrays.packed(M, N, K)
+
+    @cache
+    def numbers() -> list[Any]:
+        return [arrays.of(module.numbers(*(x.cpu().numpy() for x in pair))) for pair in ((a, a_scales), (b, b_scales))]
+
+    def theirs() -> Any:
+        wide_a, wide_b = (x.bfloat16() for x in numbers())
+        return wide_a @ wide_b.t() * alpha
+    return Problem({"pyptx": lambda: module.nvfp4_gemm(a, b, a_scales, b_scales, alpha=alpha, **options),
+                    "cuBLAS (torch.matmul, bf16)": theirs}, {"pyptx": module.nvfp4_gemm},
+                   lambda: numbers()[0] @ numbers()[1].t() * alpha, 8e-3, 2 * M * N * K, ("mma", "e2m1"),
+                   "torch.matmul multiplies the same numbers in bf16, which it converts first")
+
+
+def convolution(arrays: Arrays, N: int, H: int, W: int, C: int, F: int, R: int, **options: Any) -> Problem:
+    """R x R filters with so much padding that the result has the size of the image; torch's is channels_last."""
+    module, conv2d = example("hopper/convolution"), arrays.torch.nn.functional.conv2d
+    x, w = arrays.normal(N, H, W, C), arrays.normal(R, R, C, F)
+    image, filters = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1).contiguous(memory_format=arrays.torch.channels_last)
+    return Problem({"pyptx": lambda: module.convolve(x, w, PAD=R // 2, **options),
+                    "cuDNN (torch conv2d)": lambda: conv2d(image, filters, padding=R // 2).permute(0, 2, 3, 1)},
+                   {"pyptx": module.convolution},
+                   lambda: conv2d(image.float(), filters.float(), padding=R // 2).permute(0, 2, 3, 1), 8e-3,
+                   2 * N * H * W * C * F * R * R, ("wgmma", "bf16"))
+
+
 # attention ----------------------------------------------------------------------------------------------------------
 
 def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **options: Any) -> Problem:
@@ -291,6 +326,12 @@ def all_cases() -> Iterator[Case]:
                    {"M": 300, "N": 264, "K": 272}, few)
     yield Case("grouped matrix product bf16", grouped_gemm, {"G": 8, "M": 2048, "N": 4096, "K": 4096},
                {"G": 2, "M": 100, "N": 264, "K": 136}, few)
+    yield Case("matrix product NVFP4", nvfp4_gemm, {"M": 4096, "N": 4096, "K": 4096}, {"M": 200, "N": 130, "K": 512},
+               few)
+    for size, channels in ((56, 128), (28, 256), (14, 512)):
+        yield Case("convolution bf16", convolution,
+                   {"N": 32, "H": size, "W": size, "C": channels, "F": channels, "R": 3},
+                   {"N": 1, "H": 13, "W": 10, "C": 72, "F": 136, "R": 3}, few)
     for D in (64, 128):
         for causal in (False, True):
             yield Case("attention bf16", attention,

@@ -1,9 +1,9 @@
 """What the performance model says of the same cases:  python tests/benchmarks/gpu/modelled.py [--only WORD]
 
-Needs no GPU. Every example of every case, at the case's sizes, on an H200, or a B200 where it is written for Blackwell:
-modelled seconds, the rate they come to, its percent of the published roof, and what
-binds in words (`pyptx.analysis.model.estimate`). Written to modelled.json, from which report.py fills the column
-"modelled" of docs/performance.md. None of it is a measurement.
+Needs no GPU. Every example of every case, at the case's sizes, on an H200, or on a B200 or an RTX 5090 where it is
+written for Blackwell: modelled seconds, the rate they come to, its percent of the published roof, and what binds in
+words (`pyptx.analysis.model.estimate`). Written to modelled.json, from which report.py fills the column "modelled" of
+docs/performance.md. None of it is a measurement.
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ class Empty(Arrays):
         return [self.normal(M, K, dtype="float8_e4m3fn"), self.normal(N, K, dtype="float8_e4m3fn"),
                 self.normal(blocks, M, dtype="float32"), self.normal(-(-N // 128), blocks, dtype="float32")]
 
+    def packed(self, M: int, N: int, K: int) -> tuple[list[Any], float]:
+        shapes = (M, K // 2), (N, K // 2), (M, K // 16), (N, K // 16)
+        return [self.normal(*shape, dtype="uint8") for shape in shapes], 1.0
+
 
 @contextmanager
 def recorded(arrays: Empty) -> Iterator[list[Call]]:
@@ -74,7 +78,7 @@ def host(array: Any) -> np.ndarray:
 
 
 def device_of(kernel: Kernel) -> Gpu:
-    return gpu("B200" if kernel.arch.startswith("sm_10") else "H200")
+    return gpu({"sm_10": "B200", "sm_12": "RTX 5090"}.get(kernel.arch[:5], "H200"))
 
 
 def measure(case: Case, arrays: Empty, dry: bool = False) -> Iterator[dict[str, Any]]:
