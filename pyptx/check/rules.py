@@ -39,6 +39,7 @@ RULES = {
     "mbarrier": "An mbarrier is used that is none, or whose counts cannot be right.",
     "cluster": "Use of the cluster barrier or of the memory of other CTAs that cannot work.",
     "bulk-copy": "An asynchronous copy whose size, address or tensor map the hardware refuses.",
+    "texture": "A texture or surface is accessed outside of it, or as something it is not.",
     "tensor-memory": "Tensor memory is used outside of an allocation, leaked, freed twice, or wrongly addressed.",
     "tensor-memory-load": "Others may overwrite tensor memory while a load from it is under way.",
     "registers": "setmaxnreg in the wrong direction, or not the same in all warps of a warpgroup.",
@@ -56,8 +57,8 @@ _FAULTS = {
     "host": "trap", "membermask": "membermask", "warp": "partial-warp", "split": "partial-warp",
     "uniform": "partial-warp", "barrier_count": "barrier-count", "barrier_id": "barrier-count",
     "no_mbarrier": "mbarrier", "mbarrier_count": "mbarrier", "mbarrier_underflow": "mbarrier", "tx_range": "mbarrier",
-    "no_complete": "mbarrier", "size": "bulk-copy", "tensor": "bulk-copy", "tmem": "tensor-memory", "remote": "cluster",
-    "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers",
+    "no_complete": "mbarrier", "size": "bulk-copy", "tensor": "bulk-copy", "tmem": "tensor-memory",
+    "texture": "texture", "remote": "cluster", "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers",
     "warpgroup": "registers", "deadlock": "deadlock", "steps": "endless",
 }
 

@@ -16,6 +16,7 @@ from pyptx.runtime.arrays import arrays_of
 from pyptx.sim.counters import Counters
 from pyptx.sim.watch import Sighting
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["Outcome", "Schedule", "Trial", "copies_of"]
 
@@ -106,6 +107,8 @@ def copies_of(args: Sequence[Any]) -> list[Any]:
             object.__setattr__(other, "source", copied(_host(arg.source)))
             object.__setattr__(other, "address", None)
             return other
+        if isinstance(arg, (Texture, Surface)):
+            return arg.over([copied(_host(source)) for source in arg.sources])
         host = _host(arg)
         return arg if host is None else copied(host)
     return list(map(fresh, args))
@@ -121,6 +124,6 @@ def _host(value: Any) -> np.ndarray | None:
 
 def _memory(arg: Any) -> np.ndarray | None:
     """The array an argument of a run stands for."""
-    if isinstance(arg, TensorMap):
+    if isinstance(arg, (TensorMap, Texture, Surface)):
         return arg.source
     return arg if isinstance(arg, np.ndarray) else None

@@ -28,6 +28,7 @@ from pyptx.sim.debug import Debugged
 from pyptx.sim.faults.deadlocks import Group
 from pyptx.sim.plan import SCHEDULES
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["Standing"]
 
@@ -90,7 +91,7 @@ class Standing:
         found: dict[str, Any] = {}
         for parameter, arg in zip(self.variant.entry.params, self._args, strict=False):
             if not isinstance(arg, TensorMap) or parameter.name.removesuffix("_tma_desc") not in found:
-                found[parameter.name] = arg.source if isinstance(arg, TensorMap) else arg
+                found[parameter.name] = arg.source if isinstance(arg, (TensorMap, Texture, Surface)) else arg
         return found
 
     def resident(self, cta: int) -> Resident | None:

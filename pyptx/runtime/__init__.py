@@ -11,6 +11,7 @@ from pyptx.runtime import settings
 from pyptx.runtime.arrays import PACKAGES, Arrays, Runtime, arrays_of
 from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, dim3
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["BACKENDS", "Dim3", "LaunchPlan", "LaunchResult", "Runtime", "chosen", "dim3", "options", "runtime_for",
            "use"]
@@ -75,7 +76,7 @@ def _package_of(values: Iterable[object]) -> tuple[Arrays, object | None]:
     for value in values:
         arrays = arrays_of(value)
         if arrays is not None:
-            return arrays, value.source if isinstance(value, TensorMap) else value
+            return arrays, value.source if isinstance(value, (TensorMap, Texture, Surface)) else value
     return import_module(PACKAGES["numpy"]).ARRAYS, None
 
 

@@ -16,6 +16,7 @@ from pyptx.errors import LaunchError
 from pyptx.ir.nodes import Module
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["Arrays", "Backend", "Elements", "Record", "Runtime", "StandIn", "arrays_of", "arrays_of_type",
            "on_the_host", "register", "registered"]
@@ -178,7 +179,7 @@ def registered(number: int) -> Any:
 
 def arrays_of(value: Any) -> Arrays | None:
     """The package an array is of; None for what is no array."""
-    if isinstance(value, TensorMap):
+    if isinstance(value, (TensorMap, Texture, Surface)):
         value = value.source
     arrays = arrays_of_type(type(value))
     if arrays is None:                                          # an attribute of the value, or nothing
@@ -203,7 +204,7 @@ def on_the_host(args: Sequence[Any]) -> Iterator[list[Any]]:
     """The arguments with NumPy arrays for arrays; what a launch writes to copies is copied back."""
     staged, copies = [], []
     for arg in args:
-        arrays = None if isinstance(arg, TensorMap) else arrays_of(arg)
+        arrays = None if isinstance(arg, (TensorMap, Texture, Surface)) else arrays_of(arg)
         if arrays is None or arrays.package == "numpy":
             staged.append(arg)
             continue

@@ -32,6 +32,8 @@ class FakeDriver:
         self.failing: dict[str, Any] = {}
         self.sizes: dict[str, list[int]] = {}
         self.memory: dict[int, Any] = {}
+        self.images: dict[int, Any] = {}
+        self.objects: dict[int, Any] = {}
         self.current: list[int] = []
         self.capturing: set[int] = set()
         self._capability, self._count, self._version, self._smem = capability, devices, version, smem
@@ -123,6 +125,67 @@ class FakeDriver:
 
     def _cuPointerGetAttribute(self, attribute: Any, address: int) -> tuple:
         return (0,)
+
+    # textures and surfaces: a CUDA array is its elements, packed -----------------------------------------------------
+
+    def _cuArray3DCreate(self, descriptor: Any) -> tuple:
+        handle = 9000 + len(self.images)
+        self.images[handle] = SimpleNamespace(
+            width=descriptor.Width, height=descriptor.Height, depth=descriptor.Depth, flags=descriptor.Flags,
+            format=descriptor.Format.name, channels=descriptor.NumChannels, data=bytearray())
+        return (real.CUarray(handle),)
+
+    def _cuArrayDestroy(self, array: Any) -> tuple:
+        del self.images[int(array)]
+        return ()
+
+    def _cuMipmappedArrayCreate(self, descriptor: Any, levels: int) -> tuple:
+        for k in range(levels):
+            smaller = real.CUDA_ARRAY3D_DESCRIPTOR()
+            smaller.Width, smaller.Height, smaller.Depth = (n and max(1, n >> k) for n in (
+                descriptor.Width, descriptor.Height, descriptor.Depth))
+            smaller.Format, smaller.NumChannels = descriptor.Format, descriptor.NumChannels
+            first = int(self._cuArray3DCreate(smaller)[0]) - k
+        return (real.CUmipmappedArray(first),)
+
+    def _cuMipmappedArrayGetLevel(self, mipmapped: Any, level: int) -> tuple:
+        return (real.CUarray(int(mipmapped) + level),)
+
+    def _cuMipmappedArrayDestroy(self, mipmapped: Any) -> tuple:
+        return ()
+
+    def _cuMemcpy3DAsync(self, job: Any, stream: Any) -> tuple:
+        back = job.srcMemoryType == real.CUmemorytype.CU_MEMORYTYPE_ARRAY
+        image = self.images[int(job.srcArray if back else job.dstArray)]
+        side = "dst" if back else "src"
+        kind = getattr(job, f"{side}MemoryType")
+        start = int(getattr(job, f"{side}Host" if kind == real.CUmemorytype.CU_MEMORYTYPE_HOST else f"{side}Device"))
+        pitch, height, row = getattr(job, f"{side}Pitch"), getattr(job, f"{side}Height"), job.WidthInBytes
+        for k in range(job.Depth * job.Height):
+            at = start + k // job.Height * pitch * height + k % job.Height * pitch
+            if back:
+                ctypes.memmove(at, bytes(image.data[k * row:(k + 1) * row]), row)
+            else:
+                image.data[k * row:(k + 1) * row] = ctypes.string_at(at, row)
+        return ()
+
+    def _cuTexObjectCreate(self, resource: Any, reading: Any, view: Any) -> tuple:
+        handle = 1 + len(self.objects)
+        array = resource.resType == real.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+        self.objects[handle] = SimpleNamespace(
+            kind=resource.resType.name.removeprefix("CU_RESOURCE_TYPE_"), reading=reading,
+            array=int(resource.res.array.hArray) if array else None, resource=resource)
+        return (real.CUtexObject(handle),)
+
+    def _cuSurfObjectCreate(self, resource: Any) -> tuple:
+        self._cuTexObjectCreate(resource, None, None)
+        return (real.CUsurfObject(len(self.objects)),)
+
+    def _cuTexObjectDestroy(self, handle: Any) -> tuple:
+        self.objects[int(handle)] = None
+        return ()
+
+    _cuSurfObjectDestroy = _cuTexObjectDestroy
 
     # streams and events ----------------------------------------------------------------------------------------------
 

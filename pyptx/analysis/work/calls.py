@@ -23,6 +23,7 @@ from pyptx.runtime import LaunchPlan
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.numpy_arrays import numpy_dtype
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["Call", "call_of"]
 
@@ -96,7 +97,7 @@ def _readable(arg: Any) -> Any:
         array.flags.writeable = False
         return array
     package = arrays_of(arg)
-    if package is None or isinstance(arg, TensorMap) or not hasattr(arg, "shape"):
+    if package is None or isinstance(arg, (TensorMap, Texture, Surface)) or not hasattr(arg, "shape"):
         return arg
     return np.zeros(tuple(arg.shape), numpy_dtype_of(package.dtype_name(arg)))
 
@@ -130,6 +131,8 @@ def _copied(args: Sequence[Any]) -> list[Any]:
     def fresh(arg: Any) -> Any:
         if isinstance(arg, np.ndarray):
             return own(arg)
+        if isinstance(arg, (Texture, Surface)) and isinstance(arg.source, np.ndarray):
+            return arg.over([own(source) for source in arg.sources])
         if isinstance(arg, TensorMap) and isinstance(arg.source, np.ndarray):
             arg = copy.copy(arg)
             object.__setattr__(arg, "source", own(arg.source))

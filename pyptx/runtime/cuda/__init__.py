@@ -17,11 +17,14 @@ from pyptx.runtime.cuda.driver import Device, Driver
 from pyptx.runtime.cuda.launching import Prepared, pack, stream_handle
 from pyptx.runtime.cuda.maps import Blobs, Encoder, Placed
 from pyptx.runtime.cuda.program import Loaded, Program
+from pyptx.runtime.cuda.textures import Images
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
 
 __all__ = ["ARRAYS", "BACKEND", "Cuda", "DeviceArray"]
 
+_IMAGES = (Texture, Surface)
 _OPTIONS = ("stream", "timed", "cooperative", "programmatic", "check")
 
 
@@ -36,7 +39,7 @@ class Cuda:
 
     def __init__(self, api: Any = None):
         self.driver = Driver(api)
-        self.encoder, self._blobs = Encoder(self.driver), {}
+        self.encoder, self._blobs, self.images = Encoder(self.driver), {}, Images(self.driver)
 
     def load(self, module: Module, entry: str, assemble: Callable[[str], Compiled]) -> Program:
         return Program(self.driver, module, entry, assemble)
@@ -62,6 +65,7 @@ class Cuda:
         kind = bool(options.get("cooperative")), bool(options.get("programmatic"))
         with self.driver.on(device):
             loaded = program.on(device)
+            args, surfaces = self.images.placed(device, stream, args, program.slots, program.entry)
             idle = loaded.free.setdefault((plan.grid, plan.block, plan.cluster, plan.smem_bytes, kind), [])
             try:
                 prepared = idle.pop()
@@ -72,6 +76,7 @@ class Cuda:
                 seconds = self._issue(prepared, program, plan, loaded, args, stream, bool(options.get("timed")), check)
             finally:
                 idle.append(prepared)
+            self.images.back(device, stream, surfaces)
             if waits or (check and not self.driver.capturing(stream)):
                 self._finish(plan, loaded, stream, check)
         return LaunchResult(self.name, seconds)
@@ -145,9 +150,12 @@ class Cuda:
             arrays = None if isinstance(arg, Placed) else arrays_of(arg)
             if arrays is None:
                 continue
-            array = arg.source if isinstance(arg, TensorMap) else arg
+            array = arg.source if isinstance(arg, (TensorMap, *_IMAGES)) else arg
             name = program.slots[k].name if k < len(program.slots) else f"argument {k}"
             where = arrays.device(array)
+            if isinstance(arg, _IMAGES) and where == "cpu":                 # copied to the GPU, and a surface back
+                waits = True
+                continue
             if not where.startswith("cuda:"):
                 raise LaunchError(f"{program.entry}: {name} is on {where}; the cuda backend takes arrays on one GPU"
                                   + (f", and {first} is on {place}" if place else ""))
@@ -163,7 +171,7 @@ class Cuda:
     @contextmanager
     def staged(self, args: Sequence[Any]) -> Iterator[list[Any]]:
         """Arguments with copies on a GPU for arrays in host memory, copied back at the end."""
-        found = [(arg, arrays_of(arg)) for arg in args]
+        found = [(arg, None if isinstance(arg, _IMAGES) else arrays_of(arg)) for arg in args]
         sources = [(a.source if isinstance(a, TensorMap) else a, arrays) for a, arrays in found if arrays is not None]
         if any(arrays.device(array) != "cpu" for array, arrays in sources):
             yield list(args)                                                # what is in host memory `launch` refuses

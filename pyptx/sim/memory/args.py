@@ -112,11 +112,14 @@ def _as_object(slot: ParamSlot, arg: Texture | Surface) -> ObjectArgument:
     if slot.array or slot.type not in ("u64", "b64", "s64", *OBJECT_TYPES):
         shape = f"[{slot.size}]" if slot.array else ""
         raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}; the handle of a texture or surface is .u64")
-    wanted = {"texref": Texture, "surfref": Surface}.get(slot.type)
-    if wanted is not None and not isinstance(arg, wanted):
-        raise LaunchError(f"parameter {slot.name} is .{slot.type}; pass a pyptx.{wanted.__name__}, not a "
-                          f"{type(arg).__name__}")
+    if slot.type in OBJECT_TYPES and not isinstance(arg, Texture if slot.type == "texref" else Surface):
+        raise LaunchError(_needs_object(f"parameter {slot.name}", slot, arg))
     return ObjectArgument(arg, slot.name)
+
+
+def _needs_object(where: str, slot: ParamSlot, arg: object) -> str:
+    wanted = "Texture" if slot.type == "texref" else "Surface"
+    return f"{where} is .{slot.type}; pass a pyptx.{wanted}, not a {type(arg).__name__}"
 
 
 def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
@@ -126,6 +129,8 @@ def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
         arg = Buffer(arg, slot.name)
     if not isinstance(arg, Buffer):
         return None
+    if slot.type in OBJECT_TYPES:
+        raise LaunchError(_needs_object(f"parameter {slot.name}", slot, arg.array))
     if slot.array or slot.type not in ("u64", "b64", "s64"):
         shape = f"[{slot.size}]" if slot.array else ""
         raise LaunchError(f"parameter {slot.name} is .{slot.type}{shape}, not a pointer; "
@@ -147,8 +152,7 @@ def scalar_bytes(where: str, slot: ParamSlot, arg: object) -> bytes:
             raise LaunchError(f"{where} is {slot.size} bytes; got {len(data)}")
         return data
     if slot.type in OBJECT_TYPES:
-        raise LaunchError(f"{where} is .{slot.type}; pass a pyptx.{'Texture' if slot.type == 'texref' else 'Surface'}, "
-                          f"not {type(arg).__name__}")
+        raise LaunchError(_needs_object(where, slot, arg))
     if slot.array:
         raise LaunchError(f"{where} is {slot.size} bytes by value; pass bytes, not {type(arg).__name__}")
     if isinstance(arg, np.integer) and arg.nbytes == slot.size and slot.type[0] in "usb":
