@@ -161,6 +161,76 @@ def test_a_diff_is_a_tab_of_the_view_it_belongs_to(page):
     assert page.js("return document.getElementById('view').childElementCount") == 0
 
 
+def test_what_an_instruction_needs_and_who_needs_it(page, view):
+    page.open(view)
+    row = view.sass.address.index
+    page.row("sass", row(0x100)).click()
+    signs = page.js("""return Object.fromEntries([...document.querySelectorAll('.pyptx-sass [data-sign].pyptx-row')]
+        .map(row => [row.dataset.row, row.dataset.sign]))""")
+    assert signs == {str(row(0xa0)): "takes", str(row(0xd0)): "awaits", str(row(0xf0)): "awaits",
+                     str(row(0x110)): "uses"}
+    assert [part.text for part in page.all(".pyptx-needs")] == [
+        "▸ takes from 00a000d000f0", "» waits for 00d000f0", "◂ used at 0110"]
+    page.keys("d")
+    assert page.marked("sass", "active") == [row(0xf0)], "the load it waits for, the nearest"
+    page.keys("d")
+    assert page.marked("sass", "active") == [row(0xe0)], "the address of the load"
+    page.keys("u")
+    assert page.marked("sass", "active") == [row(0xf0)]
+    page.keys("b", "b", "b")
+    assert page.marked("sass", "active") == [row(0x100)], "back over three jumps"
+    page.keys("b")
+    assert page.status == "There is no line to go back to"
+    page.all(".pyptx-needs button")[0].click()
+    assert page.marked("sass", "active") == [row(0xa0)]
+    page.row("ptx", 30).click()
+    assert page.all("[data-sign]") == []
+
+
+def test_the_lines_that_cost_most_are_a_list_and_walked_by_keys(page, view):
+    page.open(view)
+    page.one(".pyptx-menu:has(.pyptx-costs) summary").click()
+    lines = [item.text.split("\n")[:2] for item in page.all(".pyptx-costs .pyptx-cost")]
+    most = sorted(((count, row) for row, count in enumerate(view.python.sass) if count),
+                  key=lambda one: (-one[0], one[1]))
+    assert lines == [[str(count), str(view.python.line[row])] for count, row in most]
+    page.all(".pyptx-costs .pyptx-cost")[1].click()
+    assert page.marked("python", "active") == [most[1][1]]
+    page.keys("h")
+    assert page.marked("python", "active") == [most[2][1]]
+    assert page.status.endswith(f"3 of {len(most)} by SASS instructions: {most[2][0]}")
+    page.keys("H", "H")
+    assert page.marked("python", "active") == [most[0][1]]
+    page.one(".pyptx-menu:has(.pyptx-costs) summary").click()
+    page.one(".pyptx-menu select").send_keys("live")
+    assert page.one(".pyptx-costs .pyptx-cost").text.startswith("6\n")
+
+
+def test_the_lines_that_fill_the_registers(page, view):
+    page.open(view)
+    button = page.one(".pyptx-by")
+    button.click()
+    assert page.one(".pyptx-held p").text == "Registers live at SASS 00b0, by the line that filled them"
+    assert [item.text.split("\n")[:2] for item in page.all(".pyptx-held .pyptx-cost")] == [["4", "4"], ["1", "9"]]
+    page.one(".pyptx-held .pyptx-cost").click()
+    assert page.marked("python", "active") == [python_row(view, 4)]
+    assert button.get_attribute("aria-expanded") == "true"
+
+
+def test_a_view_that_an_older_pyptx_saved_is_drawn_without_what_it_lacks(page, view):
+    page.open(view)
+    page.js("""const {takes, awaits, ...sass} = window.pyptx.data.sass;
+        const entries = window.pyptx.data.entries.map(({holders, ...entry}) => entry);
+        const host = document.getElementById("view");
+        window.pyptx.view.destroy();
+        window.pyptx.view = window.pyptx.mount(host, {...window.pyptx.data, sass, entries});""")
+    page.row("sass", 12).click()
+    page.keys("d")
+    assert page.status == "It takes no other instruction's result"
+    assert page.all("[data-sign]") == []
+    assert page.all(".pyptx-by") == []
+
+
 def test_nothing_moves_by_itself(page, view):
     page.open(view)
     assert page.js("return document.getAnimations().length") == 0

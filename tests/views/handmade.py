@@ -152,9 +152,10 @@ def sass_line(row: str, entry: str = "saxpy") -> tuple[SimpleNamespace, int | No
     address, text, ptx, control, live, *target = (cell.strip() for cell in row.split("|"))
     stall, yields, write, read, wait, reuse = control.split()
     words = text.split()
-    predicate = words.pop(0) if words[0].startswith("@") else None
+    predicate = words.pop(0)[1:] if words[0].startswith("@") else ""
+    operands = tuple(filter(None, " ".join(words[1:]).split(", ")))
     line = SimpleNamespace(
-        entry=entry, address=int(address, 16), predicate=predicate, opcode=words[0], text=text,
+        entry=entry, address=int(address, 16), predicate=predicate, opcode=words[0], operands=operands, text=text,
         control=SimpleNamespace(stall=int(stall), yield_=yields == "1", wait_mask=int(wait, 2), reuse=int(reuse),
                                 write_barrier=None if write == "-" else int(write),
                                 read_barrier=None if read == "-" else int(read)),
@@ -183,8 +184,10 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
     code = [row for row in range(len(small.sass.text)) if small.sass.ptx[row] >= 0]
     spread = [row * python // ptx for row in range(ptx)]
     columns = {f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
-               for f in fields(SassPane) if f.name != "flow"}
+               for f in fields(SassPane) if f.name not in ("flow", "takes", "awaits")}
     owners = tuple((row * 7919 % 97 + row * ptx // sass) % ptx for row in range(sass))
+    columns |= {"takes": tuple((1, 3) if row > 3 else () for row in range(sass)),
+                "awaits": tuple((3,) if row > 3 and not row % 4 else () for row in range(sass))}
     columns |= {"address": tuple(16 * row for row in range(sass)), "ptx": owners, "flow": _loops(sass),
                 "target": tuple(row - 399 if row % 400 == 399 else -1 for row in range(sass))}
     made = [0] * ptx

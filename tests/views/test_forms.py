@@ -160,3 +160,23 @@ def test_hostile_names_stay_text_in_all_static_forms(view):
     for form in (hostile.html(), hostile.page()):
         assert "<img" not in form
         assert "&lt;img" in form
+
+
+@pytest.mark.parametrize("panes", [("python",), ("ptx",), ("sass",), ("python", "ptx"), ("python", "sass"),
+                                   ("ptx", "sass"), ("python", "ptx", "sass")], ids="+".join)
+def test_text_and_static_html_show_the_panes_that_are_asked_for(panes):
+    chosen = linked(saxpy(), block=128, panes=panes)
+    shown = "".join(Elements(chosen.html(limit=10_000)).words).replace("\u00a0", " ")
+    for text in (chosen.text(), shown):
+        assert ("vx, vy = emit(1), emit(1)" in text) == ("python" in panes)
+        assert ("fma.rn.f32 %f3, %f0, %f1, %f2;" in text) == ("ptx" in panes)
+        assert ("FFMA R7, R2, UR6, R7" in text) == ("sass" in panes)
+        assert text.count("EXIT") == (2 if "sass" in panes else 0)
+
+
+def test_what_fills_the_registers_stands_in_text_and_static_html(view):
+    held = "most registers are live at SASS 00b0: 4 of line 4, 1 of line 9"
+    assert view.entries[0].holders == ((26, 2), (28, 2), (22, 1))
+    assert held in view.text()
+    assert held in "".join(Elements(view.html()).words)
+    assert LinkedView.from_json(json.loads(json.dumps(view.to_json()))) == view

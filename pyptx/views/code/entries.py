@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from pyptx.analysis import occupancy
+from pyptx.analysis.sass.dependences import holders
 from pyptx.isa import targets
 from pyptx.views.code.panes import Entry, SassPane
 
@@ -31,8 +32,19 @@ def entries_of(compiled, sass: SassPane, groups: Sequence[str], block: int | Seq
             constant_bytes=used.constant_bytes, stack_bytes=used.stack_bytes, barriers=used.barriers,
             live=max((0, *(sass.live[row] for row in rows))), mix=dict(mix.most_common()),
             occupancy=_occupancy(compiled, name, block, dynamic_bytes), dynamic_shared_bytes=dynamic_bytes,
-            code_bytes=INSTRUCTION_BYTES * len(rows)))
+            code_bytes=INSTRUCTION_BYTES * len(rows), holders=_holders(compiled.sass, sass, rows)))
     return tuple(entries)
+
+
+def _holders(lines: Sequence, sass: SassPane, rows: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """PTX rows, -1 for ptxas, that fill the registers at the first row where most are live, and how many."""
+    if not rows or max(sass.live[row] for row in rows) <= 0:
+        return ()
+    peak = max(rows, key=lambda row: sass.live[row])
+    found: Counter[int] = Counter()
+    for row, count in holders(lines, peak).items():
+        found[sass.ptx[row]] += count
+    return tuple(found.most_common())
 
 
 def limits_of(target: str) -> dict[str, int]:

@@ -13,9 +13,11 @@ from html import escape
 from pyptx.views._style import BLUE, CELL, CODE, EDGE, FONT, INK, RAISED, SOFT
 from pyptx.views.code.outline import (
     Line,
+    Rest,
     callers_text,
     control_text,
     facts,
+    held_text,
     live_text,
     loop_mark,
     loops_text,
@@ -85,6 +87,8 @@ def _header(view) -> str:
                          for label, value, note in facts(entry))
         parts.append(f'<div style="{INK}">{name}{used}</div>'
                      f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
+        if held := held_text(view, entry):
+            parts.append(f'<div style="{SOFT};padding-bottom:6px">{escape(held)}</div>')
     if loops := loops_text(view):
         parts.append(f'<div style="{SOFT};padding-bottom:6px">{loops}</div>')
     parts += [f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
@@ -109,17 +113,20 @@ def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
     if not ptx:
         return f'<div style="{INK};{edge};padding-left:18px">{summary}</div>'
     cells = "".join(f'<td style="{CELL}">{_pre(column)}</td>' for column in (ptx, sass) if column.strip())
-    return (f'<details style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
+    shown = " open" if line.python == Rest.ALL else ""
+    return (f'<details{shown} style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
             f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tr style="{INK}">{cells}</tr></table>'
             f'</details>')
 
 
 def _summary(view, line: Line, most: int) -> str:
     match line.python:
-        case -1:
+        case Rest.NO_PYTHON:
             return f"PTX without a Python line ({len(line.ptx)} lines)"
-        case -2:
+        case Rest.BY_PTXAS:
             return f"Added by ptxas ({len(line.ptx[0][1])} SASS)"
+        case Rest.ALL:
+            return f"PTX ({len(line.ptx)} lines)" if "ptx" in view.panes else f"SASS ({len(line.ptx[0][1])} lines)"
     python, row = view.python, line.python
     filled = -(-BAR * python.sass[row] // most) if most else 0
     code = escape(_code(view, row).replace(" ", "\u00a0"))      # no-break blanks survive where styles do not

@@ -69,7 +69,8 @@ class LinkedView:
         """
         require_kind(data, "linked", VERSION)
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
-        entries = tuple(Entry(**entry) for entry in data["entries"])
+        entries = tuple(Entry(**entry | {"holders": tuple(map(tuple, entry.get("holders", ())))})
+                        for entry in data["entries"])
         view = cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),
                    from_plain(PtxPane, data["ptx"]), from_plain(SassPane, data["sass"]),
                    tuple(map(tuple, data["stacks"])), tuple(Note(**note) for note in data["notes"]), data["help"],

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
-__all__ = ["Line", "callers_text", "control_text", "facts", "live_text", "loop_mark", "loops_text", "mix_text",
-           "outline", "share_text", "size_text"]
+__all__ = ["Line", "Rest", "callers_text", "control_text", "facts", "held_text", "live_text", "loop_mark", "loops_text",
+           "mix_text", "outline", "share_text", "size_text"]
+
+
+class Rest(IntEnum):
+    """What a Line is that is no Python line."""
+
+    NO_PYTHON = -1                      # PTX that no Python line wrote
+    BY_PTXAS = -2                       # SASS that no PTX line asked for
+    ALL = -3                            # all PTX, or all SASS, of a view without the Python
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A Python line (-1: PTX that no Python line wrote; -2: SASS that no PTX line asked for) with what came of it.
+    """A Python line, or what `Rest` says, with what came of it.
 
-    `ptx` holds (PTX row, its SASS rows); a PTX row stands under the innermost line that wrote it.
+    `ptx` holds (PTX row, its SASS rows); a PTX row stands under the innermost line that wrote it. The row is -1 where
+    no PTX is to be shown.
     """
 
     python: int
@@ -23,24 +33,40 @@ class Line:
 
 
 def outline(view) -> Iterator[Line]:
-    """Every Python row in order, then the PTX and the SASS that have no Python line."""
+    """Every Python row in order, then the PTX and the SASS that have no Python line; only what `view.panes` names."""
     sass_of: dict[int, list[int]] = defaultdict(list)
-    for row, ptx in enumerate(view.sass.ptx):
-        sass_of[ptx].append(row)
+    if "sass" in view.panes:
+        for row, ptx in enumerate(view.sass.ptx):
+            sass_of[ptx].append(row)
+    if "python" not in view.panes:
+        yield from _without_python(view, sass_of)
+        return
     ptx_of: dict[int, list[int]] = defaultdict(list)
     for row, stack in enumerate(view.ptx.stack):
         ptx_of[view.stacks[stack][0] if stack >= 0 else -1].append(row)
 
     def below(python: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        return tuple((row, tuple(sass_of[row])) for row in ptx_of[python])
+        if "ptx" in view.panes:
+            return tuple((row, tuple(sass_of[row])) for row in ptx_of[python])
+        rows = tuple(sorted(sass for row in ptx_of[python] for sass in sass_of[row]))
+        return ((-1, rows),) if rows else ()
 
     for number, section in enumerate(view.python.sections):
         for row in range(section.start, section.start + section.count):
             yield Line(row, below(row), number if row == section.start else None)
-    if ptx_of[-1]:
-        yield Line(-1, below(-1))
+    if rest := below(-1):
+        yield Line(Rest.NO_PYTHON, rest)
     if sass_of[-1]:
-        yield Line(-2, ((-1, tuple(sass_of[-1])),))
+        yield Line(Rest.BY_PTXAS, ((-1, tuple(sass_of[-1])),))
+
+
+def _without_python(view, sass_of: dict[int, list[int]]) -> Iterator[Line]:
+    if "ptx" not in view.panes:
+        yield Line(Rest.ALL, ((-1, tuple(range(len(view.sass.text)))),))
+        return
+    yield Line(Rest.ALL, tuple((row, tuple(sass_of[row])) for row in range(len(view.ptx.text))))
+    if sass_of[-1]:
+        yield Line(Rest.BY_PTXAS, ((-1, tuple(sass_of[-1])),))
 
 
 def facts(entry) -> list[tuple[str, str, str]]:
@@ -64,6 +90,21 @@ def facts(entry) -> list[tuple[str, str, str]]:
         found.append(("occupancy", f"{100 * fits['warps'] / fits['max_warps']:.0f} %",
                       f"{fits['blocks']} × {fits['threads']} threads on an SM, limited by {limits}"))
     return found
+
+
+def held_text(view, entry, most: int = 6) -> str:
+    """ "most registers are live at SASS 07c0: 129 of line 101, 3 of line 88, 1 of ptxas"; empty when not known."""
+    if not entry.holders:
+        return ""
+    lines: Counter[str] = Counter()
+    for ptx, count in entry.holders:
+        stack = view.ptx.stack[ptx] if ptx >= 0 else -1
+        lines[f"line {view.python.line[view.stacks[stack][0]]}" if stack >= 0 else f"PTX {ptx + 1}" if ptx >= 0
+              else "ptxas"] += count
+    peak = entry.start + view.sass.live[entry.start:entry.start + entry.count].index(entry.live)
+    named = [f"{count} of {line}" for line, count in lines.most_common(most)]
+    more = f", and of {len(lines) - most} lines more" if len(lines) > most else ""
+    return f"most registers are live at SASS {view.sass.address[peak]:04x}: {', '.join(named)}{more}"
 
 
 def mix_text(entry) -> str:

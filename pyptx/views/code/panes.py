@@ -63,6 +63,8 @@ class SassPane:
     live_uniform: tuple[int, ...]
     spill: tuple[int, ...] = ()         # bytes a thread stores or loads because a register was spilled
     flow: Flow = NO_FLOW
+    takes: tuple[tuple[int, ...], ...] = ()     # how many rows above it those stand whose results it reads
+    awaits: tuple[tuple[int, ...], ...] = ()    # the same of those that set a barrier it waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Entry:
     occupancy: dict[str, Any] | None = None     # threads, blocks, warps, max_warps, limiters, why
     dynamic_shared_bytes: int = 0       # what the launch adds
     code_bytes: int = 0                 # of its instructions, without the padding behind them
+    holders: tuple[tuple[int, int], ...] = ()   # where most registers are live: (PTX row that fills them, how many)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pyptx.analysis.sass.dependences import dependences
 from pyptx.analysis.sass.flow import sass_flow, target_rows
 from pyptx.analysis.sass.ops import GROUPS, group_of
 from pyptx.toolchain.cubinfile import spilled_bytes
@@ -16,6 +17,7 @@ def sass_pane(compiled) -> SassPane:
     sass = compiled.sass
     owners = [compiled.lines.owner(index) for index in range(len(sass))]
     controls, live = [line.control for line in sass], [line.live for line in sass]
+    needs = dependences(sass)
     return SassPane(
         text=tuple(re.sub(r"\s{2,}", "  ", line.text.rstrip(" ;")) for line in sass),
         address=tuple(line.address for line in sass),
@@ -31,7 +33,9 @@ def sass_pane(compiled) -> SassPane:
         live=tuple(registers.gpr if registers else -1 for registers in live),
         live_pred=tuple(registers.pred if registers else -1 for registers in live),
         live_uniform=tuple(registers.ugpr if registers else -1 for registers in live),
-        spill=tuple(map(spilled_bytes, sass)), flow=sass_flow(sass))
+        spill=tuple(map(spilled_bytes, sass)), flow=sass_flow(sass),
+        takes=tuple(tuple(row - other for other in one.operands) for row, one in enumerate(needs)),
+        awaits=tuple(tuple(row - other for other in one.barriers) for row, one in enumerate(needs)))
 
 
 def _barrier(number: int | None) -> int:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from pyptx.views.code.outline import (
     Line,
+    Rest,
     callers_text,
     control_text,
     facts,
+    held_text,
     live_text,
     loop_mark,
     loops_text,
@@ -52,6 +54,8 @@ def _lines(view, code: _Code) -> Iterator[str]:
     for entry in view.entries:
         yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
         yield f"  {mix_text(entry)}"
+        if held := held_text(view, entry):
+            yield f"  {held}"
     if loops := loops_text(view):
         yield f"  {loops}"
     for note in view.notes:
@@ -78,12 +82,14 @@ def _python(view, line: Line, code: _Code) -> Iterator[str]:
         yield ""
         yield f"{section.file}, {section.role} {section.function}"
     match line.python:
-        case -1:
+        case Rest.NO_PYTHON:
             yield ""
             yield "PTX without a Python line"
-        case -2:
+        case Rest.BY_PTXAS:
             yield ""
             yield "Added by ptxas"
+        case Rest.ALL:
+            yield ""
         case row:
             count = f"  [{share_text(view, row)}]" if python.ptx[row] else ""
             yield f"{python.line[row]:>5} | {code.python[row]}{count}".rstrip()

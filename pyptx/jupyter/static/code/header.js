@@ -31,8 +31,9 @@ export function header(data, show) {
              : note ? h("small", {}, note) : null));
   const entry = one => {
     const more = data.limits?.warps_per_sm ? tryOut(one, data) : null;
+    const who = one.holders?.length ? opener("by", "Registers by line", "Which lines fill the registers where most are live", () => held(one, data, show)) : null;
     return [h("div.pyptx-entry", {}, data.entries.length > 1 ? h("b.pyptx-entry-name", {}, one.name) : null,
-              h("dl.pyptx-facts", {}, ...facts(one).map(fact => value(one, fact))), more?.button ?? null, mix(one)), more?.place ?? null];
+              h("dl.pyptx-facts", {}, ...facts(one).map(fact => value(one, fact))), who?.button ?? null, more?.button ?? null, mix(one)), who?.place ?? null, more?.place ?? null];
   };
   return h("header.pyptx-header", {},
     h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`)),
@@ -42,15 +43,41 @@ export function header(data, show) {
       ` ${note.message}`))) : null);
 }
 
+/** What fills the registers where most are live: a bar for each Python line, the largest first. */
+function held(entry, data, show) {
+  const lines = new Map();
+  for (const [ptx, count] of entry.holders) {
+    const python = ptx >= 0 && data.ptx.stack[ptx] >= 0 ? data.stacks[data.ptx.stack[ptx]][0] : -1;
+    const key = python >= 0 ? `python ${python}` : `ptx ${ptx}`;
+    lines.set(key, (lines.get(key) ?? 0) + count);
+  }
+  const rows = [...lines].sort((a, b) => b[1] - a[1]), [, top] = rows[0];
+  const item = ([key, count]) => {
+    const [pane, row] = [key.split(" ")[0], Number(key.split(" ")[1])], made = row >= 0;
+    const button = h("button.pyptx-cost", { type: "button", disabled: !made, onclick: () => show(pane, row) }, h("b", {}, String(count)),
+                     h("span", {}, made ? String(pane === "python" ? data.python.line[row] : row + 1) : ""), h("code", {}, made ? data[pane].text[row].trim() : "ptxas"));
+    button.style.setProperty("--f", `${100 * count / top}%`);
+    return h("li", {}, button);
+  };
+  return h("section.pyptx-held", { "aria-label": "What fills the registers where most are live" },
+           h("p", {}, `Registers live at SASS ${data.sass.address[peak(data, entry)].toString(16).padStart(4, "0")}, by the line that filled them`),
+           h("ol.pyptx-costs", {}, ...rows.slice(0, 12).map(item)), rows.length > 12 ? h("p", {}, `and ${rows.length - 12} lines more`) : null);
+}
+
 /** The button that opens "what if", and where it opens. */
 function tryOut(entry, data) {
+  return opener("ask", "What if?", "Occupancy with other registers, another block size, other shared memory", () => whatIf(entry, data.limits, data.target));
+}
+
+/** A button, and the place below that it opens; `make` draws what is there when it is opened first. */
+function opener(kind, text, title, make) {
   const place = h("div", { hidden: true });
-  const button = h("button.pyptx-button.pyptx-ask", { type: "button", "aria-expanded": "false", title: "Occupancy with other registers, another block size, other shared memory",
+  const button = h(`button.pyptx-button.pyptx-${kind}`, { type: "button", "aria-expanded": "false", title,
     onclick: () => {
       place.hidden = !place.hidden;
       button.setAttribute("aria-expanded", String(!place.hidden));
-      if (!place.hidden && !place.firstChild) place.append(whatIf(entry, data.limits, data.target));
-    } }, "What if?");
+      if (!place.hidden && !place.firstChild) place.append(make());
+    } }, text);
   return { button, place };
 }
 

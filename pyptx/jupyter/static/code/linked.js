@@ -1,11 +1,13 @@
 // The linked view: Python | PTX | SASS. `mount` draws it into an element and returns how to drive and remove it.
 
 import { columnsOf, numberWidth } from "./columns.js";
+import { Costs } from "./costs.js";
 import { h } from "../dom.js";
 import { Finder } from "./finder.js";
 import { Foot } from "./foot.js";
 import { header } from "./header.js";
 import { NAMES, PANES, colours, linkIndex, related } from "./links.js";
+import { needsIndex, signs } from "./needs.js";
 import { Pane } from "./pane.js";
 import { separator } from "./splitter.js";
 import { watch } from "../surroundings.js";
@@ -39,6 +41,8 @@ class LinkedView {
   constructor(element, data, options) {
     this.data = data;
     this.index = linkIndex(data);
+    this.needs = needsIndex(data.sass);
+    this.trail = [];                                                // lines to go back to
     this.pinned = this.hovered = this.picked = this.group = null;
     this.names = PANES.filter(name => data.panes.includes(name) && data[name].text.length);
     this.hidden = new Set();
@@ -47,6 +51,7 @@ class LinkedView {
     this.makePanes(element.clientWidth || 1200);
     this.finder = new Finder(this);
     this.foot = new Foot(data, this.index, (pane, row) => this.show(pane, row));
+    this.costs = new Costs(this);
     this.root.append(header(data, (pane, row) => this.show(pane, row)), toolbar(this), this.grid, this.foot.element);
     if (!options.fill) {
       const most = Math.max(...this.names.map(name => data[name].text.length));
@@ -121,8 +126,16 @@ class LinkedView {
 
   hover(pane, row) {
     if (pane === null ? !this.hovered : this.hovered?.pane === pane && this.hovered.row === row) return;
-    this.hovered = pane === null ? null : related(this.index, pane, row);
+    this.hovered = pane === null ? null : this.related(pane, row);
     this.paint();
+  }
+
+  /** As related of links.js; of a machine instruction also what it needs, and the signs of those lines. */
+  related(pane, row) {
+    const links = related(this.index, pane, row);
+    if (pane !== "sass" || !this.data.sass.takes?.length) return links;
+    const needs = this.needs(row);
+    return { ...links, needs, signs: signs(needs) };
   }
 
   click(pane, row, event) {
@@ -134,17 +147,27 @@ class LinkedView {
     else this.pin(pane, row, { reveal: true });
   }
 
-  /** Pin a line that may be out of sight, or in a pane that is hidden. */
+  /** Pin a line that may be out of sight, or in a pane that is hidden; `back` brings the reader back. */
   show(pane, row) {
     if (!this.names.includes(pane)) return;
+    if (this.pinned) this.trail = [...this.trail.slice(-99), [this.pinned.pane, this.pinned.row]];
     if (this.hidden.has(pane)) this.toggle(pane, this.root.querySelector(`.pyptx-toggle[data-pane='${pane}']`));
     this.pin(pane, row, { reveal: true, own: true });
     this.panes[pane].list.focus({ preventScroll: true });
   }
 
+  /** To the line that the last jump came from. */
+  back() {
+    const last = this.trail.pop();
+    if (!last) { this.foot.tell("There is no line to go back to"); return; }
+    const { trail } = this;
+    this.show(...last);
+    this.trail = trail;
+  }
+
   /** Make a line the pinned one. reveal: bring its links into sight in the other panes; own: in this pane too. */
   pin(pane, row, { reveal = false, own = false } = {}) {
-    this.pinned = related(this.index, pane, row);
+    this.pinned = this.related(pane, row);
     this.hovered = this.picked = null;
     this.group = this.pinned;
     this.focus = pane;

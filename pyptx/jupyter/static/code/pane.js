@@ -3,6 +3,7 @@
 import { freshId, h } from "../dom.js";
 import { blockAt, foldable, loopMarks, placeOf, shownRows } from "./folds.js";
 import { EXACT, KIN, revealTop, visibleRange } from "./links.js";
+import { SIGNS } from "./needs.js";
 import { cell, cells, code } from "./rowview.js";
 import { Strip } from "./strip.js";
 import { stringStates } from "./tokens.js";
@@ -219,6 +220,10 @@ export class Pane {
     const level = this.links ? this.links.level[this.name][row] : 0;
     const want = (level === EXACT ? 1 : 0) | (level === KIN ? 2 : 0) | (row === this.active ? 4 : 0)
       | (this.found.ranges.has(row) ? 8 : 0) | (this.picked && row >= this.picked[0] && row <= this.picked[1] ? 16 : 0);
+    const sign = (this.name === "sass" && this.links?.signs?.get(row)) || "";
+    if ((element.dataset.sign ?? "") !== sign) {
+      if (sign) { element.dataset.sign = sign; element.firstChild.dataset.sign = SIGNS[sign]; } else { delete element.dataset.sign; delete element.firstChild.dataset.sign; }
+    }
     if (element.painted === want) return;
     element.painted = want;
     const list = element.classList;

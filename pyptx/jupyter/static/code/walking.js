@@ -1,10 +1,12 @@
 // Moving through a linked view by keys: lines, panes, blocks of linked lines, folds; choosing lines and copying them.
 
 import { NAMES, blocks, nextBlock } from "./links.js";
+import { along } from "./needs.js";
 
 export const KEYS = [["↑ ↓", "move the line (Shift: choose lines to copy)"], ["← →", "previous, next pane"], ["Home End PgUp PgDn", "move far"],
   ["Enter", "pin the line and bring its links into sight; open a fold"], ["n p  or  Alt+↓ Alt+↑", "next, previous block of linked lines"],
   ["[ ]", "previous, next basic block"], ["f", "fold or open the basic block of the line"], ["F", "fold or open all blocks of the pane"], ["g", "go to the branch target or label"],
+  ["d u", "SASS: to what makes its operands or is waited for, to what uses its result"], ["h H", "to the line that costs most, next most; back up"], ["b", "back to where the last jump came from"],
   ["/", "search; Enter: next hit, Shift+Enter: previous"], ["Esc", "unpin"], ["Ctrl+C", "copy the line or the chosen lines"]];
 
 export function keyPressed(view, event) {
@@ -18,6 +20,8 @@ export function keyPressed(view, event) {
   } else if (key === "Escape") view.clear();
   else if (key === "/") view.finder.begin();
   else if (key === "n" || key === "p") block(view, key === "n" ? 1 : -1);
+  else if (key === "h" || key === "H") view.costs.walk(key === "h" ? 1 : -1);
+  else if (key === "b") view.back();
   else if (!name || !paneKey(view, name, event)) return;
   event.preventDefault();
   event.stopPropagation();
@@ -35,8 +39,16 @@ function paneKey(view, name, event) {
   else if (key === "F") fold(view, name);
   else if (key === "[" || key === "]") basicBlock(view, name, key === "]" ? 1 : -1);
   else if (key === "g" && pinned >= 0) { const to = (pane.jumps.words.get(pinned) ?? pane.jumps.to.get(pinned))?.[0][1]; if (to !== undefined) view.show(name, to); }
+  else if ((key === "d" || key === "u") && name === "sass" && pinned >= 0) needed(view, pinned, key === "d" ? -1 : 1);
   else return false;
   return true;
+}
+
+/** Up or down the flow of values from a machine instruction. */
+function needed(view, row, direction) {
+  const next = view.data.sass.takes?.length ? along(view.needs(row), row, direction) : -1;
+  if (next < 0) view.foot.tell(direction < 0 ? "It takes no other instruction's result" : "No instruction takes its result");
+  else view.show("sass", next);
 }
 
 function enter(view, name, pinned) {

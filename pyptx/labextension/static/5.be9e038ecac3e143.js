@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{28(p,t,e){var r=e(29),o=e.n(r),a=e(30),i=e.n(a),x=e(31),n=e.n(x),l=e(32),d=e.n(l),s=e(33),y=e.n(s),c=e(34),f=e.n(c),g=e(35),b={};b.styleTagTransform=f(),b.setAttributes=d(),b.insert=n().bind(null,"head"),b.domAPI=i(),b.insertStyleElement=y(),o()(g.A,b),g.A&&g.A.locals&&g.A.locals},35(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=e.n(a),x=e(38),n=e(39),l=e(40),d=e(41),s=e(42),y=i()(o());y.i(x.A),y.i(n.A),y.i(l.A),y.i(d.A),y.i(s.A),y.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{35(p,t,e){var r=e(36),o=e.n(r),a=e(37),i=e.n(a),x=e(38),n=e(39),l=e(40),d=e(41),s=e(42),y=i()(o());y.i(x.A),y.i(n.A),y.i(l.A),y.i(d.A),y.i(s.A),y.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -134,7 +134,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-notes b { color: var(--px-bad); margin-right: 6px; }
 
 /* toolbar */
-.pyptx-toolbar { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 5px 12px; border-bottom: 1px solid var(--px-edge); background: var(--px-raised); }
+.pyptx-toolbar { position: relative; display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 5px 12px; border-bottom: 1px solid var(--px-edge); background: var(--px-raised); }
 .pyptx-space { flex: 1; }
 .pyptx-search { width: 190px; font: inherit; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; padding: 2px 7px; }
 .pyptx-search[aria-invalid="true"] { border-color: var(--px-bad); }
@@ -147,7 +147,9 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-group .pyptx-button { border-radius: 0; margin-left: -1px; }
 .pyptx-toggle[aria-pressed="false"] { color: var(--px-soft); text-decoration: line-through; background: var(--px-raised); }
 .pyptx-menu { position: relative; }
+.pyptx-toolbar .pyptx-menu { position: static; }
 .pyptx-sheet { position: absolute; right: 0; z-index: 20; margin-top: 4px; padding: 10px 14px; max-height: 60vh; overflow: auto; width: max-content; max-width: 560px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 6px; box-shadow: 0 6px 24px rgb(0 0 0 / 25%); }
+.pyptx-toolbar .pyptx-sheet { right: 12px; top: 100%; margin-top: 0; max-width: min(560px, calc(100% - 24px)); }
 .pyptx-sheet fieldset { border: 0; margin: 0 0 6px; padding: 0; }
 .pyptx-sheet legend { font-weight: 600; padding: 0; }
 .pyptx-sheet label { display: block; cursor: pointer; }
@@ -211,6 +213,23 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-stack + .pyptx-stack { margin-left: 14px; }
 .pyptx-what { overflow: hidden; text-overflow: ellipsis; }
 
+/* what an instruction needs, who needs it; what costs most */
+.pyptx-row[data-sign] { outline: 1px dashed var(--px-ink); outline-offset: -1px; }
+.pyptx-row.pyptx-active[data-sign] { outline: 2px solid var(--px-ink); }
+.pyptx-no[data-sign]::after { content: attr(data-sign); position: absolute; left: 7px; font-weight: 700; color: inherit; }
+.pyptx-needs { flex: none; }
+.pyptx-needs .pyptx-button { margin-left: 3px; }
+.pyptx-costs { margin: 4px 0; padding: 0; list-style: none; }
+.pyptx-cost { display: flex; gap: 10px; width: 100%; font: inherit; font-size: 12px; text-align: left; color: var(--px-ink); padding: 1px 6px; border: 0; cursor: pointer; background: linear-gradient(var(--px-bar), var(--px-bar)) left bottom / var(--f) 3px no-repeat, transparent; }
+.pyptx-cost:hover { outline: 1px solid var(--px-focus); }
+.pyptx-cost[disabled] { cursor: default; }
+.pyptx-cost b { flex: none; min-width: 5ch; text-align: right; font-variant-numeric: tabular-nums; }
+.pyptx-cost span { flex: none; min-width: 4ch; text-align: right; color: var(--px-soft); }
+.pyptx-cost code { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; color: inherit; background: none; padding: 0; font: 12px/1.5 var(--jp-code-font-family, ui-monospace, monospace); }
+.pyptx-held { margin: 6px 0 2px; padding: 6px 12px; border: 1px solid var(--px-edge); border-radius: 6px; background: var(--px-raised); }
+.pyptx-held p { margin: 2px 0; font-size: 12px; color: var(--px-soft); }
+.pyptx-sheet select { font: inherit; font-size: 12px; color: var(--px-ink); background: var(--px-bg); border: 1px solid var(--px-edge); border-radius: 4px; }
+
 /* blocks, loops, labels */
 .pyptx-row .pyptx-code { position: relative; padding-left: calc(13px + 0.5ch + var(--px-loops)); }
 .pyptx-code[data-loops]::before { content: attr(data-loops); position: absolute; left: 0.5ch; color: var(--px-loop); font-weight: 700; }
@@ -223,7 +242,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-mark { background: var(--px-hit); }
 
 /* what if */
-.pyptx-ask { align-self: center; }
+.pyptx-ask, .pyptx-by { align-self: center; }
 .pyptx-whatif { margin: 6px 0 2px; padding: 6px 12px; border: 1px solid var(--px-edge); border-radius: 6px; background: var(--px-raised); }
 .pyptx-whatif p { margin: 2px 0; }
 .pyptx-answer b { font-size: 15px; }
@@ -695,4 +714,4 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-drawer-body > p { padding: 8px 12px; }
 .pyptx-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 @media (max-width: 760px) { .pyptx-sweep-body { flex-direction: column; } .pyptx-details { flex-basis: auto; border-left: 0; border-top: 1px solid var(--px-edge); } }
-`,""]),e.d(t,{},{A:i})},37(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);r&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),e&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=e),o&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=o):d[4]="".concat(o)),t.push(d))}},t}},36(p){p.exports=function(p){return p[1]}},29(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,d="".concat(n," ").concat(l);o[n]=l+1;var s=e(d),y={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==s)t[s].references++,t[s].updater(y);else{var c=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(y,r);r.byIndex=i,t.splice(i,0,{identifier:d,updater:c,references:1})}a.push(d)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var d=e(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=n}}},31(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},33(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},32(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},30(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},34(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}}}]);
+`,""]),e.d(t,{},{A:i})},37(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);r&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),e&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=e),o&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=o):d[4]="".concat(o)),t.push(d))}},t}},36(p){p.exports=function(p){return p[1]}},29(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,d="".concat(n," ").concat(l);o[n]=l+1;var s=e(d),y={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==s)t[s].references++,t[s].updater(y);else{var c=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(y,r);r.byIndex=i,t.splice(i,0,{identifier:d,updater:c,references:1})}a.push(d)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var d=e(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=n}}},31(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},33(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},32(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},30(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},34(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},28(p,t,e){var r=e(29),o=e.n(r),a=e(30),i=e.n(a),x=e(31),n=e.n(x),l=e(32),d=e.n(l),s=e(33),y=e.n(s),c=e(34),f=e.n(c),g=e(35),b={};b.styleTagTransform=f(),b.setAttributes=d(),b.insert=n().bind(null,"head"),b.domAPI=i(),b.insertStyleElement=y(),o()(g.A,b),g.A&&g.A.locals&&g.A.locals}}]);

@@ -1,0 +1,170 @@
+"""What machine instructions wait for: who made their operands, who holds a barrier they ask, who fills the registers.
+
+Followed over every path a warp may take ("reaching definitions"). A load, a special function or a matrix product takes
+as long as it takes: it sets one of six barriers, and the instruction that needs its result waits for that barrier.
+Registers and their roles are those of `registers.py`, which nothing documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from pyptx.analysis.sass.blocks import blocks, successors
+from pyptx.analysis.sass.registers import READ, WRITE, Shape, shape
+from pyptx.toolchain import SassLine
+
+__all__ = ["Needs", "dependences", "holders"]
+
+BARRIERS = range(6)
+State = dict[str, frozenset[int]]                       # register, or "SB2" -> the rows that wrote or set it
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Attributes, rows in ascending order:
+        operands: rows whose results it reads.
+        barriers: rows that have set a barrier it waits for.
+    """
+
+    operands: tuple[int, ...]
+    barriers: tuple[int, ...]
+
+
+def dependences(sass: Sequence[SassLine]) -> list[Needs]:
+    """What each instruction needs of others of its function."""
+    return [needs for function in _functions(sass) for needs in function.needs()]
+
+
+def holders(sass: Sequence[SassLine], row: int) -> Counter[int]:
+    """Which instructions fill the general registers that are taken while `row` is executed: row -> how many.
+
+    Those are the ones live before it and the ones it writes. Where several may have written a register, the last one
+    down to `row` counts, or the last of all.
+    """
+    function = next(one for one in _functions(sass) if row < one.first + len(one.lines))
+    return function.holders(row - function.first)
+
+
+def _functions(sass: Sequence[SassLine]) -> Iterator[_Function]:
+    first = 0
+    for _, lines in groupby(sass, key=lambda line: line.entry):
+        one = _Function(tuple(lines), first)
+        yield one
+        first += len(one.lines)
+
+
+class _Function:
+    def __init__(self, lines: Sequence[SassLine], first: int):
+        self.lines, self.first = lines, first
+        at = {line.address: row for row, line in enumerate(lines)}
+        targets = [-1 if line.target_address is None else at.get(line.target_address, -1) for line in lines]
+        self.words = [line.opcode.partition(".")[0] for line in lines]
+        predicates = [line.predicate for line in lines]
+        self.shapes: list[Shape] = [shape(line.opcode, tuple(line.operands), line.predicate, target >= 0)
+                                    for line, target in zip(lines, targets, strict=True)]
+        self.starts, self.block = blocks(self.words, targets)
+        self.follows = successors(self.words, predicates, self.shapes, targets, self.starts, self.block)
+        self.ends = [*self.starts[1:], len(lines)]
+        self.entering = self._entering()
+
+    def _entering(self) -> list[State]:
+        """What has been written and set where each block begins, by any path."""
+        entering: list[State] = [{} for _ in self.starts]
+        work, reached = [0] if self.starts else [], {0}
+        while work:
+            number = work.pop()
+            state = dict(entering[number])
+            for row in range(self.starts[number], self.ends[number]):
+                self._step(state, row)
+            for other in self.follows[number]:
+                if _joined(entering[other], state) or other not in reached:
+                    reached.add(other)
+                    work.append(other)
+        return entering
+
+    def _step(self, state: State, row: int) -> None:
+        """The state behind a row, from the one before it."""
+        control, one = self.lines[row].control, self.shapes[row]
+        for barrier in self._asked(row):
+            state[barrier] = frozenset()
+        own = frozenset((row,))
+        for barrier in {control.write_barrier, control.read_barrier} & set(BARRIERS):
+            state[f"SB{barrier}"] = state.get(f"SB{barrier}", frozenset()) | own
+        for name, role in zip(one.registers, one.roles, strict=True):
+            if role == WRITE:
+                state[name] = own
+            elif role != READ:                          # a guarded write may leave what was there
+                state[name] = state.get(name, frozenset()) | own
+
+    def _asked(self, row: int) -> list[str]:
+        """Barriers that an instruction waits for before it is issued."""
+        line = self.lines[row]
+        asked = [f"SB{barrier}" for barrier in BARRIERS if line.control.wait_mask >> barrier & 1]
+        if self.words[row] == "DEPBAR" and line.operands and line.operands[0].startswith("SB"):
+            asked.append(line.operands[0])
+        return asked
+
+    def needs(self) -> Iterator[Needs]:
+        for number, start in enumerate(self.starts):
+            state = dict(self.entering[number])
+            for row in range(start, self.ends[number]):
+                one = self.shapes[row]
+                taken = {name for name, role in zip(one.registers, one.roles, strict=True) if role != WRITE}
+                yield Needs(self._rows(state, taken), self._rows(state, self._asked(row)))
+                self._step(state, row)
+
+    def _rows(self, state: Mapping[str, frozenset[int]], names: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted({self.first + row for name in names for row in state.get(name, ())}))
+
+    def holders(self, row: int) -> Counter[int]:
+        state = dict(self.entering[self.block[row]])
+        for step in range(self.starts[self.block[row]], row + 1):
+            self._step(state, step)
+        one, found = self.shapes[row], Counter()
+        written = {name for name, role in zip(one.registers, one.roles, strict=True)
+                   if role != READ and name.startswith("R")}
+        for name in self._live(row) | written:
+            if rows := state.get(name):
+                found[self.first + max((at for at in rows if at <= row), default=max(rows))] += 1
+        return found
+
+    def _live(self, row: int) -> set[str]:
+        """General registers whose value some path from `row` on reads."""
+        live: list[set[str]] = [set() for _ in self.starts]
+        before: list[set[int]] = [set() for _ in self.starts]
+        for number, others in enumerate(self.follows):
+            for other in others:
+                before[other].add(number)
+        work = set(range(len(self.starts)))
+        while work:
+            number = work.pop()
+            found = self._back(self._behind(number, live), number, self.starts[number])
+            if found != live[number]:
+                live[number] = found
+                work |= before[number]
+        return self._back(self._behind(self.block[row], live), self.block[row], row)
+
+    def _behind(self, number: int, live: Sequence[set[str]]) -> set[str]:
+        return set().union(*(live[other] for other in self.follows[number]))
+
+    def _back(self, live: set[str], number: int, first: int) -> set[str]:
+        for row in range(self.ends[number] - 1, first - 1, -1):
+            one = self.shapes[row]
+            live -= {name for name, role in zip(one.registers, one.roles, strict=True) if role == WRITE}
+            live |= {name for name, role in zip(one.registers, one.roles, strict=True)
+                     if role != WRITE and name.startswith("R")}
+        return live
+
+
+def _joined(into: State, state: State) -> bool:
+    """Add a state to another; whether that changed it."""
+    changed = False
+    for name, rows in state.items():
+        known = into.get(name, frozenset())
+        if not rows <= known:
+            into[name] = known | rows
+            changed = True
+    return changed
