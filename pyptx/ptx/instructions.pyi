@@ -80,16 +80,30 @@ class _and(_Instruction):
     pred: _and
 
 class _applypriority(_Instruction):
-    """Change the cache priority of a range. Change the cache priority of a range asynchronously. Change the cache
-    priority of a tensor tile asynchronously."""
+    """Change the cache priority of a range."""
     L2__evict_normal: _applypriority
-    _2d: _applypriority
-    async_: _applypriority
-    bulk: _applypriority
-    bulk_group: _applypriority
+    async_: _applypriority_async
     global_: _applypriority
-    tensor: _applypriority
-    tile: _applypriority
+
+class _applypriority_async(_Instruction):
+    """Change the cache priority of a range asynchronously. Change the cache priority of a tensor tile
+    asynchronously."""
+    bulk: _applypriority_async_bulk
+
+class _applypriority_async_bulk(_Instruction):
+    """Change the cache priority of a range asynchronously."""
+    L2__evict_normal: _applypriority_async_bulk
+    bulk_group: _applypriority_async_bulk
+    global_: _applypriority_async_bulk
+    tensor: _applypriority_async_bulk_tensor
+
+class _applypriority_async_bulk_tensor(_Instruction):
+    """Change the cache priority of a tensor tile asynchronously."""
+    _2d: _applypriority_async_bulk_tensor
+    L2__evict_normal: _applypriority_async_bulk_tensor
+    bulk_group: _applypriority_async_bulk_tensor
+    global_: _applypriority_async_bulk_tensor
+    tile: _applypriority_async_bulk_tensor
 
 class _atom(_Instruction):
     """Read, modify and write atomically; returns the old value."""
@@ -136,37 +150,124 @@ class _atom(_Instruction):
     xor: _atom
 
 class _bar(_Instruction):
-    """Wait for the threads of a barrier. Arrive at a barrier without waiting. Wait at a barrier and reduce a
-    predicate. Wait for lanes of the warp."""
-    and_: _bar
-    arrive: _bar
-    cta: _bar
-    or_: _bar
-    popc: _bar
-    pred: _bar
-    red: _bar
-    sync: _bar
-    u32: _bar
-    warp: _bar
+    """Arrive at a barrier without waiting. Wait at a barrier and reduce a predicate. Wait for the threads of a
+    barrier. Wait for lanes of the warp."""
+    arrive: _bar_arrive
+    cta: _bar_cta
+    red: _bar_red
+    sync: _bar_sync
+    warp: _bar_warp
+
+class _bar_arrive(_Instruction):
+    """Arrive at a barrier without waiting."""
+    cta: _bar_arrive
+
+class _bar_cta(_Instruction):
+    """Arrive at a barrier without waiting. Wait at a barrier and reduce a predicate. Wait for the threads of a
+    barrier."""
+    arrive: _bar_cta_arrive
+    red: _bar_cta_red
+    sync: _bar_cta_sync
+
+class _bar_cta_arrive(_Instruction):
+    """Arrive at a barrier without waiting."""
+
+class _bar_cta_red(_Instruction):
+    """Wait at a barrier and reduce a predicate."""
+    and_: _bar_cta_red
+    or_: _bar_cta_red
+    popc: _bar_cta_red
+    pred: _bar_cta_red
+    u32: _bar_cta_red
+
+class _bar_cta_sync(_Instruction):
+    """Wait for the threads of a barrier."""
+
+class _bar_red(_Instruction):
+    """Wait at a barrier and reduce a predicate."""
+    and_: _bar_red
+    cta: _bar_red
+    or_: _bar_red
+    popc: _bar_red
+    pred: _bar_red
+    u32: _bar_red
+
+class _bar_sync(_Instruction):
+    """Wait for the threads of a barrier."""
+    cta: _bar_sync
+
+class _bar_warp(_Instruction):
+    """Wait for lanes of the warp."""
+    sync: _bar_warp
 
 class _barrier(_Instruction):
-    """Wait for the threads of a barrier. Arrive at a barrier without waiting. Wait at a barrier and reduce a
-    predicate. Arrive at the cluster barrier. Wait at the cluster barrier."""
-    acquire: _barrier
-    aligned: _barrier
-    and_: _barrier
-    arrive: _barrier
-    cluster: _barrier
-    cta: _barrier
-    or_: _barrier
-    popc: _barrier
-    pred: _barrier
-    red: _barrier
-    relaxed: _barrier
-    release: _barrier
-    sync: _barrier
-    u32: _barrier
-    wait: _barrier
+    """Arrive at a barrier without waiting. Arrive at the cluster barrier. Wait at the cluster barrier. Wait at a
+    barrier and reduce a predicate. Wait for the threads of a barrier."""
+    arrive: _barrier_arrive
+    cluster: _barrier_cluster
+    cta: _barrier_cta
+    red: _barrier_red
+    sync: _barrier_sync
+
+class _barrier_arrive(_Instruction):
+    """Arrive at a barrier without waiting."""
+    aligned: _barrier_arrive
+    cta: _barrier_arrive
+
+class _barrier_cluster(_Instruction):
+    """Arrive at the cluster barrier. Wait at the cluster barrier."""
+    arrive: _barrier_cluster_arrive
+    wait: _barrier_cluster_wait
+
+class _barrier_cluster_arrive(_Instruction):
+    """Arrive at the cluster barrier."""
+    aligned: _barrier_cluster_arrive
+    relaxed: _barrier_cluster_arrive
+    release: _barrier_cluster_arrive
+
+class _barrier_cluster_wait(_Instruction):
+    """Wait at the cluster barrier."""
+    acquire: _barrier_cluster_wait
+    aligned: _barrier_cluster_wait
+
+class _barrier_cta(_Instruction):
+    """Arrive at a barrier without waiting. Wait at a barrier and reduce a predicate. Wait for the threads of a
+    barrier."""
+    arrive: _barrier_cta_arrive
+    red: _barrier_cta_red
+    sync: _barrier_cta_sync
+
+class _barrier_cta_arrive(_Instruction):
+    """Arrive at a barrier without waiting."""
+    aligned: _barrier_cta_arrive
+
+class _barrier_cta_red(_Instruction):
+    """Wait at a barrier and reduce a predicate."""
+    aligned: _barrier_cta_red
+    and_: _barrier_cta_red
+    or_: _barrier_cta_red
+    popc: _barrier_cta_red
+    pred: _barrier_cta_red
+    u32: _barrier_cta_red
+
+class _barrier_cta_sync(_Instruction):
+    """Wait for the threads of a barrier."""
+    aligned: _barrier_cta_sync
+
+class _barrier_red(_Instruction):
+    """Wait at a barrier and reduce a predicate."""
+    aligned: _barrier_red
+    and_: _barrier_red
+    cta: _barrier_red
+    or_: _barrier_red
+    popc: _barrier_red
+    pred: _barrier_red
+    u32: _barrier_red
+
+class _barrier_sync(_Instruction):
+    """Wait for the threads of a barrier."""
+    aligned: _barrier_sync
+    cta: _barrier_sync
 
 class _bfe(_Instruction):
     """Extract a bit field."""
@@ -208,8 +309,11 @@ class _brkpt(_Instruction):
 
 class _brx(_Instruction):
     """Branch through a table."""
-    idx: _brx
-    uni: _brx
+    idx: _brx_idx
+
+class _brx_idx(_Instruction):
+    """Branch through a table."""
+    uni: _brx_idx
 
 class _call(_Instruction):
     """Call a function."""
@@ -217,27 +321,46 @@ class _call(_Instruction):
 
 class _clmad(_Instruction):
     """Carry-less multiply and xor."""
-    hi: _clmad
-    lo: _clmad
-    u64: _clmad
+    hi: _clmad_hi
+    lo: _clmad_lo
+
+class _clmad_hi(_Instruction):
+    """Carry-less multiply and xor."""
+    lo: _clmad_hi
+    u64: _clmad_hi
+
+class _clmad_lo(_Instruction):
+    """Carry-less multiply and xor."""
+    hi: _clmad_lo
+    u64: _clmad_lo
 
 class _clusterlaunchcontrol(_Instruction):
-    """Ask to cancel a cluster that has not been launched yet. Decode the answer to a cancel request."""
-    async_: _clusterlaunchcontrol
-    b128: _clusterlaunchcontrol
-    b32: _clusterlaunchcontrol
-    get_first_ctaid: _clusterlaunchcontrol
-    get_first_ctaid__x: _clusterlaunchcontrol
-    get_first_ctaid__y: _clusterlaunchcontrol
-    get_first_ctaid__z: _clusterlaunchcontrol
-    is_canceled: _clusterlaunchcontrol
-    mbarrier__complete_tx__bytes: _clusterlaunchcontrol
-    multicast__cluster__all: _clusterlaunchcontrol
-    pred: _clusterlaunchcontrol
-    query_cancel: _clusterlaunchcontrol
-    shared__cta: _clusterlaunchcontrol
-    try_cancel: _clusterlaunchcontrol
-    v4: _clusterlaunchcontrol
+    """Decode the answer to a cancel request. Ask to cancel a cluster that has not been launched yet."""
+    query_cancel: _clusterlaunchcontrol_query_cancel
+    try_cancel: _clusterlaunchcontrol_try_cancel
+
+class _clusterlaunchcontrol_query_cancel(_Instruction):
+    """Decode the answer to a cancel request."""
+    b128: _clusterlaunchcontrol_query_cancel
+    b32: _clusterlaunchcontrol_query_cancel
+    get_first_ctaid: _clusterlaunchcontrol_query_cancel
+    get_first_ctaid__x: _clusterlaunchcontrol_query_cancel
+    get_first_ctaid__y: _clusterlaunchcontrol_query_cancel
+    get_first_ctaid__z: _clusterlaunchcontrol_query_cancel
+    is_canceled: _clusterlaunchcontrol_query_cancel
+    pred: _clusterlaunchcontrol_query_cancel
+    v4: _clusterlaunchcontrol_query_cancel
+
+class _clusterlaunchcontrol_try_cancel(_Instruction):
+    """Ask to cancel a cluster that has not been launched yet."""
+    async_: _clusterlaunchcontrol_try_cancel_async
+
+class _clusterlaunchcontrol_try_cancel_async(_Instruction):
+    """Ask to cancel a cluster that has not been launched yet."""
+    b128: _clusterlaunchcontrol_try_cancel_async
+    mbarrier__complete_tx__bytes: _clusterlaunchcontrol_try_cancel_async
+    multicast__cluster__all: _clusterlaunchcontrol_try_cancel_async
+    shared__cta: _clusterlaunchcontrol_try_cancel_async
 
 class _clz(_Instruction):
     """Count the leading zeros."""
@@ -262,109 +385,224 @@ class _cos(_Instruction):
     ftz: _cos
 
 class _cp(_Instruction):
-    """Copy from global to shared memory asynchronously. Arrive on an mbarrier when this thread's cp.async are done.
-    Copy bytes in bulk asynchronously. Prefetch in bulk to L2. Wait for bulk groups. Reduce in bulk asynchronously.
-    Copy a tensor tile asynchronously (TMA). Reduce a tensor tile into global memory asynchronously (TMA). Prefetch
-    a tensor tile to L2 (TMA)."""
-    L2: _cp
-    L2__128B: _cp
-    L2__256B: _cp
-    L2__64B: _cp
-    L2__cache_hint: _cp
-    L2__evict_last: _cp
-    _1d: _cp
-    _2d: _cp
-    _3d: _cp
-    _4d: _cp
-    _5d: _cp
-    add: _cp
-    and_: _cp
-    arrive: _cp
-    async_: _cp
-    b128: _cp
-    b32: _cp
-    b64: _cp
-    bf16: _cp
-    bulk: _cp
-    bulk_group: _cp
-    ca: _cp
-    cg: _cp
-    cluster: _cp
-    commit_group: _cp
-    cp_mask: _cp
-    cta: _cp
-    cta_group__1: _cp
-    cta_group__2: _cp
-    dec: _cp
-    f16: _cp
-    f32: _cp
-    f64: _cp
-    global_: _cp
-    gpu: _cp
-    ignore_oob: _cp
-    im2col: _cp
-    im2col__w: _cp
-    im2col__w__128: _cp
-    im2col_no_offs: _cp
-    im2col_no_offs__w: _cp
-    inc: _cp
-    max: _cp
-    mbarrier: _cp
-    mbarrier__complete_tx__bytes: _cp
-    mbarrier__report__disabled: _cp
-    mbarrier__report__validity__per_16bytes__8: _cp
-    mbarrier__report__validity__per_16bytes__80: _cp
-    mbarrier__report__validity__per_16bytes__8000: _cp
-    mbarrier__report__validity__per_16bytes__80000000: _cp
-    mbarrier__report__validity__per_element__ff: _cp
-    min: _cp
-    multicast__cluster: _cp
-    multicast__cluster__16b: _cp
-    multicast__cluster__32b: _cp
-    noftz: _cp
-    noinc: _cp
-    or_: _cp
-    override__global_address: _cp
-    override__global_dim: _cp
-    override__global_dim_stride: _cp
-    prefetch: _cp
-    read: _cp
-    reduce: _cp
-    relaxed: _cp
-    s32: _cp
-    s64: _cp
-    shared: _cp
-    shared__cluster: _cp
-    shared__cta: _cp
-    sys: _cp
-    tensor: _cp
-    tile: _cp
-    tile__gather4: _cp
-    tile__scatter4: _cp
-    u32: _cp
-    u64: _cp
-    wait_all: _cp
-    wait_group: _cp
-    weak: _cp
-    xor: _cp
+    """Copy from global to shared memory asynchronously. Copy bytes in bulk asynchronously. Prefetch in bulk to L2.
+    Prefetch a tensor tile to L2 (TMA). Copy a tensor tile asynchronously (TMA). Wait for bulk groups. Arrive on an
+    mbarrier when this thread's cp.async are done. Reduce in bulk asynchronously. Reduce a tensor tile into global
+    memory asynchronously (TMA)."""
+    async_: _cp_async
+    reduce: _cp_reduce
+
+class _cp_async(_Instruction):
+    """Copy from global to shared memory asynchronously."""
+    L2__128B: _cp_async
+    L2__256B: _cp_async
+    L2__64B: _cp_async
+    L2__cache_hint: _cp_async
+    bulk: _cp_async_bulk
+    ca: _cp_async
+    cg: _cp_async
+    commit_group: _cp_async
+    global_: _cp_async
+    mbarrier: _cp_async_mbarrier
+    shared: _cp_async
+    shared__cta: _cp_async
+    wait_all: _cp_async
+    wait_group: _cp_async
+
+class _cp_async_bulk(_Instruction):
+    """Copy bytes in bulk asynchronously."""
+    L2__cache_hint: _cp_async_bulk
+    b128: _cp_async_bulk
+    bulk_group: _cp_async_bulk
+    cluster: _cp_async_bulk
+    commit_group: _cp_async_bulk
+    cp_mask: _cp_async_bulk
+    cta: _cp_async_bulk
+    global_: _cp_async_bulk
+    gpu: _cp_async_bulk
+    ignore_oob: _cp_async_bulk
+    mbarrier__complete_tx__bytes: _cp_async_bulk
+    mbarrier__report__disabled: _cp_async_bulk
+    mbarrier__report__validity__per_16bytes__8: _cp_async_bulk
+    mbarrier__report__validity__per_16bytes__80: _cp_async_bulk
+    mbarrier__report__validity__per_16bytes__8000: _cp_async_bulk
+    mbarrier__report__validity__per_16bytes__80000000: _cp_async_bulk
+    mbarrier__report__validity__per_element__ff: _cp_async_bulk
+    multicast__cluster: _cp_async_bulk
+    multicast__cluster__16b: _cp_async_bulk
+    multicast__cluster__32b: _cp_async_bulk
+    prefetch: _cp_async_bulk_prefetch
+    relaxed: _cp_async_bulk
+    shared__cluster: _cp_async_bulk
+    shared__cta: _cp_async_bulk
+    sys: _cp_async_bulk
+    tensor: _cp_async_bulk_tensor
+    wait_group: _cp_async_bulk_wait_group
+    weak: _cp_async_bulk
+
+class _cp_async_bulk_prefetch(_Instruction):
+    """Prefetch in bulk to L2."""
+    L2: _cp_async_bulk_prefetch
+    L2__cache_hint: _cp_async_bulk_prefetch
+    L2__evict_last: _cp_async_bulk_prefetch
+    global_: _cp_async_bulk_prefetch
+    tensor: _cp_async_bulk_prefetch_tensor
+
+class _cp_async_bulk_prefetch_tensor(_Instruction):
+    """Prefetch a tensor tile to L2 (TMA)."""
+    _1d: _cp_async_bulk_prefetch_tensor
+    _2d: _cp_async_bulk_prefetch_tensor
+    _3d: _cp_async_bulk_prefetch_tensor
+    _4d: _cp_async_bulk_prefetch_tensor
+    _5d: _cp_async_bulk_prefetch_tensor
+    L2: _cp_async_bulk_prefetch_tensor
+    L2__cache_hint: _cp_async_bulk_prefetch_tensor
+    L2__evict_last: _cp_async_bulk_prefetch_tensor
+    global_: _cp_async_bulk_prefetch_tensor
+    im2col: _cp_async_bulk_prefetch_tensor
+    im2col__w: _cp_async_bulk_prefetch_tensor
+    im2col__w__128: _cp_async_bulk_prefetch_tensor
+    tile: _cp_async_bulk_prefetch_tensor
+    tile__gather4: _cp_async_bulk_prefetch_tensor
+
+class _cp_async_bulk_tensor(_Instruction):
+    """Copy a tensor tile asynchronously (TMA)."""
+    _1d: _cp_async_bulk_tensor
+    _2d: _cp_async_bulk_tensor
+    _3d: _cp_async_bulk_tensor
+    _4d: _cp_async_bulk_tensor
+    _5d: _cp_async_bulk_tensor
+    L2__cache_hint: _cp_async_bulk_tensor
+    bulk_group: _cp_async_bulk_tensor
+    cta_group__1: _cp_async_bulk_tensor
+    cta_group__2: _cp_async_bulk_tensor
+    global_: _cp_async_bulk_tensor
+    im2col: _cp_async_bulk_tensor
+    im2col__w: _cp_async_bulk_tensor
+    im2col__w__128: _cp_async_bulk_tensor
+    im2col_no_offs: _cp_async_bulk_tensor
+    im2col_no_offs__w: _cp_async_bulk_tensor
+    mbarrier__complete_tx__bytes: _cp_async_bulk_tensor
+    multicast__cluster: _cp_async_bulk_tensor
+    override__global_address: _cp_async_bulk_tensor
+    override__global_dim: _cp_async_bulk_tensor
+    override__global_dim_stride: _cp_async_bulk_tensor
+    shared__cluster: _cp_async_bulk_tensor
+    shared__cta: _cp_async_bulk_tensor
+    tile: _cp_async_bulk_tensor
+    tile__gather4: _cp_async_bulk_tensor
+    tile__scatter4: _cp_async_bulk_tensor
+
+class _cp_async_bulk_wait_group(_Instruction):
+    """Wait for bulk groups."""
+    read: _cp_async_bulk_wait_group
+
+class _cp_async_mbarrier(_Instruction):
+    """Arrive on an mbarrier when this thread's cp.async are done."""
+    arrive: _cp_async_mbarrier_arrive
+
+class _cp_async_mbarrier_arrive(_Instruction):
+    """Arrive on an mbarrier when this thread's cp.async are done."""
+    b64: _cp_async_mbarrier_arrive
+    noinc: _cp_async_mbarrier_arrive
+    shared: _cp_async_mbarrier_arrive
+    shared__cta: _cp_async_mbarrier_arrive
+
+class _cp_reduce(_Instruction):
+    """Reduce in bulk asynchronously. Reduce a tensor tile into global memory asynchronously (TMA)."""
+    async_: _cp_reduce_async
+
+class _cp_reduce_async(_Instruction):
+    """Reduce in bulk asynchronously. Reduce a tensor tile into global memory asynchronously (TMA)."""
+    bulk: _cp_reduce_async_bulk
+
+class _cp_reduce_async_bulk(_Instruction):
+    """Reduce in bulk asynchronously."""
+    L2__cache_hint: _cp_reduce_async_bulk
+    add: _cp_reduce_async_bulk
+    and_: _cp_reduce_async_bulk
+    b32: _cp_reduce_async_bulk
+    b64: _cp_reduce_async_bulk
+    bf16: _cp_reduce_async_bulk
+    bulk_group: _cp_reduce_async_bulk
+    cluster: _cp_reduce_async_bulk
+    cta: _cp_reduce_async_bulk
+    dec: _cp_reduce_async_bulk
+    f16: _cp_reduce_async_bulk
+    f32: _cp_reduce_async_bulk
+    f64: _cp_reduce_async_bulk
+    global_: _cp_reduce_async_bulk
+    gpu: _cp_reduce_async_bulk
+    inc: _cp_reduce_async_bulk
+    max: _cp_reduce_async_bulk
+    mbarrier__complete_tx__bytes: _cp_reduce_async_bulk
+    min: _cp_reduce_async_bulk
+    noftz: _cp_reduce_async_bulk
+    or_: _cp_reduce_async_bulk
+    relaxed: _cp_reduce_async_bulk
+    s32: _cp_reduce_async_bulk
+    s64: _cp_reduce_async_bulk
+    shared__cluster: _cp_reduce_async_bulk
+    shared__cta: _cp_reduce_async_bulk
+    sys: _cp_reduce_async_bulk
+    tensor: _cp_reduce_async_bulk_tensor
+    u32: _cp_reduce_async_bulk
+    u64: _cp_reduce_async_bulk
+    xor: _cp_reduce_async_bulk
+
+class _cp_reduce_async_bulk_tensor(_Instruction):
+    """Reduce a tensor tile into global memory asynchronously (TMA)."""
+    _1d: _cp_reduce_async_bulk_tensor
+    _2d: _cp_reduce_async_bulk_tensor
+    _3d: _cp_reduce_async_bulk_tensor
+    _4d: _cp_reduce_async_bulk_tensor
+    _5d: _cp_reduce_async_bulk_tensor
+    L2__cache_hint: _cp_reduce_async_bulk_tensor
+    add: _cp_reduce_async_bulk_tensor
+    and_: _cp_reduce_async_bulk_tensor
+    bulk_group: _cp_reduce_async_bulk_tensor
+    dec: _cp_reduce_async_bulk_tensor
+    global_: _cp_reduce_async_bulk_tensor
+    im2col_no_offs: _cp_reduce_async_bulk_tensor
+    inc: _cp_reduce_async_bulk_tensor
+    max: _cp_reduce_async_bulk_tensor
+    min: _cp_reduce_async_bulk_tensor
+    or_: _cp_reduce_async_bulk_tensor
+    shared__cta: _cp_reduce_async_bulk_tensor
+    tile: _cp_reduce_async_bulk_tensor
+    xor: _cp_reduce_async_bulk_tensor
 
 class _createpolicy(_Instruction):
-    """Make a cache policy for an address range. Make a cache policy for a fraction of accesses. Make a cache policy
-    from a CUDA access property."""
-    L2: _createpolicy
-    L2__evict_first: _createpolicy
-    L2__evict_last: _createpolicy
-    L2__evict_normal: _createpolicy
-    L2__evict_unchanged: _createpolicy
-    b64: _createpolicy
-    cvt: _createpolicy
-    fractional: _createpolicy
-    global_: _createpolicy
-    range: _createpolicy
+    """Make a cache policy from a CUDA access property. Make a cache policy for a fraction of accesses. Make a cache
+    policy for an address range."""
+    cvt: _createpolicy_cvt
+    fractional: _createpolicy_fractional
+    range: _createpolicy_range
+
+class _createpolicy_cvt(_Instruction):
+    """Make a cache policy from a CUDA access property."""
+    L2: _createpolicy_cvt
+    b64: _createpolicy_cvt
+
+class _createpolicy_fractional(_Instruction):
+    """Make a cache policy for a fraction of accesses."""
+    L2__evict_first: _createpolicy_fractional
+    L2__evict_last: _createpolicy_fractional
+    L2__evict_normal: _createpolicy_fractional
+    L2__evict_unchanged: _createpolicy_fractional
+    b64: _createpolicy_fractional
+
+class _createpolicy_range(_Instruction):
+    """Make a cache policy for an address range."""
+    L2__evict_first: _createpolicy_range
+    L2__evict_last: _createpolicy_range
+    L2__evict_normal: _createpolicy_range
+    L2__evict_unchanged: _createpolicy_range
+    b64: _createpolicy_range
+    global_: _createpolicy_range
 
 class _cvt(_Instruction):
-    """Convert between types. Convert two integers with saturation and pack them."""
-    b32: _cvt
+    """Convert between types."""
     bf16: _cvt
     bf16x2: _cvt
     e2m1x2: _cvt
@@ -382,7 +620,7 @@ class _cvt(_Instruction):
     f32: _cvt
     f64: _cvt
     ftz: _cvt
-    pack: _cvt
+    pack: _cvt_pack
     pzo: _cvt
     relu: _cvt
     rm: _cvt
@@ -396,10 +634,8 @@ class _cvt(_Instruction):
     rz: _cvt
     rzi: _cvt
     s16: _cvt
-    s2: _cvt
     s2f6x2: _cvt
     s32: _cvt
-    s4: _cvt
     s64: _cvt
     s8: _cvt
     sat: _cvt
@@ -408,16 +644,28 @@ class _cvt(_Instruction):
     scaled__n2__ue8m0: _cvt
     tf32: _cvt
     u16: _cvt
-    u2: _cvt
     u32: _cvt
-    u4: _cvt
     u64: _cvt
     u8: _cvt
     ue5m3x2: _cvt
     ue8m0x2: _cvt
 
+class _cvt_pack(_Instruction):
+    """Convert two integers with saturation and pack them."""
+    b32: _cvt_pack
+    s16: _cvt_pack
+    s2: _cvt_pack
+    s32: _cvt_pack
+    s4: _cvt_pack
+    s8: _cvt_pack
+    sat: _cvt_pack
+    u16: _cvt_pack
+    u2: _cvt_pack
+    u4: _cvt_pack
+    u8: _cvt_pack
+
 class _cvta(_Instruction):
-    """Convert an address of a state space to generic. Convert a generic address to a state space."""
+    """Convert an address of a state space to generic."""
     const: _cvta
     global_: _cvta
     local: _cvta
@@ -426,9 +674,22 @@ class _cvta(_Instruction):
     shared: _cvta
     shared__cluster: _cvta
     shared__cta: _cvta
-    to: _cvta
+    to: _cvta_to
     u32: _cvta
     u64: _cvta
+
+class _cvta_to(_Instruction):
+    """Convert a generic address to a state space."""
+    const: _cvta_to
+    global_: _cvta_to
+    local: _cvta_to
+    param: _cvta_to
+    param__entry: _cvta_to
+    shared: _cvta_to
+    shared__cluster: _cvta_to
+    shared__cta: _cvta_to
+    u32: _cvta_to
+    u64: _cvta_to
 
 class _discard(_Instruction):
     """Drop cached data without writing it back."""
@@ -436,12 +697,12 @@ class _discard(_Instruction):
     global_: _discard
 
 class _div(_Instruction):
-    """Divide. Divide over the full range, at most 2 ulp off."""
+    """Divide."""
     approx: _div
     f32: _div
     f64: _div
     ftz: _div
-    full: _div
+    full: _div_full
     rm: _div
     rn: _div
     rp: _div
@@ -453,12 +714,27 @@ class _div(_Instruction):
     u32: _div
     u64: _div
 
+class _div_full(_Instruction):
+    """Divide over the full range, at most 2 ulp off."""
+    f32: _div_full
+    ftz: _div_full
+
 class _dp2a(_Instruction):
     """Dot product of two halves and two bytes, accumulated."""
-    hi: _dp2a
-    lo: _dp2a
-    s32: _dp2a
-    u32: _dp2a
+    hi: _dp2a_hi
+    lo: _dp2a_lo
+
+class _dp2a_hi(_Instruction):
+    """Dot product of two halves and two bytes, accumulated."""
+    lo: _dp2a_hi
+    s32: _dp2a_hi
+    u32: _dp2a_hi
+
+class _dp2a_lo(_Instruction):
+    """Dot product of two halves and two bytes, accumulated."""
+    hi: _dp2a_lo
+    s32: _dp2a_lo
+    u32: _dp2a_lo
 
 class _dp4a(_Instruction):
     """Dot product of four bytes, accumulated."""
@@ -483,74 +759,150 @@ class _exit(_Instruction):
     """End the thread."""
 
 class _fabric(_Instruction):
-    """Read through the fabric asynchronously. Write through the fabric asynchronously. Reduce through the fabric
-    asynchronously. Submit fabric operations. Wait for fabric operations. Pull and reduce through the fabric
-    asynchronously."""
-    acc__f16: _fabric
-    acc__f32: _fabric
-    add: _fabric
-    and_: _fabric
-    async_: _fabric
-    b128: _fabric
-    b32: _fabric
-    b64: _fabric
-    bf16: _fabric
-    counted__bytes: _fabric
-    cp_mask: _fabric
-    e4m3: _fabric
-    e5m2: _fabric
-    f16: _fabric
-    f32: _fabric
-    f64: _fabric
-    max: _fabric
-    mbarrier__complete_tx__16B: _fabric
-    mbarrier__complete_tx__bytes: _fabric
-    mbarrier__report__fabric: _fabric
-    min: _fabric
-    multimem: _fabric
-    op_restrict__fetching: _fabric
-    or_: _fabric
-    relaxed: _fabric
-    s32: _fabric
-    s64: _fabric
-    shared__cta: _fabric
-    submit: _fabric
-    sync: _fabric
-    sync_restrict__reads: _fabric
-    sys: _fabric
-    try_get: _fabric
-    try_pullred: _fabric
-    try_put: _fabric
-    try_red: _fabric
-    u32: _fabric
-    u64: _fabric
-    wait: _fabric
-    xor: _fabric
+    """Submit fabric operations. Read through the fabric asynchronously. Pull and reduce through the fabric
+    asynchronously. Write through the fabric asynchronously. Reduce through the fabric asynchronously. Wait for
+    fabric operations."""
+    submit: _fabric_submit
+    try_get: _fabric_try_get
+    try_pullred: _fabric_try_pullred
+    try_put: _fabric_try_put
+    try_red: _fabric_try_red
+    wait: _fabric_wait
+
+class _fabric_submit(_Instruction):
+    """Submit fabric operations."""
+    op_restrict__fetching: _fabric_submit
+
+class _fabric_try_get(_Instruction):
+    """Read through the fabric asynchronously."""
+    async_: _fabric_try_get_async
+
+class _fabric_try_get_async(_Instruction):
+    """Read through the fabric asynchronously."""
+    b128: _fabric_try_get_async
+    mbarrier__complete_tx__bytes: _fabric_try_get_async
+    mbarrier__report__fabric: _fabric_try_get_async
+    relaxed: _fabric_try_get_async
+    shared__cta: _fabric_try_get_async
+    sys: _fabric_try_get_async
+
+class _fabric_try_pullred(_Instruction):
+    """Pull and reduce through the fabric asynchronously."""
+    async_: _fabric_try_pullred_async
+
+class _fabric_try_pullred_async(_Instruction):
+    """Pull and reduce through the fabric asynchronously."""
+    acc__f16: _fabric_try_pullred_async
+    acc__f32: _fabric_try_pullred_async
+    add: _fabric_try_pullred_async
+    and_: _fabric_try_pullred_async
+    b32: _fabric_try_pullred_async
+    b64: _fabric_try_pullred_async
+    bf16: _fabric_try_pullred_async
+    e4m3: _fabric_try_pullred_async
+    e5m2: _fabric_try_pullred_async
+    f16: _fabric_try_pullred_async
+    f32: _fabric_try_pullred_async
+    max: _fabric_try_pullred_async
+    mbarrier__complete_tx__bytes: _fabric_try_pullred_async
+    mbarrier__report__fabric: _fabric_try_pullred_async
+    min: _fabric_try_pullred_async
+    multimem: _fabric_try_pullred_async
+    or_: _fabric_try_pullred_async
+    relaxed: _fabric_try_pullred_async
+    s32: _fabric_try_pullred_async
+    s64: _fabric_try_pullred_async
+    shared__cta: _fabric_try_pullred_async
+    sync: _fabric_try_pullred_async
+    sys: _fabric_try_pullred_async
+    u32: _fabric_try_pullred_async
+    u64: _fabric_try_pullred_async
+    xor: _fabric_try_pullred_async
+
+class _fabric_try_put(_Instruction):
+    """Write through the fabric asynchronously."""
+    async_: _fabric_try_put_async
+
+class _fabric_try_put_async(_Instruction):
+    """Write through the fabric asynchronously."""
+    b128: _fabric_try_put_async
+    counted__bytes: _fabric_try_put_async
+    cp_mask: _fabric_try_put_async
+    mbarrier__complete_tx__16B: _fabric_try_put_async
+    mbarrier__report__fabric: _fabric_try_put_async
+    multimem: _fabric_try_put_async
+    relaxed: _fabric_try_put_async
+    shared__cta: _fabric_try_put_async
+    sys: _fabric_try_put_async
+
+class _fabric_try_red(_Instruction):
+    """Reduce through the fabric asynchronously."""
+    async_: _fabric_try_red_async
+
+class _fabric_try_red_async(_Instruction):
+    """Reduce through the fabric asynchronously."""
+    add: _fabric_try_red_async
+    and_: _fabric_try_red_async
+    b32: _fabric_try_red_async
+    b64: _fabric_try_red_async
+    bf16: _fabric_try_red_async
+    f16: _fabric_try_red_async
+    f32: _fabric_try_red_async
+    f64: _fabric_try_red_async
+    max: _fabric_try_red_async
+    mbarrier__complete_tx__16B: _fabric_try_red_async
+    mbarrier__report__fabric: _fabric_try_red_async
+    min: _fabric_try_red_async
+    multimem: _fabric_try_red_async
+    or_: _fabric_try_red_async
+    relaxed: _fabric_try_red_async
+    s32: _fabric_try_red_async
+    s64: _fabric_try_red_async
+    shared__cta: _fabric_try_red_async
+    sys: _fabric_try_red_async
+    u32: _fabric_try_red_async
+    u64: _fabric_try_red_async
+    xor: _fabric_try_red_async
+
+class _fabric_wait(_Instruction):
+    """Wait for fabric operations."""
+    sync_restrict__reads: _fabric_wait
 
 class _fence(_Instruction):
-    """Order memory accesses. Order accesses through different proxies."""
+    """Order memory accesses."""
     acq_rel: _fence
     acquire: _fence
-    alias: _fence
-    async_: _fence
-    async__generic: _fence
     cluster: _fence
     cta: _fence
-    fabric__fabric: _fence
-    fabric__generic: _fence
-    generic__fabric: _fence
-    global_: _fence
     gpu: _fence
     mbarrier_init: _fence
-    proxy: _fence
+    proxy: _fence_proxy
     release: _fence
     sc: _fence
-    shared__cluster: _fence
-    shared__cta: _fence
     sync_restrict__shared__cluster: _fence
     sync_restrict__shared__cta: _fence
     sys: _fence
-    tensormap__generic: _fence
+
+class _fence_proxy(_Instruction):
+    """Order accesses through different proxies."""
+    acquire: _fence_proxy
+    alias: _fence_proxy
+    async_: _fence_proxy
+    async__generic: _fence_proxy
+    cluster: _fence_proxy
+    cta: _fence_proxy
+    fabric__fabric: _fence_proxy
+    fabric__generic: _fence_proxy
+    generic__fabric: _fence_proxy
+    global_: _fence_proxy
+    gpu: _fence_proxy
+    release: _fence_proxy
+    shared__cluster: _fence_proxy
+    shared__cta: _fence_proxy
+    sync_restrict__shared__cluster: _fence_proxy
+    sync_restrict__shared__cta: _fence_proxy
+    sys: _fence_proxy
+    tensormap__generic: _fence_proxy
 
 class _fma(_Instruction):
     """Multiply and add with one rounding."""
@@ -723,43 +1075,89 @@ class _lop3(_Instruction):
     or_: _lop3
 
 class _mad(_Instruction):
-    """Multiply and add. Multiply and add in twice the width. Multiply, take the high half, add and saturate."""
-    cc: _mad
+    """Multiply and add."""
     f32: _mad
     f64: _mad
     ftz: _mad
-    hi: _mad
-    lo: _mad
+    hi: _mad_hi
+    lo: _mad_lo
     rm: _mad
     rn: _mad
     rp: _mad
     rz: _mad
-    s16: _mad
-    s32: _mad
-    s64: _mad
     sat: _mad
-    u16: _mad
-    u32: _mad
-    u64: _mad
-    wide: _mad
+    wide: _mad_wide
+
+class _mad_hi(_Instruction):
+    """Multiply and add. Multiply, take the high half, add and saturate."""
+    cc: _mad_hi
+    lo: _mad_hi
+    s16: _mad_hi
+    s32: _mad_hi
+    s64: _mad_hi
+    sat: _mad_hi
+    u16: _mad_hi
+    u32: _mad_hi
+    u64: _mad_hi
+
+class _mad_lo(_Instruction):
+    """Multiply and add."""
+    cc: _mad_lo
+    hi: _mad_lo
+    s16: _mad_lo
+    s32: _mad_lo
+    s64: _mad_lo
+    u16: _mad_lo
+    u32: _mad_lo
+    u64: _mad_lo
+
+class _mad_wide(_Instruction):
+    """Multiply and add in twice the width."""
+    s16: _mad_wide
+    s32: _mad_wide
+    u16: _mad_wide
+    u32: _mad_wide
 
 class _mad24(_Instruction):
     """Multiply the low 24 bits and add. Multiply the low 24 bits, add and saturate."""
-    hi: _mad24
-    lo: _mad24
-    s32: _mad24
-    sat: _mad24
-    u32: _mad24
+    hi: _mad24_hi
+    lo: _mad24_lo
+
+class _mad24_hi(_Instruction):
+    """Multiply the low 24 bits and add. Multiply the low 24 bits, add and saturate."""
+    lo: _mad24_hi
+    s32: _mad24_hi
+    sat: _mad24_hi
+    u32: _mad24_hi
+
+class _mad24_lo(_Instruction):
+    """Multiply the low 24 bits and add."""
+    hi: _mad24_lo
+    s32: _mad24_lo
+    u32: _mad24_lo
 
 class _madc(_Instruction):
     """Multiply and add with carry-in."""
-    cc: _madc
-    hi: _madc
-    lo: _madc
-    s32: _madc
-    s64: _madc
-    u32: _madc
-    u64: _madc
+    hi: _madc_hi
+    lo: _madc_lo
+
+class _madc_hi(_Instruction):
+    """Multiply and add with carry-in."""
+    cc: _madc_hi
+    lo: _madc_hi
+    s32: _madc_hi
+    s64: _madc_hi
+    u32: _madc_hi
+    u64: _madc_hi
+
+class _madc_lo(_Instruction):
+    """Multiply and add with carry-in."""
+    cc: _madc_lo
+    hi: _madc_lo
+    s32: _madc_lo
+    s64: _madc_lo
+    u32: _madc_lo
+    u64: _madc_lo
 
 class _mapa(_Instruction):
     """Map a shared address to another CTA of the cluster."""
@@ -800,44 +1198,184 @@ class _max(_Instruction):
     xorsign: _max
 
 class _mbarrier(_Instruction):
-    """Initialise an mbarrier. Invalidate an mbarrier. Expect more transaction bytes. Complete transaction bytes.
-    Arrive at an mbarrier. Test whether an mbarrier phase is over. Wait for an mbarrier phase, for a bounded time.
-    Pending count in an mbarrier state. Test the layout of an mbarrier."""
-    acquire: _mbarrier
-    arrive: _mbarrier
-    arrive_drop: _mbarrier
-    b64: _mbarrier
-    check_layout: _mbarrier
-    cluster: _mbarrier
-    complete_tx: _mbarrier
-    cta: _mbarrier
-    expect_tx: _mbarrier
-    init: _mbarrier
-    inval: _mbarrier
-    layout__v0: _mbarrier
-    layout__v1: _mbarrier
-    multicast__cluster__32b: _mbarrier
-    noComplete: _mbarrier
-    parity: _mbarrier
-    pending_count: _mbarrier
-    phase_type__conditional: _mbarrier
-    phase_type__primary: _mbarrier
-    relaxed: _mbarrier
-    release: _mbarrier
-    shared: _mbarrier
-    shared__cluster: _mbarrier
-    shared__cta: _mbarrier
-    test_wait: _mbarrier
-    try_wait: _mbarrier
+    """Arrive at an mbarrier. Test the layout of an mbarrier. Complete transaction bytes. Expect more transaction
+    bytes. Initialise an mbarrier. Invalidate an mbarrier. Pending count in an mbarrier state. Test whether an
+    mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
+    arrive: _mbarrier_arrive
+    arrive_drop: _mbarrier_arrive_drop
+    check_layout: _mbarrier_check_layout
+    complete_tx: _mbarrier_complete_tx
+    expect_tx: _mbarrier_expect_tx
+    init: _mbarrier_init
+    inval: _mbarrier_inval
+    pending_count: _mbarrier_pending_count
+    test_wait: _mbarrier_test_wait
+    try_wait: _mbarrier_try_wait
+
+class _mbarrier_arrive(_Instruction):
+    """Arrive at an mbarrier."""
+    arrive_drop: _mbarrier_arrive
+    b64: _mbarrier_arrive
+    cluster: _mbarrier_arrive
+    cta: _mbarrier_arrive
+    expect_tx: _mbarrier_arrive_expect_tx
+    multicast__cluster__32b: _mbarrier_arrive
+    noComplete: _mbarrier_arrive
+    relaxed: _mbarrier_arrive
+    release: _mbarrier_arrive
+    shared: _mbarrier_arrive
+    shared__cluster: _mbarrier_arrive
+    shared__cta: _mbarrier_arrive
+
+class _mbarrier_arrive_expect_tx(_Instruction):
+    """Arrive at an mbarrier."""
+    arrive_drop: _mbarrier_arrive_expect_tx
+    b64: _mbarrier_arrive_expect_tx
+    cluster: _mbarrier_arrive_expect_tx
+    cta: _mbarrier_arrive_expect_tx
+    relaxed: _mbarrier_arrive_expect_tx
+    release: _mbarrier_arrive_expect_tx
+    shared: _mbarrier_arrive_expect_tx
+    shared__cluster: _mbarrier_arrive_expect_tx
+    shared__cta: _mbarrier_arrive_expect_tx
+
+class _mbarrier_arrive_drop(_Instruction):
+    """Arrive at an mbarrier."""
+    arrive: _mbarrier_arrive_drop
+    b64: _mbarrier_arrive_drop
+    cluster: _mbarrier_arrive_drop
+    cta: _mbarrier_arrive_drop
+    expect_tx: _mbarrier_arrive_drop_expect_tx
+    noComplete: _mbarrier_arrive_drop
+    relaxed: _mbarrier_arrive_drop
+    release: _mbarrier_arrive_drop
+    shared: _mbarrier_arrive_drop
+    shared__cluster: _mbarrier_arrive_drop
+    shared__cta: _mbarrier_arrive_drop
+
+class _mbarrier_arrive_drop_expect_tx(_Instruction):
+    """Arrive at an mbarrier."""
+    arrive: _mbarrier_arrive_drop_expect_tx
+    b64: _mbarrier_arrive_drop_expect_tx
+    cluster: _mbarrier_arrive_drop_expect_tx
+    cta: _mbarrier_arrive_drop_expect_tx
+    relaxed: _mbarrier_arrive_drop_expect_tx
+    release: _mbarrier_arrive_drop_expect_tx
+    shared: _mbarrier_arrive_drop_expect_tx
+    shared__cluster: _mbarrier_arrive_drop_expect_tx
+    shared__cta: _mbarrier_arrive_drop_expect_tx
+
+class _mbarrier_check_layout(_Instruction):
+    """Test the layout of an mbarrier."""
+    b64: _mbarrier_check_layout
+    layout__v0: _mbarrier_check_layout
+    layout__v1: _mbarrier_check_layout
+    shared__cta: _mbarrier_check_layout
+
+class _mbarrier_complete_tx(_Instruction):
+    """Complete transaction bytes."""
+    b64: _mbarrier_complete_tx
+    cluster: _mbarrier_complete_tx
+    cta: _mbarrier_complete_tx
+    multicast__cluster__32b: _mbarrier_complete_tx
+    relaxed: _mbarrier_complete_tx
+    shared: _mbarrier_complete_tx
+    shared__cluster: _mbarrier_complete_tx
+    shared__cta: _mbarrier_complete_tx
+
+class _mbarrier_expect_tx(_Instruction):
+    """Expect more transaction bytes."""
+    b64: _mbarrier_expect_tx
+    cluster: _mbarrier_expect_tx
+    cta: _mbarrier_expect_tx
+    multicast__cluster__32b: _mbarrier_expect_tx
+    relaxed: _mbarrier_expect_tx
+    shared: _mbarrier_expect_tx
+    shared__cluster: _mbarrier_expect_tx
+    shared__cta: _mbarrier_expect_tx
+
+class _mbarrier_init(_Instruction):
+    """Initialise an mbarrier."""
+    b64: _mbarrier_init
+    layout__v0: _mbarrier_init
+    layout__v1: _mbarrier_init
+    shared: _mbarrier_init
+    shared__cta: _mbarrier_init
+
+class _mbarrier_inval(_Instruction):
+    """Invalidate an mbarrier."""
+    b64: _mbarrier_inval
+    shared: _mbarrier_inval
+    shared__cta: _mbarrier_inval
+
+class _mbarrier_pending_count(_Instruction):
+    """Pending count in an mbarrier state."""
+    b64: _mbarrier_pending_count
+    layout__v0: _mbarrier_pending_count
+
+class _mbarrier_test_wait(_Instruction):
+    """Test whether an mbarrier phase is over."""
+    acquire: _mbarrier_test_wait
+    b64: _mbarrier_test_wait
+    cluster: _mbarrier_test_wait
+    cta: _mbarrier_test_wait
+    parity: _mbarrier_test_wait_parity
+    phase_type__primary: _mbarrier_test_wait
+    relaxed: _mbarrier_test_wait
+    shared: _mbarrier_test_wait
+    shared__cta: _mbarrier_test_wait
+    try_wait: _mbarrier_test_wait
+
+class _mbarrier_test_wait_parity(_Instruction):
+    """Test whether an mbarrier phase is over."""
+    acquire: _mbarrier_test_wait_parity
+    b64: _mbarrier_test_wait_parity
+    cluster: _mbarrier_test_wait_parity
+    cta: _mbarrier_test_wait_parity
+    phase_type__conditional: _mbarrier_test_wait_parity
+    phase_type__primary: _mbarrier_test_wait_parity
+    relaxed: _mbarrier_test_wait_parity
+    shared: _mbarrier_test_wait_parity
+    shared__cta: _mbarrier_test_wait_parity
+    try_wait: _mbarrier_test_wait_parity
+
+class _mbarrier_try_wait(_Instruction):
+    """Test whether an mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
+    acquire: _mbarrier_try_wait
+    b64: _mbarrier_try_wait
+    cluster: _mbarrier_try_wait
+    cta: _mbarrier_try_wait
+    parity: _mbarrier_try_wait_parity
+    phase_type__primary: _mbarrier_try_wait
+    relaxed: _mbarrier_try_wait
+    shared: _mbarrier_try_wait
+    shared__cta: _mbarrier_try_wait
+    test_wait: _mbarrier_try_wait
+
+class _mbarrier_try_wait_parity(_Instruction):
+    """Test whether an mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
+    acquire: _mbarrier_try_wait_parity
+    b64: _mbarrier_try_wait_parity
+    cluster: _mbarrier_try_wait_parity
+    cta: _mbarrier_try_wait_parity
+    phase_type__conditional: _mbarrier_try_wait_parity
+    phase_type__primary: _mbarrier_try_wait_parity
+    relaxed: _mbarrier_try_wait_parity
+    shared: _mbarrier_try_wait_parity
+    shared__cta: _mbarrier_try_wait_parity
+    test_wait: _mbarrier_try_wait_parity
 
 class _membar(_Instruction):
-    """Order memory accesses, old spelling. Order accesses through different proxies, old spelling."""
-    alias: _membar
-    async_: _membar
+    """Order memory accesses, old spelling."""
     cta: _membar
     gl: _membar
-    proxy: _membar
+    proxy: _membar_proxy
     sys: _membar
+
+class _membar_proxy(_Instruction):
+    """Order accesses through different proxies, old spelling."""
+    alias: _membar_proxy
+    async_: _membar_proxy
 
 class _min(_Instruction):
     """Minimum."""
@@ -944,7 +1482,7 @@ class _movmatrix(_Instruction):
     trans: _movmatrix
 
 class _mul(_Instruction):
-    """Multiply. Multiply into twice the width."""
+    """Multiply."""
     bf16: _mul
     bf16x2: _mul
     e2m1p4x4: _mul
@@ -959,90 +1497,262 @@ class _mul(_Instruction):
     f32x2: _mul
     f64: _mul
     ftz: _mul
-    hi: _mul
-    lo: _mul
+    hi: _mul_hi
+    lo: _mul_lo
     rm: _mul
     rn: _mul
     rp: _mul
     rz: _mul
-    s16: _mul
-    s32: _mul
-    s64: _mul
     sat: _mul
     satfinite: _mul
-    u16: _mul
-    u32: _mul
-    u64: _mul
     ue8m0x4: _mul
-    wide: _mul
+    wide: _mul_wide
+
+class _mul_hi(_Instruction):
+    """Multiply."""
+    lo: _mul_hi
+    s16: _mul_hi
+    s32: _mul_hi
+    s64: _mul_hi
+    u16: _mul_hi
+    u32: _mul_hi
+    u64: _mul_hi
+
+class _mul_lo(_Instruction):
+    """Multiply."""
+    hi: _mul_lo
+    s16: _mul_lo
+    s32: _mul_lo
+    s64: _mul_lo
+    u16: _mul_lo
+    u32: _mul_lo
+    u64: _mul_lo
+
+class _mul_wide(_Instruction):
+    """Multiply into twice the width."""
+    s16: _mul_wide
+    s32: _mul_wide
+    u16: _mul_wide
+    u32: _mul_wide
 
 class _mul24(_Instruction):
     """Multiply the low 24 bits."""
-    hi: _mul24
-    lo: _mul24
-    s32: _mul24
-    u32: _mul24
+    hi: _mul24_hi
+    lo: _mul24_lo
+
+class _mul24_hi(_Instruction):
+    """Multiply the low 24 bits."""
+    lo: _mul24_hi
+    s32: _mul24_hi
+    u32: _mul24_hi
+
+class _mul24_lo(_Instruction):
+    """Multiply the low 24 bits."""
+    hi: _mul24_lo
+    s32: _mul24_lo
+    u32: _mul24_lo
 
 class _multimem(_Instruction):
-    """Load from all replicas of a multimem address and reduce. Store to all replicas of a multimem address. Reduce
-    into all replicas of a multimem address. Store to all replicas asynchronously. Reduce into all replicas
-    asynchronously. Copy in bulk to all replicas asynchronously. Reduce in bulk into all replicas asynchronously."""
-    acc__f16: _multimem
-    acc__f32: _multimem
-    acquire: _multimem
-    add: _multimem
-    and_: _multimem
-    async_: _multimem
-    b128: _multimem
-    b16: _multimem
-    b32: _multimem
-    b64: _multimem
-    b8: _multimem
-    bf16: _multimem
-    bf16x2: _multimem
-    bulk: _multimem
-    bulk_group: _multimem
-    cluster: _multimem
-    cp: _multimem
-    cp_mask: _multimem
-    cta: _multimem
-    dec: _multimem
-    e4m3x2: _multimem
-    e4m3x4: _multimem
-    e5m2x2: _multimem
-    e5m2x4: _multimem
-    f16: _multimem
-    f16x2: _multimem
-    f32: _multimem
-    f64: _multimem
-    global_: _multimem
-    gpu: _multimem
-    inc: _multimem
-    ld_reduce: _multimem
-    max: _multimem
-    min: _multimem
-    noftz: _multimem
-    or_: _multimem
-    red: _multimem
-    reduce: _multimem
-    relaxed: _multimem
-    release: _multimem
-    s16: _multimem
-    s32: _multimem
-    s64: _multimem
-    s8: _multimem
-    shared__cta: _multimem
-    st: _multimem
-    sys: _multimem
-    u16: _multimem
-    u32: _multimem
-    u64: _multimem
-    u8: _multimem
-    v2: _multimem
-    v4: _multimem
-    v8: _multimem
-    weak: _multimem
-    xor: _multimem
+    """Copy in bulk to all replicas asynchronously. Reduce in bulk into all replicas asynchronously. Load from all
+    replicas of a multimem address and reduce. Reduce into all replicas of a multimem address. Reduce into all
+    replicas asynchronously. Store to all replicas of a multimem address. Store to all replicas asynchronously."""
+    cp: _multimem_cp
+    ld_reduce: _multimem_ld_reduce
+    red: _multimem_red
+    st: _multimem_st
+
+class _multimem_cp(_Instruction):
+    """Copy in bulk to all replicas asynchronously. Reduce in bulk into all replicas asynchronously."""
+    async_: _multimem_cp_async
+    reduce: _multimem_cp_reduce
+
+class _multimem_cp_async(_Instruction):
+    """Copy in bulk to all replicas asynchronously."""
+    bulk: _multimem_cp_async_bulk
+
+class _multimem_cp_async_bulk(_Instruction):
+    """Copy in bulk to all replicas asynchronously."""
+    b128: _multimem_cp_async_bulk
+    bulk_group: _multimem_cp_async_bulk
+    cluster: _multimem_cp_async_bulk
+    cp_mask: _multimem_cp_async_bulk
+    cta: _multimem_cp_async_bulk
+    global_: _multimem_cp_async_bulk
+    gpu: _multimem_cp_async_bulk
+    relaxed: _multimem_cp_async_bulk
+    shared__cta: _multimem_cp_async_bulk
+    sys: _multimem_cp_async_bulk
+
+class _multimem_cp_reduce(_Instruction):
+    """Reduce in bulk into all replicas asynchronously."""
+    async_: _multimem_cp_reduce_async
+
+class _multimem_cp_reduce_async(_Instruction):
+    """Reduce in bulk into all replicas asynchronously."""
+    bulk: _multimem_cp_reduce_async_bulk
+
+class _multimem_cp_reduce_async_bulk(_Instruction):
+    """Reduce in bulk into all replicas asynchronously."""
+    add: _multimem_cp_reduce_async_bulk
+    and_: _multimem_cp_reduce_async_bulk
+    b32: _multimem_cp_reduce_async_bulk
+    b64: _multimem_cp_reduce_async_bulk
+    bf16: _multimem_cp_reduce_async_bulk
+    bulk_group: _multimem_cp_reduce_async_bulk
+    cluster: _multimem_cp_reduce_async_bulk
+    cta: _multimem_cp_reduce_async_bulk
+    dec: _multimem_cp_reduce_async_bulk
+    f16: _multimem_cp_reduce_async_bulk
+    f32: _multimem_cp_reduce_async_bulk
+    f64: _multimem_cp_reduce_async_bulk
+    global_: _multimem_cp_reduce_async_bulk
+    gpu: _multimem_cp_reduce_async_bulk
+    inc: _multimem_cp_reduce_async_bulk
+    max: _multimem_cp_reduce_async_bulk
+    min: _multimem_cp_reduce_async_bulk
+    noftz: _multimem_cp_reduce_async_bulk
+    or_: _multimem_cp_reduce_async_bulk
+    relaxed: _multimem_cp_reduce_async_bulk
+    s32: _multimem_cp_reduce_async_bulk
+    s64: _multimem_cp_reduce_async_bulk
+    shared__cta: _multimem_cp_reduce_async_bulk
+    sys: _multimem_cp_reduce_async_bulk
+    u32: _multimem_cp_reduce_async_bulk
+    u64: _multimem_cp_reduce_async_bulk
+    xor: _multimem_cp_reduce_async_bulk
+
+class _multimem_ld_reduce(_Instruction):
+    """Load from all replicas of a multimem address and reduce."""
+    acc__f16: _multimem_ld_reduce
+    acc__f32: _multimem_ld_reduce
+    acquire: _multimem_ld_reduce
+    add: _multimem_ld_reduce
+    and_: _multimem_ld_reduce
+    b32: _multimem_ld_reduce
+    b64: _multimem_ld_reduce
+    bf16: _multimem_ld_reduce
+    bf16x2: _multimem_ld_reduce
+    cluster: _multimem_ld_reduce
+    cta: _multimem_ld_reduce
+    e4m3x2: _multimem_ld_reduce
+    e4m3x4: _multimem_ld_reduce
+    e5m2x2: _multimem_ld_reduce
+    e5m2x4: _multimem_ld_reduce
+    f16: _multimem_ld_reduce
+    f16x2: _multimem_ld_reduce
+    f32: _multimem_ld_reduce
+    f64: _multimem_ld_reduce
+    global_: _multimem_ld_reduce
+    gpu: _multimem_ld_reduce
+    max: _multimem_ld_reduce
+    min: _multimem_ld_reduce
+    or_: _multimem_ld_reduce
+    relaxed: _multimem_ld_reduce
+    s32: _multimem_ld_reduce
+    s64: _multimem_ld_reduce
+    sys: _multimem_ld_reduce
+    u32: _multimem_ld_reduce
+    u64: _multimem_ld_reduce
+    v2: _multimem_ld_reduce
+    v4: _multimem_ld_reduce
+    v8: _multimem_ld_reduce
+    weak: _multimem_ld_reduce
+    xor: _multimem_ld_reduce
+
+class _multimem_red(_Instruction):
+    """Reduce into all replicas of a multimem address."""
+    add: _multimem_red
+    and_: _multimem_red
+    async_: _multimem_red_async
+    b32: _multimem_red
+    b64: _multimem_red
+    bf16: _multimem_red
+    bf16x2: _multimem_red
+    cluster: _multimem_red
+    cta: _multimem_red
+    f16: _multimem_red
+    f16x2: _multimem_red
+    f32: _multimem_red
+    f64: _multimem_red
+    global_: _multimem_red
+    gpu: _multimem_red
+    max: _multimem_red
+    min: _multimem_red
+    or_: _multimem_red
+    relaxed: _multimem_red
+    release: _multimem_red
+    s32: _multimem_red
+    s64: _multimem_red
+    sys: _multimem_red
+    u32: _multimem_red
+    u64: _multimem_red
+    v2: _multimem_red
+    v4: _multimem_red
+    v8: _multimem_red
+    xor: _multimem_red
+
+class _multimem_red_async(_Instruction):
+    """Reduce into all replicas asynchronously."""
+    add: _multimem_red_async
+    global_: _multimem_red_async
+    gpu: _multimem_red_async
+    release: _multimem_red_async
+    s32: _multimem_red_async
+    sys: _multimem_red_async
+    u32: _multimem_red_async
+    u64: _multimem_red_async
+
+class _multimem_st(_Instruction):
+    """Store to all replicas of a multimem address."""
+    async_: _multimem_st_async
+    b32: _multimem_st
+    b64: _multimem_st
+    bf16: _multimem_st
+    bf16x2: _multimem_st
+    cluster: _multimem_st
+    cta: _multimem_st
+    e4m3x2: _multimem_st
+    e4m3x4: _multimem_st
+    e5m2x2: _multimem_st
+    e5m2x4: _multimem_st
+    f16: _multimem_st
+    f16x2: _multimem_st
+    f32: _multimem_st
+    f64: _multimem_st
+    global_: _multimem_st
+    gpu: _multimem_st
+    relaxed: _multimem_st
+    release: _multimem_st
+    s32: _multimem_st
+    s64: _multimem_st
+    sys: _multimem_st
+    u32: _multimem_st
+    u64: _multimem_st
+    v2: _multimem_st
+    v4: _multimem_st
+    v8: _multimem_st
+    weak: _multimem_st
+
+class _multimem_st_async(_Instruction):
+    """Store to all replicas asynchronously."""
+    b16: _multimem_st_async
+    b32: _multimem_st_async
+    b64: _multimem_st_async
+    b8: _multimem_st_async
+    f32: _multimem_st_async
+    f64: _multimem_st_async
+    global_: _multimem_st_async
+    gpu: _multimem_st_async
+    release: _multimem_st_async
+    s16: _multimem_st_async
+    s32: _multimem_st_async
+    s64: _multimem_st_async
+    s8: _multimem_st_async
+    sys: _multimem_st_async
+    u16: _multimem_st_async
+    u32: _multimem_st_async
+    u64: _multimem_st_async
+    u8: _multimem_st_async
 
 class _nanosleep(_Instruction):
     """Sleep for about that many nanoseconds."""
@@ -1125,11 +1835,11 @@ class _rcp(_Instruction):
     rz: _rcp
 
 class _red(_Instruction):
-    """Modify memory atomically. Modify memory atomically and asynchronously."""
+    """Modify memory atomically."""
     L2__cache_hint: _red
     add: _red
     and_: _red
-    async_: _red
+    async_: _red_async
     b32: _red
     b64: _red
     bf16: _red
@@ -1145,9 +1855,7 @@ class _red(_Instruction):
     gpu: _red
     inc: _red
     max: _red
-    mbarrier__complete_tx__bytes: _red
     min: _red
-    mmio: _red
     noftz: _red
     or_: _red
     relaxed: _red
@@ -1164,6 +1872,31 @@ class _red(_Instruction):
     v4: _red
     v8: _red
     xor: _red
+
+class _red_async(_Instruction):
+    """Modify memory atomically and asynchronously."""
+    add: _red_async
+    and_: _red_async
+    b32: _red_async
+    cluster: _red_async
+    dec: _red_async
+    global_: _red_async
+    gpu: _red_async
+    inc: _red_async
+    max: _red_async
+    mbarrier__complete_tx__bytes: _red_async
+    min: _red_async
+    mmio: _red_async
+    or_: _red_async
+    relaxed: _red_async
+    release: _red_async
+    s32: _red_async
+    s64: _red_async
+    shared__cluster: _red_async
+    sys: _red_async
+    u32: _red_async
+    u64: _red_async
+    xor: _red_async
 
 class _redux(_Instruction):
     """Reduce over the lanes of a warp."""
@@ -1270,11 +2003,22 @@ class _set(_Instruction):
 
 class _setmaxnreg(_Instruction):
     """Change the registers of the warpgroup."""
-    aligned: _setmaxnreg
-    dec: _setmaxnreg
-    inc: _setmaxnreg
-    sync: _setmaxnreg
-    u32: _setmaxnreg
+    dec: _setmaxnreg_dec
+    inc: _setmaxnreg_inc
+
+class _setmaxnreg_dec(_Instruction):
+    """Change the registers of the warpgroup."""
+    aligned: _setmaxnreg_dec
+    inc: _setmaxnreg_dec
+    sync: _setmaxnreg_dec
+    u32: _setmaxnreg_dec
+
+class _setmaxnreg_inc(_Instruction):
+    """Change the registers of the warpgroup."""
+    aligned: _setmaxnreg_inc
+    dec: _setmaxnreg_inc
+    sync: _setmaxnreg_inc
+    u32: _setmaxnreg_inc
 
 class _setp(_Instruction):
     """Compare and set predicates."""
@@ -1318,11 +2062,22 @@ class _setp(_Instruction):
 
 class _shf(_Instruction):
     """Funnel shift of two registers."""
-    b32: _shf
-    clamp: _shf
-    l: _shf
-    r: _shf
-    wrap: _shf
+    l: _shf_l
+    r: _shf_r
+
+class _shf_l(_Instruction):
+    """Funnel shift of two registers."""
+    b32: _shf_l
+    clamp: _shf_l
+    r: _shf_l
+    wrap: _shf_l
+
+class _shf_r(_Instruction):
+    """Funnel shift of two registers."""
+    b32: _shf_r
+    clamp: _shf_r
+    l: _shf_r
+    wrap: _shf_r
 
 class _shfl(_Instruction):
     """Exchange a register between lanes of a warp."""
@@ -1398,7 +2153,7 @@ class _sqrt(_Instruction):
     rz: _sqrt
 
 class _st(_Instruction):
-    """Store. Store asynchronously. Fill shared memory with zeros."""
+    """Store."""
     L1__evict_first: _st
     L1__evict_last: _st
     L1__evict_normal: _st
@@ -1408,13 +2163,13 @@ class _st(_Instruction):
     L2__evict_first: _st
     L2__evict_last: _st
     L2__evict_normal: _st
-    async_: _st
+    async_: _st_async
     b128: _st
     b16: _st
     b32: _st
     b64: _st
     b8: _st
-    bulk: _st
+    bulk: _st_bulk
     cg: _st
     cluster: _st
     cs: _st
@@ -1424,7 +2179,6 @@ class _st(_Instruction):
     global_: _st
     gpu: _st
     local: _st
-    mbarrier__complete_tx__bytes: _st
     mmio: _st
     param: _st
     param__func: _st
@@ -1449,6 +2203,40 @@ class _st(_Instruction):
     wb: _st
     weak: _st
     wt: _st
+
+class _st_async(_Instruction):
+    """Store asynchronously."""
+    b128: _st_async
+    b16: _st_async
+    b32: _st_async
+    b64: _st_async
+    b8: _st_async
+    cluster: _st_async
+    f32: _st_async
+    f64: _st_async
+    global_: _st_async
+    gpu: _st_async
+    mbarrier__complete_tx__bytes: _st_async
+    mmio: _st_async
+    release: _st_async
+    s16: _st_async
+    s32: _st_async
+    s64: _st_async
+    s8: _st_async
+    shared__cluster: _st_async
+    sys: _st_async
+    u16: _st_async
+    u32: _st_async
+    u64: _st_async
+    u8: _st_async
+    v2: _st_async
+    v4: _st_async
+    weak: _st_async
+
+class _st_bulk(_Instruction):
+    """Fill shared memory with zeros."""
+    shared__cta: _st_bulk
+    weak: _st_bulk
 
 class _stackrestore(_Instruction):
     """Set the stack pointer."""
@@ -1518,25 +2306,28 @@ class _subc(_Instruction):
 
 class _suld(_Instruction):
     """Load from a surface."""
-    _1d: _suld
-    _2d: _suld
-    _3d: _suld
-    a1d: _suld
-    a2d: _suld
-    b: _suld
-    b16: _suld
-    b32: _suld
-    b64: _suld
-    b8: _suld
-    ca: _suld
-    cg: _suld
-    clamp: _suld
-    cs: _suld
-    cv: _suld
-    trap: _suld
-    v2: _suld
-    v4: _suld
-    zero: _suld
+    b: _suld_b
+
+class _suld_b(_Instruction):
+    """Load from a surface."""
+    _1d: _suld_b
+    _2d: _suld_b
+    _3d: _suld_b
+    a1d: _suld_b
+    a2d: _suld_b
+    b16: _suld_b
+    b32: _suld_b
+    b64: _suld_b
+    b8: _suld_b
+    ca: _suld_b
+    cg: _suld_b
+    clamp: _suld_b
+    cs: _suld_b
+    cv: _suld_b
+    trap: _suld_b
+    v2: _suld_b
+    v4: _suld_b
+    zero: _suld_b
 
 class _suq(_Instruction):
     """Query a surface attribute."""
@@ -1551,47 +2342,86 @@ class _suq(_Instruction):
 
 class _sured(_Instruction):
     """Reduce into a surface, addressed by byte. Reduce into a surface, addressed by sample."""
-    _1d: _sured
-    _2d: _sured
-    _3d: _sured
-    add: _sured
-    and_: _sured
-    b: _sured
-    b32: _sured
-    clamp: _sured
-    max: _sured
-    min: _sured
-    or_: _sured
-    p: _sured
-    s32: _sured
-    s64: _sured
-    trap: _sured
-    u32: _sured
-    u64: _sured
-    zero: _sured
+    b: _sured_b
+    p: _sured_p
+
+class _sured_b(_Instruction):
+    """Reduce into a surface, addressed by byte."""
+    _1d: _sured_b
+    _2d: _sured_b
+    _3d: _sured_b
+    add: _sured_b
+    and_: _sured_b
+    b32: _sured_b
+    clamp: _sured_b
+    max: _sured_b
+    min: _sured_b
+    or_: _sured_b
+    s32: _sured_b
+    s64: _sured_b
+    trap: _sured_b
+    u32: _sured_b
+    u64: _sured_b
+    zero: _sured_b
+
+class _sured_p(_Instruction):
+    """Reduce into a surface, addressed by sample."""
+    _1d: _sured_p
+    _2d: _sured_p
+    _3d: _sured_p
+    add: _sured_p
+    and_: _sured_p
+    b32: _sured_p
+    clamp: _sured_p
+    max: _sured_p
+    min: _sured_p
+    or_: _sured_p
+    trap: _sured_p
+    zero: _sured_p
 
 class _sust(_Instruction):
     """Store to a surface. Store formatted to a surface."""
-    _1d: _sust
-    _2d: _sust
-    _3d: _sust
-    a1d: _sust
-    a2d: _sust
-    b: _sust
-    b16: _sust
-    b32: _sust
-    b64: _sust
-    b8: _sust
-    cg: _sust
-    clamp: _sust
-    cs: _sust
-    p: _sust
-    trap: _sust
-    v2: _sust
-    v4: _sust
-    wb: _sust
-    wt: _sust
-    zero: _sust
+    b: _sust_b
+    p: _sust_p
+
+class _sust_b(_Instruction):
+    """Store to a surface."""
+    _1d: _sust_b
+    _2d: _sust_b
+    _3d: _sust_b
+    a1d: _sust_b
+    a2d: _sust_b
+    b16: _sust_b
+    b32: _sust_b
+    b64: _sust_b
+    b8: _sust_b
+    cg: _sust_b
+    clamp: _sust_b
+    cs: _sust_b
+    trap: _sust_b
+    v2: _sust_b
+    v4: _sust_b
+    wb: _sust_b
+    wt: _sust_b
+    zero: _sust_b
+
+class _sust_p(_Instruction):
+    """Store formatted to a surface."""
+    _1d: _sust_p
+    _2d: _sust_p
+    _3d: _sust_p
+    a1d: _sust_p
+    a2d: _sust_p
+    b32: _sust_p
+    cg: _sust_p
+    clamp: _sust_p
+    cs: _sust_p
+    trap: _sust_p
+    v2: _sust_p
+    v4: _sust_p
+    wb: _sust_p
+    wt: _sust_p
+    zero: _sust_p
 
 class _szext(_Instruction):
     """Sign- or zero-extend from a given bit."""
@@ -1610,148 +2440,280 @@ class _tanh(_Instruction):
     f32: _tanh
 
 class _tcgen05(_Instruction):
-    """Allocate tensor memory. Free tensor memory. Give up the right to allocate tensor memory. Load from tensor
-    memory. Load from tensor memory and reduce. Load from tensor memory and compress. Store to tensor memory. Wait
-    for tensor memory accesses. Order tensor core operations with thread synchronisation. Track tensor core
-    operations with an mbarrier. Copy from shared to tensor memory. Shift rows of tensor memory. Matrix multiply-
-    accumulate into tensor memory. Sparse matrix multiply-accumulate into tensor memory. Weight-stationary matrix
-    multiply-accumulate into tensor memory. Sparse weight-stationary matrix multiply-accumulate into tensor
-    memory."""
-    NaN: _tcgen05
-    _128x128b: _tcgen05
-    _128x256b: _tcgen05
-    _16x128b: _tcgen05
-    _16x256b: _tcgen05
-    _16x32bx2: _tcgen05
-    _16x64b: _tcgen05
-    _32x128b: _tcgen05
-    _32x32b: _tcgen05
-    _4x256b: _tcgen05
-    _64x128b: _tcgen05
-    abs: _tcgen05
-    aligned: _tcgen05
-    alloc: _tcgen05
-    ashift: _tcgen05
-    b2: _tcgen05
-    b32: _tcgen05
-    b4x16_p64: _tcgen05
-    b64: _tcgen05
-    b6x16_p32: _tcgen05
-    b8x16: _tcgen05
-    block16: _tcgen05
-    block32: _tcgen05
-    block_scale: _tcgen05
-    collector__a__discard: _tcgen05
-    collector__a__fill: _tcgen05
-    collector__a__lastuse: _tcgen05
-    collector__a__use: _tcgen05
-    collector__b0__discard: _tcgen05
-    collector__b0__fill: _tcgen05
-    collector__b0__lastuse: _tcgen05
-    collector__b0__use: _tcgen05
-    collector__b1__discard: _tcgen05
-    collector__b1__fill: _tcgen05
-    collector__b1__lastuse: _tcgen05
-    collector__b1__use: _tcgen05
-    collector__b2__discard: _tcgen05
-    collector__b2__fill: _tcgen05
-    collector__b2__lastuse: _tcgen05
-    collector__b2__use: _tcgen05
-    collector__b3__discard: _tcgen05
-    collector__b3__fill: _tcgen05
-    collector__b3__lastuse: _tcgen05
-    collector__b3__use: _tcgen05
-    collector__b__discard: _tcgen05
-    collector__b__fill: _tcgen05
-    collector__b__lastuse: _tcgen05
-    collector__b__use: _tcgen05
-    commit: _tcgen05
-    cp: _tcgen05
-    cta_group__1: _tcgen05
-    cta_group__2: _tcgen05
-    dealloc: _tcgen05
-    decompress__lut__b: _tcgen05
-    down: _tcgen05
-    exclusive: _tcgen05
-    f32: _tcgen05
-    fence__after_thread_sync: _tcgen05
-    fence__before_thread_sync: _tcgen05
-    kind__f16: _tcgen05
-    kind__f8f6f4: _tcgen05
-    kind__i8: _tcgen05
-    kind__mxf4: _tcgen05
-    kind__mxf4nvf4: _tcgen05
-    kind__mxf8f6f4: _tcgen05
-    kind__tf32: _tcgen05
-    kind__ti16: _tcgen05
-    ld: _tcgen05
-    max: _tcgen05
-    mbarrier__arrive__one: _tcgen05
-    min: _tcgen05
-    mma: _tcgen05
-    multicast__cluster: _tcgen05
-    multicast__cluster__32b: _tcgen05
-    pack__16b: _tcgen05
-    red: _tcgen05
-    relinquish_alloc_permit: _tcgen05
-    s32: _tcgen05
-    scale_vec__1X: _tcgen05
-    scale_vec__2X: _tcgen05
-    scale_vec__4X: _tcgen05
-    shared__cluster: _tcgen05
-    shared__cta: _tcgen05
-    shift: _tcgen05
-    sp: _tcgen05
-    spcompress: _tcgen05
-    st: _tcgen05
-    sync: _tcgen05
-    sync_restrict__shared__read__mma__a: _tcgen05
-    u32: _tcgen05
-    unpack__16b: _tcgen05
-    wait__ld: _tcgen05
-    wait__st: _tcgen05
-    warpx2__01_23: _tcgen05
-    warpx2__02_13: _tcgen05
-    warpx4: _tcgen05
-    ws: _tcgen05
-    x1: _tcgen05
-    x128: _tcgen05
-    x16: _tcgen05
-    x2: _tcgen05
-    x32: _tcgen05
-    x4: _tcgen05
-    x64: _tcgen05
-    x8: _tcgen05
+    """Allocate tensor memory. Track tensor core operations with an mbarrier. Copy from shared to tensor memory.
+    Free tensor memory. Order tensor core operations with thread synchronisation. Load from tensor memory. Load from
+    tensor memory and reduce. Load from tensor memory and compress. Matrix multiply-accumulate into tensor memory.
+    Sparse matrix multiply-accumulate into tensor memory. Weight-stationary matrix multiply-accumulate into tensor
+    memory. Sparse weight-stationary matrix multiply-accumulate into tensor memory. Give up the right to allocate
+    tensor memory. Shift rows of tensor memory. Store to tensor memory. Wait for tensor memory accesses."""
+    alloc: _tcgen05_alloc
+    commit: _tcgen05_commit
+    cp: _tcgen05_cp
+    dealloc: _tcgen05_dealloc
+    fence__after_thread_sync: _tcgen05_fence__after_thread_sync
+    fence__before_thread_sync: _tcgen05_fence__before_thread_sync
+    ld: _tcgen05_ld
+    mma: _tcgen05_mma
+    relinquish_alloc_permit: _tcgen05_relinquish_alloc_permit
+    shift: _tcgen05_shift
+    st: _tcgen05_st
+    wait__ld: _tcgen05_wait__ld
+    wait__st: _tcgen05_wait__st
+
+class _tcgen05_alloc(_Instruction):
+    """Allocate tensor memory."""
+    aligned: _tcgen05_alloc
+    b32: _tcgen05_alloc
+    cta_group__1: _tcgen05_alloc
+    cta_group__2: _tcgen05_alloc
+    exclusive: _tcgen05_alloc
+    shared__cta: _tcgen05_alloc
+    sync: _tcgen05_alloc
+
+class _tcgen05_commit(_Instruction):
+    """Track tensor core operations with an mbarrier."""
+    b64: _tcgen05_commit
+    cta_group__1: _tcgen05_commit
+    cta_group__2: _tcgen05_commit
+    mbarrier__arrive__one: _tcgen05_commit
+    multicast__cluster: _tcgen05_commit
+    multicast__cluster__32b: _tcgen05_commit
+    shared__cluster: _tcgen05_commit
+    sync_restrict__shared__read__mma__a: _tcgen05_commit
+
+class _tcgen05_cp(_Instruction):
+    """Copy from shared to tensor memory."""
+    _128x128b: _tcgen05_cp
+    _128x256b: _tcgen05_cp
+    _32x128b: _tcgen05_cp
+    _4x256b: _tcgen05_cp
+    _64x128b: _tcgen05_cp
+    b4x16_p64: _tcgen05_cp
+    b6x16_p32: _tcgen05_cp
+    b8x16: _tcgen05_cp
+    cta_group__1: _tcgen05_cp
+    cta_group__2: _tcgen05_cp
+    warpx2__01_23: _tcgen05_cp
+    warpx2__02_13: _tcgen05_cp
+    warpx4: _tcgen05_cp
+
+class _tcgen05_dealloc(_Instruction):
+    """Free tensor memory."""
+    aligned: _tcgen05_dealloc
+    b32: _tcgen05_dealloc
+    cta_group__1: _tcgen05_dealloc
+    cta_group__2: _tcgen05_dealloc
+    exclusive: _tcgen05_dealloc
+    sync: _tcgen05_dealloc
+
+class _tcgen05_fence__after_thread_sync(_Instruction):
+    """Order tensor core operations with thread synchronisation."""
+    fence__before_thread_sync: _tcgen05_fence__after_thread_sync
+
+class _tcgen05_fence__before_thread_sync(_Instruction):
+    """Order tensor core operations with thread synchronisation."""
+    fence__after_thread_sync: _tcgen05_fence__before_thread_sync
+
+class _tcgen05_ld(_Instruction):
+    """Load from tensor memory."""
+    _16x128b: _tcgen05_ld
+    _16x256b: _tcgen05_ld
+    _16x32bx2: _tcgen05_ld
+    _16x64b: _tcgen05_ld
+    _32x32b: _tcgen05_ld
+    aligned: _tcgen05_ld
+    b32: _tcgen05_ld
+    pack__16b: _tcgen05_ld
+    red: _tcgen05_ld_red
+    spcompress: _tcgen05_ld_spcompress
+    sync: _tcgen05_ld
+    x1: _tcgen05_ld
+    x128: _tcgen05_ld
+    x16: _tcgen05_ld
+    x2: _tcgen05_ld
+    x32: _tcgen05_ld
+    x4: _tcgen05_ld
+    x64: _tcgen05_ld
+    x8: _tcgen05_ld
+
+class _tcgen05_ld_red(_Instruction):
+    """Load from tensor memory and reduce."""
+    _16x32bx2: _tcgen05_ld_red
+    _32x32b: _tcgen05_ld_red
+    NaN: _tcgen05_ld_red
+    abs: _tcgen05_ld_red
+    aligned: _tcgen05_ld_red
+    f32: _tcgen05_ld_red
+    max: _tcgen05_ld_red
+    min: _tcgen05_ld_red
+    s32: _tcgen05_ld_red
+    sync: _tcgen05_ld_red
+    u32: _tcgen05_ld_red
+    x128: _tcgen05_ld_red
+    x16: _tcgen05_ld_red
+    x2: _tcgen05_ld_red
+    x32: _tcgen05_ld_red
+    x4: _tcgen05_ld_red
+    x64: _tcgen05_ld_red
+    x8: _tcgen05_ld_red
+
+class _tcgen05_ld_spcompress(_Instruction):
+    """Load from tensor memory and compress."""
+    _32x32b: _tcgen05_ld_spcompress
+    abs: _tcgen05_ld_spcompress
+    aligned: _tcgen05_ld_spcompress
+    b2: _tcgen05_ld_spcompress
+    f32: _tcgen05_ld_spcompress
+    max: _tcgen05_ld_spcompress
+    min: _tcgen05_ld_spcompress
+    sync: _tcgen05_ld_spcompress
+    x128: _tcgen05_ld_spcompress
+    x16: _tcgen05_ld_spcompress
+    x32: _tcgen05_ld_spcompress
+    x4: _tcgen05_ld_spcompress
+    x64: _tcgen05_ld_spcompress
+    x8: _tcgen05_ld_spcompress
+
+class _tcgen05_mma(_Instruction):
+    """Matrix multiply-accumulate into tensor memory. Sparse matrix multiply-accumulate into tensor memory."""
+    ashift: _tcgen05_mma
+    block16: _tcgen05_mma
+    block32: _tcgen05_mma
+    block_scale: _tcgen05_mma
+    collector__a__discard: _tcgen05_mma
+    collector__a__fill: _tcgen05_mma
+    collector__a__lastuse: _tcgen05_mma
+    collector__a__use: _tcgen05_mma
+    collector__b__discard: _tcgen05_mma
+    collector__b__fill: _tcgen05_mma
+    collector__b__lastuse: _tcgen05_mma
+    collector__b__use: _tcgen05_mma
+    cta_group__1: _tcgen05_mma
+    cta_group__2: _tcgen05_mma
+    decompress__lut__b: _tcgen05_mma
+    kind__f16: _tcgen05_mma
+    kind__f8f6f4: _tcgen05_mma
+    kind__i8: _tcgen05_mma
+    kind__mxf4: _tcgen05_mma
+    kind__mxf4nvf4: _tcgen05_mma
+    kind__mxf8f6f4: _tcgen05_mma
+    kind__tf32: _tcgen05_mma
+    kind__ti16: _tcgen05_mma
+    scale_vec__1X: _tcgen05_mma
+    scale_vec__2X: _tcgen05_mma
+    scale_vec__4X: _tcgen05_mma
+    sp: _tcgen05_mma
+    ws: _tcgen05_mma_ws
+
+class _tcgen05_mma_ws(_Instruction):
+    """Weight-stationary matrix multiply-accumulate into tensor memory. Sparse weight-stationary matrix multiply-
+    accumulate into tensor memory."""
+    collector__b0__discard: _tcgen05_mma_ws
+    collector__b0__fill: _tcgen05_mma_ws
+    collector__b0__lastuse: _tcgen05_mma_ws
+    collector__b0__use: _tcgen05_mma_ws
+    collector__b1__discard: _tcgen05_mma_ws
+    collector__b1__fill: _tcgen05_mma_ws
+    collector__b1__lastuse: _tcgen05_mma_ws
+    collector__b1__use: _tcgen05_mma_ws
+    collector__b2__discard: _tcgen05_mma_ws
+    collector__b2__fill: _tcgen05_mma_ws
+    collector__b2__lastuse: _tcgen05_mma_ws
+    collector__b2__use: _tcgen05_mma_ws
+    collector__b3__discard: _tcgen05_mma_ws
+    collector__b3__fill: _tcgen05_mma_ws
+    collector__b3__lastuse: _tcgen05_mma_ws
+    collector__b3__use: _tcgen05_mma_ws
+    cta_group__1: _tcgen05_mma_ws
+    kind__f16: _tcgen05_mma_ws
+    kind__f8f6f4: _tcgen05_mma_ws
+    kind__i8: _tcgen05_mma_ws
+    kind__tf32: _tcgen05_mma_ws
+    kind__ti16: _tcgen05_mma_ws
+    sp: _tcgen05_mma_ws
+
+class _tcgen05_relinquish_alloc_permit(_Instruction):
+    """Give up the right to allocate tensor memory."""
+    aligned: _tcgen05_relinquish_alloc_permit
+    cta_group__1: _tcgen05_relinquish_alloc_permit
+    cta_group__2: _tcgen05_relinquish_alloc_permit
+    sync: _tcgen05_relinquish_alloc_permit
+
+class _tcgen05_shift(_Instruction):
+    """Shift rows of tensor memory."""
+    cta_group__1: _tcgen05_shift
+    cta_group__2: _tcgen05_shift
+    down: _tcgen05_shift
+
+class _tcgen05_st(_Instruction):
+    """Store to tensor memory."""
+    _16x128b: _tcgen05_st
+    _16x256b: _tcgen05_st
+    _16x32bx2: _tcgen05_st
+    _16x64b: _tcgen05_st
+    _32x32b: _tcgen05_st
+    aligned: _tcgen05_st
+    b32: _tcgen05_st
+    sync: _tcgen05_st
+    unpack__16b: _tcgen05_st
+    x1: _tcgen05_st
+    x128: _tcgen05_st
+    x16: _tcgen05_st
+    x2: _tcgen05_st
+    x32: _tcgen05_st
+    x4: _tcgen05_st
+    x64: _tcgen05_st
+    x8: _tcgen05_st
+
+class _tcgen05_wait__ld(_Instruction):
+    """Wait for tensor memory accesses."""
+    aligned: _tcgen05_wait__ld
+    sync: _tcgen05_wait__ld
+    wait__st: _tcgen05_wait__ld
+
+class _tcgen05_wait__st(_Instruction):
+    """Wait for tensor memory accesses."""
+    aligned: _tcgen05_wait__st
+    sync: _tcgen05_wait__st
+    wait__ld: _tcgen05_wait__st
 
 class _tensormap(_Instruction):
-    """Change a field of a tensor map. Copy a tensor map and make it visible to the tensormap proxy."""
-    aligned: _tensormap
-    b1024: _tensormap
-    b32: _tensormap
-    b64: _tensormap
-    box_dim: _tensormap
-    cluster: _tensormap
-    cp_fenceproxy: _tensormap
-    cta: _tensormap
-    element_stride: _tensormap
-    elemtype: _tensormap
-    fill_mode: _tensormap
-    global_: _tensormap
-    global_address: _tensormap
-    global_dim: _tensormap
-    global_stride: _tensormap
-    gpu: _tensormap
-    interleave_layout: _tensormap
-    rank: _tensormap
-    release: _tensormap
-    replace: _tensormap
-    shared__cta: _tensormap
-    swizzle_atomicity: _tensormap
-    swizzle_mode: _tensormap
-    sync: _tensormap
-    sys: _tensormap
-    tensormap__generic: _tensormap
-    tile: _tensormap
+    """Copy a tensor map and make it visible to the tensormap proxy. Change a field of a tensor map."""
+    cp_fenceproxy: _tensormap_cp_fenceproxy
+    replace: _tensormap_replace
+
+class _tensormap_cp_fenceproxy(_Instruction):
+    """Copy a tensor map and make it visible to the tensormap proxy."""
+    aligned: _tensormap_cp_fenceproxy
+    cluster: _tensormap_cp_fenceproxy
+    cta: _tensormap_cp_fenceproxy
+    global_: _tensormap_cp_fenceproxy
+    gpu: _tensormap_cp_fenceproxy
+    release: _tensormap_cp_fenceproxy
+    shared__cta: _tensormap_cp_fenceproxy
+    sync: _tensormap_cp_fenceproxy
+    sys: _tensormap_cp_fenceproxy
+    tensormap__generic: _tensormap_cp_fenceproxy
+
+class _tensormap_replace(_Instruction):
+    """Change a field of a tensor map."""
+    b1024: _tensormap_replace
+    b32: _tensormap_replace
+    b64: _tensormap_replace
+    box_dim: _tensormap_replace
+    element_stride: _tensormap_replace
+    elemtype: _tensormap_replace
+    fill_mode: _tensormap_replace
+    global_: _tensormap_replace
+    global_address: _tensormap_replace
+    global_dim: _tensormap_replace
+    global_stride: _tensormap_replace
+    interleave_layout: _tensormap_replace
+    rank: _tensormap_replace
+    shared__cta: _tensormap_replace
+    swizzle_atomicity: _tensormap_replace
+    swizzle_mode: _tensormap_replace
+    tile: _tensormap_replace
 
 class _testp(_Instruction):
     """Test a property of a float."""
@@ -1765,8 +2727,7 @@ class _testp(_Instruction):
     subnormal: _testp
 
 class _tex(_Instruction):
-    """Sample a texture. Sample the base level of a texture. Sample a texture at a given level of detail. Sample a
-    texture with given gradients."""
+    """Sample a texture."""
     _1d: _tex
     _2d: _tex
     _2dms: _tex
@@ -1775,17 +2736,70 @@ class _tex(_Instruction):
     a2d: _tex
     a2dms: _tex
     acube: _tex
-    base: _tex
+    base: _tex_base
     cube: _tex
     f16: _tex
     f16x2: _tex
     f32: _tex
-    grad: _tex
-    level: _tex
+    grad: _tex_grad
+    level: _tex_level
     s32: _tex
     u32: _tex
     v2: _tex
     v4: _tex
+
+class _tex_base(_Instruction):
+    """Sample the base level of a texture."""
+    _1d: _tex_base
+    _2d: _tex_base
+    _2dms: _tex_base
+    _3d: _tex_base
+    a1d: _tex_base
+    a2d: _tex_base
+    a2dms: _tex_base
+    acube: _tex_base
+    cube: _tex_base
+    f16: _tex_base
+    f16x2: _tex_base
+    f32: _tex_base
+    s32: _tex_base
+    u32: _tex_base
+    v2: _tex_base
+    v4: _tex_base
+
+class _tex_grad(_Instruction):
+    """Sample a texture with given gradients."""
+    _1d: _tex_grad
+    _2d: _tex_grad
+    _3d: _tex_grad
+    a1d: _tex_grad
+    a2d: _tex_grad
+    acube: _tex_grad
+    cube: _tex_grad
+    f16: _tex_grad
+    f16x2: _tex_grad
+    f32: _tex_grad
+    s32: _tex_grad
+    u32: _tex_grad
+    v2: _tex_grad
+    v4: _tex_grad
+
+class _tex_level(_Instruction):
+    """Sample a texture at a given level of detail."""
+    _1d: _tex_level
+    _2d: _tex_level
+    _3d: _tex_level
+    a1d: _tex_level
+    a2d: _tex_level
+    acube: _tex_level
+    cube: _tex_level
+    f16: _tex_level
+    f16x2: _tex_level
+    f32: _tex_level
+    s32: _tex_level
+    u32: _tex_level
+    v2: _tex_level
+    v4: _tex_level
 
 class _tld4(_Instruction):
     """Gather one component of four texels."""
@@ -1806,7 +2820,7 @@ class _trap(_Instruction):
     """Abort the grid."""
 
 class _txq(_Instruction):
-    """Query a texture or sampler attribute. Query a texture attribute at a level."""
+    """Query a texture or sampler attribute."""
     addr_mode_0: _txq
     addr_mode_1: _txq
     addr_mode_2: _txq
@@ -1818,11 +2832,18 @@ class _txq(_Instruction):
     filter_mode: _txq
     force_unnormalized_coords: _txq
     height: _txq
-    level: _txq
+    level: _txq_level
     normalized_coords: _txq
     num_mipmap_levels: _txq
     num_samples: _txq
     width: _txq
+
+class _txq_level(_Instruction):
+    """Query a texture attribute at a level."""
+    b32: _txq_level
+    depth: _txq_level
+    height: _txq_level
+    width: _txq_level
 
 class _vabsdiff(_Instruction):
     """Absolute difference of bytes, halves or words; merge into c or combine with it."""
@@ -2033,218 +3054,338 @@ class _vsub4(_Instruction):
     u32: _vsub4
 
 class _wgmma(_Instruction):
-    """Order register and shared accesses before wgmma. Close the wgmma group. Wait for wgmma groups. Matrix
-    multiply-accumulate of a warpgroup. Sparse matrix multiply-accumulate of a warpgroup."""
-    aligned: _wgmma
-    and_: _wgmma
-    b1: _wgmma
-    bf16: _wgmma
-    commit_group: _wgmma
-    e4m3: _wgmma
-    e5m2: _wgmma
-    f16: _wgmma
-    f32: _wgmma
-    fence: _wgmma
-    m64n104k16: _wgmma
-    m64n104k32: _wgmma
-    m64n104k64: _wgmma
-    m64n104k8: _wgmma
-    m64n112k16: _wgmma
-    m64n112k256: _wgmma
-    m64n112k32: _wgmma
-    m64n112k64: _wgmma
-    m64n112k8: _wgmma
-    m64n120k16: _wgmma
-    m64n120k32: _wgmma
-    m64n120k64: _wgmma
-    m64n120k8: _wgmma
-    m64n128k16: _wgmma
-    m64n128k256: _wgmma
-    m64n128k32: _wgmma
-    m64n128k64: _wgmma
-    m64n128k8: _wgmma
-    m64n136k16: _wgmma
-    m64n136k32: _wgmma
-    m64n136k64: _wgmma
-    m64n136k8: _wgmma
-    m64n144k16: _wgmma
-    m64n144k256: _wgmma
-    m64n144k32: _wgmma
-    m64n144k64: _wgmma
-    m64n144k8: _wgmma
-    m64n152k16: _wgmma
-    m64n152k32: _wgmma
-    m64n152k64: _wgmma
-    m64n152k8: _wgmma
-    m64n160k16: _wgmma
-    m64n160k256: _wgmma
-    m64n160k32: _wgmma
-    m64n160k64: _wgmma
-    m64n160k8: _wgmma
-    m64n168k16: _wgmma
-    m64n168k32: _wgmma
-    m64n168k64: _wgmma
-    m64n168k8: _wgmma
-    m64n16k16: _wgmma
-    m64n16k256: _wgmma
-    m64n16k32: _wgmma
-    m64n16k64: _wgmma
-    m64n16k8: _wgmma
-    m64n176k16: _wgmma
-    m64n176k256: _wgmma
-    m64n176k32: _wgmma
-    m64n176k64: _wgmma
-    m64n176k8: _wgmma
-    m64n184k16: _wgmma
-    m64n184k32: _wgmma
-    m64n184k64: _wgmma
-    m64n184k8: _wgmma
-    m64n192k16: _wgmma
-    m64n192k256: _wgmma
-    m64n192k32: _wgmma
-    m64n192k64: _wgmma
-    m64n192k8: _wgmma
-    m64n200k16: _wgmma
-    m64n200k32: _wgmma
-    m64n200k64: _wgmma
-    m64n200k8: _wgmma
-    m64n208k16: _wgmma
-    m64n208k256: _wgmma
-    m64n208k32: _wgmma
-    m64n208k64: _wgmma
-    m64n208k8: _wgmma
-    m64n216k16: _wgmma
-    m64n216k32: _wgmma
-    m64n216k64: _wgmma
-    m64n216k8: _wgmma
-    m64n224k16: _wgmma
-    m64n224k256: _wgmma
-    m64n224k32: _wgmma
-    m64n224k64: _wgmma
-    m64n224k8: _wgmma
-    m64n232k16: _wgmma
-    m64n232k32: _wgmma
-    m64n232k64: _wgmma
-    m64n232k8: _wgmma
-    m64n240k16: _wgmma
-    m64n240k256: _wgmma
-    m64n240k32: _wgmma
-    m64n240k64: _wgmma
-    m64n240k8: _wgmma
-    m64n248k16: _wgmma
-    m64n248k32: _wgmma
-    m64n248k64: _wgmma
-    m64n248k8: _wgmma
-    m64n24k16: _wgmma
-    m64n24k256: _wgmma
-    m64n24k32: _wgmma
-    m64n24k64: _wgmma
-    m64n24k8: _wgmma
-    m64n256k16: _wgmma
-    m64n256k256: _wgmma
-    m64n256k32: _wgmma
-    m64n256k64: _wgmma
-    m64n256k8: _wgmma
-    m64n32k16: _wgmma
-    m64n32k256: _wgmma
-    m64n32k32: _wgmma
-    m64n32k64: _wgmma
-    m64n32k8: _wgmma
-    m64n40k16: _wgmma
-    m64n40k32: _wgmma
-    m64n40k64: _wgmma
-    m64n40k8: _wgmma
-    m64n48k16: _wgmma
-    m64n48k256: _wgmma
-    m64n48k32: _wgmma
-    m64n48k64: _wgmma
-    m64n48k8: _wgmma
-    m64n56k16: _wgmma
-    m64n56k32: _wgmma
-    m64n56k64: _wgmma
-    m64n56k8: _wgmma
-    m64n64k16: _wgmma
-    m64n64k256: _wgmma
-    m64n64k32: _wgmma
-    m64n64k64: _wgmma
-    m64n64k8: _wgmma
-    m64n72k16: _wgmma
-    m64n72k32: _wgmma
-    m64n72k64: _wgmma
-    m64n72k8: _wgmma
-    m64n80k16: _wgmma
-    m64n80k256: _wgmma
-    m64n80k32: _wgmma
-    m64n80k64: _wgmma
-    m64n80k8: _wgmma
-    m64n88k16: _wgmma
-    m64n88k32: _wgmma
-    m64n88k64: _wgmma
-    m64n88k8: _wgmma
-    m64n8k16: _wgmma
-    m64n8k256: _wgmma
-    m64n8k32: _wgmma
-    m64n8k64: _wgmma
-    m64n8k8: _wgmma
-    m64n96k16: _wgmma
-    m64n96k256: _wgmma
-    m64n96k32: _wgmma
-    m64n96k64: _wgmma
-    m64n96k8: _wgmma
-    mma_async: _wgmma
-    popc: _wgmma
-    s32: _wgmma
-    s8: _wgmma
-    satfinite: _wgmma
-    sp: _wgmma
-    sync: _wgmma
-    tf32: _wgmma
-    u8: _wgmma
-    wait_group: _wgmma
+    """Close the wgmma group. Order register and shared accesses before wgmma. Matrix multiply-accumulate of a
+    warpgroup. Sparse matrix multiply-accumulate of a warpgroup. Wait for wgmma groups."""
+    commit_group: _wgmma_commit_group
+    fence: _wgmma_fence
+    mma_async: _wgmma_mma_async
+    wait_group: _wgmma_wait_group
+
+class _wgmma_commit_group(_Instruction):
+    """Close the wgmma group."""
+    aligned: _wgmma_commit_group
+    sync: _wgmma_commit_group
+
+class _wgmma_fence(_Instruction):
+    """Order register and shared accesses before wgmma."""
+    aligned: _wgmma_fence
+    sync: _wgmma_fence
+
+class _wgmma_mma_async(_Instruction):
+    """Matrix multiply-accumulate of a warpgroup. Sparse matrix multiply-accumulate of a warpgroup."""
+    aligned: _wgmma_mma_async
+    and_: _wgmma_mma_async
+    b1: _wgmma_mma_async
+    bf16: _wgmma_mma_async
+    e4m3: _wgmma_mma_async
+    e5m2: _wgmma_mma_async
+    f16: _wgmma_mma_async
+    f32: _wgmma_mma_async
+    m64n104k16: _wgmma_mma_async
+    m64n104k32: _wgmma_mma_async
+    m64n104k64: _wgmma_mma_async
+    m64n104k8: _wgmma_mma_async
+    m64n112k16: _wgmma_mma_async
+    m64n112k256: _wgmma_mma_async
+    m64n112k32: _wgmma_mma_async
+    m64n112k64: _wgmma_mma_async
+    m64n112k8: _wgmma_mma_async
+    m64n120k16: _wgmma_mma_async
+    m64n120k32: _wgmma_mma_async
+    m64n120k64: _wgmma_mma_async
+    m64n120k8: _wgmma_mma_async
+    m64n128k16: _wgmma_mma_async
+    m64n128k256: _wgmma_mma_async
+    m64n128k32: _wgmma_mma_async
+    m64n128k64: _wgmma_mma_async
+    m64n128k8: _wgmma_mma_async
+    m64n136k16: _wgmma_mma_async
+    m64n136k32: _wgmma_mma_async
+    m64n136k64: _wgmma_mma_async
+    m64n136k8: _wgmma_mma_async
+    m64n144k16: _wgmma_mma_async
+    m64n144k256: _wgmma_mma_async
+    m64n144k32: _wgmma_mma_async
+    m64n144k64: _wgmma_mma_async
+    m64n144k8: _wgmma_mma_async
+    m64n152k16: _wgmma_mma_async
+    m64n152k32: _wgmma_mma_async
+    m64n152k64: _wgmma_mma_async
+    m64n152k8: _wgmma_mma_async
+    m64n160k16: _wgmma_mma_async
+    m64n160k256: _wgmma_mma_async
+    m64n160k32: _wgmma_mma_async
+    m64n160k64: _wgmma_mma_async
+    m64n160k8: _wgmma_mma_async
+    m64n168k16: _wgmma_mma_async
+    m64n168k32: _wgmma_mma_async
+    m64n168k64: _wgmma_mma_async
+    m64n168k8: _wgmma_mma_async
+    m64n16k16: _wgmma_mma_async
+    m64n16k256: _wgmma_mma_async
+    m64n16k32: _wgmma_mma_async
+    m64n16k64: _wgmma_mma_async
+    m64n16k8: _wgmma_mma_async
+    m64n176k16: _wgmma_mma_async
+    m64n176k256: _wgmma_mma_async
+    m64n176k32: _wgmma_mma_async
+    m64n176k64: _wgmma_mma_async
+    m64n176k8: _wgmma_mma_async
+    m64n184k16: _wgmma_mma_async
+    m64n184k32: _wgmma_mma_async
+    m64n184k64: _wgmma_mma_async
+    m64n184k8: _wgmma_mma_async
+    m64n192k16: _wgmma_mma_async
+    m64n192k256: _wgmma_mma_async
+    m64n192k32: _wgmma_mma_async
+    m64n192k64: _wgmma_mma_async
+    m64n192k8: _wgmma_mma_async
+    m64n200k16: _wgmma_mma_async
+    m64n200k32: _wgmma_mma_async
+    m64n200k64: _wgmma_mma_async
+    m64n200k8: _wgmma_mma_async
+    m64n208k16: _wgmma_mma_async
+    m64n208k256: _wgmma_mma_async
+    m64n208k32: _wgmma_mma_async
+    m64n208k64: _wgmma_mma_async
+    m64n208k8: _wgmma_mma_async
+    m64n216k16: _wgmma_mma_async
+    m64n216k32: _wgmma_mma_async
+    m64n216k64: _wgmma_mma_async
+    m64n216k8: _wgmma_mma_async
+    m64n224k16: _wgmma_mma_async
+    m64n224k256: _wgmma_mma_async
+    m64n224k32: _wgmma_mma_async
+    m64n224k64: _wgmma_mma_async
+    m64n224k8: _wgmma_mma_async
+    m64n232k16: _wgmma_mma_async
+    m64n232k32: _wgmma_mma_async
+    m64n232k64: _wgmma_mma_async
+    m64n232k8: _wgmma_mma_async
+    m64n240k16: _wgmma_mma_async
+    m64n240k256: _wgmma_mma_async
+    m64n240k32: _wgmma_mma_async
+    m64n240k64: _wgmma_mma_async
+    m64n240k8: _wgmma_mma_async
+    m64n248k16: _wgmma_mma_async
+    m64n248k32: _wgmma_mma_async
+    m64n248k64: _wgmma_mma_async
+    m64n248k8: _wgmma_mma_async
+    m64n24k16: _wgmma_mma_async
+    m64n24k256: _wgmma_mma_async
+    m64n24k32: _wgmma_mma_async
+    m64n24k64: _wgmma_mma_async
+    m64n24k8: _wgmma_mma_async
+    m64n256k16: _wgmma_mma_async
+    m64n256k256: _wgmma_mma_async
+    m64n256k32: _wgmma_mma_async
+    m64n256k64: _wgmma_mma_async
+    m64n256k8: _wgmma_mma_async
+    m64n32k16: _wgmma_mma_async
+    m64n32k256: _wgmma_mma_async
+    m64n32k32: _wgmma_mma_async
+    m64n32k64: _wgmma_mma_async
+    m64n32k8: _wgmma_mma_async
+    m64n40k16: _wgmma_mma_async
+    m64n40k32: _wgmma_mma_async
+    m64n40k64: _wgmma_mma_async
+    m64n40k8: _wgmma_mma_async
+    m64n48k16: _wgmma_mma_async
+    m64n48k256: _wgmma_mma_async
+    m64n48k32: _wgmma_mma_async
+    m64n48k64: _wgmma_mma_async
+    m64n48k8: _wgmma_mma_async
+    m64n56k16: _wgmma_mma_async
+    m64n56k32: _wgmma_mma_async
+    m64n56k64: _wgmma_mma_async
+    m64n56k8: _wgmma_mma_async
+    m64n64k16: _wgmma_mma_async
+    m64n64k256: _wgmma_mma_async
+    m64n64k32: _wgmma_mma_async
+    m64n64k64: _wgmma_mma_async
+    m64n64k8: _wgmma_mma_async
+    m64n72k16: _wgmma_mma_async
+    m64n72k32: _wgmma_mma_async
+    m64n72k64: _wgmma_mma_async
+    m64n72k8: _wgmma_mma_async
+    m64n80k16: _wgmma_mma_async
+    m64n80k256: _wgmma_mma_async
+    m64n80k32: _wgmma_mma_async
+    m64n80k64: _wgmma_mma_async
+    m64n80k8: _wgmma_mma_async
+    m64n88k16: _wgmma_mma_async
+    m64n88k32: _wgmma_mma_async
+    m64n88k64: _wgmma_mma_async
+    m64n88k8: _wgmma_mma_async
+    m64n8k16: _wgmma_mma_async
+    m64n8k256: _wgmma_mma_async
+    m64n8k32: _wgmma_mma_async
+    m64n8k64: _wgmma_mma_async
+    m64n8k8: _wgmma_mma_async
+    m64n96k16: _wgmma_mma_async
+    m64n96k256: _wgmma_mma_async
+    m64n96k32: _wgmma_mma_async
+    m64n96k64: _wgmma_mma_async
+    m64n96k8: _wgmma_mma_async
+    popc: _wgmma_mma_async
+    s32: _wgmma_mma_async
+    s8: _wgmma_mma_async
+    satfinite: _wgmma_mma_async
+    sp: _wgmma_mma_async
+    sync: _wgmma_mma_async
+    tf32: _wgmma_mma_async
+    u8: _wgmma_mma_async
+
+class _wgmma_wait_group(_Instruction):
+    """Wait for wgmma groups."""
+    aligned: _wgmma_wait_group
+    sync: _wgmma_wait_group
 
 class _wmma(_Instruction):
-    """Load a fragment of A. Load a fragment of C. Load a fragment of B. Store a fragment of D. Matrix multiply-
-    accumulate on fragments."""
-    a: _wmma
-    aligned: _wmma
-    and_: _wmma
-    b: _wmma
-    b1: _wmma
-    bf16: _wmma
-    c: _wmma
-    col: _wmma
-    d: _wmma
-    f16: _wmma
-    f32: _wmma
-    f64: _wmma
-    global_: _wmma
-    load: _wmma
-    m16n16k16: _wmma
-    m16n16k8: _wmma
-    m32n8k16: _wmma
-    m8n32k16: _wmma
-    m8n8k128: _wmma
-    m8n8k32: _wmma
-    m8n8k4: _wmma
-    mma: _wmma
-    popc: _wmma
-    rm: _wmma
-    rn: _wmma
-    row: _wmma
-    rp: _wmma
-    rz: _wmma
-    s32: _wmma
-    s4: _wmma
-    s8: _wmma
-    satfinite: _wmma
-    shared: _wmma
-    shared__cta: _wmma
-    store: _wmma
-    sync: _wmma
-    tf32: _wmma
-    u4: _wmma
-    u8: _wmma
-    xor: _wmma
+    """Load a fragment of A. Load a fragment of B. Load a fragment of C. Matrix multiply-accumulate on fragments.
+    Store a fragment of D."""
+    load: _wmma_load
+    mma: _wmma_mma
+    store: _wmma_store
+
+class _wmma_load(_Instruction):
+    """Load a fragment of A. Load a fragment of B. Load a fragment of C."""
+    a: _wmma_load_a
+    b: _wmma_load_b
+    c: _wmma_load_c
+
+class _wmma_load_a(_Instruction):
+    """Load a fragment of A."""
+    aligned: _wmma_load_a
+    b: _wmma_load_a
+    b1: _wmma_load_a
+    bf16: _wmma_load_a
+    col: _wmma_load_a
+    f16: _wmma_load_a
+    f64: _wmma_load_a
+    global_: _wmma_load_a
+    m16n16k16: _wmma_load_a
+    m16n16k8: _wmma_load_a
+    m32n8k16: _wmma_load_a
+    m8n32k16: _wmma_load_a
+    m8n8k128: _wmma_load_a
+    m8n8k32: _wmma_load_a
+    m8n8k4: _wmma_load_a
+    row: _wmma_load_a
+    s4: _wmma_load_a
+    s8: _wmma_load_a
+    shared: _wmma_load_a
+    shared__cta: _wmma_load_a
+    sync: _wmma_load_a
+    tf32: _wmma_load_a
+    u4: _wmma_load_a
+    u8: _wmma_load_a
+
+class _wmma_load_b(_Instruction):
+    """Load a fragment of A. Load a fragment of B."""
+    a: _wmma_load_b
+    aligned: _wmma_load_b
+    b1: _wmma_load_b
+    bf16: _wmma_load_b
+    col: _wmma_load_b
+    f16: _wmma_load_b
+    f64: _wmma_load_b
+    global_: _wmma_load_b
+    m16n16k16: _wmma_load_b
+    m16n16k8: _wmma_load_b
+    m32n8k16: _wmma_load_b
+    m8n32k16: _wmma_load_b
+    m8n8k128: _wmma_load_b
+    m8n8k32: _wmma_load_b
+    m8n8k4: _wmma_load_b
+    row: _wmma_load_b
+    s4: _wmma_load_b
+    s8: _wmma_load_b
+    shared: _wmma_load_b
+    shared__cta: _wmma_load_b
+    sync: _wmma_load_b
+    tf32: _wmma_load_b
+    u4: _wmma_load_b
+    u8: _wmma_load_b
+
+class _wmma_load_c(_Instruction):
+    """Load a fragment of C."""
+    aligned: _wmma_load_c
+    col: _wmma_load_c
+    f16: _wmma_load_c
+    f32: _wmma_load_c
+    f64: _wmma_load_c
+    global_: _wmma_load_c
+    m16n16k16: _wmma_load_c
+    m16n16k8: _wmma_load_c
+    m32n8k16: _wmma_load_c
+    m8n32k16: _wmma_load_c
+    m8n8k128: _wmma_load_c
+    m8n8k32: _wmma_load_c
+    m8n8k4: _wmma_load_c
+    row: _wmma_load_c
+    s32: _wmma_load_c
+    shared: _wmma_load_c
+    shared__cta: _wmma_load_c
+    sync: _wmma_load_c
+
+class _wmma_mma(_Instruction):
+    """Matrix multiply-accumulate on fragments."""
+    aligned: _wmma_mma
+    and_: _wmma_mma
+    b1: _wmma_mma
+    bf16: _wmma_mma
+    col: _wmma_mma
+    f16: _wmma_mma
+    f32: _wmma_mma
+    f64: _wmma_mma
+    m16n16k16: _wmma_mma
+    m16n16k8: _wmma_mma
+    m32n8k16: _wmma_mma
+    m8n32k16: _wmma_mma
+    m8n8k128: _wmma_mma
+    m8n8k32: _wmma_mma
+    m8n8k4: _wmma_mma
+    popc: _wmma_mma
+    rm: _wmma_mma
+    rn: _wmma_mma
+    row: _wmma_mma
+    rp: _wmma_mma
+    rz: _wmma_mma
+    s32: _wmma_mma
+    s4: _wmma_mma
+    s8: _wmma_mma
+    satfinite: _wmma_mma
+    sync: _wmma_mma
+    tf32: _wmma_mma
+    u4: _wmma_mma
+    u8: _wmma_mma
+    xor: _wmma_mma
+
+class _wmma_store(_Instruction):
+    """Store a fragment of D."""
+    d: _wmma_store_d
+
+class _wmma_store_d(_Instruction):
+    """Store a fragment of D."""
+    aligned: _wmma_store_d
+    col: _wmma_store_d
+    f16: _wmma_store_d
+    f32: _wmma_store_d
+    f64: _wmma_store_d
+    global_: _wmma_store_d
+    m16n16k16: _wmma_store_d
+    m16n16k8: _wmma_store_d
+    m32n8k16: _wmma_store_d
+    m8n32k16: _wmma_store_d
+    m8n8k128: _wmma_store_d
+    m8n8k32: _wmma_store_d
+    m8n8k4: _wmma_store_d
+    row: _wmma_store_d
+    s32: _wmma_store_d
+    shared: _wmma_store_d
+    shared__cta: _wmma_store_d
+    sync: _wmma_store_d
 
 class _xor(_Instruction):
     """Bitwise exclusive or."""

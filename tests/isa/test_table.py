@@ -13,7 +13,7 @@ import pytest
 
 from pyptx import isa
 from pyptx.errors import TableError
-from pyptx.isa import generate, means
+from pyptx.isa import generate, means, stubs
 from pyptx.isa._match import _places
 from pyptx.isa._schema import Family, form
 from pyptx.isa._syntax import Part
@@ -165,20 +165,35 @@ def test_every_pure_form_has_a_meaning_or_is_named_here():
 
 # files and lookups ------------------------------------------------------------------------------------------------
 
-def test_isa_json_is_current():
-    assert generate.PATH.read_text(encoding="utf-8") == generate.text(), "stale; run: python -m pyptx.isa.generate"
-    assert generate.STUB_PATH.read_text(encoding="utf-8") == generate.stub(), "stale; run: python -m pyptx.isa.generate"
-    assert generate.SPECIAL_PATH.read_text(encoding="utf-8") == generate.special_stub(), \
-        "stale; run: python -m pyptx.isa.generate"
+@pytest.mark.parametrize("path", generate.files(), ids=lambda path: path.name)
+def test_what_is_generated_is_current(path):
+    assert path.read_text(encoding="utf-8") == generate.files()[path], "stale; run: python -m pyptx.isa.generate"
+
+
+def classes() -> dict[str, dict[str, str]]:
+    """Classes of the stub of `ptx.inst`: attribute -> the class of what is behind it."""
+    return {node.name: {item.target.id: item.annotation.id for item in node.body if isinstance(item, ast.AnnAssign)}
+            for node in ast.parse(stubs.instruction_stub()).body if isinstance(node, ast.ClassDef)}
 
 
 def test_the_stub_declares_every_mnemonic():
-    classes = {node.name: {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-               for node in ast.parse(generate.stub()).body if isinstance(node, ast.ClassDef)}
-    assert classes["_Instructions"] == {python_word(opcode) for opcode in isa.OPS}
-    for opcode in isa.OPS:
-        first = {python_word(part) for word in isa.complete(opcode) for part in word[1:].split(".")}
-        assert {word for word in first if word.isidentifier()} <= classes[f"_{opcode}"], opcode
+    found, rng = classes(), random.Random(3)
+    assert found["_Instructions"] == {python_word(opcode): f"_{opcode}" for opcode in isa.OPS}
+    for row in FORMS:
+        for words in mnemonics(row, 3, rng):
+            at = f"_{row.op.opcode}"
+            for part in (part for word in words for part in word[1:].split(".")):
+                if (spelled := python_word(part)).isidentifier():                       # not sp::2:4
+                    assert spelled in found[at], (row, words)
+                    at = found[at][spelled]
+
+
+def test_the_stub_offers_what_may_follow_fixed_words():
+    found = classes()
+    assert set(found["_wgmma"]) == {"commit_group", "fence", "mma_async", "wait_group"}
+    assert {"bulk", "ca", "cg", "wait_group"} <= set(found["_cp_async"]) and "tile" not in found["_cp_async"]
+    assert found["_cp_async_bulk"]["tensor"] == "_cp_async_bulk_tensor"
+    assert {"tile", "im2col", "_2d"} <= set(found["_cp_async_bulk_tensor"])
 
 
 def test_the_table_imports_the_standard_library_only():

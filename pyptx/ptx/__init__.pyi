@@ -1,0 +1,74 @@
+"""Written by `python -m pyptx.isa.generate`; do not edit."""
+
+from pyptx.ptx import cluster as cluster
+from pyptx.ptx import cp as cp
+from pyptx.ptx import fence as fence
+from pyptx.ptx import mbarrier as mbarrier
+from pyptx.ptx import mma as mma
+from pyptx.ptx import tcgen05 as tcgen05
+from pyptx.ptx import tma as tma
+from pyptx.ptx import warp as warp
+from pyptx.ptx import wgmma as wgmma
+from pyptx.ptx.arithmetic import add as add
+from pyptx.ptx.arithmetic import and_ as and_
+from pyptx.ptx.arithmetic import mad as mad
+from pyptx.ptx.arithmetic import mul as mul
+from pyptx.ptx.arithmetic import not_ as not_
+from pyptx.ptx.arithmetic import or_ as or_
+from pyptx.ptx.arithmetic import selp as selp
+from pyptx.ptx.arithmetic import setp as setp
+from pyptx.ptx.arithmetic import shl as shl
+from pyptx.ptx.arithmetic import shr as shr
+from pyptx.ptx.arithmetic import sub as sub
+from pyptx.ptx.arithmetic import xor_ as xor_
+from pyptx.ptx.barrier import NamedBarrier as NamedBarrier
+from pyptx.ptx.barrier import bar as bar
+from pyptx.ptx.barrier import elect_sync as elect_sync
+from pyptx.ptx.barrier import named_barrier as named_barrier
+from pyptx.ptx.barrier import setmaxnreg as setmaxnreg
+from pyptx.ptx.barrier import setmaxnreg_dec as setmaxnreg_dec
+from pyptx.ptx.barrier import setmaxnreg_inc as setmaxnreg_inc
+from pyptx.ptx.control import bra as bra
+from pyptx.ptx.control import else_ as else_
+from pyptx.ptx.control import if_ as if_
+from pyptx.ptx.control import kloop as kloop
+from pyptx.ptx.control import label as label
+from pyptx.ptx.control import loop as loop
+from pyptx.ptx.control import pragma as pragma
+from pyptx.ptx.control import range_ as range_
+from pyptx.ptx.control import ret as ret
+from pyptx.ptx.control import scope as scope
+from pyptx.ptx.data import cvt as cvt
+from pyptx.ptx.data import ld as ld
+from pyptx.ptx.data import mov as mov
+from pyptx.ptx.data import st as st
+from pyptx.ptx.instructions import inst as inst
+from pyptx.ptx.instructions import pipe as pipe
+from pyptx.ptx.intrinsics import expr as expr
+from pyptx.ptx.intrinsics import intrinsic as intrinsic
+from pyptx.ptx.matrix import ldmatrix as ldmatrix
+from pyptx.ptx.matrix import movmatrix as movmatrix
+from pyptx.ptx.matrix import stmatrix as stmatrix
+from pyptx.ptx.matrix import stmatrix_x4_trans_f32_bf16 as stmatrix_x4_trans_f32_bf16
+from pyptx.ptx.memory import addr as addr
+from pyptx.ptx.memory import cvta as cvta
+from pyptx.ptx.memory import global_ptrs as global_ptrs
+from pyptx.ptx.memory import param as param
+from pyptx.ptx.memory import var as var
+from pyptx.ptx.pipelines import PipelineState as PipelineState
+from pyptx.ptx.pipelines import pipeline as pipeline
+from pyptx.ptx.rawtext import file_ as file_
+from pyptx.ptx.rawtext import loc as loc
+from pyptx.ptx.rawtext import raw as raw
+from pyptx.ptx.special import ctaid_x as ctaid_x
+from pyptx.ptx.special import ctaid_y as ctaid_y
+from pyptx.ptx.special import special as special
+from pyptx.ptx.special import sreg as sreg
+
+__all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x",
+           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst",
+           "intrinsic", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
+           "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_",
+           "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr",
+           "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var",
+           "warp", "wgmma", "xor_"]
