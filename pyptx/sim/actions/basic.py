@@ -71,7 +71,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """Element-wise read-modify-write; `type` is the element's, `packed` two of them in 32 bits. `new` is for cas."""
+    """Element-wise read-modify-write; `type` is the element's, `packed` two of them in 32 bits. `new` is for cas.
+
+    `subnormal`: sums of f32 keep subnormals in global memory too.
+    """
 
     address: Address
     operation: str
@@ -82,6 +85,7 @@ class Atomic:
     data: tuple[Reg | None, ...]
     source: tuple[Value, ...]
     new: tuple[Value, ...] = ()
+    subnormal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

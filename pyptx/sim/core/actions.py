@@ -182,7 +182,7 @@ def _atomic(e: Encoder, action: act.Atomic) -> None:
     if type_name[0] == "b" and type_name != "bf16":
         type_name = "u64" if size > 4 else "u" + type_name[1:]              # bits count as unsigned
     type_code = FORMATS.index(type_name)
-    code = _ATOMICS.index(action.operation) | type_code << 8 | action.packed << 16 | wide << 17
+    code = _ATOMICS.index(action.operation) | type_code << 8 | action.packed << 16 | wide << 17 | action.subnormal << 18
     width = 128 if wide else width
     e.emit("atom", aux=e.operand_list([*targets, *sources, *new]), aux2=code,
            **_address(e, action.address, size, count, width))

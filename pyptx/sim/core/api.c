@@ -8,11 +8,11 @@ static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_
                                       tmem_ops, tcgen05_ops, texture_ops, surface_ops};
 
 static void f_nop(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
-static void f_clock(Ctx *x, const Op *o, u32 m) {                        // instructions this warp issued; mod 1: 64 bits
-    u64 now = x->warp->issued;
+void read_clock(Ctx *x, const Op *o, u32 m) {                            // instructions this warp issued; mod 1: 64 bits
+    u64 now = x->turn_end - x->turn_left;
     if (o->mod) put64(x, o->d, (V64)now, m); else put32(x, o->d, (V32)(u32)(now >> o->imm), m);
 }
-const Entry control_ops[] = {{"nop", f_nop}, {"clock", f_clock}, {0, 0}};
+const Entry control_ops[] = {{"nop", f_nop}, {"clock", read_clock}, {0, 0}};
 
 void raise_fault(Ctx *x, u32 kind, u32 lane, u64 address, u64 extra) {
     x->status = FAULT;

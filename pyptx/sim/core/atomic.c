@@ -1,6 +1,7 @@
 // atom and red: lanes in order, one after the other. Vector forms are atomic per element.
 //
-// Op.mod as for loads. Op.aux2: operation | type << 8. Pool from Op.aux: `elements` destinations (NONE when the result
+// Op.mod as for loads. Op.aux2: operation | type << 8 | two in 32 bits << 16 | 128 bits
+// << 17 | sums of f32 are never flushed << 18. Pool from Op.aux: `elements` destinations (NONE when the result
 // is dropped), then sources, then for cas the new values.
 #include "watch.h"
 
@@ -73,6 +74,7 @@ static void f_atom(Ctx *x, const Op *o, u32 m) {
         u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 1) : t.host + t.addr[i] + i * t.stride;
         if (!p) return;
         int ftz = t.space == GLOBAL || (t.space == MIXED && !t.remote && t.addr[i] - x->shared_window >= (u64)1 << 32);
+        if (o->aux2 >> 18 & 1) ftz = 0;
         if (operation >= EXCH && operation <= CAS && count == 2 && o->aux2 >> 17 & 1) {      // b128: both halves at once
             u64 old[2], b[2], c[2] = {0, 0};
             memcpy(old, p, 16);

@@ -45,7 +45,7 @@ static Step step_of(Ctx *x, const Op *o) {
         Step own = x->watch ? 0 : butterfly_step(x, o);
         return own ? own : step_sync;
     }
-    if (special) return chain_end;
+    if (special || o->fn == read_clock) return chain_end;
     if (guarded) return step_guarded;
     Step own = quick_step(o);
     if (!own && !x->marks && !x->watch) own = memory_step(o, x->pool);

@@ -179,6 +179,7 @@ struct Ctx {
     Link *link;
     Run *run;
     Executed *executed;         // differences between an operation and the one before, see settle_counts
+    u64 turn_end, turn_left;    // warp-instructions at the end of the turn, and left of it; see read_clock
     u32 chain_start;
     Segment *segments;
     u64 nsegments;
@@ -264,6 +265,7 @@ static inline u32 of_f32(float v) { return __builtin_bit_cast(u32, v); }
 static inline double as_f64(u64 v) { return __builtin_bit_cast(double, v); }
 static inline u64 of_f64(double v) { return __builtin_bit_cast(u64, v); }
 
+void read_clock(Ctx *x, const Op *o, u32 m);                             // api.c; needs Ctx.turn_left, so it ends a chain
 void raise_fault(Ctx *x, u32 kind, u32 lane, u64 address, u64 extra);
 void set_rounding(u32 mode);
 u64 plain_arithmetic(void);                                             // no flushing, whatever the caller's thread does

@@ -39,7 +39,7 @@ static u32 waits_at(Ctx *x, const Warp *w) {
 
 int debug_turn(Ctx *x, Cta *c, Warp *w, u32 *n, u64 left) {
     Debug *d = x->debug;
-    w->issued -= *n;                                                     // counted at the end of a turn only: %clock reads it
+    w->issued -= *n;                                                     // counted at the end of a turn only
     d->turn += *n;
     if (x->status == STOPPED) {
         c->stopped = w->index + 1;

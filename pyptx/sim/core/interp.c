@@ -1,6 +1,7 @@
 // One warp: groups of lanes at different places, run one at a time, reconverging at the immediate post-dominator of
 // the branch that split them. The reference engine (reference/warp.py) takes the same decisions in the same order.
 #include "chain.h"
+#include "debug.h"
 
 static u32 free_group(Warp *w) {
     u32 g = 0;
@@ -135,6 +136,7 @@ u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
     x->base[3] = w->sregs;
     if (UNLIKELY(x->warp_issues != 0)) count_for_warp(x);
     u64 left = quantum;
+    x->turn_end = w->issued + quantum + (UNLIKELY(x->debug != 0) ? x->debug->turn : 0);
     const Op *ops = x->ops;
 resume:;
     Group *g = &w->g[w->cur];
@@ -176,6 +178,7 @@ resume:;
         }
         if (LIKELY(!(flags & F_SPECIAL))) {
             x->pc = pc;
+            x->turn_left = left;
             o->fn(x, o, flags & F_FULL ? ALL : m);
             if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }
             pc++;

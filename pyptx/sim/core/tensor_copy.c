@@ -90,7 +90,8 @@ static void convert(u32 type, u8 *data, u32 bytes) {
         u32 v;
         memcpy(&v, data + k, 4);
         if (type != 11 && !(v & 0x7f800000)) v &= 0x80000000;
-        if (type != 8 && (v & 0x7f800000) != 0x7f800000) v = (v + 0xfff + (v >> 13 & 1)) & 0xffffe000;
+        if (type != 8 && (v & 0x7fffffff) > 0x7f800000) v = 0x7fffe000;
+        else if (type != 8 && (v & 0x7f800000) != 0x7f800000) v = (v + 0xfff + (v >> 13 & 1)) & 0xffffe000;
         memcpy(data + k, &v, 4);
     }
 }

@@ -26,5 +26,4 @@ def atomic(o: Operands) -> Action | None:
     new = o.values("c") if operation == "cas" else ()
     packed = type_name.endswith("x2")
     return Atomic(o.address("a", space), operation, type_name.removesuffix("x2"), packed, size_of(type_name),
-                  len(source), data,
-                  source, new)
+                  len(source), data, source, new, ".noftz" in modifiers)

@@ -190,7 +190,7 @@ def _atomic(runner, action: act.Atomic, lanes: list[int], addresses: list[int], 
             spaces: set[str]) -> None:
     for lane, address, place in zip(lanes, addresses, places, strict=True):
         one = 1 << lane
-        ftz = spaces == {"global"} or (len(spaces) > 1 and space_of(address) != "shared")
+        ftz = not action.subnormal and (spaces == {"global"} or (len(spaces) > 1 and space_of(address) != "shared"))
         for k, source in enumerate(action.source):
             cut = (1 << 8 * action.size) - 1
             old = place.get(k * action.size, action.size)

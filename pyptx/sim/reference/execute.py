@@ -28,7 +28,7 @@ def execute(runner, action: act.Action, mask: int) -> None:
         case act.Load() | act.Store() | act.Atomic():
             access.run(runner, action, mask)
         case act.Clock(data, shift):
-            write(runner, data, mask, [runner.warp.issued >> shift] * mask.bit_count())
+            write(runner, data, mask, [runner.turn_end - runner.left >> shift] * mask.bit_count())
         case act.ActiveMask(data):
             write(runner, data, mask, [mask] * mask.bit_count())
         case act.IsSpace(data, address, space):

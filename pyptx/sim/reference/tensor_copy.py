@@ -123,7 +123,9 @@ def _units(m: Map, g: Geometry, at: tuple[int, ...]) -> Iterator[tuple[int, int]
 
 
 def _convert(m: Map, g: Geometry, row: np.ndarray, inside: np.ndarray) -> None:
-    """Loads of tf32 round to it, to nearest even; the types with .ftz flush subnormals. Fill is left alone."""
+    """Loads of tf32 round to it, to nearest even, and have one NaN; the types with .ftz flush subnormals. Fill is left
+    alone.
+    """
     name = ELEMENTS[m.element].name
     if name not in ("tf32", "tf32.ftz", "f32.ftz"):
         return
@@ -134,6 +136,7 @@ def _convert(m: Map, g: Geometry, row: np.ndarray, inside: np.ndarray) -> None:
     if name.startswith("tf32"):
         rounded = changed + np.uint32(0xFFF) + (changed >> np.uint32(13) & np.uint32(1)) & np.uint32(0xFFFFE000)
         changed = np.where(changed & 0x7F800000 == 0x7F800000, changed, rounded)
+        changed = np.where(changed & 0x7FFFFFFF > 0x7F800000, np.uint32(0x7FFFE000), changed)
     words[:] = np.where(np.repeat(inside, g.global_unit // 4), changed, words)
 
 

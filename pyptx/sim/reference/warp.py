@@ -53,7 +53,7 @@ class WarpRunner:
                 if group is not None and group.state == AT_BARRIER:
                     self.run.counters.waits[group.pc] += 1
             return 0
-        self.left = quantum
+        self.left, self.turn_end = quantum, warp.issued + quantum
         try:
             while True:
                 self._run_group()
