@@ -18,7 +18,7 @@ from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
 from pyptx.sim.memory.args import pack
 from pyptx.sim.memory.host import Heap
-from pyptx.sim.memory.spaces import CONST_WINDOW, Buffer, Segment
+from pyptx.sim.memory.spaces import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
@@ -118,6 +118,9 @@ def memory_of(program: Program, args: Sequence[object], variables: Sequence[Buff
     if names.const_bytes:
         constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
         segments.append(Segment(CONST_WINDOW, constants, "const"))
+    if "%envreg1" in program.specials:                      # grid.sync() of cooperative groups: its size, its barrier
+        workspace = Buffer(np.array([8, 0], np.uint32), "the workspace of the grid")
+        segments.append(Segment(GRID_WORKSPACE, workspace))
     return block, segments
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim.memory.spaces import shared_offset
+from pyptx.sim.memory.spaces import GRID_WORKSPACE, shared_offset
 from pyptx.sim.plan import Plan
 
 __all__ = ["CTA_ROWS", "known", "value"]
@@ -21,7 +21,7 @@ _MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) -
 _GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
 _ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin",
                    *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)),
-                   *(f"%envreg{k}" for k in range(32))])
+                   *(f"%envreg{k}" for k in range(32) if k not in (1, 2))])
 
 
 def known(name: str) -> bool:
@@ -50,7 +50,8 @@ def value(name: str, plan: Plan, warp: int) -> np.ndarray | None:
               "%cluster_nctarank": plan.cluster[0] * plan.cluster[1] * plan.cluster[2],
               "%dynamic_smem_size": plan.dynamic_bytes, "%aggr_smem_size": plan.shared_end,
               "%reserved_smem_offset_end": 0x400,
-              "%reserved_smem_offset_cap": 0x400}
+              "%reserved_smem_offset_cap": 0x400,
+              "%envreg1": GRID_WORKSPACE >> 32, "%envreg2": GRID_WORKSPACE & 0xFFFFFFFF}
     if name == "%laneid":
         return _LANES.copy()
     if name in single:

@@ -168,10 +168,11 @@ def test_lop3_tells_whether_anything_is_left(table, op, negated):
         q = bool(q & 1) ^ bool(negated)
         return int((d != 0) and q if op == "and" else (d != 0) or q)
     rng = random.Random(table)
-    cases = [(*(rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32))) for _ in range(3)), rng.randrange(2)) for _ in range(64)]
+    cases = [(*(rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32))) for _ in range(3)), rng.randrange(2))
+             for _ in range(64)]
     agree(f".reg .pred %p<2>; .reg .b32 %x; and.b32 %x, %a3, 1; setp.ne.u32 %p0, %x, 0; "
-          f"lop3.{op}.b32 %x|%p1, %a0, %a1, %a2, {table}, {negated}%p0; selp.u32 %d, 1, 0, %p1", ["b32"] * 4, "b32", cases,
-          logic)
+          f"lop3.{op}.b32 %x|%p1, %a0, %a1, %a2, {table}, {negated}%p0; selp.u32 %d, 1, 0, %p1", ["b32"] * 4, "b32",
+          cases, logic)
 
 
 # 9.7.3 to 9.7.8 Floating point, comparison ---------------------------------------------------------------------------
@@ -273,9 +274,10 @@ def test_comparisons_with_a_second_predicate(comparison):
         def expected(a, b, c, combine=combine):
             t = holds(comparison, as_float(a, "f32"), as_float(b, "f32"))
             return int(combine(t, bool(c))) | int(combine(not t, bool(c))) << 1
-        agree(f".reg .pred %p<3>; .reg .b32 %x<2>; setp.ne.u32 %p0, %a2, 0; setp.{comparison}.{op}.f32 %p1|%p2, %a0, %a1, "
-              "%p0; selp.u32 %x0, 1, 0, %p1; selp.u32 %x1, 2, 0, %p2; or.b32 %d, %x0, %x1", ["f32", "f32", "b32"], "b32",
-              cases, expected)
+        agree(f".reg .pred %p<3>; .reg .b32 %x<2>; setp.ne.u32 %p0, %a2, 0; "
+              f"setp.{comparison}.{op}.f32 %p1|%p2, %a0, %a1, "
+              "%p0; selp.u32 %x0, 1, 0, %p1; selp.u32 %x1, 2, 0, %p2; or.b32 %d, %x0, %x1", ["f32", "f32", "b32"],
+              "b32", cases, expected)
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])
@@ -298,9 +300,11 @@ def test_packed_comparisons(name, comparison):
 def test_properties(what):
     def is_it(v):
         exponent, mantissa = v >> 23 & 255, v & 0x7FFFFF
-        return int({"finite": exponent < 255, "infinite": exponent == 255 and not mantissa,
+        return int({"finite": exponent < 255,
+                    "infinite": exponent == 255 and not mantissa,
                     "number": not (exponent == 255 and mantissa), "notanumber": exponent == 255 and mantissa != 0,
-                    "normal": 0 < exponent < 255 or v & 0x7FFFFFFF == 0, "subnormal": exponent == 0 and mantissa != 0}[what])
+                    "normal": 0 < exponent < 255 or v & 0x7FFFFFFF == 0,
+                    "subnormal": exponent == 0 and mantissa != 0}[what])
     agree(f".reg .pred %is; testp.{what}.f32 %is, %a0; selp.u32 %d, 1, 0, %is", ["f32"], "b32",
           [(v,) for v in classes("f32")], is_it)
 
@@ -337,3 +341,17 @@ def test_carries_go_through_chains_of_products_and_sums():
                        [np.array(c, np.uint64) for c in zip(*words, strict=True)])
         wanted = [(a * b - a) % (1 << 256) >> 32 * out & 0xFFFFFFFF for a, b in cases]
         assert got.tolist() == wanted, out
+
+
+@pytest.mark.parametrize(("first", "second", "wanted"), [
+    ("sub.cc", "addc", lambda a, b: int(a >= b)), ("add.cc", "subc", lambda a, b: -int(a + b < 1 << 32) & 0xFFFFFFFF),
+    ("sub.cc", "subc", lambda a, b: -int(a < b) & 0xFFFFFFFF), ("add.cc", "addc", lambda a, b: a + b >> 32)])
+def test_the_flag_of_a_difference_is_the_carry_of_hardware(first, second, wanted):
+    """As ptxas folds it and as IADD3 has it: a - b is a + ~b + 1, so no borrow is a carry."""
+    cases = [c for c in rows(120, 32, 32, seed="flag")] + [(5, 5), (0, 0), (0xFFFFFFFF, 1)]
+    agree(f".reg .u32 %x; {first}.u32 %x, %a0, %a1; {second}.u32 %d, 0, 0", ["u32", "u32"], "u32", cases, wanted)
+    def wide(a, b):
+        return int(a >= b) if first == "sub.cc" else a + b >> 64
+    if second == "addc":
+        agree(f".reg .u64 %x; {first}.u64 %x, %a0, %a1; {second}.u64 %d, 0, 0", ["u64", "u64"], "u64",
+              rows(120, 64, 64, seed="flag"), wide)

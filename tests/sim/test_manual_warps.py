@@ -33,7 +33,7 @@ def lanes(body: str, values, threads: int = LANES, target: str = "sm_100a") -> l
     return out.tolist()
 
 
-# redux, match, vote, elect ---------------------------------------------------------------------------------------------
+# redux, match, vote, elect --------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("words", ["", ".NaN", ".abs", ".abs.NaN"])
 @pytest.mark.parametrize("op", ["min", "max"])
@@ -60,7 +60,8 @@ def test_match_gives_all_members_or_none():
     assert got == [sum(1 << j for j in range(LANES) if values[j] == v) for v in values]
     for same in (values, [9] * 16 + values[16:]):
         got = lanes("mov.u32 %r3, 7; setp.lt.u32 %p1, %r1, 16; @%p1 match.all.sync.b32 %r3|%p2, %r2, 0xffff; "
-                    "@!%p1 setp.eq.u32 %p2, %r1, 99; selp.u32 %r4, 256, 0, %p2; shl.b32 %r4, %r4, 16; xor.b32 %r3, %r3, %r4",
+                    "@!%p1 setp.eq.u32 %p2, %r1, 99; selp.u32 %r4, 256, 0, %p2; shl.b32 %r4, %r4, 16; "
+                    "xor.b32 %r3, %r3, %r4",
                     same)
         everyone = len(set(same[:16])) == 1
         assert got[:16] == [(0xFFFF ^ 1 << 24) if everyone else 0] * 16 and got[16:] == [7] * 16
@@ -90,13 +91,14 @@ def test_one_lane_is_elected_of_those_that_come():
     assert sorted(got[20:]) == [leader] * 11 + [leader + 100] and got[leader] == leader + 100
 
 
-# barriers that reduce --------------------------------------------------------------------------------------------------
+# barriers that reduce -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("threads", [64, 96, 80])
 def test_a_barrier_reduces_over_all_its_threads(threads):
     """Different warps, a part of a warp, some of them through a branch; the number of the barrier from a register."""
     values = [k * 5 % 7 for k in range(threads)]
-    got = lanes("setp.gt.u32 %p1, %r2, 2; mov.u32 %r6, 5; bar.red.popc.u32 %r4, %r6, !%p1; barrier.cta.red.or.pred %p2, 3, %p1; "
+    got = lanes("setp.gt.u32 %p1, %r2, 2; mov.u32 %r6, 5; bar.red.popc.u32 %r4, %r6, !%p1; "
+                "barrier.cta.red.or.pred %p2, 3, %p1; "
                 "bar.cta.red.and.pred %p3, 15, %p1; selp.u32 %r5, 1000, 0, %p2; add.u32 %r3, %r4, %r5; "
                 "selp.u32 %r5, 5000, 0, %p3; add.u32 %r3, %r3, %r5", values, threads)
     few = sum(v <= 2 for v in values)
@@ -110,7 +112,7 @@ def test_half_the_warps_reduce_among_themselves():
     assert got == [23] * 64 + [64] * 64
 
 
-# atomics ---------------------------------------------------------------------------------------------------------------
+# atomics --------------------------------------------------------------------------------------------------------------
 
 def halves(name: str):
     return np.float16 if name == "f16" else ml_dtypes.bfloat16
@@ -154,7 +156,8 @@ def test_compare_and_swap_of_two_bytes_leaves_its_neighbour():
 
 
 def test_inc_and_dec_of_every_value():
-    for op, rule in (("inc", lambda r, s: 0 if r >= s else r + 1), ("dec", lambda r, s: s if r == 0 or r > s else r - 1)):
+    for op, rule in (("inc", lambda r, s: 0 if r >= s else r + 1),
+                     ("dec", lambda r, s: s if r == 0 or r > s else r - 1)):
         values = [0, 1, 6, 7, 8, 0xFFFFFFFF, 0xFFFFFFFE, 3] * 4
         bounds = [7] * 8 + [0] * 8 + [0xFFFFFFFF] * 8 + [3] * 8
         memory = np.array(values, np.uint32)
@@ -169,7 +172,8 @@ def test_inc_and_dec_of_every_value():
 def test_sums_of_subnormals_in_memory(space):
     """f32: flushed in global memory unless .noftz, kept in shared memory; f64 is never flushed."""
     tiny = struct.unpack("<I", struct.pack("<f", 1e-40))[0]
-    head = ".shared .align 8 .b8 s[256]; mov.u32 %r10, s; shl.b32 %r11, %r1, 2; add.u32 %r10, %r10, %r11; st.shared.b32 [%r10], %r2;"
+    head = (".shared .align 8 .b8 s[256]; mov.u32 %r10, s; shl.b32 %r11, %r1, 2; add.u32 %r10, %r10, %r11; "
+            "st.shared.b32 [%r10], %r2;")
     at = "%r10" if space == "shared" else "%rd4"
     back = f"ld.{space}.b32 %r3, [{at}]"
     flushed = lanes(f"{head} mov.f32 %f1, 0f{tiny:08X}; red.{space}.add.f32 [{at}], %f1; {back}", [tiny] * LANES)
@@ -178,7 +182,7 @@ def test_sums_of_subnormals_in_memory(space):
     assert set(kept) == {2 * tiny}
 
 
-# clocks, sleeps, spaces ------------------------------------------------------------------------------------------------
+# clocks, sleeps, spaces -----------------------------------------------------------------------------------------------
 
 def test_clocks_go_on():
     body = """mov.u64 %rd6, %globaltimer; mov.u64 %rd7, %clock64; mov.u32 %r4, %clock; nanosleep.u32 100
@@ -221,7 +225,7 @@ def test_traps_end_a_launch_and_breakpoints_do_not(what):
             assert out.tolist() == [4] * LANES
 
 
-# mbarriers over several phases -----------------------------------------------------------------------------------------
+# mbarriers over several phases ----------------------------------------------------------------------------------------
 
 def test_counts_and_bytes_of_phase_after_phase():
     """A plain model of the object: pending, expected, tx; every thread's view of phases in a random order of events."""
@@ -231,7 +235,7 @@ def test_counts_and_bytes_of_phase_after_phase():
         pending, tx, phase, expected, lines, wanted = count, 0, 0, count, [], []
         for _ in range(24):
             event = rng.choice(["arrive", "expect", "complete", "arrive_expect", "drop"])
-            if event == "drop" and (expected < 2 or pending < 2 and tx == 0):
+            if event == "drop" and (expected < 2 or (pending < 2 and tx == 0)):
                 event = "arrive"
             n = rng.choice((16, 48, 128))
             if event == "complete":
@@ -258,19 +262,48 @@ def test_counts_and_bytes_of_phase_after_phase():
         total = 0
         for w in wanted:
             total = total * 7 + w & 0xFFFFFFFF
-        body = f".shared .align 8 .b64 bar; mov.u32 %r9, bar; mbarrier.init.shared::cta.b64 [%r9], {count}; mov.u32 %r3, 0; "
-        assert lanes(body + "; ".join(lines), [0], threads=1) == [total]
+        head = (f".shared .align 8 .b64 bar; mov.u32 %r9, bar; mbarrier.init.shared::cta.b64 [%r9], {count}; "
+                "mov.u32 %r3, 0; ")
+        assert lanes(head + "; ".join(lines), [0], threads=1) == [total]
 
 
-# a part of a warp leaves ------------------------------------------------------------------------------------------------
+# a part of a warp leaves ----------------------------------------------------------------------------------------------
 
 def test_lanes_that_left_do_not_hold_up_the_rest():
     """bar.sync waits for threads that have not exited, warp by warp."""
-    body = (".shared .align 4 .b32 s[128]; and.b32 %r4, %r1, 3; setp.eq.u32 %p1, %r4, 1; @%p1 exit; setp.ge.u32 %p2, %r1, 96; "
-            "@%p2 exit; mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r6, %r5, %r6; st.shared.u32 [%r6], %r1; bar.sync 0; "
-            "xor.b32 %r7, %r1, 32; shl.b32 %r7, %r7, 2; add.u32 %r7, %r5, %r7; setp.lt.u32 %p3, %r1, 64; mov.u32 %r3, 9; "
+    body = (".shared .align 4 .b32 s[128]; and.b32 %r4, %r1, 3; setp.eq.u32 %p1, %r4, 1; @%p1 exit; "
+            "setp.ge.u32 %p2, %r1, 96; "
+            "@%p2 exit; mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r6, %r5, %r6; st.shared.u32 [%r6], %r1; "
+            "bar.sync 0; "
+            "xor.b32 %r7, %r1, 32; shl.b32 %r7, %r7, 2; add.u32 %r7, %r5, %r7; setp.lt.u32 %p3, %r1, 64; "
+            "mov.u32 %r3, 9; "
             "@%p3 ld.shared.u32 %r3, [%r7]; bar.sync 0")
     def check(_, out):
         assert out.tolist() == [0 if k % 4 == 1 or k >= 96 else k ^ 32 if k < 64 else 9 for k in range(128)]
     run_all(entry(HEAD + body + TAIL, "u64 in, u64 out"), 1, 128,
             lambda: (np.zeros(128, np.uint32), np.zeros(128, np.uint32)), check)
+
+
+# several groups of a warp at one instruction --------------------------------------------------------------------------
+
+@pytest.mark.parametrize("late", [
+    "", "setp.lt.u32 %p1, %r1, 13; @%p1 bra GO; nanosleep.u32 1; add.u32 %r9, %r9, 1; GO:"])
+def test_lanes_with_different_masks_are_groups_of_their_own(late):
+    """Each waits for the lanes of its own mask only, though all meet at one instruction."""
+    labels = [k * k % 5 for k in range(LANES)]
+    groups = [sum(1 << j for j in range(LANES) if labels[j] == labels[k]) for k in range(LANES)]
+    body = f"mov.u32 %r9, 0; match.any.sync.b32 %r4, %r2, -1; {late}; " + """
+        redux.sync.add.u32 %r5, %r1, %r4; setp.gt.u32 %p2, %r1, 9; vote.sync.ballot.b32 %r6, %p2, %r4
+        bar.warp.sync %r4; shfl.sync.idx.b32 %r7, %r5, %r1, 31, %r4; and.b32 %r8, %r1, 1
+        match.any.sync.b32 %r8, %r8, %r4
+        elect.sync _|%p3, %r4; selp.u32 %r10, 1, 0, %p3; vote.sync.ballot.b32 %r11, %p3, %r4; popc.b32 %r11, %r11
+        xor.b32 %r3, %r5, %r6; xor.b32 %r3, %r3, %r7; xor.b32 %r3, %r3, %r8; shl.b32 %r11, %r11, 3
+        xor.b32 %r3, %r3, %r11"""
+    wanted = []
+    for k, mask in enumerate(groups):
+        members = [j for j in range(LANES) if mask >> j & 1]
+        total = sum(members)
+        ballot = sum(1 << j for j in members if j > 9)
+        alike = sum(1 << j for j in members if j % 2 == k % 2)
+        wanted.append(total ^ ballot ^ total ^ alike ^ 8)
+    assert lanes(body, labels) == wanted

@@ -114,6 +114,7 @@ int open_chains(Ctx *x) {
         if (o->flags & F_BRANCH && o->aux < n) leader[o->aux] = 1;
         for (u64 k = 0; o->flags & F_JUMP_TABLE && k < o->imm; k++) if (x->pool[o->aux + k] < n) leader[x->pool[o->aux + k]] = 1;
         if (o->flags & (F_SYNC | F_BARRIER | F_WAIT) && o->flags & F_GUARDED) stop[pc + 1] = 1;
+        if (o->flags & F_SYNC && (o->e & 3) != 1) stop[pc + 1] = 1;      // lanes may name different ones
     }
     stop[n] = 1;
     x->link[n].next = x->run[n].step = chain_end;

@@ -90,14 +90,25 @@ static void count(Ctx *x, const Op *o, u32 m) {
     x->lanes[o->instr] += (u32)__builtin_popcount(m);
 }
 
-// Lanes `m` of the current group wait at a .sync operation until every live lane its mask names is there.
-// 1: executed, the current group goes on behind it.
+// Of lanes `m` at a .sync operation those that name the same lanes as the first of them.
+static u32 alike(Ctx *x, const Op *o, u32 m) {
+    const u32 *members = (const u32 *)R(x, o->e);
+    u32 wanted = members[__builtin_ctz(m)], same = m;
+    for (u32 k = m; k; k &= k - 1) if (members[__builtin_ctz(k)] != wanted) same &= ~(k & -k);
+    return same;
+}
+static int waits_with(const Ctx *x, const Group *other, const Op *o, u32 members) {
+    return other->state == PARKED && other->pc == x->pc && ((const u32 *)R(x, o->e))[__builtin_ctz(other->mask)] == members;
+}
+
+// Lanes `m` of the current group, which name the same lanes, wait at a .sync operation until every live one of these is
+// there. 1: executed, the current group goes on behind it.
 static int synchronize(Ctx *x, Warp *w, Group *g, const Op *o, u32 m) {
     u32 lane = (u32)__builtin_ctz(m), members = ((u32 *)R(x, o->e))[lane], need = members & w->live, have = m;
     if (m & ~members) { raise_fault(x, FAULT_MEMBERMASK, (u32)__builtin_ctz(m & ~members), members, m); return 0; }
     if ((m & need) != need)
         for (u32 k = 0; k < LANES; k++)
-            if (w->g[k].state == PARKED && w->g[k].pc == x->pc && &w->g[k] != g) have |= w->g[k].mask;
+            if (&w->g[k] != g && waits_with(x, &w->g[k], o, members)) have |= w->g[k].mask;
     if ((have & need) != need) {
         g->state = PARKED; g->mask = m; g->pc = x->pc;
         return 0;
@@ -107,7 +118,7 @@ static int synchronize(Ctx *x, Warp *w, Group *g, const Op *o, u32 m) {
     if (o->fn) o->fn(x, o, have);
     for (u32 k = 0; have != m && k < LANES; k++) {
         Group *other = &w->g[k];
-        if (other->state != PARKED || other->pc != x->pc || other == g || (other->mask & ~have)) continue;
+        if (other == g || !waits_with(x, other, o, members) || (other->mask & ~have)) continue;
         other->state = READY;
         other->pc++;
         if (other->join == g->join) { g->mask |= other->mask; other->state = FREE; }
@@ -256,6 +267,13 @@ resume:;
                 else spawn(w, pc + 1, active & ~m, j, g->frame);
                 meet = j >= 0 ? w->j[j].pc : NONE;
                 active = g->mask = m;
+            }
+            if ((o->e & 3) != 1 && (active = alike(x, o, m)) != m) {     // groups of a warp, each with a mask of its own
+                i32 j = join_at(w, pc + 1, m, g);
+                g->join = j;
+                spawn(w, pc, m & ~active, j, g->frame);
+                meet = j >= 0 ? w->j[j].pc : NONE;
+                m = g->mask = active;
             }
             if (synchronize(x, w, g, o, m)) {
                 if (UNLIKELY(x->status != RUNNING)) { g->pc = pc; goto out; }

@@ -182,7 +182,7 @@ class _Reader:
         match tree:
             case ast.BinOp(left=ast.BinOp(left=left, right=right), right=ast.Name("carry")):
                 [a, b], type_name = self.same([left, right], lane)
-                return Apply.of("addc" if op == "add" else "subc", a, b, self.leaf("carry"), type=type_name)
+                return Apply.of("addc" if op == "add" else "subc", a, b, self.carry_in(op == "sub"), type=type_name)
         if "sat" in self.flags and isinstance(tree.left, ast.Call) and tree.left.func.id == "mul_hi":
             return self.saturated_high(tree, lane)
         [a, b], type_name = self.same([tree.left, tree.right], lane)
@@ -195,15 +195,23 @@ class _Reader:
         return Apply.of("add", Apply.of("mulhi", a, b, type=type_name), c, type=type_name, flags=frozenset({"sat"}))
 
     def carry_out(self, tree: ast.expr, type_name: str) -> Node:
-        """The carry or borrow of the whole sum."""
+        """The carry of the whole sum, of a difference that of a + ~b + 1: set when there is no borrow. That is what
+        hardware keeps, and seen when an addc follows a subc, as in nvcc's division of 128 bits.
+        """
         carry: Node = Leaf(Const(0, 1), "pred")
-        if isinstance(tree, ast.BinOp) and isinstance(tree.right, ast.Name) and tree.right.id == "carry":
-            tree, carry = tree.left, self.leaf("carry")
         if not isinstance(tree, ast.BinOp):
             raise Unknown
+        minus = isinstance(tree.op, ast.Sub)
+        if isinstance(tree.right, ast.Name) and tree.right.id == "carry":
+            tree, carry = tree.left, self.carry_in(minus)
         [a, b], _ = self.same([tree.left, tree.right], None)
-        op = "carry" if isinstance(tree.op, ast.Add) else "borrow"
-        return Apply.of(op, a, b, carry, type="u" + type_name[1:], result="pred")
+        out = Apply.of("borrow" if minus else "carry", a, b, carry, type="u" + type_name[1:], result="pred")
+        return Apply.of("not", out, type="pred") if minus else out
+
+    def carry_in(self, minus: bool) -> Node:
+        """The flag as what a sum adds or a difference takes away."""
+        flag = self.leaf("carry")
+        return Apply.of("not", flag, type="pred") if minus else flag
 
     def call(self, name: str, arguments: list[ast.expr], lane: int | None, target: str | None) -> Node:
         if name in _FLOAT_SETS or name in _INTEGER_SETS:

@@ -13,9 +13,8 @@ import numpy as np
 
 from pyptx.errors import LaunchError
 
-__all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "LOCAL_WINDOW", "OBJECT_STRIDE",
-           "OBJECT_WINDOW", "PARAM_WINDOW", "SHARED_START",
-           "SHARED_WINDOW", "Buffer", "Segment",
+__all__ = ["CONST_WINDOW", "FUNCTION_STRIDE", "FUNCTION_WINDOW", "GRID_WORKSPACE", "LOCAL_WINDOW", "OBJECT_STRIDE",
+           "OBJECT_WINDOW", "PARAM_WINDOW", "SHARED_START", "SHARED_WINDOW", "Buffer", "Segment",
            "place_buffers", "shared_address", "shared_offset",
            "space_window"]
 
@@ -29,6 +28,7 @@ FUNCTION_WINDOW = 0x7F50_0000_0000      # addresses of functions
 FUNCTION_STRIDE = 16
 OBJECT_WINDOW = 0x7F60_0000_0000        # handles of textures and surfaces: objects.py
 OBJECT_STRIDE = 4096
+GRID_WORKSPACE = 0x7F70_0000_0000       # what cooperative groups count arrivals of a whole grid in
 SHARED_START = 0x400                    # hardware keeps the first KiB
 
 _WINDOWS = {"global": 0, "shared": SHARED_WINDOW, "cluster": SHARED_WINDOW, "local": LOCAL_WINDOW,

@@ -266,12 +266,18 @@ class WarpRunner:
         """Wait for the live lanes of the membermask; True when executed by all of them."""
         if mask != group.mask:
             self._split_off(group, mask)
-        warp, first = self.warp, lanes_of(mask)[0]
-        members = lanevalues.read(self, action.members, 1 << first)[0]
+        warp, named = self.warp, lanevalues.read(self, action.members, mask)
+        members = named[0]
+        same = sum(1 << lane for lane, value in zip(lanes_of(mask), named, strict=True) if value == members)
+        if same != mask:                                            # groups of a warp, each with a mask of its own
+            group.join = warp.join_at(self.pc + 1, group)
+            warp.spawn(Group(self.pc, mask & ~same, group.join, group.frame))
+            mask = group.mask = same
         if mask & ~members:
             raise Fault("membermask", lanes_of(mask & ~members)[0], members, mask)
         need, have = members & warp.live, mask
-        parked = [g for g in warp.groups if g is not None and g is not group and g.state == PARKED and g.pc == self.pc]
+        parked = [g for g in warp.groups if g is not None and g is not group and g.state == PARKED and g.pc == self.pc
+                  and lanevalues.read(self, action.members, 1 << lanes_of(g.mask)[0])[0] == members]
         if mask & need != need:
             for other in parked:
                 have |= other.mask
