@@ -32,6 +32,7 @@ TARGETS = {
     "numeric": ("75", "90"), "functions": ("75", "100"), "graph": EVERY, "control": ("75", "80", "90", "120"),
     "convert": ("75", "89", "100a", "120a"), "warp": ("75", "80", "90", "100"), "async": ("80", "89", "90", "120"),
     "templates": ("75", "87", "90", "120"), "globals": ("75", "90", "120"), "texture": ("75", "90"),
+    "images": ("80", "90", "120"),
     "learning": ("80", "90"),
 }
 SPECIAL = {                                             # name -> source, target, options

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sim.compiled import cuda_matrices, cuda_rows, cuda_steps, triton_kernels  # noqa: F401  (they register cases)
+from sim.compiled import cuda_images, cuda_matrices, cuda_rows, cuda_steps, triton_kernels  # noqa: F401  (they register cases)
 from sim.compiled.case import cases, close
 
 from pyptx import parser, sim
