@@ -9,7 +9,8 @@ described:
 
 - Tiles never mix groups: each group has as many rows of tiles as it needs. Every role walks through the groups to find
   the one that its next tile lies in (CUTLASS calls the scheme a "grouped GEMM" with a tile scheduler on the device).
-- All groups' B are one array of rank 3 with one tensor map (PTX ISA, "Tensors").
+- All groups' B are one array of rank 3 with one tensor map (PTX ISA, "Tensors"). CLUSTER CTAs have tiles above each
+  other of one group and share its columns, as in persistent_gemm.py; a short group leaves the lower one without rows.
 - The last tile of a group may hang over into the next one's rows: what is read too much is not written. Boxes of 16
   rows leave by TMA where all their rows are the group's, else row by row.
 - Groups of equal length: see `uniform`.
@@ -35,62 +36,71 @@ from pyptx.types import PtxType, bf16, f16, f32, pred, s32, u32
 CONSUMERS = 2                   # warpgroups that multiply, 64 rows each
 THREADS = 128 * (1 + CONSUMERS)
 BM = CONSUMERS * WGMMA_ROWS
-SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}
+SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2)}
 
 
-def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CTAS=132):
+def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
     """C (M x N): each row of A (M x K) times the matrix of its group in B (G x K x N); sums in f32.
 
     ends (G + 1, s32) begins with 0, does not fall, and ends with M at most; rows from there on are not written. See
     check_sizes for the sizes that are taken.
     """
     G, K, N = b.shape
-    check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES)
+    check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES, CLUSTER)
     a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
-    steps, tiles_across = -(-K // BK), -(-N // BN)
+    steps, tiles_across, clusters = -(-K // BK), -(-N // BN), grid(a.shape[0], N, G, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4), Boxes(CONSUMERS * 4, c.dtype)
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
-    first_tile = reg.from_(ptx.special.ctaid.x(), u32)
+    first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
+    rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
     with ptx.if_(tid == 0):
         ring.set_up()
         ptx.fence.mbarrier_init()
-    meet()
+    meet(CLUSTER)
 
-    groups = Groups(*ptx.global_ptrs(ends), G, tiles_across)
+    groups = Groups(*ptx.global_ptrs(ends), G, BM * CLUSTER, tiles_across)
     tiles = groups.tiles()
+
+    def own_part(tile: Reg) -> tuple[Reg, Reg]:
+        down, across = groups.find(tile)
+        return groups.first + (down * CLUSTER + rank) * BM, across * BN
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
-            for tile in ptx.range_(first_tile, tiles, CTAS):
-                down, across = groups.find(tile)
-                row, column = groups.first + down * BM, across * BN
+            for tile in ptx.range_(first_tile, tiles, clusters):
+                row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
                     to_a, ready = ring.to_fill(a_bytes + b_bytes)
                     k = step * BK
                     for i in range(0, BK, BOX):
                         ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
                                                     mbar=ready)
-                    for j in range(0, BN, BOX):
-                        ptx.cp.async_bulk.tensor_3d(dst=to_a + (a_bytes + j * BK * 2), src=b.tma_desc(), mbar=ready,
-                                                    coord=(column + j, k, groups.group))
+                    own = rank * (BN // CLUSTER)        # first of the columns of B that this CTA reads, for all
+                    to_b = to_a + (own * (BK * 2) + a_bytes)
+                    for j in range(0, BN // CLUSTER, BOX):
+                        ptx.cp.async_bulk.tensor_3d(dst=to_b + j * BK * 2, src=b.tma_desc(), mbar=ready,
+                                                    coord=(column + own + j, k, groups.group),
+                                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
     with ptx.else_():
         ptx.setmaxnreg_inc(232)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         parts = Product(ring, consumer, WGMMA_ROWS, BM, BN, BK, a.dtype)
-        for tile in ptx.range_(first_tile, tiles, CTAS):
-            down, across = groups.find(tile)
-            row, column = groups.first + down * BM, across * BN
+        for tile in ptx.range_(first_tile, tiles, clusters):
+            row, column = own_part(tile)
             (sums,) = parts.of_steps(steps, lane)
             boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane, end=groups.end)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
+    if CLUSTER > 1:
+        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
+
 
 class Groups:
-    """A walk through the groups: which one a tile lies in, for tiles asked for in rising order."""
+    """A walk through the groups: which one a tile of `rows` rows lies in, for tiles asked for in rising order."""
 
-    def __init__(self, ends: Reg, count: int, tiles_across: int):
-        self.ends, self.count, self.tiles_across = ends, count, tiles_across
+    def __init__(self, ends: Reg, count: int, rows: int, tiles_across: int):
+        self.ends, self.count, self.rows, self.tiles_across = ends, count, rows, tiles_across
         self.group = reg.scalar(u32, 0)
         self.first, self.end = reg.scalar(u32, 0), self.load(0)         # rows of the group
         self.before, self.after = reg.scalar(u32, 0), reg.scalar(u32)   # tiles up to its first one, and to its last
@@ -106,7 +116,7 @@ class Groups:
 
     def tiles_of(self, first: Reg, end: Reg) -> Reg:
         """How many tiles the rows from `first` to `end` need."""
-        return (end - first + (BM - 1) >> (BM.bit_length() - 1)) * self.tiles_across
+        return (end - first + (self.rows - 1) >> (self.rows.bit_length() - 1)) * self.tiles_across
 
     def tiles(self) -> Reg:
         """How many tiles there are in all."""
@@ -131,26 +141,31 @@ class Groups:
         return divided(tile - self.before, self.tiles_across)
 
 
-def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int) -> None:
+def grid(M: int, N: int, G: int, BN: int, CLUSTER: int, CTAS: int) -> int:
+    """How many CTAs: all that the GPU holds, or as many as there can be tiles; whole clusters."""
+    return CLUSTER * max(1, min(CTAS // CLUSTER, (-(-M // (BM * CLUSTER)) + G) * -(-N // BN)))
+
+
+def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:
     """Raise ValueError for sizes that TMA or the tiling does not take; see persistent_gemm.py."""
     if GP != G + 1:
         raise ValueError(f"grouped_gemm: ends has {GP} numbers for {G} groups; expected {G + 1}")
     check_lines("grouped_gemm", {"N": N, "K": K}, 8)
-    check_choices("grouped_gemm", BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)))
+    check_choices("grouped_gemm", BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)), CLUSTER=(CLUSTER, (1, 2)))
+    if BN % (CLUSTER * BOX):
+        raise ValueError(f"grouped_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
     check_memory("grouped_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
     """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
-    def grid(M: int, N: int, G: int, BN: int, CTAS: int) -> int:
-        return max(1, min(CTAS, (-(-M // BM) + G) * -(-N // BN)))       # no more than there can be tiles
     return kernel(product, name="grouped_gemm", arch="sm_90a",
                   in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX), tma_whole=True),
                             Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX), tma_whole=True),
                             Tile("GP", s32)],
                   out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
                                   tma_whole=True)],
-                  grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 grouped_gemm = grouped_gemm_of(bf16, bf16)

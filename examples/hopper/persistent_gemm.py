@@ -35,7 +35,7 @@ from pyptx.types import PtxType, bf16, f16, f32, u32
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
 SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2, 4),
-         "GROUP": (1, 4, 8, 16)}
+         "GROUP": (1, 4, 8, 16), "CTAS": (128, 132)}    # clusters of 4 find 128 SMs: a GPC has 16 or 18
 
 
 def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTAS=132):

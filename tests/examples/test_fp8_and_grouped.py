@@ -47,9 +47,10 @@ def test_scales_bring_a_matrix_back(example):
 
 @schedules
 @pytest.mark.parametrize("ends, sizes, tiling, dtype, out", [
-    ([0, 130, 130, 333, 500], (136, 264), {"CTAS": 3}, bf16, bf16),
-    ([0, 0, 1, 20, 20], (64, 72), {"BN": 64, "STAGES": 2, "CTAS": 2}, f16, f32),
-    ([0, 3, 10], (8, 24), {"BN": 64}, bf16, f32),
+    ([0, 130, 130, 333, 500], (136, 264), {"CTAS": 3, "CLUSTER": 1}, bf16, bf16),
+    ([0, 130, 130, 333, 900], (136, 264), {"CTAS": 4}, bf16, bf16),
+    ([0, 0, 1, 20, 20], (64, 72), {"BN": 64, "STAGES": 2, "CTAS": 2, "CLUSTER": 1}, f16, f32),
+    ([0, 3, 10], (8, 24), {"BN": 128}, bf16, f32),
     ([0, 128, 256], (200, 128), {"BN": 128, "BK": 128, "STAGES": 2}, f16, f16),
 ], ids=str)
 def test_groups_equal_numpy(example, ends, sizes, tiling, dtype, out, schedule: str):
@@ -69,7 +70,7 @@ def test_rows_of_no_group_are_left_alone(example):
     grouped = example("hopper/grouped_gemm")
     c = np.full((200, 64), 7, np.float32)
     grouped.grouped_gemm_of(bf16, f32)(np.ones((200, 64), NUMPY[bf16]), np.ones((2, 64, 64), NUMPY[bf16]),
-                                       np.array([0, 90, 150], np.int32), out=c, BN=64)
+                                       np.array([0, 90, 150], np.int32), out=c, BN=128)
     assert (c[:150] == 64).all() and (c[150:] == 7).all()
 
 
@@ -77,7 +78,7 @@ def test_groups_of_equal_length_are_a_batch(example):
     grouped = example("hopper/grouped_gemm")
     random = np.random.default_rng(3)
     a, b = (random.standard_normal(shape).astype(NUMPY[bf16]) for shape in ((3, 100, 72), (3, 72, 64)))
-    c = grouped.uniform(a, b, grouped.grouped_gemm_of(bf16, f32), BN=64)
+    c = grouped.uniform(a, b, grouped.grouped_gemm_of(bf16, f32), BN=128)
     np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-5, atol=1e-4)
 
 
@@ -86,6 +87,7 @@ def test_groups_of_equal_length_are_a_batch(example):
     ("hopper/fp8_gemm", {"M": 128, "N": 64, "K": 136, "KB": 2, "NB": 1}, "K=136 is not a multiple of 16"),
     ("hopper/fp8_gemm", {"M": 128, "N": 64, "K": 128, "KB": 1, "NB": 1, "BN": 64}, "2 CTAs cannot share 64 rows"),
     ("hopper/grouped_gemm", {"M": 64, "N": 64, "K": 64, "G": 2, "GP": 2}, "ends has 2 numbers for 2 groups"),
+    ("hopper/grouped_gemm", {"M": 64, "N": 64, "K": 64, "G": 2, "GP": 3, "BN": 64}, "2 CTAs cannot share 64 columns"),
     ("hopper/grouped_gemm", {"M": 64, "N": 60, "K": 64, "G": 2, "GP": 3}, "N=60 is not a multiple of 8"),
 ], ids=str)
 def test_sizes_they_cannot_take_are_named(example, path: str, sizes, message: str):
