@@ -168,6 +168,14 @@ def _map(seen: Sighting) -> Explained:
                      "copies, or by one that they wait for", ("writes the map", "uses the map"))
 
 
+def _image(seen: Sighting) -> Explained:
+    return Explained("stale-texture", f"{_up(_name(seen.before, 'before'))} {_DID[seen.before.how]} {{where}}, and the "
+                     "thread at {after} reads it as a texture or surface in the same launch: their cache does not see "
+                     "what a launch writes, so what is read is undefined.",
+                     "read it in a launch of its own, or by ld.global from the array (which is another memory on a "
+                     "GPU than the texture's copy)", (seen.before.how, "reads it through the texture cache"))
+
+
 def _limit(seen: Sighting) -> Explained:
     return Explained("unwatched", f"Accesses are watched up to about warp-instruction {seen.offset:,} of the run and "
                      "not after it: the sanitizer remembers as much as it may.",
@@ -183,7 +191,7 @@ def _more(seen: Sighting) -> Explained:
 _EXPLAIN = {"race": _race, "proxy": _proxy, "init-fence": _init, "fence-after": _after,
             "uninitialised": _uninitialised, "unawaited": _unawaited, "unawaited-barrier": _unawaited_barrier,
             "peer": _peer, "limit": _limit, "more": _more,
-            "missed": _missed, "dead": _dead, "map": _map}
+            "missed": _missed, "dead": _dead, "map": _map, "image": _image}
 
 
 def explain_registers(use: RegisterUse) -> Explained:

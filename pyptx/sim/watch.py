@@ -17,7 +17,7 @@ from pyptx.sim.program.program import Program
 __all__ = ["KINDS", "Sighting", "Side", "sightings", "words"]
 
 RULES = ("race", "proxy", "init-fence", "fence-after", "uninitialised", "unawaited",
-         "unawaited-barrier", "peer", "limit", "more", "dead", "missed", "map", "unwritten")
+         "unawaited-barrier", "peer", "limit", "more", "dead", "missed", "map", "unwritten", "image")
 KINDS = ("thread", "cp.async", "bulk-read", "bulk", "wgmma", "tcgen05", "tcgen05.ld", "tcgen05.st", "mbarrier")
 HOW = ("reads", "writes", "updates")
 _SPACES = ("shared", "global", "tensor")

@@ -77,6 +77,16 @@ def test_what_is_wrong_names_texture_coordinate_lane_and_line():
         pyptx.load(PTX)["shift"].launch(6, 8, 77, Surface(out), 0)
 
 
+def test_reading_what_the_same_launch_wrote_is_found():
+    code = PTX.replace("    ret;", "    bar.sync 0;\n    suld.b.2d.b32.trap %column, [%to, {%column, %y}];\n"
+                                   "    sust.b.2d.b32.trap [%from, {0, %y}], %column;\n    ret;")
+    code = code.replace("tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%from, {%u, %v}]", "mov.f32 %d0, %u")
+    a, b = Surface(np.zeros((6, 8), np.float32)), Surface(np.zeros((6, 8), np.float32))
+    report = pyptx.load(code)["shift"].check(6, 8, a, b, 0, random=0)
+    assert "stale-texture" in {f.rule for f in report.findings}
+    assert "suld.b.2d" in report.text() and "undefined" in report.text()
+
+
 def test_a_handle_is_no_pointer():
     code = PTX.replace("tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%from, {%u, %v}]", "ld.global.f32 %d0, [%from]")
     with pytest.raises(SimulationError, match="outside every buffer"):

@@ -65,6 +65,10 @@ static void written_twice(Ctx *x, Agent *a, u32 value, const Shadow *s, u64 offs
 // What was there before, for an access of all of a cell.
 void shadow_follow(Ctx *x, Agent *a, const Cell *c, const Shadow *s, u64 offset, u32 bytes) {
     int atomics = has_atomics(x->watch, c->reads), anywhere = 1;
+    if (UNLIKELY(a->flags & SEEN_IMAGE) && c->write) {                   // whoever wrote it, and whatever came between
+        watch_found(x, FOUND_IMAGE, a, &x->watch->records[c->write >> 6], c->write & 63, s, offset);
+        return;
+    }
     if (c->write != a->good) {
         if (c->write) { if (!is_sure(a, c->write)) anywhere = follows(x, a, c->write, s, offset, bytes); }
         else if (a->how != SEEN_WRITE && !atomics && s->fresh) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);

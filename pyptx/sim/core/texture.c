@@ -58,7 +58,7 @@ u8 *object_memory(Fetch *f, u64 va, u32 bytes, u32 how) {
         t.bytes = bytes;
         t.addr[f->lane] = t.lo = va;
         t.host = s->host - s->va;
-        watch_access(x, f->o, 1u << f->lane, &t, how);
+        watch_access(x, f->o, 1u << f->lane, &t, how == SEEN_READ ? SEEN_READ | SEEN_CACHED : how);
     }
     return s->host + (va - s->va);
 }

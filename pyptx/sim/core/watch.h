@@ -14,12 +14,12 @@
 #include "async.h"
 
 enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD, ROW_TC_ST, ROW_KINDS, ROW_MBARRIER = ROW_KINDS };
-enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4 };          // how memory is accessed; by all lanes as one
-enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map
+enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4, SEEN_CACHED = 8 };       // how memory is accessed; by all lanes as one; as a texture or surface
+enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8, SEEN_IMAGE = 16 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map; of a texture or surface
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,
-       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED, FOUND_MAP };
+       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED, FOUND_MAP, FOUND_IMAGE = 14 };     // 13 is of Python
 
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };

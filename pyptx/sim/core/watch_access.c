@@ -101,7 +101,8 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     Agent a = agent_of(x, 0);
     Shadow *s = 0;
     u64 shift = 0;
-    how &= ~(u32)SEEN_TOGETHER;
+    if (UNLIKELY(how & SEEN_CACHED)) a.flags |= SEEN_IMAGE;
+    how &= ~(u32)(SEEN_TOGETHER | SEEN_CACHED);
     if (t->space == GLOBAL) {
         u32 k = x->pattern[x->pc].segment;
         if (x->segments[k].read_only) return;
@@ -112,7 +113,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
         shift = (u64)(x->cta->smem - t->host);
     }
     a.how = how == SEEN_WRITE && order ? SEEN_ATOMIC : how;
-    a.flags = how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
+    a.flags |= how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
     a.row = row_of(w, ROW_THREAD, a.p);
     if (s && m == ALL && !order && how != SEEN_ATOMIC && !together && as_one(x, &a, s, t->pattern, t->lo - shift, t->bytes)) return;
     u32 record = thread_record(x, &a, m);
