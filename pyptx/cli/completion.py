@@ -8,15 +8,17 @@ __all__ = ["add", "run"]
 
 
 def add(subparsers) -> None:
-    import shtab
-
+    try:                                                # doctor starts without it, and says what is missing
+        from shtab import SUPPORTED_SHELLS
+    except ImportError:
+        SUPPORTED_SHELLS = []
     summary = "print a script that completes pyptx in a shell"
     command = subparsers.add_parser(
         "completion", help=summary, description=summary.capitalize() + ".",
         formatter_class=argparse.RawDescriptionHelpFormatter, epilog="""examples:
   eval "$(pyptx completion bash)"                       # this shell; in ~/.bashrc, every one
   pyptx completion zsh > ~/.zfunc/_pyptx                # a folder of $fpath""")
-    command.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+    command.add_argument("shell", choices=SUPPORTED_SHELLS or None)
     command.set_defaults(run=run)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +55,7 @@ def built() -> Path:
     """The compiled handler in the cache folder, named by jaxlib's version and the source; compiled where it is missing.
 
     Raises:
-        MissingToolError: ziglang is not installed, or the compilation failed; the message holds the compiler's words.
+        MissingToolError: there is no C compiler, or the compilation failed; the message holds the compiler's words.
     """
     source = _SOURCE.read_bytes()
     name = f"launch-jaxlib{jaxlib.__version__}-{hashlib.sha256(source).hexdigest()[:16]}.so"
@@ -63,14 +66,27 @@ def built() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / name
-        command = [sys.executable, "-m", "ziglang", "cc", "-std=gnu11", "-O2", "-shared", "-fPIC", "-Wall",
-                   "-fno-sanitize=all", "-I", jax.ffi.include_dir(), str(_SOURCE), "-o", str(made)]
+        command = [*_compiler(), "-std=gnu11", "-O2", "-shared", "-fPIC", "-Wall", "-I", jax.ffi.include_dir(),
+                   str(_SOURCE), "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise MissingToolError("JAX on GPUs needs a small C library, which did not compile (the CUDA toolkit is "
-                                   f"not needed, the package ziglang is):\n{done.stderr.strip()}")
+                                   f"not needed; pip install ziglang, or set CC):\n{done.stderr.strip()}")
         os.replace(made, library)                               # whoever else builds it writes the same
     return library
+
+
+def _compiler() -> list[str]:
+    """The command of a C compiler: what CC names, else the package ziglang, else `cc` of this machine."""
+    if told := os.environ.get("CC"):
+        return shlex.split(told)
+    if find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all"]
+    own = shutil.which("cc") or shutil.which("gcc")
+    if own is None:
+        raise MissingToolError("JAX on GPUs needs a small C library, which a C compiler has to make; there is none",
+                               hint="pip install ziglang, or set CC to the command of a C compiler")
+    return [own]
 
 
 class Shim:
