@@ -180,7 +180,10 @@ def _operand(example: Example, name: str, index: int) -> str:
 
 
 def _number_of(form: Form, name: str) -> int:
-    """Written operands get registers of their own."""
+    """Written operands get registers of their own, also behind a vector of 128."""
+    first, operand = next(iter(form.operands.values())), form.operands[name]
+    if operand.role == "write" and operand is not first and first.kind == "vector" and operand.type != "pred":
+        return 130
     return list(form.operands).index(name) % 8
 
 
