@@ -8,10 +8,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from importlib import import_module
 
-from pyptx.isa import means, registers, targets
+from pyptx.isa import _hover, means, registers, targets
 from pyptx.isa._match import Match, following, forms_of
 from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, merged
 
@@ -52,25 +51,10 @@ def complete(opcode: str, modifiers: tuple[str, ...] = ()) -> list[str]:
     return list(following(op, tuple(modifiers))) if op is not None else []
 
 
-@lru_cache(maxsize=1024)
 def hover(mnemonic: str) -> str:
-    """Syntax lines, summary and needs of a mnemonic, finished or not; "" for an unknown opcode word."""
-    opcode, *words = mnemonic.split(".")
-    op = OPS.get(opcode)
-    if op is None:
-        return ""
-    words = tuple("." + word for word in words)
-    forms = [m.form for m in forms_of(op, words)]
-    if not forms:
-        known = [form for form in op.forms if form.op.name == mnemonic or form.op.name.startswith(mnemonic + ".")]
-        forms = known or list(op.forms)
-    rows = dict.fromkeys(form.op for form in forms)
-    lines = [f"{mnemonic}: {' '.join(dict.fromkeys(row.summary for row in rows))}"]
-    for form in forms[:12]:
-        need = " | ".join(filter(None, (n.text for n in form.needs)))
-        parts = (form.syntax, f"[{need}]" if need else "", form.means)
-        lines.append("    " + "    ".join(filter(None, parts)))
-    if len(forms) > 12:
-        lines.append(f"    ... and {len(forms) - 12} more forms")
-    lines.append("PTX ISA: " + ", ".join(dict.fromkeys(f"#{row.section}" for row in rows)))
-    return "\n".join(lines)
+    """Syntax lines with choices, types and needs, summary and manual section of a mnemonic, finished or not.
+
+    "" for an unknown opcode word.
+    """
+    op = OPS.get(mnemonic.partition(".")[0])
+    return "" if op is None else _hover.hover(op, mnemonic)

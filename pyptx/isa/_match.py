@@ -14,7 +14,7 @@ from functools import lru_cache
 from pyptx.isa import _types
 from pyptx.isa._schema import Form, Op, slot_name
 
-__all__ = ["FIXED", "Match", "following", "forms_of", "missing"]
+__all__ = ["FIXED", "Match", "following", "forms_of", "missing", "partly"]
 
 FIXED = frozenset("""
     applypriority.async.bulk applypriority.async.bulk.tensor bar.arrive bar.cta.arrive bar.cta.red bar.cta.sync
@@ -187,6 +187,11 @@ def _partial(op: Op, words: tuple[str, ...]) -> Iterator[tuple[Form, tuple[_Plac
             if _fixed_first(op.opcode, words, used):
                 yield index.forms[i], index.places[i], used
                 break
+
+
+def partly(op: Op, words: tuple[str, ...]) -> Iterator[Form]:
+    """The forms that have room for all these words."""
+    return (form for form, _, _ in _partial(op, words))
 
 
 def viable(op: Op, words: tuple[str, ...]) -> bool:

@@ -235,6 +235,12 @@ def test_completion_follows_the_manual():
 
 def test_hover_shows_syntax_summary_and_needs():
     text = isa.hover("cp.async.bulk.tensor")
-    assert "TMA" in text and "[sm_90 ptx_80]" in text
+    assert "TMA" in text and "[sm_90 and up, PTX ISA 8.0]" in text
     assert isa.hover("add.rn.f32").splitlines()[1].strip().startswith("add{.rnd}{.ftz}{.sat}.f32  d, a, b")
+    assert isa.hover("shl.b32").splitlines() == [
+        "shl.b32: Shift left.", "    shl.type  d, a, b    d = shl(a, b)", "        type: .b16 .b32 .b64",
+        "        d, a: .type;  b: .u32", "PTX ISA: #logic-and-shift-instructions-shl"]
+    assert "[sm_90a, PTX ISA 8.0]" in isa.hover("wgmma.fence") and "mma_async" not in isa.hover("wgmma.fence")
+    assert "n: 8 16 24" in isa.hover("wgmma.mma_async") and "predicate" in isa.hover("wgmma.mma_async")
+    assert "[sm_100f and its family, PTX ISA 8.6]" in isa.hover("redux.sync.min.f32")
     assert isa.hover("nothing") == ""
