@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyptx import cli, isa
 from pyptx.check.rules import NOTES, RULES
+from pyptx.validate._problem import range_words
 
 __all__ = ["write"]
 
@@ -112,12 +113,15 @@ def needs_text(need: isa.targets.Needs) -> str:
 
 
 def operand_facts(operand: isa.Operand) -> str:
-    words = [operand.kind if operand.kind != "register" else "", operand.type and f"`{operand.type}`",
-             {"write": "written", "read": "read", "readwrite": "read and written", "imm": "number"}[operand.role]]
+    kind = "" if operand.kind in ("register", "imm") else operand.kind
+    width = {"addr": "64 bits, or 32 in shared memory", "addr32": "32 bits", "addrb32": "32 bits in a `.b32` register"}
+    number = "a float" if operand.values == "float" else "a number"
+    words = [kind, width.get(operand.type, operand.type and f"`{operand.type}`"),
+             {"write": "written", "read": "read", "readwrite": "read and written", "imm": number}[operand.role]]
     if operand.imm and operand.role != "imm":
         words.append("register or number")
-    if operand.values:
-        words.append(f"one of `{operand.values}`")
+    if operand.values not in ("", "float"):
+        words.append(range_words(operand.values))
     if operand.sink:
         words.append("`_` may stand there")
     if operand.optional:
