@@ -44,7 +44,7 @@ typedef struct {
     u64 *issues, *lanes, *divergent, *conflicts, *requests, *sectors, *excess, *waits, *async_operations, *tma_bytes, *tensor_flops, *next_cta;
     u32 *shared_addresses; u64 *warp_issues; u8 **marks; u32 *links; u16 *named; const u32 *watch; Debug *debug;
     u64 nops, const_bytes, place_sreg_bytes, nsegments, param_bytes, smem_start, smem_bytes, local_bytes, reg_bytes, zero_count;
-    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes;
+    u64 shared_window, local_window, const_window, param_window, max_steps, cta_quantum, warp_quantum, last_cta, max_resident, yields, function_window, tensor_hw, schedule, seed, nshared, maxnreg, ninstr, watch_bytes, npool;
     u64 grid[3], block[3], cluster[3], left[2];
 } Launch;
 
@@ -96,7 +96,7 @@ Ctx *core_open(const Launch *l) {
     for (u32 k = 0; l->watch && k < x->nops; k++)                        // fences have something to do
         if (l->ops[k].fn == f_nop && l->watch[l->ops[k].instr] >> 8 & 15) l->ops[k].fn = watch_fence;
     x->debug = l->debug;
-    if (!open_chains(x)) { core_close(x); return 0; }
+    if (!open_chains(x, l->npool)) { core_close(x); return 0; }
     if (x->debug) debug_chains(x);
     return x;
 }

@@ -101,7 +101,7 @@ static u32 same_addresses(Ctx *x, const u8 *stop, u32 pc) {
     return NONE;
 }
 
-int open_chains(Ctx *x) {
+int open_chains(Ctx *x, u64 npool) {
     u32 n = x->nops;
     x->link = (Link *)aligned(sizeof(Link) * (n + 1));
     x->run = (Run *)aligned(sizeof(Run) * (n + 1));
@@ -131,8 +131,13 @@ int open_chains(Ctx *x) {
     pass_copies(x, leader);
     for (u32 pc = 0; pc + 4 <= n; pc++) {
         Step step = together_step(&x->link[pc]);
-        if (step && x->run[pc].step == x->link[pc].next) x->run[pc].step = x->link[pc].next = step, pc += 3;
+        if (step && x->run[pc].step == x->link[pc].next) {
+            x->run[pc].step = x->link[pc].next = step;
+            for (u32 k = 0; k < 4; k++) leader[pc + k] = 1;             // not part of a fold
+            pc += 3;
+        }
     }
+    if (!x->debug && !make_folds(x, leader, npool)) { free(stop); return 0; }
     for (u32 pc = n; pc-- > 0;) {
         if (x->run[pc].step == chain_end) continue;
         x->run[pc].count = ((x->ops[pc].flags & F_COUNT) != 0) + (stop[pc + 1] ? 0 : x->run[pc + 1].count);

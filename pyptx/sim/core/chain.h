@@ -15,7 +15,7 @@ struct Link {
     Step next;                  // reached from the operation before; chain_end where lanes may meet
     u32 d, a, b, c;
     u32 pc;
-    u32 same;                   // memory: an earlier operation of the line with the same address register, or NONE
+    u32 same;                   // memory: an earlier operation of the line with the same address register, or NONE; fold.c
 };
 
 // What run_warp needs to enter a chain at an operation.
@@ -32,10 +32,11 @@ Step told_step(const Op *o, const u32 *pool);                           // the s
 int quick_writes(const Op *o, u32 row, u32 bytes);                      // may it write there? steps.c
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
 Step together_step(const Link *f);                                      // four operations in one; steps.c
+int make_folds(Ctx *x, const u8 *leader, u64 npool);                    // fold.c; 0: out of memory
 int quick_narrow(const Op *o);
 int quick_copies(const Op *o);
 Step butterfly_step(Ctx *x, const Op *o);                               // warpops.c; 0: none
-int open_chains(Ctx *x);                                                // 0: out of memory
+int open_chains(Ctx *x, u64 npool);                                              // 0: out of memory
 void close_chains(Ctx *x);
 void settle_counts(Ctx *x);
 #endif

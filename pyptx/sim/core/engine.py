@@ -55,7 +55,8 @@ _POINTERS = """ops pool segments param zeros consts place_sregs
     shared_addresses warp_issues marks links named watch debug""".split()
 _SCALARS = """nops const_bytes place_sreg_bytes nsegments param_bytes smem_start smem_bytes local_bytes reg_bytes
     zero_count shared_window local_window const_window param_window max_steps cta_quantum warp_quantum
-    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr watch_bytes""".split()
+    last_cta max_resident yields function_window tensor_hw schedule seed nshared maxnreg ninstr watch_bytes
+    npool""".split()
 
 
 class _Launch(ctypes.Structure):
@@ -201,7 +202,7 @@ class Job:
             max_steps=plan.max_steps, cta_quantum=plan.cta_quantum, warp_quantum=plan.warp_quantum,
             max_resident=plan.resident, yields=plan.yields, tensor_hw=TENSOR_CORES.index(plan.tensor_cores),
             ninstr=len(program.instructions), schedule=SCHEDULES.index(plan.schedule), seed=plan.seed,
-            nshared=len(code.shared_addresses), maxnreg=program.maxnreg, watch_bytes=WATCH_BYTES,
+            nshared=len(code.shared_addresses), maxnreg=program.maxnreg, watch_bytes=WATCH_BYTES, npool=len(code.pool),
             last_cta=plan.clusters if seen is None else seen.clusters.stop, grid=triple(*plan.grid),
             block=triple(*plan.block), cluster=triple(*plan.cluster),
             left=(ctypes.c_uint64 * 2)(*plan.left_threads))
