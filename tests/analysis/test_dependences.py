@@ -56,6 +56,15 @@ def test_a_wait_is_for_all_that_have_set_the_barrier_since_the_last():
     assert found[4].operands == (1, 3)
 
 
+def test_a_call_returns_behind_itself_with_what_the_function_made():
+    code = ("MOV R0, 0x1\nMOV R7, 0x2\nMOV R4, 0x40\nCALL.REL.NOINC sub\nIADD3 R1, R0, R7, RZ\nEXIT\nsub:\n"
+            "MOV R0, 0x3\nRET.REL.NODEC R4 0x0")
+    lines = list(sass(code))
+    lines[7] = replace(lines[7], target_address=0)      # as nvdisasm has it: R4 counts from there
+    assert dependences(lines)[4].operands == (1, 6)
+    assert dependences(lines)[7].operands == (2,)
+
+
 def test_functions_have_nothing_of_one_another():
     found = dependences(sass("MOV R0, 0x1\nEXIT", "f") + sass("IADD3 R1, R0, 0x1, RZ\nEXIT", "g"))
     assert found[2].operands == ()

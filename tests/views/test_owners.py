@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from check.of_examples import EXAMPLES as CASES
+from pygments.token import Error
 
 from pyptx.cli.kernels import load_kernel
+from pyptx.highlight import PtxLexer, SassLexer
 from pyptx.views import LinkedView, linked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -39,6 +42,22 @@ def test_every_instruction_has_a_python_line_or_was_added_by_ptxas(view):
     for row in range(len(view.sass.text)):
         if stack := lines_of(view, row):
             assert kernel.start <= stack[-1] < kernel.start + kernel.count, "the outermost line is the kernel's"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_instruction_of_every_example_is_owned_and_read_on_every_target(name):
+    """On all targets that an example runs on: a Python line, or ptxas, is answerable, and Pygments knows every word."""
+    case = CASES[name]
+    variant, *_ = case.bound
+    anywhere = name.partition("/")[0] in ("ampere", name)
+    for target in ("sm_80", "sm_90a", "sm_100a", "sm_120a") if anywhere else (case.kernel.arch,):
+        view = linked(case.kernel.compile(arch=target, **variant.params))
+        added = view.sass.ptx.count(-1)
+        assert added <= 0.1 * len(view.sass.text), target
+        assert all(lines_of(view, row) for row, ptx in enumerate(view.sass.ptx) if ptx >= 0), target
+        for lexer, text in ((PtxLexer(), "\n".join(view.ptx.text)), (SassLexer(), "\n".join(view.sass.text))):
+            assert [word for kind, word in lexer.get_tokens(text) if kind in Error] == [], target
 
 
 def test_a_python_line_counts_what_it_and_its_helpers_became(view):

@@ -44,12 +44,12 @@ def successors(words: Sequence[str], predicates: Sequence[str], shapes: Sequence
     for number in range(len(starts)):
         last = (starts[number + 1] if number + 1 < len(starts) else len(words)) - 1
         word, found = words[last], set()
-        if targets[last] >= 0 and word != "BSSY":
-            found.add(block[targets[last]])
-        elif word in ("BRX", "BRXU", "JMX", "JMXU"):
+        if word in ("BRX", "BRXU", "JMX", "JMXU"):
             found.update(range(len(starts)))            # it may go anywhere
-        elif word == "RET":
+        elif word == "RET":                             # the address it names is what its register counts from
             found |= after_calls
+        elif targets[last] >= 0 and word != "BSSY":
+            found.add(block[targets[last]])
         elif word == "BSYNC" and shapes[last].registers:
             others = joins.get(shapes[last].registers[0], set())
             if number + 1 not in others:                # as a rule it stands right before the line that BSSY names
