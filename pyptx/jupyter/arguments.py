@@ -34,8 +34,8 @@ _SHOWING = (
     argument("-q", "--quiet", "--no-view", action="store_true", dest="quiet", help="compile and keep, show nothing"))
 KEPT = (
     argument("--diff", metavar="REF",
-             help="compare with this version instead of the one before: @-2, @3, a label, or KERNEL@3 of another "
-                  "kernel"),
+             help="compare with this version instead of the one before: @-2, @3, a label, KERNEL@3 of another kernel, "
+                  "or a .ptx or .cubin file"),
     argument("--name", metavar="NAME",
              help="keep what was compiled in the notebook under this name; also the title of the view, and the label "
                   "in %%ptxhistory"))

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from pyptx import history
 from pyptx.history import Version, VersionError
 from pyptx.jupyter.cells import Cell
-from pyptx.jupyter.comparing import Earlier, compare
+from pyptx.jupyter.comparing import Earlier, Other, compare
 from pyptx.jupyter.running import Shown
 from pyptx.views.code.counters import by_ptx_line
 
@@ -62,7 +62,7 @@ class Keeper:
             return found
         return before
 
-    def output(self, made: Shown, own: Version, before: Version | None, *, quiet: bool, **options: Any) -> Any:
+    def output(self, made: Shown, own: Version, before: Other | None, *, quiet: bool, **options: Any) -> Any:
         """The view, with what has changed since `before`; when quiet, that alone, or None."""
         diff = compare(before, own, made) if before else None
         return diff if quiet else made.view(diff=diff, **options)

@@ -159,3 +159,17 @@ def test_a_label_that_is_a_kernels_name_is_refused(run, name, message):
     error = run(GOOD.replace("-p", f"--name {name} -p")).error
     assert type(error).__name__ == "UsageError"
     assert message in str(error)
+
+
+@pytest.mark.parametrize("suffix", ["ptx", "cubin"])
+def test_a_file_may_be_what_a_cell_is_compared_with(run, shell, tmp_path, suffix):
+    run(GOOD)
+    path = shell.user_ns["double"].compile(**history.version("double@1").params).save(tmp_path / f"theirs.{suffix}")
+    found = run(against(ADD, str(path))).result.diff
+    assert (found.left.title, found.right.title) == ("theirs", "double@2")
+    assert not found.identical
+
+
+def test_a_file_that_is_not_there_is_named(run):
+    error = run(against(GOOD, "nowhere.ptx")).error
+    assert "--diff nowhere.ptx" in str(error) and "No such file" in str(error)
