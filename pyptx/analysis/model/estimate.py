@@ -26,7 +26,7 @@ from pyptx.analysis.model.constants import Constants, constants_of
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replaystate import Memory, Run, Span
-from pyptx.analysis.model.rings import Ring, rings_of
+from pyptx.analysis.model.rings import rings_of
 from pyptx.analysis.model.steps import Kind, Operation, Writer, one_after_another, shortened
 from pyptx.analysis.model.traffic import Traffic, traffic_of
 from pyptx.analysis.model.trips import Loop, Path, Team, code_of, path_of, teams_of
@@ -163,13 +163,14 @@ class _Model:
         self.resident = min(fits.blocks, self.per_sm)
         self.code = code_of(compiled, sample.program)
         self.worths = worths_of(sample.program)
-        self.rings: dict[int, Ring] = rings_of(sample.program.actions, sample.barriers, sample.free)
         one = sample.cluster, sample.issues, sample.named
         if work.ctas <= fits.blocks * self.sms:         # all at once: it takes as long as the one that has most to do
             one = sample.longest
         self.sampled: Totals = one[0]
         self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
         self.teams = teams_of(*one[1:], self.cluster)
+        executes = {team.warps: team.counts for team in self.teams}
+        rings = rings_of(sample.program.actions, sample.barriers, sample.free, executes)
         paths: dict[bytes, Path] = {}
         for team in self.teams:
             key = team.counts.tobytes()
@@ -177,18 +178,19 @@ class _Model:
                 paths[key] = path_of(self.code, team.counts)
         self.paths = [paths[team.counts.tobytes()] for team in self.teams]
         self.missing = self._missing()
-        stages = max((ring.stages for ring in self.rings.values()), default=1)
+        stages = max((ring.stages for of in rings.values() for ring in of.values()), default=1)
         skips = shortened(self.paths, OPERATIONS // self.resident, 3 * stages + 8)
-        self.writer = Writer(on, self.constants, self.code, sample.program, self.worths, self.sampled, self.rings,
+        self.writer = Writer(on, self.constants, self.code, sample.program, self.worths, self.sampled, rings,
                              skips, self.missing, self.cluster)
         self.load = self._load()
         self.traffic: Traffic = traffic_of(work, on, fits.blocks * self.sms)
         self.operations: list[list[Operation]] = []
         written: dict[tuple, list[Operation]] = {}
         for team, path in zip(self.teams, self.paths, strict=True):
-            if team.key not in written:
-                written[team.key] = self.writer.write(path, team)
-            self.operations.append(written[team.key])
+            key = team.key, *(rings[k].get(team.warps) for k in sorted(rings))
+            if key not in written:
+                written[key] = self.writer.write(path, team)
+            self.operations.append(written[key])
 
     def prediction(self) -> Prediction:
         start = self.constants.start_cycles

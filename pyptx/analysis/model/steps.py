@@ -97,7 +97,7 @@ class Writer:
 
     Attributes:
         work: counts of a cluster by PTX instruction, for bytes and bank conflicts.
-        rings: PTX instruction -> the ring of mbarriers it works on.
+        rings: PTX instruction -> team -> the ring of mbarriers it works on.
     """
 
     gpu: Gpu
@@ -106,7 +106,7 @@ class Writer:
     program: Program
     worths: Sequence[Worth]
     work: Totals
-    rings: Mapping[int, Ring]
+    rings: Mapping[int, Mapping[tuple[int, ...], Ring]]
     skips: Mapping[float, int]
     missing: float                                      # share of global reads that L1 does not have
     cluster: int                                        # CTAs of one
@@ -194,7 +194,7 @@ class Writer:
     def _asynchronous(self, word: str, opcode: str, operands: tuple[str, ...], owner: int, copies: float, width: float,
                       team: Team) -> dict | None:
         """What completes on mbarriers or by groups, and the waits for it."""
-        ring = self.rings.get(owner)
+        ring = self.rings.get(owner, {}).get(team.warps)
         bulk = self._each("tma_bytes", owner, copies) * width
         match word:
             case "UTMALDG" | "UBLKCP" | "UTMASTG" | "UTMAREDG" | "UBLKRED" | "UTMAPF" | "UBLKPF":
