@@ -99,7 +99,7 @@ class Consumer:
         self.weights, self.slopes = (reg.wgmma_frag(m=ROWS, n=QUERIES, dtype=f32) for _ in range(2))
         self.of_k, self.of_v = (reg.wgmma_frag(m=ROWS, n=sizes.D, dtype=f32) for _ in range(2))
         self.of_q = reg.wgmma_frag(m=ROWS, n=BOX, dtype=f32)
-        self.rounded = reg.array(b32, QUERIES // 4).regs()              # P, then dS
+        self.rounded_p, self.rounded_ds = (reg.array(b32, QUERIES // 4).regs() for _ in range(2))
         self.shift = reg.from_((self.lane & 3) << 1, s32)               # of this thread's first query
         place = (self.warp * 16 + (self.lane & 15)) * LINE + ((self.lane >> 4) << 4)
         self.place = smem.apply_swizzle(place, "128B")                  # of a row of 16 numbers in a box
@@ -137,7 +137,7 @@ class Consumer:
 
     def take(self, box: int, stage: Reg, queries: Reg, own_key: Reg, masked: bool) -> None:
         """Take in the queries of a box: dV and dK are started, dS is in shared memory."""
-        sizes, down, rounded_ = self.sizes, box * QUERIES * LINE // 16, self.rounded
+        sizes, down = self.sizes, box * QUERIES * LINE // 16
         tile, block = sizes.tile_bytes // 16, sizes.block_bytes // 16
         rows, columns = (self.streamed.at(start, stage) + down for start in (self.from_rows, self.from_columns))
         numbers_at = self.streamed.start + stage * self.streamed.stage_bytes + (self.shift << 2)
@@ -152,21 +152,21 @@ class Consumer:
             if masked:
                 query, key = queries + (box * QUERIES + i // 4 * 8 + i % 2), own_key + i // 2 % 2 * 8
                 ptx.inst.selp.f32(weight, weight, 0.0, self.seen(query, key))
-        for pair, low, high in zip(rounded_, self.weights[::2], self.weights[1::2], strict=True):
+        for pair, low, high in zip(self.rounded_p, self.weights[::2], self.weights[1::2], strict=True):
             round_pair(pair, low, high, self.dtype)
-        self.start_gradient(self.of_v, columns + block)
+        self.start_gradient(self.of_v, self.rounded_p, columns + block)
         delta = self.of_query(numbers_at, 2 * sizes.block_bytes + 512 + box * QUERIES * 4)
         ptx.wgmma.wait_group(1)                         # dO V^T is there
         for i, (slope, weight) in enumerate(zip(self.slopes, self.weights, strict=True)):
             ptx.inst.sub.f32(slope, slope, delta[i // 4 * 2 + i % 2])
             ptx.inst.mul.f32(slope, slope, weight)
-        ptx.wgmma.wait_group(0)                         # P is read
-        for pair, low, high in zip(rounded_, self.slopes[::2], self.slopes[1::2], strict=True):
+        for pair, low, high in zip(self.rounded_ds, self.slopes[::2], self.slopes[1::2], strict=True):
             round_pair(pair, low, high, self.dtype)
         to = self.own_ds + (self.visited & 1) * sizes.ds_bytes
         for i in range(0, QUERIES, 16):
-            ptx.stmatrix(smem=to + ((self.place ^ (i * 2)) + box * KEYS * LINE), regs=rounded_[i // 4:i // 4 + 4])
-        self.start_gradient(self.of_k, columns)
+            ptx.stmatrix(smem=to + ((self.place ^ (i * 2)) + box * KEYS * LINE),
+                         regs=self.rounded_ds[i // 4:i // 4 + 4])
+        self.start_gradient(self.of_k, self.rounded_ds, columns)
 
     def start_scores(self, into: object, tile: Reg, rows: Reg) -> None:
         """Start the product of this consumer's rows of a tile and a box of streamed rows, along D."""
@@ -176,11 +176,11 @@ class Consumer:
             self.mma(into, a, b, QUERIES, scale_d=d > 0)
         ptx.wgmma.commit_group()
 
-    def start_gradient(self, gradient: object, columns: Reg) -> None:
-        """Start adding the product of what is rounded and a box of streamed rows."""
+    def start_gradient(self, gradient: object, rounded: list[Reg], columns: Reg) -> None:
+        """Start adding the product of P or dS and a box of streamed rows."""
         ptx.wgmma.fence()
         for i in range(0, QUERIES, WGMMA_K):
-            self.mma(gradient, self.rounded[i // 4:i // 4 + 4], columns + i * LINE // 16, self.sizes.D, trans_b=1,
+            self.mma(gradient, rounded[i // 4:i // 4 + 4], columns + i * LINE // 16, self.sizes.D, trans_b=1,
                      scale_d=True)
         ptx.wgmma.commit_group()
 
