@@ -9,22 +9,27 @@ of a ninth warp copies, one of a tenth starts the products. Techniques, and wher
 - Scores, weights and results lie in tensor memory; a thread has a whole row, so that neither the largest score nor the
   sum needs another thread (PTX ISA, "tcgen05.ld", shape .32x32b).
 - Weights, rounded, are the A operand of the second product from tensor memory (PTX ISA, "tcgen05.mma").
-- Two tiles take turns: while one has its softmax taken, the products of the other run; the next scores of a tile are
-  started with the product of its last weights (Shah et al., "FlashAttention-3", 3.1, for two groups of warps).
+- As soon as a tile's scores are in registers its next ones are started: warps find them when they are done with these,
+  and the tensor cores have the products of two tiles in turns (Shah et al., "FlashAttention-3", 3.1, for two groups).
 - The softmax is taken block by block (Dao et al., "FlashAttention"). Results so far are scaled, in tensor memory, only
-  where a warp has a row with a new largest score.
+  where a warp has a row with a score that is eight powers of two above the largest one so far, which is seldom; and of
+  EVERY pairs of exponentials one is computed by multiply-adds ("FlashAttention-4"; exponentials.py).
 - exp as 2 to the power of scaled differences; masks only in blocks that need one; the longest rows of blocks first.
 
-Cost with D = 128: 143 registers a thread, 160 KiB of shared memory, all of tensor memory: one CTA on an SM.
+A block of 80 scores costs a warp 61 ex2, 40 max of three, 70 multiply-adds and 70 additions of pairs, and 40 roundings
+to pairs; all in all 378 instructions.
+
+Cost with D = 128: 156 registers a thread, 184 KiB of shared memory, all of tensor memory: one CTA on an SM.
 """
 
 from __future__ import annotations
 
 import math
 
+from examples.blackwell.exponentials import Pairs
 from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, softmax_step, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, visible
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import rounded
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -37,10 +42,12 @@ BM = TILES * ROWS
 COPIES, MULTIPLIES = 32 * 8, 32 * 9                     # threads with a role of their own
 THREADS = 32 * 10
 COLUMNS = 512                   # of tensor memory
-SPACE = {"BN": (32, 64), "STAGES": (1, 2, 3, 4)}  # values worth trying
+PART = 32                       # columns of results that a thread reads at a time
+SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
+SPACE = {"BN": (32, 48, 64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "EVERY": (0, 2, 3, 4, 8)}     # values worth trying
 
 
-def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
+def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
@@ -49,14 +56,15 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
     q_bytes, block_bytes = ROWS * D * 2, BN * D * 2
-    of_tile = BN + BN // 2                              # columns of its scores, and of its weights, two to a column
+    of_tile = COLUMNS // TILES - D                      # columns of its scores, and of its weights, two to a column
+    few = math.gcd(BN, PART)
 
     q_tiles = smem.alloc(b8, (TILES, q_bytes), align=1024)
     k_ring, v_ring = (smem.alloc(b8, (STAGES, block_bytes), align=1024) for _ in range(2))
     slot = smem.alloc(b32, 1, align=16)
     q_start, k_start, v_start = (reg.from_(memory.name, u32) for memory in (q_tiles, k_ring, v_ring))
     k_filled, k_freed, v_filled, v_freed = (barriers(STAGES) for _ in range(4))
-    q_filled, scored, weighed, added = barriers(1), barriers(TILES), barriers(TILES), barriers(TILES)
+    q_filled, scored, taken, weighed, added = barriers(1), *(barriers(TILES) for _ in range(4))
     tid = reg.from_(ptx.special.tid.x(), u32)
     warp, lane = tid >> 5, tid & 31
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
@@ -71,7 +79,8 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
     with ptx.if_(tid == COPIES):
         for ring in (k_filled, k_freed, v_filled, v_freed, q_filled, scored, added):
             ring.init_all(1)
-        weighed.init_all(4)                             # warps of a tile
+        for ring in (taken, weighed):
+            ring.init_all(4)                            # warps of a tile
         ptx.fence.mbarrier_init()
     ptx.tcgen05.fence_before_thread_sync()
     ptx.bar.sync(0)
@@ -116,31 +125,40 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
                                 this_k + k_offset // 16, kinds[0], pred_operand=d > 0)
             ptx.tcgen05.commit(scored[tile])
 
+        def next_values() -> tuple[Reg, Reg]:
+            """Wait for the next block of values; its stage, and the descriptor."""
+            stage, phase = of_values.advance()
+            v_filled.at(stage).wait(phase)
+            return stage, from_v + stage * (block_bytes // 16)
+
+        def add(tile: int, block: Reg, this_v: Reg) -> None:
+            """Start adding the product of a tile's weights, once they are there, and a block of values."""
+            weighed[tile].wait(block & 1)
+            ptx.tcgen05.fence_after_thread_sync()
+            for key in range(0, BN, MMA_K):
+                ptx.tcgen05.mma(memory + (TILES * of_tile + tile * D), memory + (tile * of_tile + BN + key // 2),
+                                this_v + key * LINE // 16, kinds[1], a_is_tmem=True,
+                                pred_operand=True if key else block != 0)
+            ptx.tcgen05.commit(added[tile])
+
         q_filled[0].wait(0)
         stage = next_keys()
         for tile in range(TILES):
             start_scores(tile, stage)
         ptx.tcgen05.commit(k_freed.at(stage))
-        for block in ptx.range_(0, blocks):
-            v_stage, phase = of_values.advance()
-            v_filled.at(v_stage).wait(phase)
-            this_v = from_v + v_stage * (block_bytes // 16)
-            goes_on = block < blocks - 1
+        for block in ptx.range_(0, blocks - 1):
+            stage, (v_stage, this_v) = next_keys(), next_values()
             for tile in range(TILES):
-                weighed[tile].wait(block & 1)
+                taken[tile].wait(block & 1)             # the next scores, while weights are made of these
                 ptx.tcgen05.fence_after_thread_sync()
-                for key in range(0, BN, MMA_K):
-                    ptx.tcgen05.mma(memory + (TILES * of_tile + tile * D), memory + (tile * of_tile + BN + key // 2),
-                                    this_v + key * LINE // 16, kinds[1], a_is_tmem=True,
-                                    pred_operand=True if key else block != 0)
-                ptx.tcgen05.commit(added[tile])
-                with ptx.if_(goes_on):
-                    if tile == 0:
-                        ptx.inst.mov.u32(stage, next_keys())
-                    start_scores(tile, stage)
+                start_scores(tile, stage)
+                if tile == TILES - 1:
+                    ptx.tcgen05.commit(k_freed.at(stage))
+                add(tile, block, this_v)
             ptx.tcgen05.commit(v_freed.at(v_stage))
-            with ptx.if_(goes_on):
-                ptx.tcgen05.commit(k_freed.at(stage))
+        _, this_v = next_values()
+        for tile in range(TILES):
+            add(tile, blocks - 1, this_v)
 
     with ptx.if_(warp < 8):
         tile = tid >> 7
@@ -149,43 +167,53 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
         results_at = lanes + tile * D + TILES * of_tile
         own_row = row + reg.from_(tid, s32)
         last = visible(own_row, T, CAUSAL)
-        largest, total = reg.scalar(f32, -math.inf), reg.scalar(f32, 0.0)
-        words, scores = reg.array(b32, BN), [reg.scalar(f32) for _ in range(BN)]
-        parts = reg.array(b32, 32)
+        largest, pairs = reg.scalar(f32, -math.inf), Pairs(scale, EVERY)
+        scores = [reg.scalar(f32) for _ in range(BN)]
+        parts = reg.array(b32, PART)
 
         def visit(block: Reg, masked: bool) -> None:
             """Turn the scores of a block into weights."""
             scored.at(tile).wait(block & 1)
             ptx.tcgen05.fence_after_thread_sync()
-            ptx.tcgen05.ld(words, scores_at, shape="32x32b", count=BN)
+            words = [reg.array(b32, few) for _ in range(0, BN, few)]
+            for i, some in enumerate(words):
+                ptx.tcgen05.ld(some, scores_at + i * few, shape="32x32b", count=few)
             ptx.tcgen05.wait_ld()
-            for score, word in zip(scores, words, strict=True):
+            for score, word in zip(scores, (word for some in words for word in some), strict=True):
                 ptx.inst.mov.b32(score, word)
+            hand_on(taken)
             if masked:
                 room = last - block * BN
                 for i, score in enumerate(scores):
                     ptx.inst.selp.f32(score, score, -math.inf, room >= i)
-            shrinks = softmax_step(scores, largest, total, scale, lanes=1)
+            shrinks = raise_largest(scores, largest, scale, lanes=1, slack=SLACK)
+            pairs.weigh(scores, largest * -scale, shrinks)
 
             with ptx.if_(block > 0):
                 added.at(tile).wait((block & 1) ^ 1)    # the last weights were read, and their results are there
                 ptx.tcgen05.fence_after_thread_sync()
                 anyone = reg.scalar(pred)
-                ptx.inst.vote.sync.any.pred(anyone, shrinks != 1.0, -1)
+                ptx.inst.vote.sync.any.pred(anyone, shrinks < 1.0, -1)
                 with ptx.if_(anyone):
-                    for d in range(0, D, 32):
-                        ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=32)
+                    for d in range(0, D, PART):
+                        ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=PART)
                         ptx.tcgen05.wait_ld()
                         for part in parts:
                             value = reg.from_(part, f32)
                             ptx.inst.mul.f32(value, value, shrinks)
                             ptx.inst.mov.b32(part, value)
-                        ptx.tcgen05.st(results_at + d, parts, shape="32x32b", count=32)
-            ptx.tcgen05.st(scores_at + BN, rounded(scores, q.dtype), shape="32x32b", count=BN // 2)
+                        ptx.tcgen05.st(results_at + d, parts, shape="32x32b", count=PART)
+            for i in range(0, BN, 2 * few):
+                weights = rounded(scores[i:i + 2 * few], q.dtype)
+                ptx.tcgen05.st(scores_at + (BN + i // 2), weights, shape="32x32b", count=len(weights))
             ptx.tcgen05.wait_st()
+            hand_on(weighed)
+
+        def hand_on(to: object) -> None:
+            """Say that this warp is done with tensor memory."""
             ptx.tcgen05.fence_before_thread_sync()
             ptx.inst.bar.warp.sync(-1)
-            weighed.at(tile).arrive(pred=lane == 0)
+            to.at(tile).arrive(pred=lane == 0)
 
         whole = reg.scalar(s32, T // BN)                # blocks that need no mask
         if CAUSAL:
@@ -199,11 +227,12 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
         # Divide by the sums and write through this warp's rows of Q, which nobody reads any more.
         added.at(tile).wait((blocks - 1) & 1)
         ptx.tcgen05.fence_after_thread_sync()
+        total = pairs.sum()
         ptx.inst.rcp.approx.f32(total, total)
         own = q_start + tile * q_bytes + ((warp & 3) << 12)             # 32 rows of 128 bytes
         own_line = own + smem.apply_swizzle(lane * LINE, "128B")
-        for d in range(0, D, 32):
-            ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=32)
+        for d in range(0, D, PART):
+            ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=PART)
             ptx.tcgen05.wait_ld()
             values = [reg.from_(part, f32) for part in parts]
             for value in values:
@@ -231,8 +260,9 @@ def forward(q, k, v, o, *, BN=64, STAGES=3, CAUSAL=False, SCALE=None):
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
     check_heads("attention", S, T, D, causal)
-    if BN not in (32, 64):                              # a thread has a row of scores in registers
-        raise ValueError(f"attention: BN={BN}; expected 32 or 64")
+    if BN % 16 or not 0 < BN <= (COLUMNS // TILES - D) * 2 // 3:
+        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {128 if D == 64 else 80}: scores, "
+                         "weights and results share tensor memory")
     check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 

@@ -1,0 +1,89 @@
+"""Weights of a row of scores, two by two as Blackwell's packed arithmetic has them; some by multiply-adds.
+
+An SM of Blackwell takes 16 exponentials a clock, and 8,192 operations of matrix products. Attention has 4 D operations
+for each exponential: where D is 128 both take as long, where it is 64 exponentials take twice as long. So a share of
+them is computed by multiply-adds (Dao et al., "FlashAttention-4"): 2 to the power of x is 2 to the power of its nearest
+integer, which goes to the exponent, times a polynomial of the rest.
+
+Source: PTX ISA, "fma" and "add" (.f32x2), "ex2"; the polynomial is the one of least relative error, 7.5e-5, from -1/2
+to 1/2: a sixth of what rounding to f16 leaves.
+"""
+
+from __future__ import annotations
+
+from pyptx import ptx, reg
+from pyptx.reg import Reg
+from pyptx.types import b32, b64, f32
+
+__all__ = ["Pairs"]
+
+ROUNDS = 1.5 * 2.0 ** 23        # added to a number, makes it the nearest integer, in the lowest bits
+POLYNOMIAL = (0.05517167, 0.24261112, 0.69326099, 0.99992807)          # of x^3, x^2, x, 1
+LEAST = -126.0                  # the least exponent of a normal number
+
+
+def both(value: Reg | float) -> Reg:
+    """A pair of the same number."""
+    if not isinstance(value, Reg):
+        value = reg.scalar(f32, value)
+    pair = reg.scalar(b64)
+    ptx.inst.mov.b64(pair, [value, value])
+    return pair
+
+
+class Pairs:
+    """Exponentials of a row's scores and their sum. Of `every` pairs one is computed by multiply-adds; 0: none."""
+
+    def __init__(self, scale: float, every: int):
+        self.every = every
+        self.scale, self.total = both(scale), both(0.0)
+        if every:
+            self.rounds, self.unrounds = both(ROUNDS), both(-ROUNDS)
+            self.factors = [both(factor) for factor in POLYNOMIAL]
+
+    def weigh(self, scores: list[Reg], offset: Reg, shrinks: Reg) -> None:
+        """scores (in place): 2 to the power of scale * score + offset; the total shrinks, and takes them in."""
+        offsets = both(offset)
+        ptx.inst.mul.rn.f32x2(self.total, self.total, both(shrinks))
+        for i in range(0, len(scores), 2):
+            own, pair = scores[i:i + 2], reg.scalar(b64)
+            ptx.inst.mov.b64(pair, own)
+            ptx.inst.fma.rn.f32x2(pair, pair, self.scale, offsets)
+            if self.every and i // 2 % self.every == self.every - 1:
+                self.by_polynomial(own, pair)
+            else:
+                ptx.inst.mov.b64(own, pair)
+                for score in own:
+                    ptx.inst.ex2.approx.ftz.f32(score, score)
+            ptx.inst.mov.b64(pair, own)
+            ptx.inst.add.rn.f32x2(self.total, self.total, pair)
+
+    def by_polynomial(self, to: list[Reg], pair: Reg) -> None:
+        """2 to the power of a pair of numbers up to 126."""
+        nearest, rest, power = (reg.scalar(b64) for _ in range(3))
+        ptx.inst.mov.b64(to, pair)
+        for value in to:
+            ptx.inst.max.f32(value, value, LEAST)
+        ptx.inst.mov.b64(pair, to)
+        ptx.inst.add.rn.f32x2(nearest, pair, self.rounds)
+        ptx.inst.add.rn.f32x2(rest, nearest, self.unrounds)
+        ptx.inst.sub.rn.f32x2(rest, pair, rest)
+        ptx.inst.mov.b64(power, self.factors[0])
+        for factor in self.factors[1:]:
+            ptx.inst.fma.rn.f32x2(power, power, rest, factor)
+        exponents = [reg.scalar(b32) for _ in range(2)]
+        ptx.inst.mov.b64(exponents, nearest)
+        ptx.inst.mov.b64(to, power)
+        for value, exponent in zip(to, exponents, strict=True):
+            word = reg.scalar(b32)
+            ptx.inst.mov.b32(word, value)
+            ptx.inst.shl.b32(exponent, exponent, 23)
+            ptx.inst.add.s32(word, word, exponent)
+            ptx.inst.mov.b32(value, word)
+
+    def sum(self) -> Reg:
+        """The total of both halves."""
+        low, high = reg.scalar(f32), reg.scalar(f32)
+        ptx.inst.mov.b64([low, high], self.total)
+        ptx.inst.add.f32(low, low, high)
+        return low
