@@ -59,8 +59,9 @@ _FAULTS = {
     "uniform": "partial-warp", "barrier_count": "barrier-count", "barrier_id": "barrier-count",
     "no_mbarrier": "mbarrier", "mbarrier_count": "mbarrier", "mbarrier_underflow": "mbarrier", "tx_range": "mbarrier",
     "no_complete": "mbarrier", "size": "bulk-copy", "tensor": "bulk-copy", "tmem": "tensor-memory",
-    "texture": "texture", "remote": "cluster", "rank": "cluster", "cluster_arrive": "cluster", "cluster_wait": "cluster", "registers": "registers",
-    "warpgroup": "registers", "deadlock": "deadlock", "steps": "endless",
+    "texture": "texture", "remote": "cluster", "rank": "cluster", "cluster_arrive": "cluster",
+    "cluster_wait": "cluster", "registers": "registers", "warpgroup": "registers", "deadlock": "deadlock",
+    "steps": "endless",
 }
 
 

@@ -13,10 +13,12 @@ from pyptx.ptx.memory import addr, cvta, global_ptrs, param, var
 from pyptx.ptx.pipelines import PipelineState, pipeline
 from pyptx.ptx.rawtext import file_, loc, raw
 from pyptx.ptx.special import ctaid_x, ctaid_y, special, sreg
+from pyptx.ptx.texture import suld, sured, sust, tex, tld4
 
 __all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x", "ctaid_y",
            "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst", "intrinsic",
            "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov", "movmatrix", "mul",
            "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope",
            "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st",
-           "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var", "warp", "wgmma", "xor_"]
+           "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
+           "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]

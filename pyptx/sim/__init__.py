@@ -21,6 +21,9 @@ What is exact, and what is not:
   bf16 on sm_90, but 6e-4 to 3e-3 for fp8 by wgmma. `pyptx.sim.actions.products.Model` has the other cases.
 - Several threads that add floating-point numbers atomically, or take tickets, do so in the simulator's order.
 - Launches run one after the other: griddepcontrol finds the grid before ended.
+- Textures: nearest, whole coordinates, address modes, gathers and surfaces are exact. Linear filters have weights of 8
+  bits, rounded to nearest, and sums in double, rounded once; a GPU may be off by a weight's last bit, 1/256 of the
+  difference of neighbours along each dimension. docs/guide/running.md has what no document says.
 - multimem stands for one replica; nothing reports to an mbarrier of layout v1; the NaN that fma.oob looks for is the
   one tensor copies fill with, 0x7ff7, in f16 and in bf16. What is refused, by name at load, and why:
   decode/refusals.py.

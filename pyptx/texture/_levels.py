@@ -44,7 +44,7 @@ def levels_of(what: str, arrays: Any, geometry: str | None, limits: str) -> Leve
     several = arrays if isinstance(arrays, (list, tuple)) else [arrays]
     if not several:
         raise ShapeError(f"{what}: a list of no levels; pass an array, or arrays of at least one level")
-    sources = [source_of(array, what) for array in several]
+    sources = [source_of(_plain(array), what) for array in several]
     for source in sources:
         if source.shape is None:
             raise ShapeError(f"{what}: an address has no shape; pass an array (one with __cuda_array_interface__ for "
@@ -68,6 +68,14 @@ def levels_of(what: str, arrays: Any, geometry: str | None, limits: str) -> Leve
     for level in levels:
         _check_dense(what, level.source, g, format_, channels)
     return Levels(tuple(levels), g, format_, channels)
+
+
+def _plain(array: Any) -> Any:
+    """An array in host memory of a package that only converts (JAX) as NumPy's, which is read-only."""
+    known = hasattr(array, "data_ptr") or hasattr(array, "__cuda_array_interface__")
+    if known or hasattr(type(array), "__array_interface__") or not hasattr(type(array), "__array__"):
+        return array
+    return array.__array__()
 
 
 def _text(extents: Extents) -> str:

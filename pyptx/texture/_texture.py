@@ -27,8 +27,8 @@ class Texture:
     A GPU gets a copy in a CUDA array at each launch, or reads the memory itself with `memory=`.
 
     Args:
-        array: NumPy or torch array, or one with `__cuda_array_interface__`; for a texture of several levels of detail
-            a list of them, the finest first. Dimensions outermost first, 1, 2 or 4 channels last (or none, for 1).
+        array: NumPy, torch or JAX array, or one with `__cuda_array_interface__`; for a texture of several levels of
+            detail a list of them, the finest first. Dimensions outermost first, 1, 2 or 4 channels last (or none).
         geometry: PTX's word: "1d" (width), "2d" (height, width), "3d" (depth, height, width), "a1d" (layers, width),
             "a2d" (layers, height, width), "cube" (6, size, size), "acube" (cubes, 6, size, size), "2dms" (height,
             width, samples), "a2dms" (layers, height, width, samples). None: "1d" or "2d", by the dimensions.
