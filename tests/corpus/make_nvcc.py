@@ -33,7 +33,8 @@ TARGETS = {
     "convert": ("75", "89", "100a", "120a"), "warp": ("75", "80", "90", "100"), "async": ("80", "89", "90", "120"),
     "templates": ("75", "87", "90", "120"), "globals": ("75", "90", "120"), "texture": ("75", "90"),
     "images": ("80", "90", "120"),
-    "learning": ("80", "90"),
+    "learning": ("80", "90"), "blocks": ("90",), "together": ("80", "90"), "library": ("80", "90"),
+    "narrow": ("80", "100a"), "words": ("80", "120"),
 }
 SPECIAL = {                                             # name -> source, target, options
     "saxpy_debug": ("elementwise", "80", ["-G"]), "reduce_debug": ("reduce", "90", ["-G"]),

@@ -20,7 +20,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 ARCHS = {"elementwise": (80, 90, 120), "rows": (80, 90, 120), "matmul": (80, 89, 90, 100, 120),
-         "attention": (80, 90, 120)}
+         "attention": (80, 90, 120), "steps": (90, 100, 120)}
 WITH_LINES = {"add", "softmax"}                         # the others without debug information
 
 
@@ -32,7 +32,7 @@ def compiled(function, signature: str, constants: dict, options: dict, arch: int
     plain = {n: t.removesuffix(":16") for n, t in types.items()}
     source = ASTSource(fn=function, signature={**plain, **dict.fromkeys(constants, "constexpr")}, constexprs=constants,
                        attrs=attrs)
-    chosen = {"num_warps": 4, **{k: v for k, v in options.items() if k != "above"}}
+    chosen = {"num_warps": 4, **{k: v for k, v in options.items() if k not in ("above", "below")}}
     return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=chosen).asm["ptx"]
 
 
@@ -51,7 +51,7 @@ def main() -> None:
             for name, (function, signature, constants, options) in module.CASES.items():
                 triton.knobs.compilation.disable_line_info = name not in WITH_LINES
                 for arch in archs:
-                    if arch < options.get("above", 0):
+                    if not options.get("above", 0) <= arch <= options.get("below", arch):
                         continue
                     text = without_paths(compiled(function, signature, constants, options, arch))
                     rows.append(write(f"triton/{name}.sm_{arch}.ptx", text, source=f"triton/{theme}.py",

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sim.compiled import cuda_images, cuda_matrices, cuda_rows, cuda_steps, triton_kernels  # noqa: F401  (they register cases)
+from sim.compiled import (  # noqa: F401  (they register cases)
+    cuda_images,
+    cuda_library,
+    cuda_matrices,
+    cuda_rows,
+    cuda_steps,
+    triton_kernels,
+    triton_steps,
+)
 from sim.compiled.case import cases, close
 
 from pyptx import parser, sim

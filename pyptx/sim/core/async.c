@@ -22,8 +22,10 @@ static void finish(Ctx *x, Async *a, u32 stages) {
     memcpy(x->base, keep, sizeof keep);
 }
 
+// What it waits for; and arrivals of tcgen05.commit come in the order of the commits.
 static int is_before(const Async *early, const Async *a) {
-    return a->after >> early->track & 1 && early->warp == a->warp && early->lanes & a->lanes;
+    int commits = a->after == 1u << TRACK_TC && early->after == a->after && a->track == TRACK_NONE && early->track == TRACK_NONE;
+    return (commits || a->after >> early->track & 1) && early->warp == a->warp && early->lanes & a->lanes;
 }
 
 static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages);

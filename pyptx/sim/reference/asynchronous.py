@@ -84,9 +84,15 @@ def _finish(op: Operation, stages: int) -> None:
 def _land_earlier(cluster: Cluster, op: Operation) -> None:
     """Land those that come before an operation, which may be under way or not yet."""
     pending = cluster.pending
-    while (early := next((e for e in pending[:pending.index(op) if op in pending else None] if e.track in op.after
-                          and e.warp is op.warp and e.lanes & op.lanes), None)) is not None:
+    while (early := next((e for e in pending[:pending.index(op) if op in pending else None] if _is_before(e, op)),
+                         None)) is not None:
         _land(cluster, early, early.stages)
+
+
+def _is_before(early: Operation, op: Operation) -> bool:
+    """What it waits for; and arrivals of tcgen05.commit come in the order of the commits."""
+    commits = op.after == early.after == {"tc"} and not op.track and not early.track
+    return (commits or early.track in op.after) and early.warp is op.warp and bool(early.lanes & op.lanes)
 
 
 def _land(cluster: Cluster, op: Operation, stages: int) -> None:
