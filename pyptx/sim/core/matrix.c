@@ -1,4 +1,5 @@
 // ldmatrix, stmatrix, movmatrix; loads and stores of wmma fragments.
+#include "halves.h"
 #include "watch.h"
 #include "tensor.h"
 
@@ -42,13 +43,28 @@ static void unpack(u8 *out, const u8 *row, u32 format) {
     }
 }
 
+// A matrix of 8 x 8 halves, or its transpose, in a register: each lane has two elements of a row.
+static inline void eight_by_eight(u32 *d, const Line *row, u32 across) {
+    if (!across) { memcpy(d, row, 128); return; }
+    for (u32 t = 0; t < 4; t++) {
+        const H8 low = *(const H8 *)row[2 * t], high = *(const H8 *)row[2 * t + 1];
+        U8 pair = __builtin_convertvector(low, U8) | __builtin_convertvector(high, U8) << 16;
+        for (u32 g = 0; g < 8; g++) d[4 * g + t] = pair[g];
+    }
+}
+
 static void f_ldmatrix(Ctx *x, const Op *o, u32 m) {
     u8 *at[LANES];
     Line row[LANES];
     u32 lanes = suppliers(o), shape = o->aux2 & 15, count = o->aux2 >> 4 & 15, across = o->aux2 >> 8 & 1, format = o->aux2 >> 12 & 15;
     if (!whole_warp(x, m) || !rows_at(x, o, lanes, at, 0)) return;
-    for (u32 k = lanes; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); unpack(row[i], at[i], format); }
     const u32 *data = x->pool + o->aux;
+    if (LIKELY(shape == M8N8 && format == B16)) {
+        for (u32 r = 0; r < 8 * count; r++) memcpy(row[r], at[r], 16);   // all is read before anything is written
+        for (u32 r = 0; r < count; r++) if (data[r] != NONE) eight_by_eight((u32 *)R(x, data[r]), row + 8 * r, across);
+        return;
+    }
+    for (u32 k = lanes; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); unpack(row[i], at[i], format); }
     for (u32 r = 0; r < count * (shape == M16N16 ? 2 : 1); r++) {
         if (data[r] == NONE) continue;
         u32 *d = (u32 *)R(x, data[r]);

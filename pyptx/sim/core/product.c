@@ -13,8 +13,9 @@ typedef i32 I8 __attribute__((ext_vector_type(8), aligned(4)));
 
 // ROWS x (8 * COLS) accumulators stay in registers while k runs.
 #define BLOCK(NAME, ROWS, COLS) \
-static inline __attribute__((always_inline)) void NAME(float *d, u32 ldd, const float *a, u32 lda, const float *b, u32 ldb, u32 k) { \
+static inline __attribute__((always_inline)) I8 NAME(float *d, u32 ldd, const float *a, u32 lda, const float *b, u32 ldb, u32 k) { \
     F8 s[ROWS][COLS]; \
+    I8 bad = 0; \
     for (int i = 0; i < ROWS; i++) for (int j = 0; j < COLS; j++) s[i][j] = *(F8 *)(d + i * ldd + 8 * j); \
     for (u32 p = 0; p < k; p++) { \
         F8 v[COLS]; \
@@ -24,16 +25,19 @@ static inline __attribute__((always_inline)) void NAME(float *d, u32 ldd, const 
             for (int j = 0; j < COLS; j++) s[i][j] = FMA(x, v[j], s[i][j]); \
         } \
     } \
-    for (int i = 0; i < ROWS; i++) for (int j = 0; j < COLS; j++) *(F8 *)(d + i * ldd + 8 * j) = s[i][j]; \
+    for (int i = 0; i < ROWS; i++) for (int j = 0; j < COLS; j++) { *(F8 *)(d + i * ldd + 8 * j) = s[i][j]; bad |= s[i][j] != s[i][j]; } \
+    return bad; \
 }
 BLOCK(wide, 4, 2)
 BLOCK(narrow, 8, 1)
 
-// m a multiple of 8, n of 8.
-static void accumulate(float *d, u32 ldd, const float *a, u32 lda, const float *b, u32 ldb, u32 m, u32 n, u32 k) {
+// m a multiple of 8, n of 8. Whether some sum is no number.
+static int accumulate(float *d, u32 ldd, const float *a, u32 lda, const float *b, u32 ldb, u32 m, u32 n, u32 k) {
     u32 j = 0;
-    for (; j + 16 <= n; j += 16) for (u32 i = 0; i < m; i += 4) wide(d + i * ldd + j, ldd, a + i * lda, lda, b + j, ldb, k);
-    for (; j < n; j += 8) for (u32 i = 0; i < m; i += 8) narrow(d + i * ldd + j, ldd, a + i * lda, lda, b + j, ldb, k);
+    I8 bad = 0;
+    for (; j + 16 <= n; j += 16) for (u32 i = 0; i < m; i += 4) bad |= wide(d + i * ldd + j, ldd, a + i * lda, lda, b + j, ldb, k);
+    for (; j < n; j += 8) for (u32 i = 0; i < m; i += 8) bad |= narrow(d + i * ldd + j, ldd, a + i * lda, lda, b + j, ldb, k);
+    return __builtin_reduce_or(bad) != 0;
 }
 
 static void canonical(const Product *p, float *d, u32 ldd) {
@@ -184,7 +188,7 @@ static void hardware(const Product *p, float *d, u32 ldd, const float *a, u32 ld
 void multiply(const Product *p, float *d, u32 ldd, const float *a, u32 lda, const float *b, u32 ldb, const float *sa, const float *sb) {
     if (p->flags & P_HARDWARE) { hardware(p, d, ldd, a, lda, b, ldb, sa, sb); return; }
     if (p->scale) scaled(p, d, ldd, a, lda, b, ldb, sa, sb);
-    else accumulate(d, ldd, a, lda, b, ldb, p->m, p->n, p->k);
+    else if (!accumulate(d, ldd, a, lda, b, ldb, p->m, p->n, p->k) && p->d != E_F16) return;
     canonical(p, d, ldd);
 }
 

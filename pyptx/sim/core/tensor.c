@@ -1,8 +1,8 @@
 // mma.sync and wmma.mma: operands from registers, the product, the result to registers.
+#include "halves.h"
 #include "tensor.h"
 
 typedef float F4 __attribute__((ext_vector_type(4), aligned(4)));
-typedef float F8 __attribute__((ext_vector_type(8), aligned(4)));
 
 int whole_warp(Ctx *x, u32 m) {
     if (LIKELY(m == ALL)) return 1;
@@ -118,6 +118,22 @@ static void scatter(Ctx *x, const u32 *d, const Mma *q, const float *tile) {
     }
 }
 
+// The operands of mma.sync m16n8k8 and m16n8k16 of 16-bit floats: the four lanes of a quad hold eight elements of a row of
+// A, of a column of B, in order.
+static inline F8 quad(Ctx *x, u32 row, u32 g, u32 format) {
+    const u8 *p = (const u8 *)R(x, row) + 16 * g;
+    return format == E_BF16 ? widen_bf16(p) : widen_f16(p);
+}
+static void gather_halves(Ctx *x, const Product *p, const u32 *a, const u32 *b, float *ta, float *tb) {
+    for (u32 r = 0; r < p->k / 4; r++)
+        for (u32 g = 0; g < 8; g++) *(F8 *)(ta + (8 * (r & 1) + g) * p->k + 8 * (r >> 1)) = quad(x, a[r], g, p->a);
+    for (u32 r = 0; r < p->k / 8; r++) {
+        F8 v[8];
+        for (u32 g = 0; g < 8; g++) v[g] = quad(x, b[r], g, p->b);
+        transpose8(tb + 64 * r, 8, v);
+    }
+}
+
 static void f_mma(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
     const Mma *q = (const Mma *)(x->pool + o->aux);
@@ -131,8 +147,9 @@ static void f_mma(Ctx *x, const Op *o, u32 m) {
     if (x->tensor_hw && p.fraction) p.flags |= P_HARDWARE;
     float ta[MAX_TILE], tb[MAX_TILE], tc[512], sa[16 * 4], sb[8 * 4];
     u32 words = p.k / 32, stored = q->metadata == NONE ? p.k : p.k / 2, sizes = q->batch * p.m;
-    gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta);
-    gather_fragment(x, b, q->nb, p.b, x->pool + q->tb, p.a == E_B1 ? p.n * words : q->batch * p.n * p.k, tb);
+    if (p.m == 16 && p.n == 8 && (p.a == E_F16 || p.a == E_BF16) && q->batch == 1 && q->metadata == NONE) gather_halves(x, &p, a, b, ta, tb);
+    else gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta),
+         gather_fragment(x, b, q->nb, p.b, x->pool + q->tb, p.a == E_B1 ? p.n * words : q->batch * p.n * p.k, tb);
     if (q->tc == NONE) load_accumulator(x, c, p.n, p.c, tc);
     else gather_fragment(x, c, q->nc, p.c, x->pool + q->tc, sizes * p.n, tc);
     if (q->metadata != NONE) {

@@ -27,40 +27,20 @@ static inline const u8 *chunk_mn(Ctx *x, const Cta *cta, const Tile *t, u32 k, u
 }
 const u8 *tile_chunk(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c) { return chunk_k(x, cta, t, row, c); }
 
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
-#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define SECOND(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#define LEFT(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
-#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
-
-// Eight rows of eight floats as eight lines `ld` apart.
-static inline __attribute__((always_inline)) void transpose8(float *out, u32 ld, const F8 *v) {
-    F8 p[8], q[8];
-    for (int i = 0; i < 8; i += 4) {
-        p[i] = LOW(v[i], v[i + 1]); p[i + 1] = HIGH(v[i], v[i + 1]);
-        p[i + 2] = LOW(v[i + 2], v[i + 3]); p[i + 3] = HIGH(v[i + 2], v[i + 3]);
-        q[i] = FIRST(p[i], p[i + 2]); q[i + 1] = SECOND(p[i], p[i + 2]);
-        q[i + 2] = FIRST(p[i + 1], p[i + 3]); q[i + 3] = SECOND(p[i + 1], p[i + 3]);
-    }
-    for (int i = 0; i < 4; i++) {
-        *(F8 *)(out + i * ld) = LEFT(q[i], q[i + 4]);
-        *(F8 *)(out + (i + 4) * ld) = RIGHT(q[i], q[i + 4]);
-    }
-}
-
 // The commonest case, quickly: a K-major tile of 16-bit elements, across; row and rows multiples of 8, k of 8.
 static int read_halves(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k, float *out, u32 ld) {
     u32 s = t->chunks;
     for (u32 r = 0; r < rows; r += 8)
         for (u32 c = 0; c < k / 8; c++) {
             u32 offset = (row + r) / 8 * t->stride + c % s * 16 + c / s * t->leading;
+            U8 address = t->start + offset + (U8){0, 1, 2, 3, 4, 5, 6, 7} * (16 * s);               // as chunk_at has it, of eight rows
+            address ^= t->wide ? ((address >> 7) - t->phase & 3) << 5 : ((address >> 7) - t->phase & (s - 1)) << 4;
+            U8 at = address - (u32)x->smem_start;
             F8 v[8];
-            for (u32 i = 0; i < 8; i++) {
-                const u8 *p = chunk_at(x, cta, t, offset + i * 16 * s);
-                if (!p) return 0;
-                v[i] = format == E_BF16 ? widen_bf16(p) : widen_f16(p);
+            if (UNLIKELY(x->smem_bytes < 16 || __builtin_reduce_max(at) > x->smem_bytes - 16)) {
+                for (u32 i = 0; i < 8; i++) if (!chunk_at(x, cta, t, offset + i * 16 * s)) return 0;
             }
+            for (u32 i = 0; i < 8; i++) v[i] = format == E_BF16 ? widen_bf16(cta->smem + at[i]) : widen_f16(cta->smem + at[i]);
             transpose8(out + 8 * c * ld + r, ld, v);
         }
     return 1;
