@@ -182,3 +182,16 @@ def cluster(turns: int, slow: int, everywhere: bool) -> float:
 def test_ctas_of_a_cluster_wait_for_each_other_where_they_share_a_ring():
     assert cluster(40, 500, everywhere=False) < 40 * 100
     assert cluster(40, 500, everywhere=True) == pytest.approx(40 * 500, rel=0.1), "as slow as the slower CTA"
+
+
+def test_a_turn_is_passed_on_to_the_next_cta():
+    """Of two CTAs each works 100 cycles in its turn, and 100 alone; the first has the first turn."""
+    turn = Ring(0, 1, "warps", True)
+
+    def work(first: bool) -> list[Operation]:
+        wait = op(Kind.RING_WAIT, about=turn)
+        own = [wait, op(stall=100), op(Kind.ARRIVE, about=turn, everywhere=True), op(stall=100)]
+        return ([] if first else [wait]) + own * 20
+    memory = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=10, remote_cycles=40)
+    run = replay([(0, 0, work(True)), (1, 1, work(False))], memory, CONSTANTS)
+    assert run.cycles == pytest.approx(20 * (2 * 100 + 2 * 40), rel=0.1)

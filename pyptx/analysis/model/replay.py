@@ -66,6 +66,7 @@ class _Replay:
         """Count what the team gives to each ring and which barriers it comes to."""
         waits: dict[Key, int] = {}
         cta = self.cta[team.number]
+        team.turns = frozenset(op.about.number for op in team.operations if op.kind == Kind.RING_WAIT and op.about)
         for op in team.operations:
             if op.kind == Kind.NEXT:
                 cta = cta[0], cta[1] + 1
@@ -82,10 +83,13 @@ class _Replay:
             phases.expects = max(phases.expects, count)
 
     def _keys(self, team: Team, cta: tuple[int, int], op: Operation) -> list[Key]:
-        """The rings that an operation completes something of: that of its own CTA, or of all of the cluster."""
+        """The rings that an operation completes something of: that of its own CTA, or of all of the cluster. A turn,
+        which the team itself waits for, is passed on to the next CTA."""
         if not op.everywhere:
             return [(cta, op.about.number)]
         first, number = cta[0] - team.rank, cta[1]
+        if op.kind == Kind.ARRIVE and op.about.number in team.turns:
+            return [((first + (team.rank + 1) % self.sms, number), op.about.number)]
         return [((first + rank, number), op.about.number) for rank in range(self.sms)]
 
     def run(self) -> Run:

@@ -64,7 +64,7 @@ class Team:
     """Where a team is."""
 
     __slots__ = ("about", "at", "computes", "copies", "ends", "extra", "groups", "marks", "now", "number", "operations",
-                 "pending", "products", "rank", "scoreboards", "uses", "waits")
+                 "pending", "products", "rank", "scoreboards", "turns", "uses", "waits")
 
     def __init__(self, number: int, rank: int, operations: Sequence[Operation]):
         self.number, self.rank, self.operations = number, rank, operations
@@ -77,6 +77,7 @@ class Team:
         self.waits: dict[int, int] = {}         # ring -> phases waited for
         self.uses: dict[object, int] = {}       # barrier -> times
         self.marks: dict[int, float] = {}
+        self.turns: frozenset[int] = frozenset()        # rings that it waits for
         self.computes = False                   # on the unit that the kernel is about, so that its waits matter
 
 
