@@ -23,7 +23,7 @@ def published():
 
 
 def quotient(point) -> float:
-    return point.rate(point.modelled()) / point.tflops
+    return point.rate(point.predicted()) / point.tflops
 
 
 def those(gpu: str, kernel: str = "") -> list:
@@ -47,5 +47,11 @@ def test_pairs_on_blackwell_are_modelled_within_a_fifth():
 def test_the_steps_of_the_worklog_come_in_their_order():
     """Ring, then persistent, then clusters: each step that was measured faster is modelled faster."""
     steps = [point for point in published().points() if point.source == "worklog" and "kernel 8" not in point.name]
-    rates = [point.rate(point.modelled()) for point in steps]
+    rates = [point.rate(point.predicted()) for point in steps]
     assert rates == sorted(rates)
+
+
+@pytest.mark.slow
+def test_the_rates_that_are_written_are_those_of_the_model():
+    found = {point.name: (point.modelled, point.rate(point.predicted())) for point in published().points()}
+    assert all(written == pytest.approx(now, rel=0.02) for written, now in found.values()), found

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from cases import Case, all_cases  # noqa: E402
+from published import written  # noqa: E402
 
 PAGE = HERE.parents[2] / "docs" / "performance.md"
 MODELLED = HERE / "modelled.json"
@@ -32,9 +33,15 @@ MODEL = """
 
 *Modelled, not measured*: what `python tests/benchmarks/gpu/modelled.py` found without a GPU, {date}. For every example
 the time that `pyptx.analysis.model.estimate` predicts at the sizes of the case, on the GPU named, the rate that is and
-its percent of the published roof, and what binds, in words. The model has not been compared with measured times yet.
-A row that says "with" was modelled with that in place of its size or default, and its time is of that: the model does
-not follow CTAs that take turns.
+its percent of the published roof, and what binds, in words. The model has not been compared with times of our own yet,
+but with published ones, below. A row that says "with" was modelled with that in place of its size or default, and its
+time is of that.
+"""
+PUBLISHED = """
+## What others measured, and the model of ours
+
+*Published measurements of other authors' kernels*, and what the model says of the example of ours that is built most
+like each, with the parameters that make it so (`python tests/benchmarks/published.py`).
 """
 
 
@@ -66,6 +73,7 @@ def page(results: Mapping[str, Any] | None, modelled: Mapping[str, Any] | None, 
         for case in cases:
             for row in rows.get(key(case), []):
                 lines.append(f"| {' | '.join([case.label, *modelled_cells(row)])} |")
+        lines += [PUBLISHED, *written()]
     return "\n".join(lines) + "\n"
 
 
