@@ -218,6 +218,20 @@ def test_convergence_barriers_that_are_used_again_do_not_join_what_they_part():
     assert "different" not in kinds(sass(left), sass(right))
 
 
+def test_what_reads_one_parameter_is_not_what_reads_another():
+    """Alike but for which array they load: the loads of the parameters differ, the parameters are still known."""
+    read = "LDG.E R2, desc[UR20][R8.64]\nLDG.E R5, desc[UR20][R10.64]\nFFMA R9, R2, {0}, R5\nSTS [R12], R9\nEXIT"
+    new = ("LDCU.128 UR8, c[0x0][0x380]\nIADD3 R10, P1, PT, R6, UR10, RZ\nIADD3.X R11, PT, PT, R0, UR11, RZ, P1, !PT\n"
+           "IADD3 R8, P0, PT, R6, UR8, RZ\nIADD3.X R9, PT, PT, R0, UR9, RZ, P0, !PT\n" + read.format(2))
+    old = ("ULDC.64 UR8, c[0x0][0x210]\nIADD3 R8, P0, R6, UR8, RZ\nIADD3.X R9, R0, UR9, RZ, P0, !PT\n"
+           "ULDC.64 UR8, c[0x0][0x218]\nIADD3 R10, P0, R6, UR8, RZ\nIADD3.X R11, R0, UR9, RZ, P0, !PT\n"
+           + read.format(4))
+    found = compare_sass(sass(new), sass(old), ("sm_100a", "sm_90a"))
+    pairs = {(row.a, row.b) for row in found.rows if row.kind < 2} | {
+        (row.a, row.partner) for row in found.rows if row.kind == 2 and row.a >= 0}
+    assert {(3, 1), (4, 2), (1, 4), (2, 5), (5, 6), (6, 7)} <= pairs
+
+
 def test_scheduling_bits_are_told_apart_from_code():
     busy = tuple(replace(line, control=Control(9, True, None, None, 1, 0)) for line in sass(LOOP))
     found = compare_sass(sass(LOOP), busy)

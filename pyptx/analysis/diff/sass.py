@@ -71,6 +71,7 @@ class _Match:
     def __init__(self, a: Side, b: Side, values: dict[int, int] | None = None):
         """`values`: webs of the left that are known to be webs of the right."""
         self.a, self.b = a, b
+        self.other = a.other_value(b)
         self.forth = dict(values or {})
         self.back = {y: x for x, y in self.forth.items()}
         self.pairs: list[tuple[int, int]] = []
@@ -90,7 +91,7 @@ class _Match:
         return self
 
     def bind(self, x: int, y: int) -> None:
-        if x not in self.forth and y not in self.back:
+        if x not in self.forth and y not in self.back and not self.other(x, y):
             self.forth[x], self.back[y] = y, x
 
     def same_values(self, i: int, j: int) -> bool:
@@ -167,7 +168,7 @@ def _pairings(a: Side, b: Side) -> Iterator[_Match]:
         # where the shapes differ the address is another one, the data are the same
         known = [(webs_a[i], webs_b[j]) if a.shapes[i].key == b.shapes[j].key else (webs_a[i][:-1], webs_b[j][:-1])
                  for i, j in sure]
-        spread = Spread(*keys, a.webs.of, b.webs.of)
+        spread = Spread(*keys, a.webs.of, b.webs.of, a.other_value(b))
         for one, other in known:
             spread.values(one, other)
         spread.guess()

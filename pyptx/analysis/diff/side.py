@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pyptx.analysis.diff.repeats import once
@@ -34,6 +34,7 @@ class Side:
         spelled: opcode and operands that `shapes` are of.
         targets: where a branch goes, as a number of a line of this function; -1: nowhere, or elsewhere.
         webs: of the registers of `shapes`.
+        fixed: webs that hold one value from outside as long as they live, and its name: `c[param+0x8]`, `SR_TID.X`.
     """
 
     lines: Sequence
@@ -44,6 +45,7 @@ class Side:
     spelled: list[Spelled]
     targets: list[int]
     webs: Webs
+    fixed: dict[int, str]
 
     @classmethod
     def of(cls, lines: Sequence, rows: range, layout: str = "", *, fill: bool = False) -> Side:
@@ -62,13 +64,14 @@ class Side:
                for line, operands, target in zip(lines, named, targets, strict=True)]
         webs = find_webs(words, [line.predicate for line in lines], _uniform(lines, words, raw), targets)
         spelled = [spell(line.opcode, operands) for line, operands in zip(lines, named, strict=True)]
+        fixed = _fixed(lines, spelled, raw, webs)
         if fill:
-            spelled = _with_values(lines, named, spelled, raw, webs)
+            spelled = _with_values(lines, named, spelled, raw, webs, fixed)
         shapes = [_free(shape(opcode, operands, line.predicate, target >= 0))
                   for line, (opcode, operands), target in zip(lines, spelled, targets, strict=True)]
         own = [_own(one, full, of) for one, full, of in zip(shapes, raw, webs.of, strict=True)]
         plain = [opcode.partition(".")[0] for opcode, _ in spelled]
-        return cls(lines, rows, plain, raw, shapes, spelled, targets, replace(webs, of=own))
+        return cls(lines, rows, plain, raw, shapes, spelled, targets, replace(webs, of=own), fixed)
 
     def once(self) -> Side:
         """The same with one number for copies of one value."""
@@ -102,6 +105,13 @@ class Side:
             key = (opcode, len(operands), len(data), offset - least[word, base])
             found.append((str(key), (*data, base)))
         return [key for key, _ in found], [of for _, of in found]
+
+    def other_value(self, other: Side) -> Callable[[int, int], bool]:
+        """Whether a web of this side surely is not a web of the other: both sides have the two values, and these are
+        not the same one. A value that only one side has may be what the other has in its place."""
+        both = {*self.fixed.values()} & {*other.fixed.values()}
+        ours, theirs = ({web: value for web, value in side.fixed.items() if value in both} for side in (self, other))
+        return lambda x, y: x in ours and y in theirs and ours[x] != theirs[y]
 
     def opcode(self, number: int) -> str:
         return self.lines[number].opcode
@@ -141,8 +151,7 @@ def _uniform(lines: Sequence, words: Sequence[str], shapes: list[Shape]) -> list
 
 
 def _with_values(lines: Sequence, named: Sequence[tuple[str, ...]], plain: list[Spelled], raw: Sequence[Shape],
-                 webs: Webs) -> list[Spelled]:
-    fixed = _fixed(lines, plain, raw, webs)
+                 webs: Webs, fixed: dict[int, str]) -> list[Spelled]:
     return [spell(line.opcode, _filled(line, operands, one, of, fixed)) if any(web in fixed for web in of) else simple
             for line, operands, one, of, simple in zip(lines, named, raw, webs.of, plain, strict=True)]
 

@@ -10,7 +10,7 @@ they touch corresponds too. A change stops this only where it is: around it the 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 __all__ = ["Spread"]
 
@@ -22,8 +22,11 @@ class Spread:
         forth: webs of the left -> webs of the right, one to one.
     """
 
-    def __init__(self, keys_a: Sequence[Hashable], keys_b: Sequence[Hashable], webs_a: Webs, webs_b: Webs):
-        """`keys_a`, `keys_b`: shapes of the lines; `webs_a`, `webs_b`: the values that each touches."""
+    def __init__(self, keys_a: Sequence[Hashable], keys_b: Sequence[Hashable], webs_a: Webs, webs_b: Webs,
+                 other: Callable[[int, int], bool]):
+        """`keys_a`, `keys_b`: shapes of the lines; `webs_a`, `webs_b`: the values that each touches; `other(x, y)`:
+        whether two values surely are not the same."""
+        self.other = other
         self.keys, self.webs = (keys_a, keys_b), (webs_a, webs_b)
         self.forth: dict[int, int] = {}
         self.back: dict[int, int] = {}
@@ -53,7 +56,8 @@ class Spread:
                     self._follow()
 
     def _fit(self, a: Sequence[int], b: Sequence[int]) -> bool:
-        return all(self.forth.get(x, y) == y and self.back.get(y, x) == x for x, y in zip(a, b, strict=True)) and \
+        return all(self.forth.get(x, y) == y and self.back.get(y, x) == x and not self.other(x, y)
+                   for x, y in zip(a, b, strict=True)) and \
             len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
 
     def _bind(self, a: Sequence[int], b: Sequence[int]) -> None:
