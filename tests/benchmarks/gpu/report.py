@@ -102,6 +102,8 @@ def cells(row: Mapping[str, Any]) -> list[str]:
     if "seconds" in row:
         return [row["candidate"], f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.1%}" if row["roof"] else "",
                 f"{row['ratio'][0]:.3f} x {row['to']}", f"{row['seconds'][0] * 1e6:.1f}"]
+    if "failed" in row:
+        return [row["candidate"], f"failed: {row['failed'].splitlines()[0][:80]}", "", "", ""]
     if row.get("right") is False:
         return [row["candidate"], f"wrong, off by {row['error']:.1e}", "", "", ""]
     return [row["candidate"], row.get("skipped", NOT_YET), "", "", ""]

@@ -5,6 +5,10 @@ timing.py), and a table is printed: seconds, TFLOP/s or TB/s, ratio to the refer
 memory is a copy measured in the same run, that of the tensor cores the published peak. All of it goes to
 `results/GPU-DATE.json` with GPU, clocks, driver and versions; `report.py` makes docs/performance.md of those.
 With --dry everything up to the launch happens at small sizes on the simulator: right or wrong, but no times.
+
+Cases run in a process beside this one (see workers.py): one that hangs or faults costs its case, and is told. Results
+are written after every case, those that matter most first; with --resume FILE the cases that FILE has are left out and
+its rows kept, so that a run can go on in another one.
 """
 
 from __future__ import annotations
@@ -12,7 +16,10 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +28,16 @@ sys.path[:0] = [str(HERE)]
 
 from cases import Arrays, Case, Problem, all_cases  # noqa: E402
 from timing import Clock, Events, race  # noqa: E402
+from workers import Lost, Worker, answered  # noqa: E402
 
 from pyptx.analysis.gpus import gpu as gpu_of  # noqa: E402
 from pyptx.errors import ShapeError  # noqa: E402
 
 RESULTS = HERE / "results"
 TENSOR = "mma", "wgmma", "tcgen05"
+# Words of cases, the most wanted first; the others follow.
+FIRST = ("matrix product bf16", "attention bf16", "softmax", "layer norm", "matrix product fp8", "RMS norm",
+         "cross entropy", "vector add", "sum")
 
 
 def about(torch: Any, device: Any) -> dict[str, Any]:
@@ -73,13 +84,19 @@ def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, fl
         if capability is not None and not runs_here(problem, name, capability):
             row["skipped"] = f"needs {problem.kernels[name].arch}"
             continue
-        row["error"] = off_by(work(), wanted, problem.least)
+        try:
+            row["error"] = off_by(work(), wanted, problem.least)
+        except Exception as fault:                      # of a candidate, ours or another's: told with its row
+            row["failed"] = f"{type(fault).__name__}: {fault}"[:1000]
+            if arrays.lost():
+                break
+            continue
         row["right"] = row["error"] <= problem.close or "one scale" in name
         if row["right"]:
             right[name] = work
     del wanted
     reference = next((name for name in right if not name.startswith("pyptx")), None)
-    if clock is None or reference is None:
+    if clock is None or reference is None or arrays.lost():
         return list(rows.values())
     per_s = roofs.get(problem.roof[0] if problem.roof[0] == "dram" else problem.roof[1])
     unit = "TB/s" if problem.roof[0] == "dram" else "TFLOP/s"
@@ -112,6 +129,8 @@ def line(row: dict[str, Any]) -> str:
     text = f"{row['case']} ({sizes}): {row['candidate']}"
     if "skipped" in row:
         return f"{text}: not run, {row['skipped']}"
+    if "failed" in row:
+        return f"{text}: FAILED, {row['failed']}"
     if not row["right"]:
         return f"{text}: WRONG, off by {row['error']:.1e}"
     if "seconds" not in row:
@@ -122,37 +141,116 @@ def line(row: dict[str, Any]) -> str:
             f"{seconds * 1e6:.1f} us ({low * 1e6:.1f} .. {high * 1e6:.1f}), off by {row['error']:.1e}")
 
 
+def in_order(cases: list[Case]) -> list[tuple[int, Case]]:
+    """Cases with their numbers, those that matter most first."""
+    def place(case: Case) -> int:
+        return next((k for k, word in enumerate(FIRST) if case.name.startswith(word)), len(FIRST))
+    return sorted(enumerate(cases), key=lambda one: (place(one[1]), one[0]))
+
+
+def work(dry: bool, rounds: int) -> int:
+    """What the process beside does: tells the GPU, then measures the cases whose numbers it is sent."""
+    import torch
+    device = torch.device("cpu" if dry else "cuda")
+    arrays, clock, capability, roofs, found = Arrays(torch, device, dry), None, None, {}, {}
+    if not dry:
+        clock, capability = Events(torch, device), torch.cuda.get_device_capability(device)
+        found = about(torch, device)
+        roofs = found["roofs"] = roofs_of(found["gpu"], arrays, clock, rounds)
+    answered(found)
+    cases = list(all_cases())
+    for number in map(int, sys.stdin):
+        rows = measure(cases[number], arrays, clock, roofs, rounds, capability)
+        ends = arrays.lost()                            # a fault ends the context; the next process has a new one
+        answered({"rows": rows, "ends": ends})
+        if ends:
+            return 3
+        arrays.forget()
+    return 0
+
+
+def run(cases: list[tuple[int, Case]], command: list[str], save: Any, *, limit: float, until: float,
+        start_limit: float = 300.0) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
+    """Send cases to a worker, and start another one when it is lost.
+
+    Args:
+        command: of the worker.
+        save: called with what it says of the GPU and all rows, after every case.
+        limit: seconds of a case; until: of time.monotonic(), when no further case is begun.
+    Returns:
+        what the worker says of the GPU, rows, and whether there was time for all.
+    """
+    worker, found, rows = None, {}, []
+    for number, case in cases:
+        if time.monotonic() + 5 > until:
+            return found, rows, False
+        try:
+            if worker is None:
+                worker = Worker(command)
+                found = worker.answer(min(start_limit, until - time.monotonic())) or found
+            worker.send(number)
+            answer = worker.answer(min(limit, max(10.0, until - time.monotonic())))
+            new, worker = answer["rows"], None if answer["ends"] else worker
+        except Lost as lost:
+            told = f"{lost}"[-1000:]
+            worker = None
+            if time.monotonic() + 5 > until and "no answer" in told:
+                return found, rows, False               # it had no time: it is no fault of the case
+            new = [{"case": case.name, "sizes": dict(case.sizes), "candidate": "all", "failed": told}]
+        rows += new
+        for row in new:
+            print(line(row), flush=True)
+        save(found, rows)
+    if worker is not None:
+        worker.close()
+    return found, rows, True
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose name holds this")
     parser.add_argument("--dry", action="store_true", help="small sizes on the simulator, nothing is timed")
     parser.add_argument("--rounds", type=int, default=50, help="at most, of each race")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results, or their file (.json)")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="results of an earlier run, which is gone on with")
+    parser.add_argument("--limit", type=float, default=120, help="seconds of a case")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no case is begun")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
+    if given.worker:
+        return work(given.dry, given.rounds)
+    begun = time.monotonic()
     import torch
     if not given.dry and not torch.cuda.is_available():
         print("no GPU: nothing is measured; --dry runs everything up to that on the simulator")
         return 0
-    device = torch.device("cpu" if given.dry else "cuda")
-    arrays = Arrays(torch, device, given.dry)
-    clock, capability, roofs, found = None, None, {}, {}
-    if not given.dry:
-        clock, capability = Events(torch, device), torch.cuda.get_device_capability(device)
-        found = about(torch, device)
-        roofs = found["roofs"] = roofs_of(found["gpu"], arrays, clock, given.rounds)
-        print(f"{found['gpu']}: a copy reaches {roofs['dram'] / 1e12:.2f} TB/s", flush=True)
-    rows = []
-    for case in all_cases():
-        if given.only.lower() in case.name.lower():
-            for row in measure(case, arrays, clock, roofs, given.rounds, capability):
-                rows.append(row)
-                print(line(row), flush=True)
-    if not given.dry:
-        given.out.mkdir(parents=True, exist_ok=True)
-        path = given.out / f"{found['gpu'].replace(' ', '-')}-{found['date'][:10]}.json"
-        path.write_text(json.dumps({"about": found, "results": rows}, indent=1) + "\n", encoding="utf-8")
-        print(f"written: {path}")
-    return int(any(not row.get("right", True) for row in rows))
+    before = json.loads(given.resume.read_text(encoding="utf-8")) if given.resume and given.resume.is_file() else None
+    kept = [row for row in before["results"] if "failed" not in row] if before else []
+    known = {key_of(row) for row in kept}
+    cases = [(number, case) for number, case in in_order(list(all_cases()))
+             if given.only.lower() in case.name.lower() and (case.name, *case.sizes.items()) not in known]
+
+    def save(found: Mapping[str, Any], rows: list[dict[str, Any]]) -> None:
+        if given.dry or not found:
+            return
+        path = given.out
+        if path.suffix != ".json":
+            path = path / f"{found['gpu'].replace(' ', '-')}-{found['date'][:10]}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps({"about": found, "results": kept + rows}, indent=1) + "\n", encoding="utf-8")
+        os.replace(fresh, path)
+    command = [sys.executable, __file__, "--worker", f"--rounds={given.rounds}", *["--dry"] * given.dry]
+    _, rows, whole = run(cases, command, save, limit=given.limit, until=begun + given.budget)
+    print(f"{len(cases)} cases, {sum('seconds' in row for row in rows)} times" + ("" if whole else "; time is over"))
+    if not whole:
+        return 2
+    return int(any(not row.get("right", "skipped" in row) for row in rows))
+
+
+def key_of(row: Mapping[str, Any]) -> tuple:
+    """Of a row: name and sizes of its case."""
+    return row["case"], *row["sizes"].items()
 
 
 if __name__ == "__main__":
