@@ -43,7 +43,11 @@ def page(data: dict[str, Any], *, title: str, without_script: str) -> str:
 <script type="module">
 {bundle("renderer")}
 const view = document.getElementById("view"), data = JSON.parse(document.getElementById("data").textContent);
-window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true}})}};
+const pinned = name => history.replaceState(null, "", `#${{name}}`);         // the address leads back to the line
+window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true, pinned}})}};
+const follow = () => {{ if (location.hash.length > 1) window.pyptx.view.go?.(location.hash.slice(1)); }};
+addEventListener("hashchange", follow);
+follow();
 </script>
 </body>
 </html>

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from selenium.webdriver import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 from views.handmade import large, saxpy
 
 from pyptx.analysis.diff.rows import Compared, Row, hunks_of
@@ -185,6 +186,20 @@ def test_what_an_instruction_needs_and_who_needs_it(page, view):
     assert page.marked("sass", "active") == [row(0xa0)]
     page.row("ptx", 30).click()
     assert page.all("[data-sign]") == []
+
+
+def test_the_address_of_a_page_leads_to_the_pinned_line(page, view):
+    page.open(view)
+    page.row("sass", view.sass.address.index(0xc0)).click()
+    address = page.chrome.current_url
+    assert address.endswith("#sass-00c0")
+    page.keys(Keys.ESCAPE)
+    assert page.chrome.current_url.endswith("#")
+    page.chrome.get("about:blank")
+    page.chrome.get(address)
+    assert page.marked("sass", "active") == [view.sass.address.index(0xc0)]
+    page.js("location.hash = 'python-12'")
+    WebDriverWait(page.chrome, 10).until(lambda _: page.marked("python", "active") == [python_row(view, 12)])
 
 
 def test_the_lines_that_cost_most_are_a_list_and_walked_by_keys(page, view):

@@ -44,7 +44,7 @@ def _holders(lines: Sequence, sass: SassPane, rows: Sequence[int]) -> tuple[tupl
     found: Counter[int] = Counter()
     for row, count in holders(lines, peak).items():
         found[sass.ptx[row]] += count
-    return tuple(found.most_common())
+    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def limits_of(target: str) -> dict[str, int]:

@@ -1,5 +1,6 @@
 // The linked view: Python | PTX | SASS. `mount` draws it into an element and returns how to drive and remove it.
 
+import { nameOf, rowOf } from "./anchors.js";
 import { columnsOf, numberWidth } from "./columns.js";
 import { Costs } from "./costs.js";
 import { h } from "../dom.js";
@@ -19,8 +20,9 @@ const ALL = 3000;                 // up to so many lines in all panes, all are d
 
 /**
  * Draw `data` (kind "linked") into `element`.
- * options.fill: take the whole height of the element's window; options.height: pixels of the panes (default: what the lines need, 520 at most).
- * Returns {destroy(), select(pane, row), links()}.
+ * options.fill: take the whole height of the element's window; options.height: pixels of the panes (default: what the lines need, 520 at most);
+ * options.pinned(name): called when a line is pinned, with its name for links (anchors.js), "" when none is any more.
+ * Returns {destroy(), select(pane, row), links(), go(name): to a line by its name}.
  */
 export function mount(element, data, options = {}) {
   if (data.kind !== "linked" || data.version !== 1) {
@@ -28,7 +30,8 @@ export function mount(element, data, options = {}) {
     return { destroy() { element.replaceChildren(); }, select() {}, links: () => null };
   }
   const view = new LinkedView(element, data, options);
-  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true, own: true }), links: () => view.pinned };
+  const go = name => { const found = rowOf(data, name); if (found) view.show(...found); };
+  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true, own: true }), links: () => view.pinned, go };
 }
 
 /** Rows that stand for the beginning of a function: row -> its name and file. */
@@ -42,6 +45,7 @@ class LinkedView {
     this.data = data;
     this.index = linkIndex(data);
     this.needs = needsIndex(data.sass);
+    this.tell = options.pinned ?? (() => {});
     this.trail = [];                                                // lines to go back to
     this.pinned = this.hovered = this.picked = this.group = null;
     this.names = PANES.filter(name => data.panes.includes(name) && data[name].text.length);
@@ -174,6 +178,7 @@ class LinkedView {
     if (own) this.panes[pane].follow(row);
     if (reveal) this.reveal();
     this.paint();
+    this.tell(nameOf(this.data, pane, row));
   }
 
   reveal() {
@@ -185,6 +190,7 @@ class LinkedView {
   clear() {
     this.pinned = this.hovered = this.picked = this.group = null;
     this.paint();
+    this.tell("");
   }
 
   paint() {

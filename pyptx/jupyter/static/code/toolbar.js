@@ -15,8 +15,8 @@ export function toolbar(view) {
     folding.length ? button("Fold", "Fold all basic blocks, or open them (F: of one pane)", () => foldAll(view, folding)) : null,
     button("Copy", "Copy the chosen lines, or all of the pane", () => copyPane(view)),
     h("span.pyptx-group", { role: "group", "aria-label": "Panes" }, ...toggles),
-    view.costs.element,
     menu("Columns", view.names.map(name => h("fieldset", {}, h("legend", {}, NAMES[name]), ...view.columns[name].map(column => chooser(view, name, column))))),
+    view.costs.element,
     menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]));
 }
 
