@@ -3,18 +3,21 @@
     python examples/ampere/attention.py
     pyptx view examples/ampere/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
 
-A CTA of four warps computes 64 rows of O of one head, a warp 16 of them. Techniques, and where they are described:
+A CTA of four warps computes 128 rows of O of one head, a warp 32 of them. Techniques, and where they are described:
 
 - The softmax is taken block by block: with a new largest score, sums and results so far are scaled down (Milakov and
-  Gimelshein, "Online normalizer calculation for softmax"); each warp has whole rows, so that warps never wait for each
-  other's scores (Dao, "FlashAttention-2", 3.3 "Work partitioning between warps").
+  Gimelshein, "Online normalizer calculation for softmax"), only where a score is eight powers of two above the largest
+  one so far (Dao et al., "FlashAttention-4"); each warp has whole rows, so that warps never wait for each other's
+  scores (Dao, "FlashAttention-2", 3.3 "Work partitioning between warps").
 - cp.async into a ring of STAGES blocks of keys and values, of 16-byte pieces exchanged by XOR: as in gemm.py.
-- Queries stay in registers, as operands of mma; scores too: the accumulator of the first product is, rounded, the A
-  operand of the second (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+- A warp has two tiles of 16 rows below each other: what it reads of keys and values serves both. One tile alone would
+  have shared memory as busy as the tensor cores of an A100.
+- Scores stay in registers: the accumulator of the first product is, rounded, the A operand of the second (PTX ISA,
+  "Matrix Fragments for mma.m16n8k16"). Queries do where D is 64; of wider ones there is no room.
 - exp as 2 to the power of scaled differences, one fma and one ex2 for each score; masks only in blocks that need one;
   with causal masks the longest rows of blocks are started first.
 
-Cost with D = 128: 185 registers a thread and 80 KiB of shared memory: two CTAs on an SM.
+Cost with D = 128: 235 registers a thread and 64 KiB of shared memory: two CTAs on an SM.
 """
 
 from __future__ import annotations
@@ -23,29 +26,32 @@ import math
 
 from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, softmax_step, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, visible, weigh
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import round_pair, wide
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
-from pyptx.reg import Reg
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, s32, u32
+from pyptx.reg import Reg, RegArray
+from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
 WARPS = 4
 THREADS = 32 * WARPS
-ROWS = 16                       # of one mma: queries of a warp
-BM = WARPS * ROWS
+ROWS, TILES = 16, 2             # of one mma, and how many of them a warp has below each other
+OWN = TILES * ROWS              # queries of a warp
+BM = WARPS * OWN
 PASS = THREADS * PIECE // LINE  # rows of a box that all threads copy at once
-MOST_REGISTERS = 192            # of a thread; unless told ptxas spills to get by with 128
-SPACE = {"BN": (32, 64, 128), "STAGES": (2, 3, 4)}     # values worth trying
+MOST_REGISTERS = 255            # of a thread; unless told ptxas spills to get by with 128
+SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
+SPACE = {"BN": (32, 48, 64), "STAGES": (2, 3, 4)}      # values worth trying
 
 
-def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
+def forward(q, k, v, o, *, BN=None, STAGES=2, CAUSAL=False, SCALE=None):
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
     """
     (H, S, D), T = q.shape[1:], k.shape[2]
+    BN = 64 * 64 // D if BN is None else BN
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
@@ -59,14 +65,14 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
     row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
     blocks, whole, end = -(-T // BN), T // BN, T        # blocks of keys; those that need no mask; keys that are read
     if CAUSAL:
-        whole = row // BN
+        whole = (row + 1) // BN
         end = (row + BM).min(T)
         blocks = (end + (BN - 1)) // BN
 
     # This thread copies the piece `tid & 7` of every row tid / 8, tid / 8 + PASS, ... of each box.
     own_row, own_piece = tid >> 3, tid & 7
-    from_q, from_k, from_v, to_o = ptx.global_ptrs(q, k, v, o)
-    for pointer, length in ((from_q, S), (from_k, T), (from_v, T), (to_o, S)):
+    from_q, from_k, from_v = ptx.global_ptrs(q, k, v)
+    for pointer, length in ((from_q, S), (from_k, T), (from_v, T)):
         pointer += wide(head, length * D * 2)
     for pointer in (from_k, from_v):
         pointer += wide(own_row, D * 2) + wide(own_piece, PIECE)
@@ -94,21 +100,35 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
     for stage in range(STAGES - 1):
         copy_block(stage, stage)
 
-    # A thread has two rows, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
-    scores, result = ([reg.array(f32, 4) for _ in range(n // 8)] for n in (BN, D))
-    for value in (value for part in result for value in part):
+    # Of a tile a thread has two rows, eight apart: of an accumulator, registers 0 and 1 belong to the first of them.
+    scores, result = ([[reg.array(f32, 4) for _ in range(n // 8)] for _ in range(TILES)] for n in (BN, D))
+    for value in (value for tile in result for part in tile for value in part):
         ptx.inst.mov.f32(value, 0.0)
     zeros = [reg.scalar(f32, 0.0) for _ in range(4)]
-    queries = [reg.array(b32, 4) for _ in range(D // MMA_K)]
-    largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
-    total = [reg.scalar(f32, 0.0) for _ in range(2)]
-    last = [visible(row + (warp * ROWS + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
+    stay = D == BOX                                     # queries stay in registers; of wider ones there is no room
+    queries = [[reg.array(b32, 4) for _ in range(TILES)] for _ in range(D // MMA_K if stay else 1)]
+    rows = range(2 * TILES)                             # of a thread
+    largest = [reg.scalar(f32, -math.inf) for _ in rows]
+    total = [reg.scalar(f32, 0.0) for _ in rows]
+    last = [visible(row + (warp * OWN + (lane >> 2)) + 8 * r, T, CAUSAL) for r in rows]
     shift = reg.from_((lane & 3) << 1, s32)             # of this thread's first column
 
     # What this lane's row of the first matrix is: of queries and values rows go first, of keys columns.
     of_rows = smem.apply_swizzle((lane & 15) * LINE + ((lane >> 4) << 4), "128B")
     of_keys = smem.apply_swizzle((((lane >> 4) << 3) + (lane & 7)) * LINE + ((lane >> 3 & 1) << 4), "128B")
-    own_queries = q_start + warp * (ROWS * LINE)
+    own_queries = q_start + warp * (OWN * LINE)
+
+    def load_queries(d: int) -> list[RegArray]:
+        """The d-th 16 columns of each tile of queries."""
+        parts = queries[d if stay else 0]
+        for tile, part in enumerate(parts):
+            ptx.ldmatrix(dst=part, src=ptx.addr(own_queries + (of_rows ^ (d % 4 * 32)),
+                                                (d // 4 * BM + tile * ROWS) * LINE))
+        return parts
+
+    def of_row(parts: list[list[RegArray]], r: int) -> list[Reg]:
+        """What a thread has of one of its rows."""
+        return [value for part in parts[r // 2] for value in part[r % 2 * 2:r % 2 * 2 + 2]]
 
     def visit(block: Reg, masked: bool) -> None:
         """Take in the next block of keys and values."""
@@ -119,36 +139,46 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
         next_stage, _ = fills.advance()
         copy_block(next_stage, block + (STAGES - 1))
 
-        for i in range(0, BN, 16):
-            for d, part in enumerate(queries):
+        for d in range(D // MMA_K):
+            parts = queries[d] if stay else load_queries(d)
+            for i in range(0, BN, 16):
                 keys = reg.array(b32, 4)
                 ptx.ldmatrix(dst=keys, src=ptx.addr(base + (of_keys ^ (d % 4 * 32)), (d // 4 * BN + i) * LINE))
-                for j in range(2):
-                    sums = scores[i // 8 + j]
-                    multiply(sums, part, keys[2 * j:2 * j + 2], zeros if d == 0 else sums, q.dtype)
-        for r in range(2):
-            of_row = [value for part in scores for value in part[2 * r:2 * r + 2]]
+                for tile, part in enumerate(parts):
+                    for j in range(2):
+                        sums = scores[tile][i // 8 + j]
+                        multiply(sums, part, keys[2 * j:2 * j + 2], zeros if d == 0 else sums, q.dtype)
+        factors, shrinks = [], reg.scalar(pred, False)
+        for r in rows:
             if masked:
-                hide(of_row, last[r] - block * BN - shift)
-            factor = softmax_step(of_row, largest[r], total[r], scale)
-            for value in (value for part in result for value in part[2 * r:2 * r + 2]):
-                ptx.inst.mul.f32(value, value, factor)
+                hide(of_row(scores, r), last[r] - block * BN - shift)
+            factors.append(raise_largest(of_row(scores, r), largest[r], scale, slack=SLACK))
+            ptx.inst.setp.lt.or_.f32(shrinks, factors[r], 1.0, shrinks)
+            weigh(of_row(scores, r), largest[r], total[r], scale, factors[r])
+        ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
+        with ptx.if_(shrinks):                          # seldom
+            for r in rows:
+                for value in of_row(result, r):
+                    ptx.inst.mul.f32(value, value, factors[r])
         for i in range(0, BN, 16):
-            weights = reg.array(b32, 4)
-            for pair, (part, r) in zip(weights, [(i // 8, 0), (i // 8, 1), (i // 8 + 1, 0), (i // 8 + 1, 1)],
-                                       strict=True):
-                round_pair(pair, *scores[part][2 * r:2 * r + 2], q.dtype)
+            weights = [reg.array(b32, 4) for _ in range(TILES)]
+            for words, tile in zip(weights, scores, strict=True):
+                for pair, part, r in zip(words, [tile[i // 8], tile[i // 8], tile[i // 8 + 1], tile[i // 8 + 1]],
+                                         (0, 1, 0, 1), strict=True):
+                    round_pair(pair, *part[2 * r:2 * r + 2], q.dtype)
             for d in range(D // 16):
                 values = reg.array(b32, 4)
                 ptx.ldmatrix(dst=values, trans=True, src=ptx.addr(base + (of_rows ^ (d % 4 * 32)),
                                                                   block_bytes + (d // 4 * BN + i) * LINE))
-                for j in range(2):
-                    multiply(result[2 * d + j], weights, values[2 * j:2 * j + 2], result[2 * d + j], q.dtype)
+                for words, sums in zip(weights, result, strict=True):
+                    for j in range(2):
+                        multiply(sums[2 * d + j], words, values[2 * j:2 * j + 2], sums[2 * d + j], q.dtype)
 
     ptx.cp.async_.wait_group(STAGES - 2)
     ptx.bar.sync(0)
-    for d, part in enumerate(queries):
-        ptx.ldmatrix(dst=part, src=ptx.addr(own_queries + (of_rows ^ (d % 4 * 32)), d // 4 * BM * LINE))
+    if stay:
+        for d in range(D // MMA_K):
+            load_queries(d)
     fills, reads = ptx.pipeline(STAGES, cursor=reg.scalar(u32, STAGES - 1)), ptx.pipeline(STAGES)
     for block in ptx.range_(0, whole):
         visit(block, masked=False)
@@ -158,22 +188,24 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
     ptx.cp.async_.wait_all()
 
     # Divide by the sums and write through this warp's rows of Q, which nobody reads any more, in lines of 128 bytes.
-    for r in range(2):
+    for r in rows:
         ptx.warp.reduce_sum(total[r], width=4)
         ptx.inst.rcp.approx.f32(total[r], total[r])
     within = (lane >> 2 & 7) << 4                       # what the swizzle does to a piece of this row
-    for i, part in enumerate(result):
-        for r in range(2):
-            pair = reg.scalar(b32)
-            for value in part[2 * r:2 * r + 2]:
+    for r in rows:
+        values = of_row(result, r)
+        for i, pair in enumerate(zip(values[::2], values[1::2], strict=True)):
+            word = reg.scalar(b32)
+            for value in pair:
                 ptx.inst.mul.f32(value, value, total[r])
-            round_pair(pair, *part[2 * r:2 * r + 2], o.dtype)
+            round_pair(word, *pair, o.dtype)
             target = own_queries + ((lane >> 2) * LINE + ((lane & 3) << 2)) + (within ^ (i % 8 * 16))
-            ptx.inst.st.shared.b32(ptx.addr(target, (i // 8 * BM + 8 * r) * LINE), pair)
+            ptx.inst.st.shared.b32(ptx.addr(target, (i // 8 * BM + 8 * r) * LINE), word)
     ptx.inst.bar.warp.sync(-1)
-    row += warp * ROWS + (lane >> 3)
-    to_o += wide(row, D * 2) + wide(lane & 7, PIECE)
-    for i in range(0, ROWS, 4):
+    row += warp * OWN + (lane >> 3)
+    (to_o,) = ptx.global_ptrs(o)
+    to_o += wide(head, S * D * 2) + wide(row, D * 2) + wide(lane & 7, PIECE)
+    for i in range(0, OWN, 4):
         source = own_queries + smem.apply_swizzle((lane << 4) + i * LINE, "128B")
         for box in range(D // BOX):
             words = reg.array(b32, 4)
@@ -184,10 +216,9 @@ def forward(q, k, v, o, *, BN=64, STAGES=2, CAUSAL=False, SCALE=None):
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
     check_heads("attention", S, T, D, causal)
-    if BN not in (32, 64, 128) or BN * D > 64 * 128:    # a thread has scores, results and queries in registers
-        raise ValueError(f"attention: BN={BN}; expected 32 or 64, or 128 where D is 64")
-    if causal and BM % BN:
-        raise ValueError(f"attention: causal masks need blocks that divide {BM} (BN={BN})")
+    most = 64 * 64 // D                                 # a thread has scores and results in registers
+    if BN % 16 or not 0 < BN <= most:
+        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {most}")
     check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES)
 
 

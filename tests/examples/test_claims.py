@@ -29,7 +29,7 @@ COSTS = [
     ("swiglu", "swiglu_backward", ROWS, 32, 8, {"LDG": 3, "MUFU": 8, "STG": 2}),
     ("sgemm", "sgemm", GEMM, 64, 4, {"LDG": 2, "STS": 5, "LDS": 32, "FFMA": 256}),
     ("ampere/gemm", "gemm", GEMM, 255, 1, {"LDGSTS": 4, "LDSM": 8, "HMMA": 32}),
-    ("ampere/attention", "attention", HEADS, 192, 2, {"LDGSTS": 16, "LDSM": 64, "HMMA": 128, "MUFU": 32}),
+    ("ampere/attention", "attention", HEADS, 255, 2, {"LDGSTS": 16, "LDSM": 48, "HMMA": 128, "MUFU": 32}),
     ("hopper/gemm", "gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),
     ("hopper/persistent_gemm", "persistent_gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
     ("hopper/fp8_gemm", "fp8_gemm", GEMM | {"KB": 32, "NB": 32}, 168, 1, {"QGMMA": 8, "FFMA": 128, "LDSM": 4}),
