@@ -17,6 +17,7 @@ import argparse
 import datetime
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -180,30 +181,58 @@ def run(cases: list[tuple[int, Case]], command: list[str], save: Any, *, limit: 
     Returns:
         what the worker says of the GPU, rows, and whether there was time for all.
     """
-    worker, found, rows = None, {}, []
-    for number, case in cases:
-        if time.monotonic() + 5 > until:
-            return found, rows, False
+    sender, rows = Sender(command, start_limit), []
+    try:
+        for number, case in cases:
+            if time.monotonic() + 5 > until:
+                return sender.found, rows, False
+            try:
+                new = sender.rows_of(number, limit, until)
+            except Lost as lost:
+                if time.monotonic() + 5 > until and "no answer" in f"{lost}":
+                    return sender.found, rows, False    # it had no time: it is no fault of the case
+                new = [{"case": case.name, "sizes": dict(case.sizes), "candidate": "all", "failed": f"{lost}"[-1000:]}]
+            rows += new
+            for row in new:
+                print(line(row), flush=True)
+            save(sender.found, rows)
+        return sender.found, rows, True
+    finally:
+        sender.close()
+
+
+class Sender:
+    """Sends cases to a worker, which it starts when there is none; `found` is what it said of the GPU."""
+
+    def __init__(self, command: list[str], start_limit: float):
+        self.command, self.start_limit = command, start_limit
+        self.worker: Worker | None = None
+        self.found: dict[str, Any] = {}
+
+    def rows_of(self, number: int, limit: float, until: float) -> list[dict[str, Any]]:
+        """The rows of a case.
+
+        Raises:
+            Lost: there was no answer, or no worker any more; the next call starts another one.
+        """
         try:
-            if worker is None:
-                worker = Worker(command)
-                found = worker.answer(min(start_limit, until - time.monotonic())) or found
-            worker.send(number)
-            answer = worker.answer(min(limit, max(10.0, until - time.monotonic())))
-            new, worker = answer["rows"], None if answer["ends"] else worker
-        except Lost as lost:
-            told = f"{lost}"[-1000:]
-            worker = None
-            if time.monotonic() + 5 > until and "no answer" in told:
-                return found, rows, False               # it had no time: it is no fault of the case
-            new = [{"case": case.name, "sizes": dict(case.sizes), "candidate": "all", "failed": told}]
-        rows += new
-        for row in new:
-            print(line(row), flush=True)
-        save(found, rows)
-    if worker is not None:
-        worker.close()
-    return found, rows, True
+            if self.worker is None:
+                self.worker = Worker(self.command)
+                self.found = self.worker.answer(min(self.start_limit, until - time.monotonic())) or self.found
+            self.worker.send(number)
+            answer = self.worker.answer(min(limit, max(10.0, until - time.monotonic())))
+        except Lost:
+            self.worker = None
+            raise
+        if answer["ends"]:
+            self.close()
+        return answer["rows"]
+
+    def close(self) -> None:
+        """End the worker, if there is one."""
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -220,6 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.worker:
         return work(given.dry, given.rounds)
     begun = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # so that the worker is ended, too
     import torch
     if not given.dry and not torch.cuda.is_available():
         print("no GPU: nothing is measured; --dry runs everything up to that on the simulator")

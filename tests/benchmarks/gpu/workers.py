@@ -75,11 +75,11 @@ class Worker:
             sys.stdout.flush()
 
     def close(self) -> None:
-        """No more work."""
-        self.process.stdin.close()
+        """No more work; one that does not end is ended."""
         try:
-            self.process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
+            self.process.stdin.close()
+            self.process.wait(timeout=3)
+        except (OSError, subprocess.TimeoutExpired):
             self._end()
 
     def _lose(self, why: str) -> None:

@@ -1,0 +1,313 @@
+"""All that waits for a GPU, in one command that can be ended and gone on with:
+
+    PYTHONPATH=.:tests python tests/benchmarks/gpu/everything.py --out FOLDER [--budget SECONDS] [--before FOLDER]
+
+In this order, each step in processes of its own that may hang or fault: what the machine has (about.json), a kernel at
+all, every simulated form against the GPU (forms.json), the tests marked `gpu` (tests.json), all examples checked and
+timed beside others (benchmark.json), what a launch costs (overhead.json); then a summary of all of it with the measured
+over the modelled times (summary.md). log.txt has what was printed. Whatever is finished is in the folder at once;
+`--before` names the folder of an earlier command, whose steps, forms, tests and cases are not done again. `--only` and
+`--skip` name steps. With --dry the CPU simulator stands for the GPU, at small sizes.
+
+Where NVIDIA's wheels are missing, the tools of a toolkit on the machine are used. A core of the simulator that was
+compiled elsewhere must lie where it was built (pyptx/sim/core): without it the forms take minutes instead of seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+
+from summary import page  # noqa: E402
+
+ROOT = HERE.parents[2]
+PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "cuda-bindings", "cuda-python", "pytest",
+            "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
+STEPS = ("about", "smoke", "forms", "tests", "benchmark", "overhead", "summary")
+LIMITS = {"about": 90, "smoke": 150, "forms": 200, "tests": 400, "benchmark": 900, "overhead": 120, "summary": 30}
+TEST_S, FILE_S = 60, 200                                # limits of a test alone, and of the tests of a file
+
+SMOKE = """
+import torch
+from examples.vector_add import vector_add
+from examples.softmax import softmax
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x, y = (torch.randn(100_003, device=device) for _ in range(2))
+assert torch.equal(vector_add(x, y), x + y)
+z = torch.randn(300, 1001, device=device)
+torch.testing.assert_close(softmax(z), torch.softmax(z, 1))
+print("two kernels are right on", device, torch.cuda.get_device_name() if device == "cuda" else "")
+"""
+
+
+class Log:
+    """Prints, and keeps what was printed; processes write into its file themselves."""
+
+    def __init__(self, path: Path):
+        self.path, self.file = path, path.open("a", encoding="utf-8")
+
+    def __call__(self, text: str) -> None:
+        print(text, flush=True)
+        self.file.seek(0, os.SEEK_END)
+        self.file.write(text + "\n")
+        self.file.flush()
+
+    def since(self, place: int) -> str:
+        """What was written from a place of the file on."""
+        with self.path.open("rb") as file:
+            file.seek(place)
+            return file.read().decode("utf-8", errors="replace")
+
+
+def environment(cache: str) -> dict[str, str]:
+    """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
+    folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)), "PYTHONUNBUFFERED": "1",
+                          "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    found.setdefault("PYPTX_CACHE_DIR", cache)
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    from pyptx.errors import PtxError
+    from pyptx.toolchain.locate import TOOLS, find
+    for name, tool in TOOLS.items():
+        try:
+            find(name)
+        except PtxError:
+            own = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
+            if own and not tool.is_library:
+                found[tool.variable] = own
+    return found
+
+
+def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str]) -> tuple[int | None, str]:
+    """Run a command; what it prints goes to the log as it comes. Its status, None where it was ended, and its text."""
+    if limit <= 1:
+        return None, "no time"
+    start = log.path.stat().st_size
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.file, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        process.wait(timeout=limit)
+    except subprocess.TimeoutExpired:
+        for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
+            try:
+                os.killpg(process.pid, number)
+                process.wait(timeout=5)
+            except (subprocess.TimeoutExpired, ProcessLookupError):
+                continue
+        process.wait()
+        process.returncode = None
+    text = log.since(start)
+    print(text[-3000:].rstrip(), flush=True)
+    if process.returncode is None:
+        log(f"ended after {limit:.0f} s: {' '.join(command[-4:])}")
+    return (None if process.returncode is None or process.returncode < 0 else process.returncode), text
+
+
+class Everything:
+    """The steps and what they have found so far."""
+
+    def __init__(self, out: Path, budget: float, dry: bool):
+        self.out, self.dry, self.until = out, dry, time.monotonic() + budget
+        self.log = Log(out / "log.txt")
+        self.env = environment(str(Path(tempfile.gettempdir()) / "pyptx-gpu-cache"))
+        self.state: dict[str, Any] = self.read("state.json") or {"done": {}}
+
+    # files ----------------------------------------------------------------------------------------------------------
+
+    def read(self, name: str) -> Any:
+        path = self.out / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    def write(self, name: str, what: Any) -> None:
+        fresh = self.out / f"{name}.new"
+        fresh.write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
+        os.replace(fresh, self.out / name)
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget, but for the summary's."""
+        return self.until - time.monotonic() - 5
+
+    def python(self, *arguments: str, limit: float) -> tuple[int | None, str]:
+        return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env)
+
+    def run(self, names: Sequence[str]) -> int:
+        """The steps that are not done; the number of those that found something wrong."""
+        for name in names:
+            if self.state["done"].get(name) and name != "summary":
+                continue
+            if name != "summary" and self.left < 15:
+                self.log(f"{name}: no time is left")
+                continue
+            self.log(f"\n== {name}, {self.left:.0f} s left")
+            begun = time.monotonic()
+            try:
+                whole, right = getattr(self, name)()
+            except Exception as fault:                  # of a step's own: told, and the others go on
+                self.log(f"{name}: {type(fault).__name__}: {fault}")
+                whole, right = False, False
+            self.state[name] = {"right": right, "whole": whole, "seconds": round(time.monotonic() - begun, 1)}
+            self.state["done"][name] = whole
+            self.write("state.json", self.state)
+        return sum(not self.state.get(name, {}).get("right", False) for name in names)
+
+    # steps: each gives whether it is finished, and whether all was right --------------------------------------------
+
+    def about(self) -> tuple[bool, bool]:
+        """What the machine has."""
+        versions = {}
+        for name in PACKAGES:
+            try:
+                versions[name] = metadata.version(name)
+            except metadata.PackageNotFoundError:
+                versions[name] = None
+        found = {"when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": sys.version,
+                 "packages": versions, "system": platform.platform(), "cpus": os.cpu_count(),
+                 "tools": {k: v for k, v in self.env.items() if k.startswith("PYPTX_")}}
+        for name, command in (("nvidia-smi", ["nvidia-smi"]), ("clocks", ["nvidia-smi", "-q", "-d", "CLOCK,POWER"]),
+                              ("ptxas", [self.env.get("PYPTX_PTXAS", "ptxas"), "--version"])):
+            if shutil.which(command[0]):
+                found[name] = call(command, 30, self.log, self.env)[1]
+        status, text = self.python("-m", "pyptx", "doctor", "--json", limit=60)
+        try:
+            found["doctor"] = json.loads(text[text.index("{"):])
+        except ValueError:
+            found["doctor"] = text[-4000:]
+        self.write("about.json", found)
+        works = {one["name"]: one["works"] for one in found["doctor"]["works"]} if status is not None else {}
+        for name, fine in works.items():
+            self.log(f"{'works' if fine else '-':6} {name}")
+        return True, self.dry or bool(works.get("kernels on a GPU"))
+
+    def smoke(self) -> tuple[bool, bool]:
+        """Two kernels on arrays of torch."""
+        status, _ = self.python("-c", SMOKE, limit=LIMITS["smoke"])
+        return status is not None, status == 0
+
+    def forms(self) -> tuple[bool, bool]:
+        """Every simulated form against the GPU."""
+        target = self._target()
+        only = ["--only", "popc.type"] if self.dry else []
+        seconds = max(5.0, min(LIMITS["forms"], self.left) - 30)
+        status, _ = self.python("tests/device/forms.py", "--out", str(self.out), "--target", target, "--backend",
+                                "sim" if self.dry else "cuda", "--seconds", f"{seconds:.0f}", *only,
+                                limit=LIMITS["forms"])
+        return status in (0, 1), status == 0
+
+    def _target(self) -> str:
+        script = "import torch; print('%d%d' % torch.cuda.get_device_capability())"
+        text = "" if self.dry else self.python("-c", script, limit=60)[1].strip().rpartition("\n")[2]
+        return f"sm_{text}{'a' if int(text) >= 90 else ''}" if text.isdigit() else "sm_90a"
+
+    def tests(self) -> tuple[bool, bool]:
+        """The tests marked `gpu`, a file at a time; where a file does not end, each of its tests alone."""
+        known = {row["test"]: row for row in self.read("tests.json") or ()}
+        marked = "gpu and not gpu" if self.dry else "gpu"
+        files = sorted({path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text()
+                        and path.name != "test_forms.py"})
+        whole = True
+        for path in files:
+            name = path.relative_to(ROOT).as_posix()
+            if any(row["file"] == name for row in known.values()):
+                continue
+            if self.left < 20:
+                whole = False
+                break
+            for row in self._tests_of(name, [name], marked, FILE_S) or self._one_by_one(name, marked):
+                known[row["test"]] = row
+            self.write("tests.json", list(known.values()))
+        wrong = [row for row in known.values() if row["outcome"] not in ("passed", "skipped")]
+        for row in wrong:
+            self.log(f"{row['outcome']}: {row['test']}: {row['why'][:300]}")
+        return whole, not wrong
+
+    def _tests_of(self, file: str, ids: Sequence[str], marked: str, limit: float) -> list[dict[str, Any]]:
+        """Rows of tests; none where they did not end."""
+        with tempfile.TemporaryDirectory() as scratch:
+            report = Path(scratch) / "junit.xml"
+            status, text = self.python("-m", "pytest", "-q", "-m", marked, "-p", "no:cacheprovider",
+                                       f"--junitxml={report}", *ids, limit=limit)
+            if not report.is_file() or status is None:
+                return []
+            rows = []
+            for case in ElementTree.parse(report).getroot().iter("testcase"):
+                fault = next((found for kind in ("failure", "error", "skipped")
+                              if (found := case.find(kind)) is not None), None)
+                rows.append({"file": file, "test": f"{file}::{case.get('name')}", "seconds": float(case.get("time", 0)),
+                             "outcome": "passed" if fault is None else {"failure": "failed"}.get(fault.tag, fault.tag),
+                             "why": "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]})
+        none = {"file": file, "test": f"{file}::(none)", "seconds": 0.0, "outcome": "skipped", "why": text[-300:]}
+        return rows or [none | ({} if status in (0, 5) else {"outcome": "error"})]
+
+    def _one_by_one(self, file: str, marked: str) -> list[dict[str, Any]]:
+        _, text = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider", file,
+                              limit=TEST_S)
+        rows = []
+        for test in [line for line in text.splitlines() if line.startswith("tests/") and "::" in line]:
+            if self.left < 10:
+                break
+            rows += self._tests_of(file, [test], marked, TEST_S) or [
+                {"file": file, "test": test, "seconds": TEST_S, "outcome": "ended", "why": "it did not end, or died"}]
+        return rows or [{"file": file, "test": f"{file}::(all)", "seconds": 0.0, "outcome": "error",
+                         "why": text[-2000:]}]
+
+    def benchmark(self) -> tuple[bool, bool]:
+        """All examples, checked and then timed."""
+        results = self.out / "benchmark.json"
+        small = ["--dry", "--only", "vector add"] if self.dry else []
+        limit = min(LIMITS["benchmark"], self.left)
+        status, _ = self.python("tests/benchmarks/gpu/run.py", "--out", str(results), "--resume", str(results),
+                                "--budget", f"{max(5.0, limit - 15):.0f}", *small, limit=limit)
+        return status in (0, 1), status == 0
+
+    def overhead(self) -> tuple[bool, bool]:
+        """Microseconds of a launch."""
+        status, text = self.python("tests/benchmarks/gpu/launch_overhead.py", limit=LIMITS["overhead"])
+        self.write("overhead.json", text.splitlines())
+        return status is not None, status == 0
+
+    def summary(self) -> tuple[bool, bool]:
+        """What came out, in a page."""
+        text = page(STEPS, self.state, self.read("forms.json"), self.read("tests.json"), self.read("benchmark.json"),
+                    json.loads((HERE / "modelled.json").read_text(encoding="utf-8")), self.read("overhead.json"))
+        (self.out / "summary.md").write_text(text, encoding="utf-8")
+        self.log(text)
+        return True, True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results go")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="results of an earlier command, gone on with")
+    parser.add_argument("--budget", type=float, default=540, help="seconds of all")
+    parser.add_argument("--only", nargs="*", choices=STEPS, default=STEPS, help="these steps")
+    parser.add_argument("--skip", nargs="*", choices=STEPS, default=(), help="not these steps")
+    parser.add_argument("--dry", action="store_true", help="the simulator stands for the GPU, at small sizes")
+    given = parser.parse_args(arguments)
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.before and given.before.is_dir():
+        for path in given.before.iterdir():
+            if path.is_file() and not (given.out / path.name).exists():
+                shutil.copyfile(path, given.out / path.name)
+    steps = [name for name in STEPS if name in given.only and name not in given.skip]
+    return int(bool(Everything(given.out.resolve(), given.budget, given.dry).run(steps)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,68 @@
+"""A page of what everything.py found. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["page"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def page(steps: Sequence[str], state: Mapping[str, Any], forms: Mapping[str, Any] | None, tests: Rows | None,
+         benchmark: Mapping[str, Any] | None, modelled: Mapping[str, Any], overhead: Sequence[str] | None) -> str:
+    """Steps, forms that differ, tests that failed, times beside the modelled ones, costs of a launch."""
+    parts = [["# What the GPU said"], list(_states(steps, state)), list(_forms((forms or {}).get("rows", ()))),
+             list(_tests(tests or ())), list(_times((benchmark or {}).get("results", ()), modelled["results"])),
+             [f"    {text}" for text in overhead or ()]]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _states(steps: Sequence[str], state: Mapping[str, Any]) -> Iterator[str]:
+    for name in steps:
+        if found := state.get(name):
+            word = "not finished" if not found["whole"] else "right" if found["right"] else "WRONG"
+            yield f"- {name}: {word}, {found['seconds']} s"
+
+
+def _forms(rows: Rows) -> Iterator[str]:
+    refused, wrong = [row for row in rows if "why" in row], [row for row in rows if row.get("differ")]
+    yield f"{len(rows)} forms compared, {len(wrong)} differ, {len(refused)} were refused."
+    for row in sorted(wrong, key=lambda row: row["approximate"])[:60]:
+        yield (f"- {'approximate' if row['approximate'] else 'EXACT'}: `{row['form']}`: {row['differ']} of "
+               f"{row['compared']} registers, by up to {row['furthest_last_places']} in the last place; "
+               f"`{row['differences'][0]['statement']}`")
+    for row in refused[:20]:
+        yield f"- refused by the {row['refused_by']}: `{row['form']}`: {row['why'].splitlines()[0][:160]}"
+
+
+def _tests(rows: Rows) -> Iterator[str]:
+    outcomes = [row["outcome"] for row in rows]
+    yield f"Tests: {', '.join(f'{outcomes.count(one)} {one}' for one in sorted(set(outcomes))) or 'none'}."
+    for row in rows:
+        if row["outcome"] not in ("passed", "skipped"):
+            yield f"- {row['outcome']}: {row['test']}: {' '.join(row['why'].split())[:300]}"
+
+
+def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
+    """A row for each candidate; for ours also the measured over the modelled time."""
+    known = {(row["case"], *row["sizes"].values(), row["candidate"]): row["seconds"] for row in modelled
+             if "seconds" in row}
+    if rows:
+        yield "| case | candidate | rate | of the roof | ratio | microseconds | measured over modelled |"
+        yield f"|{' --- |' * 7}"
+    for row in rows:
+        sizes = ", ".join(f"{name} {value}" for name, value in row["sizes"].items())
+        cells = [f"{row['case']}, {sizes}", row["candidate"]]
+        if "seconds" in row:
+            seconds = row["seconds"][0]
+            model = known.get((row["case"], *row["sizes"].values(), row["candidate"]))
+            cells += [f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.1%}" if row["roof"] else "",
+                      f"{row['ratio'][0]:.3f}", f"{seconds * 1e6:.1f}", f"{seconds / model:.2f}" if model else ""]
+        else:
+            why = row.get("failed") or row.get("skipped")
+            if why is None:
+                why = "right, not timed" if row["right"] else f"WRONG, off by {row['error']:.1e}"
+            cells += [why.splitlines()[0][:120], "", "", "", ""]
+        yield f"| {' | '.join(cells)} |"

@@ -1,0 +1,169 @@
+"""The command for a machine with a GPU, without one: its processes, what it keeps, how it goes on, what it tells."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+HERE = Path(__file__).parent / "gpu"
+
+
+def load(name: str) -> ModuleType:
+    if name not in sys.modules:
+        sys.path.append(str(HERE)) if str(HERE) not in sys.path else None
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+everything, summary = load("everything"), load("summary")
+MODELLED = {"results": [{"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx", "seconds": 2e-6}]}
+
+
+def made(folder: Path, budget: float = 300.0) -> everything.Everything:
+    folder.mkdir(parents=True, exist_ok=True)
+    return everything.Everything(folder, budget, dry=True)
+
+
+def test_a_process_that_hangs_is_ended_with_those_it_started(tmp_path: Path):
+    steps = made(tmp_path)
+    script = ("import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']); "
+              "print('started', p.pid, flush=True); time.sleep(60)")
+    begun = time.monotonic()
+    status, text = steps.python("-c", script, limit=3.0)
+    assert status is None and "started" in text and time.monotonic() - begun < 20
+    number = int(text.split()[1])
+    for _ in range(50):
+        if not Path(f"/proc/{number}").exists() or "State:\tZ" in Path(f"/proc/{number}/status").read_text():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("what it had started still runs")
+    assert "ended after 3 s" in (tmp_path / "log.txt").read_text()
+
+
+def test_a_process_that_dies_is_told_from_one_that_ends(tmp_path: Path):
+    steps = made(tmp_path)
+    assert steps.python("-c", "print('x'); raise SystemExit(3)", limit=20) == (3, "x\n")
+    assert steps.python("-c", "import os; os.kill(os.getpid(), 11)", limit=20)[0] is None
+    assert made(tmp_path, budget=1.0).python("-c", "print(1)", limit=20) == (None, "no time")
+
+
+def test_steps_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch, capsys):
+    calls = []
+
+    def step(name, *answers):
+        results = iter(answers)
+
+        def run(self):
+            calls.append(name)
+            answer = next(results)
+            if answer is None:
+                raise RuntimeError("made up")
+            return answer
+        monkeypatch.setattr(everything.Everything, name, run)
+    step("about", (True, True))
+    step("smoke", (True, False))
+    step("forms", (False, False), (True, True))
+    step("tests", None, (True, True))
+    step("benchmark", (True, True))
+    step("overhead", (True, True))
+    first, second = tmp_path / "a", tmp_path / "b"
+    assert everything.main(["--out", str(first)]) == 1
+    state = json.loads((first / "state.json").read_text())
+    assert state["done"] == {"about": True, "smoke": True, "forms": False, "tests": False, "benchmark": True,
+                             "overhead": True, "summary": True}
+    assert "tests: RuntimeError: made up" in capsys.readouterr().out
+    assert everything.main(["--out", str(second), "--before", str(first)]) == 1, "the kernel was wrong: it still is"
+    assert calls == ["about", "smoke", "forms", "tests", "benchmark", "overhead", "forms", "tests"]
+    assert "- forms: right" in (second / "summary.md").read_text()
+    assert everything.main(["--out", str(tmp_path / "c"), "--budget", "10", "--only", "about"]) == 1, "no time is left"
+
+
+TESTS = """
+import os, time
+import pytest
+pytestmark = pytest.mark.gpu
+def test_right(): pass
+def test_wrong(): assert 1 == 2
+def test_left_out(): pytest.skip("no reason")
+"""
+
+
+@pytest.mark.slow
+def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monkeypatch):
+    root = tmp_path / "root"
+    (root / "tests").mkdir(parents=True)
+    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['gpu: x']\n")
+    (root / "tests" / "test_good.py").write_text(TESTS)
+    (root / "tests" / "test_hangs.py").write_text(TESTS + "def test_hangs(): time.sleep(600)\n"
+                                                  "def test_dies(): os._exit(5)\n")
+    steps = made(tmp_path / "out")
+    steps.dry = False
+    monkeypatch.setattr(everything, "ROOT", root)
+    monkeypatch.setattr(everything, "FILE_S", 8)
+    monkeypatch.setattr(everything, "TEST_S", 8)
+    assert steps.tests() == (True, False)
+    rows = {row["test"].partition("::")[2]: row["outcome"] for row in steps.read("tests.json")
+            if "hangs" in row["file"]}
+    assert rows == {"test_right": "passed", "test_wrong": "failed", "test_left_out": "skipped", "test_hangs": "ended",
+                    "test_dies": "ended"}
+    good = [row for row in steps.read("tests.json") if "good" in row["file"]]
+    assert [row["outcome"] for row in good] == ["passed", "failed", "skipped"] and "assert 1 == 2" in good[1]["why"]
+
+
+@pytest.mark.slow
+def test_without_a_gpu_the_simulator_stands_for_it(tmp_path: Path):
+    assert everything.main(["--out", str(tmp_path), "--dry", "--only", "about", "smoke", "forms", "benchmark",
+                            "summary"]) == 0
+    assert json.loads((tmp_path / "about.json").read_text())["doctor"]["findings"]
+    assert json.loads((tmp_path / "forms.json").read_text())["rows"][0]["differ"] == 0
+    assert "- smoke: right" in (tmp_path / "summary.md").read_text()
+    assert len(list(tmp_path.iterdir())) <= 8
+
+
+def test_tools_of_a_toolkit_are_used_where_there_are_no_wheels(tmp_path: Path, monkeypatch):
+    from pyptx.toolchain import locate
+
+    for name in ("ptxas", "nvdisasm"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("PYPTX_PTXAS", raising=False)
+    assert "PYPTX_PTXAS" not in everything.environment("x")
+    monkeypatch.setattr(locate, "_in_wheels", lambda name: None)
+    found = everything.environment("x")
+    assert (found["PYPTX_PTXAS"], found["PYPTX_NVDISASM"]) == (str(tmp_path / "ptxas"), str(tmp_path / "nvdisasm"))
+    assert found["PYTHONPATH"].split(os.pathsep)[:2] == [str(everything.ROOT), str(everything.ROOT / "tests")]
+
+
+def test_the_page_tells_what_differs_fails_and_is_slower_than_modelled():
+    state = {"about": {"whole": True, "right": True, "seconds": 1.0},
+             "forms": {"whole": False, "right": False, "seconds": 2.0}}
+    forms = {"rows": [{"form": "popc.type  d, a", "differ": 3, "compared": 64, "approximate": False,
+                       "furthest_last_places": 1, "differences": [{"statement": "popc.b32 %r_0, %r_1;"}]},
+                      {"form": "clmad", "refused_by": "gpu", "why": "too new\nfor it"}, {"form": "add", "differ": 0}]}
+    tests = [{"test": "a::b", "outcome": "failed", "why": "assert\n1"},
+             {"test": "a::c", "outcome": "passed", "why": ""}]
+    row = {"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx"}
+    timed = {"seconds": [3e-6, 1, 2], "rate": 4.0, "unit": "TB/s", "roof": 0.9, "ratio": [1.1, 1, 2]}
+    benchmark = {"results": [row | timed,
+                             row | {"candidate": "x", "failed": "no\nanswer"}, row | {"right": False, "error": 0.5},
+                             row | {"skipped": "needs sm_100a"}, row | {"right": True, "error": 0.0}]}
+    text = summary.page(("about", "smoke", "forms"), state, forms, tests, benchmark, MODELLED, ["pyptx 3 us"])
+    assert "- about: right, 1.0 s\n- forms: not finished, 2.0 s" in text
+    assert "3 forms compared, 1 differ, 1 were refused." in text and "- EXACT: `popc.type  d, a`: 3 of 64" in text
+    assert "- refused by the gpu: `clmad`: too new" in text
+    assert "Tests: 1 failed, 1 passed.\n- failed: a::b: assert 1" in text
+    assert "| sum, N 8 | pyptx | 4.00 TB/s | 90.0% | 1.100 | 3.0 | 1.50 |" in text
+    assert "| WRONG, off by 5.0e-01 |" in text and "| no |" in text and "| right, not timed |" in text
+    assert "    pyptx 3 us" in text
+    assert summary.page((), {}, None, None, None, MODELLED, None).startswith("# What the GPU said")
