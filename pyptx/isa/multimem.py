@@ -5,49 +5,55 @@ from pyptx.isa._words import BOOL, SCALAR, SCOPE
 
 op = Family(__name__)
 
+NARROW = "100f* 110f* 120a 121a ptx_86"                     # what has fp8
+HALF = {"vec": ".v2 .v4 .v8", "type": ".f16 .bf16"}
+HALVES = {"vec": ".v2 .v4 .v8", "type": ".e4m3x2 .e5m2x2"}
+BYTES = {"vec": ".v4 .v8", "type": ".e4m3 .e5m2"}
+QUADS = {"type": ".e4m3x4 .e5m2x4"}
+
+
+def both(name: str, line: str, **cells):
+    """A weak form, and one with an order and a scope."""
+    return tuple(form(f"multimem.{name}{words}{{.global}}.{line}", **cells) for words in ("{.weak}", ".sem.scope"))
+
+
+def loads(line: str, **cells):
+    return both("ld_reduce", line, **cells)
+
+
 op("multimem.ld_reduce", "Load from all replicas of a multimem address and reduce.",
    "data-movement-and-conversion-instructions-multimem",
-   form("multimem.ld_reduce.sem.scope{.global}.op.type  d, [a]", type=".u32 .s32 .u64"),
-   form("multimem.ld_reduce.sem.scope{.global}.op.s64  d, [a]", op=".min .max"),
-   form("multimem.ld_reduce.sem.scope{.global}.op.type  d, [a]", op=BOOL, type=".b32 .b64"),
-   form("multimem.ld_reduce{.weak}{.global}.op.type  d, [a]", type=".u32 .s32 .u64"),
-   form("multimem.ld_reduce{.weak}{.global}.op.s64  d, [a]", op=".min .max"),
-   form("multimem.ld_reduce{.weak}{.global}.op.type  d, [a]", op=BOOL, type=".b32 .b64"),
-   form("multimem.ld_reduce{.weak}{.global}.op.type  d, [a]"),
-   form("multimem.ld_reduce.sem.scope{.global}.op.vec.type  {d*vec}, [a]"),
-   form("multimem.ld_reduce{.weak}{.global}.add.type  d, [a]", type=".f32 .f64"),
-   form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]"),
-   form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8", type=".f16 .bf16",
-        regs={"d": {"any": "f16"}}),
-   form("multimem.ld_reduce{.weak}{.global}.add.vec.f32  {d*vec}, [a]", regs={"d": "any32"}),
-   form("multimem.ld_reduce{.weak}{.global}.add.acc::f32.vec.type  {d*vec}, [a]", needs="sm_90 ptx_82"),
-   form("multimem.ld_reduce{.weak}{.global}.add.acc::f32.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8",
-        type=".f16 .bf16", regs={"d": {"any": "f16"}}, needs="sm_90 ptx_82"),
-   form("multimem.ld_reduce{.weak}{.global}.add.acc::f16.vec.type  {d*vec}, [a]", type=".e4m3x4 .e5m2x4", d="b32",
-        needs="100f* 110f* 120a 121a ptx_86"),
-   form("multimem.ld_reduce{.weak}{.global}.add.acc::f16.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8",
-        type=".e4m3x2 .e5m2x2", d="b16", needs="100f* 110f* 120a 121a ptx_86"),
-   form("multimem.ld_reduce{.weak}{.global}.op.type  d, [a]", type=".e4m3x4 .e5m2x4", d="b32",
-        needs="100f* 110f* 120a 121a ptx_86"),
-   form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]", type=".e4m3x4 .e5m2x4", d="b32",
-        needs="100f* 110f* 120a 121a ptx_86"),
-   form("multimem.ld_reduce{.weak}{.global}.op.vec.type  {d*vec}, [a]", vec=".v2 .v4 .v8", type=".e4m3x2 .e5m2x2",
-        d="b16", needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .acquire", scope=SCOPE, op=".min .max .add",
-   type=".f16x2 .bf16x2", needs="sm_90 ptx_81", effect="load:global", vec=".v2 .v4")
+   *loads("op.type  d, [a]", type=".u32 .s32 .u64"),
+   *loads("op.s64  d, [a]", op=".min .max"),
+   *loads("op.type  d, [a]", op=BOOL, type=".b32 .b64"),
+   *loads("op.type  d, [a]"),
+   *loads("add.type  d, [a]", type=".f32 .f64"),
+   *loads("op.vec.type  {d*vec}, [a]"),
+   *loads("op.vec.type  {d*vec}, [a]", **HALF, regs={"d": {"any": "f16"}}),
+   *loads("add.vec.f32  {d*vec}, [a]", regs={"d": "any32"}),
+   *loads("add.acc::f32.type  d, [a]", needs="sm_90 ptx_82"),
+   *loads("add.acc::f32.vec.type  {d*vec}, [a]", needs="sm_90 ptx_82"),
+   *loads("add.acc::f32.vec.type  {d*vec}, [a]", **HALF, regs={"d": {"any": "f16"}}, needs="sm_90 ptx_82"),
+   *loads("add.acc::f16.type  d, [a]", **QUADS, d="b32", needs=NARROW),
+   *loads("add.acc::f16.vec.type  {d*vec}, [a]", **QUADS, d="b32", needs=NARROW),
+   *loads("add.acc::f16.vec.type  {d*vec}, [a]", **HALVES, d="b16", needs=NARROW),
+   *loads("add.acc::f16.vec.type  {d*vec}, [a]", **BYTES, d="b8", needs=NARROW),
+   *loads("op.type  d, [a]", **QUADS, d="b32", needs=NARROW),
+   *loads("op.vec.type  {d*vec}, [a]", **QUADS, d="b32", needs=NARROW),
+   *loads("op.vec.type  {d*vec}, [a]", **HALVES, d="b16", needs=NARROW),
+   *loads("op.vec.type  {d*vec}, [a]", **BYTES, d="b8", needs=NARROW),
+   sem=".relaxed .acquire", scope=SCOPE, op=".min .max .add", type=".f16x2 .bf16x2", needs="sm_90 ptx_81",
+   effect="load:global", vec=".v2 .v4")
 
 op("multimem.st", "Store to all replicas of a multimem address.", "data-movement-and-conversion-instructions-multimem",
-   form("multimem.st.sem.scope{.global}.type  [a], b",
-        type=".b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64 .f16x2 .bf16x2"),
-   form("multimem.st{.weak}{.global}.type  [a], b", type=".b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64"),
-   form("multimem.st{.weak}{.global}.type  [a], b", type=".e4m3x4 .e5m2x4", b="type+imm", regs={"b": "any"},
-        needs="100f* 110f* 120a 121a ptx_86"),
-   form("multimem.st{.weak}{.global}.vec.type  [a], {b*vec}", b="type-imm", regs={"b": {"any": "f32"}}),
-   form("multimem.st.sem.scope{.global}.vec.type  [a], {b*vec}", b="type-imm", regs={"b": {"any": "f32"}}),
-   form("multimem.st{.weak}{.global}.vec.type  [a], {b*vec}", vec=".v2 .v4 .v8", type=".f16 .bf16",
-        regs={"b": {"any": "f16"}}),
-   form("multimem.st{.weak}{.global}.vec.type  [a], {b*vec}", type=".e4m3x4 .e5m2x4 .e4m3x2 .e5m2x2", b="type+imm",
-        regs={"b": "any"}, needs="100f* 110f* 120a 121a ptx_86"), sem=".relaxed .release", scope=SCOPE,
-   type=".f16x2 .bf16x2 .f32", needs="sm_90 ptx_81", effect="store:global", vec=".v2 .v4")
+   *both("st", "type  [a], b", type=".b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64 .f16x2 .bf16x2"),
+   *both("st", "type  [a], b", **QUADS, b="type+imm", regs={"b": "any"}, needs=NARROW),
+   *both("st", "vec.type  [a], {b*vec}", b="type-imm", regs={"b": {"any": "f32"}}),
+   *both("st", "vec.type  [a], {b*vec}", **HALF, regs={"b": {"any": "f16"}}),
+   *both("st", "vec.type  [a], {b*vec}", type=".e4m3x4 .e5m2x4 .e4m3x2 .e5m2x2", b="type+imm", regs={"b": "any"},
+         needs=NARROW),
+   sem=".relaxed .release", scope=SCOPE, type=".f16x2 .bf16x2 .f32", needs="sm_90 ptx_81", effect="store:global",
+   vec=".v2 .v4")
 
 op("multimem.red", "Reduce into all replicas of a multimem address.",
    "data-movement-and-conversion-instructions-multimem",
@@ -57,14 +63,14 @@ op("multimem.red", "Reduce into all replicas of a multimem address.",
    form("multimem.red.sem.scope{.global}.add.type  [a], b", type=".f32 .f64 .f16x2 .bf16x2"),
    form("multimem.red.sem.scope{.global}.add.vec.type  [a], {b*vec}", type=".f16x2 .bf16x2 .f32", b="type-imm",
         regs={"b": {"any": "f32"}}),
+   form("multimem.red.sem.scope{.global}.add.vec.type  [a], {b*vec}", **HALF, regs={"b": {"any": "f16"}}),
    form("multimem.red{.global}.op.type  [a], b"),
    form("multimem.red{.global}.op.s64  [a], b", op=".min .max"),
    form("multimem.red{.global}.op.type  [a], b", op=BOOL, type=".b32 .b64"),
    form("multimem.red{.global}.add.type  [a], b", type=".f32 .f64 .f16x2 .bf16x2"),
    form("multimem.red{.global}.add.vec.type  [a], {b*vec}", type=".f16x2 .bf16x2 .f32", b="type-imm",
         regs={"b": {"any": "f32"}}),
-   form("multimem.red{.global}.add.vec.type  [a], {b*vec}", vec=".v2 .v4 .v8", type=".f16 .bf16",
-        regs={"b": {"any": "f16"}}), sem=".relaxed .release", scope=SCOPE, op=".min .max .add", type=".u32 .s32 .u64",
+   form("multimem.red{.global}.add.vec.type  [a], {b*vec}", **HALF, regs={"b": {"any": "f16"}}), sem=".relaxed .release", scope=SCOPE, op=".min .max .add", type=".u32 .s32 .u64",
    needs="sm_90 ptx_81", effect="reduce:global", vec=".v2 .v4")
 
 op("multimem.st.async", "Store to all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem",

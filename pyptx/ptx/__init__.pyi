@@ -64,11 +64,16 @@ from pyptx.ptx.special import ctaid_x as ctaid_x
 from pyptx.ptx.special import ctaid_y as ctaid_y
 from pyptx.ptx.special import special as special
 from pyptx.ptx.special import sreg as sreg
+from pyptx.ptx.texture import suld as suld
+from pyptx.ptx.texture import sured as sured
+from pyptx.ptx.texture import sust as sust
+from pyptx.ptx.texture import tex as tex
+from pyptx.ptx.texture import tld4 as tld4
 
 __all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x",
            "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst",
            "intrinsic", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
            "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_",
            "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr",
-           "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var",
-           "warp", "wgmma", "xor_"]
+           "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
+           "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]

@@ -1634,8 +1634,10 @@ class _multimem_ld_reduce(_Instruction):
     bf16x2: _multimem_ld_reduce
     cluster: _multimem_ld_reduce
     cta: _multimem_ld_reduce
+    e4m3: _multimem_ld_reduce
     e4m3x2: _multimem_ld_reduce
     e4m3x4: _multimem_ld_reduce
+    e5m2: _multimem_ld_reduce
     e5m2x2: _multimem_ld_reduce
     e5m2x4: _multimem_ld_reduce
     f16: _multimem_ld_reduce

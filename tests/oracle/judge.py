@@ -12,7 +12,7 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["HEADER", "Ptxas", "find_ptxas"]
+__all__ = ["HEADER", "TAIL", "Ptxas", "find_ptxas", "frame"]
 
 DECLARED = ("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2",
             "f32", "f64", "pred")
@@ -33,6 +33,20 @@ pr1: .callprototype _ (.param .b32 _);
 pr2: .callprototype (.param .b32 _) _ (.param .b32 _);
 ts0: .branchtargets L0, L1;
 """
+
+
+TAIL = "\nL0:\nL1:\nret;\n}\n"
+
+
+def frame(target: str, version: tuple[int, int], option: str = "", registers: str = "") -> str:
+    """What stands before the statements: a header, one symbol of each state space, an entry with its registers."""
+    words = f"{target}, {option}" if option else target
+    head = f".version {version[0]}.{version[1]}\n.target {words}\n.address_size 64\n" + HEADER
+    if option:
+        head += ".global .texref tex0; .global .samplerref smp0;\n"
+    kinds = [d for d in DECLARED if d != "b128" or (version >= (8, 3) and _number(target) >= 70)]
+    head += ".visible .entry k(.param .align 128 .b8 p0[256]) {\n" + _BODY + registers + "\n"
+    return head + "".join(f".reg .{kind} %{kind}_<260>;\n" for kind in kinds)
 
 
 def find_ptxas() -> Path | None:
@@ -69,15 +83,9 @@ class Ptxas:
     def _run(self, statements: list[str], target: str, version: tuple[int, int], option: str,
              registers: str) -> tuple[dict[int, str], bool]:
         """Errors by statement, and whether ptxas read to the end: a wrong statement stands there."""
-        words = f"{target}, {option}" if option else target
-        head = f".version {version[0]}.{version[1]}\n.target {words}\n.address_size 64\n" + HEADER
-        if option:
-            head += ".global .texref tex0; .global .samplerref smp0;\n"
-        kinds = [d for d in DECLARED if d != "b128" or (version >= (8, 3) and _number(target) >= 70)]
-        head += ".visible .entry k(.param .align 128 .b8 p0[256]) {\n" + _BODY + registers + "\n"
-        head += "".join(f".reg .{kind} %{kind}_<260>;\n" for kind in kinds)
+        head = frame(target, version, option, registers)
         first = head.count("\n") + 1
-        text = head + "\n".join(statements) + "\nno_instruction;\nL0:\nL1:\nret;\n}\n"
+        text = head + "\n".join(statements) + "\nno_instruction;" + TAIL
         source = self.folder / f"judge{self.runs}.ptx"
         source.write_text(text)
         self.runs += 1

@@ -12,7 +12,7 @@ from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.memory.args import size_of
 from pyptx.sim.symbols.operands import Operands
 
-_SMALL = {".e4m3x4": 4, ".e5m2x4": 4, ".e4m3x2": 2, ".e5m2x2": 2}
+_SMALL = {".e4m3x4": 4, ".e5m2x4": 4, ".e4m3x2": 2, ".e5m2x2": 2, ".e4m3": 1, ".e5m2": 1}
 _OPERATIONS = frozenset("add min max inc dec and or xor".split())
 
 
