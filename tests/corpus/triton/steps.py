@@ -168,6 +168,9 @@ CASES = {
     "added": (added, "*fp32:16 *fp32:16 i32:16 i32:16", {"BM": 32, "BN": 32}, {"above": 90}),
     "persistent": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
                    {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False}, {"above": 90, "num_stages": 3}),
+    "persistent_spread": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
+                          {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False},
+                          {"num_stages": 3, "num_ctas": 2, "above": 90, "below": 100}),
     "persistent_special": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
                            {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": True}, {"above": 100, "num_stages": 3}),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 from sim.compiled.case import Case, case, numbers
+from sim.compiled.cuda_rows import softmax_of
 from sim.compiled.triton_kernels import SMEM
 
 F16, E4M3, E5M2 = np.float16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
@@ -114,13 +115,26 @@ def added():
     return Case((2, 2), 128, (x, y, 64, 64), [(y, y.astype(np.float64) + 2 * x, 1e-6)], smem_bytes=SMEM)
 
 
-def _persistent(block):
+def _persistent(block, ctas=1):
     def make():
         a, b, c = numbers(256, 192, dtype=F16), numbers(128, 192, seed=1, dtype=F16), _zeros((256, 128), F16)
         want = a.astype(np.float64) @ b.astype(np.float64).T
-        return Case(2, block, (a, b, c, 256, 128, 192, 2), [(c, want, 1e-3)], smem_bytes=SMEM)
+        return Case(2 * ctas, block, (a, b, c, 256, 128, 192, 2), [(c, want, 1e-3)], smem_bytes=SMEM)
     return make
 
 
 case("triton:persistent")(_persistent(128))
 case("triton:persistent_special")(_persistent(256))
+case("triton:persistent_spread")(_persistent(128, 2))
+
+
+@case("triton:softmax_spread")
+def softmax_spread():
+    x, y = numbers(2, 3008), _zeros((2, 3008))
+    return Case(8, 128, (x, y, 3008), [(y, softmax_of(x), 1e-5)], smem_bytes=SMEM)
+
+
+@case("triton:sort_spread")
+def sort_spread():
+    x, y = np.random.default_rng(0).integers(-99, 99, 192).astype(np.int32), _zeros(192, np.int32)
+    return Case(6, 32, (x, y), [(y, np.sort(x.reshape(3, 64), 1).reshape(-1), 0)], smem_bytes=SMEM)
