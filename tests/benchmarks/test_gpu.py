@@ -84,6 +84,15 @@ def test_a_wrong_candidate_is_reported_and_not_timed():
     assert "other: 2.00 TFLOP/s, 50.0% of the roof, 1.000 x other, 1500000.0 us" in run.line(right)
 
 
+def test_matrices_of_8_bits_are_those_of_the_example():
+    arrays = cases.Arrays(torch, torch.device("cpu"), dry=True)
+    given = arrays.scaled(100, 130, 200)
+    arrays = cases.Arrays(torch, torch.device("cpu"), dry=True)
+    random = [arrays.normal(*shape, dtype="float32").numpy() for shape in ((100, 200), (130, 200))]
+    for ours, theirs in zip(given, cases.example("hopper/fp8_gemm").inputs(*random), strict=True):
+        assert ours.shape == theirs.shape and (ours.float().numpy() == theirs.astype("float32")).all()
+
+
 def test_a_candidate_that_fails_is_told_and_the_others_are_timed():
     def fails():
         raise RuntimeError("out of memory")

@@ -77,8 +77,12 @@ def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, fl
             capability: tuple[int, int] | None) -> list[dict[str, Any]]:
     """One row for each candidate; without a clock only whether it is right."""
     problem = case.make(arrays, **(case.dry if arrays.dry else case.sizes), **(case.options if arrays.dry else {}))
-    wanted = problem.wanted()
     rows, right = {}, {}
+    here = [name for name in problem.kernels if capability is None or runs_here(problem, name, capability)]
+    if problem.kernels and not here:
+        return [{"case": case.name, "sizes": dict(case.sizes), "candidate": name, "notes": problem.notes,
+                 "skipped": f"needs {kernel.arch}"} for name, kernel in problem.kernels.items()]
+    wanted = problem.wanted()
     for name, work in problem.candidates.items():
         row = rows[name] = {"case": case.name, "sizes": dict(case.dry if arrays.dry else case.sizes), "candidate": name,
                             "notes": problem.notes}
