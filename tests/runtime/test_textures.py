@@ -14,7 +14,7 @@ from pyptx import Surface, Texture
 from pyptx.errors import LaunchError, ShapeError, SimulationError
 from pyptx.runtime import Runtime, dim3
 from pyptx.runtime.arrays import arrays_of
-from pyptx.runtime.cuda import Cuda
+from pyptx.runtime.cuda import Cuda, DeviceArray
 
 PTX = """.version 9.0
 .target sm_90
@@ -157,6 +157,24 @@ def test_on_a_gpu_arrays_are_copied_to_cuda_arrays_and_surfaces_back():
     np.testing.assert_array_equal(out, SHIFTED)
 
 
+def test_arrays_on_a_gpu_are_copied_there_and_read_in_place_where_asked():
+    cuda = backend()
+    image, out = DeviceArray.of(cuda.driver, 0, IMAGE), DeviceArray.of(cuda.driver, 0, np.zeros_like(IMAGE))
+    plain, surface = Texture(image, memory="pitch2d"), Surface(out)
+    launch(cuda, Texture(image), surface, 0)
+    api = cuda.driver.api
+    made = api.images[api.objects[2].array]
+    made.data[:] = SHIFTED.tobytes()
+    names = api.names()
+    assert names.count("cuMemcpy3DAsync") == 3 and "cuStreamSynchronize" not in names
+    with cuda.driver.on(cuda.driver.device(0)):
+        cuda.images.back(cuda.driver.device(0), 0, [surface])
+    np.testing.assert_array_equal(out.get(np.empty_like(IMAGE)), SHIFTED)
+    launch(cuda, plain, surface, 0)
+    part = next(o for o in api.objects.values() if o is not None and o.kind == "PITCH2D").resource.res.pitch2D
+    assert (int(part.devPtr), part.width, part.height, part.pitchInBytes) == (image.address, 8, 6, 32)
+
+
 def test_what_was_made_is_used_again_and_given_back_with_the_value():
     cuda, out = backend(), np.zeros((6, 8), np.float32)
     texture, surface = Texture(IMAGE), Surface(out)
@@ -190,6 +208,19 @@ def test_levels_memory_and_flags_reach_the_driver():
     launch(cuda, texture, surface, 0)
     part = cuda.driver.api.objects[5].resource.res.pitch2D
     assert (part.width, part.height, part.pitchInBytes) == (5, 3, 32)
+
+
+REFERENCES = (PTX.replace(".visible .entry", ".global .texref image;\n.visible .entry", 1)
+              .replace("[%from, {%u, %v}]", "[image, {%u, %v}]"))
+
+
+def test_variables_that_are_textures_are_refused_with_what_to_do():
+    message = r"image.*nothing is bound to a \.texref by name.*pass a pyptx\.Texture for it, and write \[%handle"
+    with pytest.raises(SimulationError, match=message):
+        pyptx.load(REFERENCES)["shift"].launch(6, 8, 0, Surface(IMAGE.copy()), 0)
+    with pytest.raises(LaunchError, match=message):
+        entry = pyptx.load(REFERENCES)["shift"]
+        entry._variant.program(Runtime(backend(), arrays_of(IMAGE)))
 
 
 def test_what_a_gpu_cannot_take_is_refused_by_name():

@@ -9,11 +9,12 @@ from typing import Any
 
 from pyptx.compiled import Compiled
 from pyptx.errors import DeviceError, LaunchError
-from pyptx.ir.nodes import Module
+from pyptx.ir.nodes import Module, VarDecl
 from pyptx.isa import targets
 from pyptx.runtime.cuda.driver import Device, Driver, version_text
 from pyptx.runtime.plan import LaunchPlan
 from pyptx.sim.memory.args import layout
+from pyptx.sim.memory.objects import REFERENCES, references_end
 
 __all__ = ["Loaded", "Program", "target_for"]
 
@@ -94,10 +95,15 @@ class Program:
     Attributes:
         slots: its parameters, with their places in the parameter block.
         aligned: bytes of which the pointers are multiples that say so.
+    Raises:
+        LaunchError: the module names textures or surfaces as variables.
     """
 
     def __init__(self, driver: Driver, module: Module, entry: str, assemble: Callable[[str], Compiled]):
         self.entry, self._driver, self._assemble = entry, driver, assemble
+        for variable in module.directives:
+            if isinstance(variable, VarDecl) and variable.type.value in REFERENCES:
+                raise LaunchError(f"{entry}: {variable.name}: {references_end(variable.type.value, variable.name)}")
         self._written_for: Sequence[str] = module.target.targets
         function = next(f for f in module.entries if f.name == entry)
         self.slots = layout(function)

@@ -129,6 +129,7 @@ class Images:
         own = memory if in_memory and value.levels.whole[0].source.address is None else 0
         free = finalize(value, _free, self._driver, device, isinstance(value, Surface), handle,
                         mipmapped, () if mipmapped is not None else arrays, own)
+        free.atexit = False                                     # the driver takes all back then
         return _Made(handle, arrays, memory, free)
 
     def _descriptor(self, value: Texture | Surface) -> Any:

@@ -85,8 +85,8 @@ static u32 channel(const u64 *r, const u8 *p, u32 c) {
     default: break;
     }
     if (!(r[O_FLAGS] & O_NORMALIZED_FLOAT)) return v;
-    if (r[O_FLAGS] & O_IS_SRGB && c < 3) return ((const u32 *)(r + O_SRGB))[v];
-    double most = format == C_U8 ? 255 : format == C_S8 ? 127 : format == C_U16 ? 65535 : 32767, d = (double)(i32)v / most;
+    if (bytes == 1) return ((const u32 *)(r + (c < 3 ? O_COLOUR : O_PLAIN)))[v & 255];
+    double d = (double)(i32)v / (format == C_U16 ? 65535 : 32767);
     return rounded(d < -1 ? -1 : d);
 }
 

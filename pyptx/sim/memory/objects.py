@@ -7,7 +7,7 @@ A record is 512 words of 64 bits, laid out alike in core/texture.h:
     15 levels   16 layers   17 samples   18 bytes of an element
     24 + 8 * level: address, width, height, depth, bytes from row to row, slice to slice,
         layer to layer, sample to sample
-    256-511: f32 of each sRGB byte, two a word
+    256-383: what each byte of a channel reads as, f32, two a word; 384-511 the same of the fourth channel
 
 The first record of a launch is none: its word 0 is how many there are. Records lie in no segment of simulated memory,
 so that a kernel that takes a handle for a pointer is found.
@@ -26,13 +26,14 @@ from pyptx.sim.memory.spaces import OBJECT_STRIDE, OBJECT_WINDOW, Buffer, Segmen
 from pyptx.texture import Surface, Texture
 from pyptx.texture._texture import ADDRESS_MODES, FILTERS
 
-__all__ = ["FLAG_LINEAR", "FLAG_NORMALIZED", "FLAG_NORMALIZED_FLOAT", "FLAG_SRGB", "KINDS", "ObjectArgument",
-           "ObjectTable", "WORDS", "object_table"]
+__all__ = ["FLAG_LINEAR", "FLAG_NORMALIZED", "FLAG_NORMALIZED_FLOAT", "KINDS", "ObjectArgument",
+           "ObjectTable", "WORDS", "object_table", "REFERENCES", "references_end"]
 
 WORDS = OBJECT_STRIDE // 8
-LEVEL, LEVEL_WORDS, SRGB, MOST_LEVELS = 24, 8, 256, 20
+LEVEL, LEVEL_WORDS, COLOUR, PLAIN, MOST_LEVELS = 24, 8, 256, 384, 20
 KINDS = ("none", "texture", "surface")
-FLAG_NORMALIZED, FLAG_NORMALIZED_FLOAT, FLAG_SRGB, FLAG_LINEAR = 1, 2, 4, 8
+REFERENCES = ("texref", "samplerref", "surfref")                # types of variables that nothing is bound to any more
+FLAG_NORMALIZED, FLAG_NORMALIZED_FLOAT, FLAG_LINEAR = 1, 2, 8
 
 
 class ObjectArgument:
@@ -64,15 +65,17 @@ class ObjectArgument:
         words[:4] = (KINDS.index(_kind(value)), levels.geometry.code, levels.channels, levels.format.code)
         words[15:19] = (len(levels.whole), value.extents.layers, value.extents.samples, levels.element_bytes)
         if isinstance(value, Texture):
-            flags = ((FLAG_NORMALIZED if value.normalized else 0) | (FLAG_SRGB if value.srgb else 0)
+            flags = ((FLAG_NORMALIZED if value.normalized else 0)
                      | (FLAG_NORMALIZED_FLOAT if value.read == "normalized_float" else 0)
                      | (FLAG_LINEAR if value.memory == "linear" else 0))
             words[4:8] = (flags, FILTERS.index(value.filter), FILTERS.index(value.mip_filter),
                           sum(ADDRESS_MODES.index(m) << 4 * k for k, m in enumerate(value.address)))
             words[8:12] = [_bits(v) for v in value.border]
             words[12:15] = [_bits(v) for v in (value.lod_bias, *value.lod_clamp)]
-            if value.srgb:
-                words[SRGB:SRGB + 128] = _srgb_table().view(np.uint64)
+            if value.read == "normalized_float" and value.format.bits == 8:
+                plain = _fractions(value.format.signed)
+                words[COLOUR:PLAIN] = (_from_srgb() if value.srgb else plain).view(np.uint64)
+                words[PLAIN:] = plain.view(np.uint64)
         for number, ((buffer, offset), level) in enumerate(zip(self.places, levels.whole, strict=True)):
             at = LEVEL + LEVEL_WORDS * number
             e, strides = level.extents, dict(zip(levels.geometry.axes, level.source.strides, strict=False))
@@ -94,7 +97,14 @@ def _bits(value: float) -> int:
     return int.from_bytes(struct.pack("<f", value), "little")
 
 
-def _srgb_table() -> np.ndarray:
+def _fractions(signed: bool) -> np.ndarray:
+    """What each byte reads as: 0 to 1, or -1 to 1."""
+    if not signed:
+        return (np.arange(256) / 255).astype(np.float32)
+    return np.maximum(np.arange(256).astype(np.uint8).view(np.int8) / 127, -1).astype(np.float32)
+
+
+def _from_srgb() -> np.ndarray:
     """What each byte of an sRGB channel reads as. Source: IEC 61966-2-1."""
     stored = np.arange(256) / 255
     return np.where(stored <= 0.04045, stored / 12.92, ((stored + 0.055) / 1.055) ** 2.4).astype(np.float32)
@@ -123,3 +133,10 @@ def object_table(arguments: Sequence[ObjectArgument], placed: Mapping[int, Segme
     segment = Segment(OBJECT_WINDOW, table, "object")
     segment.size = 0
     return segment
+
+
+def references_end(kind: str, name: str) -> str:
+    """Why a variable that is a texture, sampler or surface is refused, and what to do."""
+    value = "Surface" if kind == "surfref" else "Texture"
+    return (f"nothing is bound to a .{kind} by name, which CUDA has given up: take the handle as a parameter .u64, "
+            f"pass a pyptx.{value} for it, and write [%handle, {{...}}] for [{name}, {{...}}]")

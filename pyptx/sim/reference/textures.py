@@ -15,14 +15,14 @@ from pyptx.sim.actions.basic import Address
 from pyptx.sim.actions.textures import Fetch, Handle, IsType, Query
 from pyptx.sim.faults.textures import Problem
 from pyptx.sim.memory.objects import (
+    COLOUR,
     FLAG_LINEAR,
     FLAG_NORMALIZED,
     FLAG_NORMALIZED_FLOAT,
-    FLAG_SRGB,
     KINDS,
     LEVEL,
     LEVEL_WORDS,
-    SRGB,
+    PLAIN,
     ObjectTable,
 )
 from pyptx.sim.memory.spaces import OBJECT_STRIDE, OBJECT_WINDOW
@@ -70,7 +70,7 @@ class Record:
         self.border = w[8:12]
         self.bias, self.least, self.most = (float_of(v) for v in w[12:15])
         self.levels, self.layers, self.samples, self.bytes, self.step = w[15:20]
-        self.srgb = words[SRGB:].view(np.uint32)
+        self.colour, self.plain = words[COLOUR:PLAIN].view(np.uint32), words[PLAIN:].view(np.uint32)
 
     @property
     def floats(self) -> bool:
@@ -92,8 +92,8 @@ class Record:
             return f32_bits(float(np.array(value, np.uint16).view(np.float16)))
         if not self.flags & FLAG_NORMALIZED_FLOAT:
             return value & 0xFFFFFFFF
-        if self.flags & FLAG_SRGB and c < 3:
-            return int(self.srgb[value])
+        if size == 1:
+            return int((self.colour if c < 3 else self.plain)[value & 255])
         return f32_bits(max(value / ((1 << self.format.bits - self.format.signed) - 1), -1.0))
 
 

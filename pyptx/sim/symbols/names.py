@@ -34,6 +34,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.sim.actions.basic import Reg
 from pyptx.sim.memory.args import layout, size_of
+from pyptx.sim.memory.objects import REFERENCES, references_end
 from pyptx.sim.memory.spaces import FUNCTION_STRIDE, FUNCTION_WINDOW, SHARED_START, Buffer, place_buffers, space_window
 from pyptx.sim.symbols.functions import Body, lay_out, slots_of
 from pyptx.sim.symbols.literals import bits_of, integer
@@ -245,8 +246,8 @@ class Names:
     def _variable(self, declaration: VarDecl, scope: Scope) -> None:
         space = _SPACES.get(declaration.state_space.value, declaration.state_space.value)
         name, *sizes = re.findall(r"[^\[\]]+", declaration.name)
-        if declaration.type.value in ("texref", "samplerref", "surfref"):
-            scope.variables[name] = Variable(name, space, 0, problem="textures and surfaces are not simulated")
+        if declaration.type.value in REFERENCES:
+            scope.variables[name] = Variable(name, space, 0, problem=references_end(declaration.type.value, name))
             return
         item = size_of(declaration.type.value) * (declaration.vector or 1)
         unsized = declaration.array_size == 0
