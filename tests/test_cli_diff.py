@@ -62,6 +62,7 @@ def test_ptx_files_may_be_compared(capsys, one: Path, tmp_path: Path):
     (("missing.ptx", "-a", "N=64"), "is assembled as it stands"),
     (("ONE", "-p", "N=64", "-o", "diff.txt"), "ends in .html or .json"),
     (("ONE", "-p", "M=64"), "M"),
+    (("ONE", "-p", "N=64", "-b", "arch=sm_100a"), "@sm_100a"),
     (("ONE@sm_1", "-p", "N=64"), "sm_1"),
     (("ONE", "-p", "N=64", "--context", "-1"), "--context -1"),
 ])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import traceback
@@ -79,7 +80,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json and output is None:
         print(json.dumps(found.to_json()))
     elif output is None:
-        print(found.text(context=arguments.context))
+        print(found.text(context=arguments.context, colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     else:
         output.write_text(found.page() if output.suffix == ".html" else json.dumps(found.to_json()), encoding="utf-8")
         print(f"{found.verdict}\nwrote {output}")
@@ -101,6 +102,8 @@ def _operand(reference: str, common: dict[str, object], own: dict[str, object], 
         return operand_of(history.version(reference))
     if not at or not arch.startswith("sm_"):
         name, arch = reference, None
+    if "arch" in common | own:
+        raise CommandError(f"arch is no parameter: the target stands behind the kernel, as in {name}@sm_100a")
     kernel = load_kernel(name)
     with explained(kernel):
         return Operand(kernel.compile(arch=arch, options=tuple(options), **common | own), kernel.block)

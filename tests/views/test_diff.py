@@ -147,6 +147,14 @@ def test_a_level_that_does_not_exist_is_refused(compiled):
         diff(compiled(), compiled(), level="llvm")
 
 
+def test_a_terminal_gets_colours_beside_the_marks(unrolled):
+    coloured = unrolled.text(colour=True)
+    assert re.sub(r"\033\[\d*m", "", coloured) == unrolled.text()
+    assert f"\033[1m{unrolled.verdict}\033[0m" in coloured
+    different = [line for line in coloured.split("\n") if re.sub(r"\033\[\d*m", "", line).startswith("! ")]
+    assert different and all(line.startswith("\033[31m! ") and line.endswith("\033[0m") for line in different)
+
+
 def test_json_holds_the_whole_diff(unrolled):
     data = json.loads(json.dumps(unrolled.to_json()))
     assert (data["kind"], data["version"]) == ("diff", 1)

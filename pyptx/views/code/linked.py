@@ -85,7 +85,7 @@ class LinkedView:
     def text(self, *, limit: int | None = None, colour: bool = False) -> str:
         """For a terminal: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
         own = text(self, limit, colour)
-        return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit)}"
+        return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit, colour=colour)}"
 
     def html(self, *, limit: int = 400) -> str:
         """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` lines of each."""

@@ -116,9 +116,9 @@ class Diff:
         return cls(data["level"], LinkedView.from_json(data["left"]), LinkedView.from_json(data["right"]),
                    _compared(data), tuple(Fact(*fact) for fact in data["facts"]), data["verdict"], others)
 
-    def text(self, *, context: int = 3, limit: int | None = None) -> str:
+    def text(self, *, context: int = 3, limit: int | None = None, colour: bool = False) -> str:
         """For a terminal: verdict, what differs in numbers, and each hunk with `context` identical lines around it."""
-        return text(self, context, limit)
+        return text(self, context, limit, colour)
 
     def html(self, *, context: int = 3, limit: int = 600) -> str:
         """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` rows."""

@@ -12,42 +12,45 @@ __all__ = ["LEVELS", "MARKS", "cause_text", "other_verdicts", "row_label", "sect
 MARKS = (" ", "≈", "↕", "!")                             # in front of a row: identical, renamed, rescheduled, different
 LEVELS = {"sass": "SASS", "ptx": "PTX", "python": "Python"}
 WIDTH = 56                                              # of the left side
+COLOURS = ("", "36", "33", "31")                        # of the classes, as a terminal's theme has them; marks tell too
+BOLD = "1"
 
 
-def text(diff, context: int = 3, limit: int | None = None) -> str:
+def text(diff, context: int = 3, limit: int | None = None, colour: bool = False) -> str:
     """Verdict, numbers, then the rows side by side, runs of identical ones folded."""
-    lines = list(_lines(diff, context))
+    lines = [f"\033[{code}m{line}\033[0m" if colour and code and line else line for code, line in _lines(diff, context)]
     if limit is not None and len(lines) > limit:
         lines[limit:] = [f"... {len(lines) - limit} more lines; .text() shows all, .page() is the live view"]
     return "\n".join(lines)
 
 
-def _lines(diff, context: int) -> Iterator[str]:
+def _lines(diff, context: int) -> Iterator[tuple[str, str]]:
+    """(colour, line)"""
     left, right = diff.left, diff.right
-    yield f"{left.title} ({left.target})  |  {right.title} ({right.target})   {diff.level}"
-    yield diff.verdict
-    yield from (f"  {line}" for line in other_verdicts(diff))
+    yield BOLD, f"{left.title} ({left.target})  |  {right.title} ({right.target})   {diff.level}"
+    yield BOLD, diff.verdict
+    yield from (("", f"  {line}") for line in other_verdicts(diff))
     for fact in diff.facts:
         if fact.kind == "use" and (fact.left != fact.right or fact.good):
-            yield (f"  {fact.label:<32}{shown(fact, fact.left):>10} → {shown(fact, fact.right):<10} "
-                   f"{delta_text(fact)}").rstrip()
+            yield "", (f"  {fact.label:<32}{shown(fact, fact.left):>10} → {shown(fact, fact.right):<10} "
+                       f"{delta_text(fact)}").rstrip()
     groups = [f"{fact.label} {fact.left} → {fact.right}" for fact in diff.facts
               if fact.kind == "group" and fact.left != fact.right]
     if groups:
-        yield "  by group: " + ", ".join(groups)
+        yield "", "  by group: " + ", ".join(groups)
     if diff.identical:
         return
-    yield f"  {MARKS[1]} renamed   {MARKS[2]} rescheduled   {MARKS[3]} different"
+    yield "", f"  {MARKS[1]} renamed   {MARKS[2]} rescheduled   {MARKS[3]} different"
     for kind, first, last in sections(diff, context):
         if kind == "fold":
-            yield f"      ... {last - first} identical ..."
+            yield "", f"      ... {last - first} identical ..."
             continue
         if kind != 0:
             rows = f"{last - first} {'row' if last - first == 1 else 'rows'}"
-            yield f"--- {CLASSES[kind]}, {rows}{cause_text(diff, first, last, kind)}"
+            yield BOLD, f"--- {CLASSES[kind]}, {rows}{cause_text(diff, first, last, kind)}"
         for row in diff.compared.rows[first:last]:
             one, other = (_cell(diff, side, line) for side, line in (("left", row.a), ("right", row.b)))
-            yield f"{MARKS[row.kind]} {one:<{WIDTH}} | {other}{row_label(diff, row)}".rstrip()
+            yield COLOURS[row.kind], f"{MARKS[row.kind]} {one:<{WIDTH}} | {other}{row_label(diff, row)}".rstrip()
 
 
 def other_verdicts(diff) -> list[str]:
