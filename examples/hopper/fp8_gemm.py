@@ -14,8 +14,8 @@ described:
 - A consumer has 64 rows and up to 256 columns: 128 registers of sums, and 64 more for the product of 128 columns at a
   time, which is what a scale of B is for. The larger the tile, the less of it crosses L2 and shared memory again.
 - Both operands are read along K, as wgmma reads 8-bit numbers; B is N x K, as the weights of a linear layer are.
-- A consumer's rows of A go to registers by ldmatrix, once for all columns. Two consumers that both read A and B from
-  shared memory would ask more of it than products last: 112 cycles of 100, with what copies write; like this 100.
+- A consumer's rows of A go to registers by ldmatrix, once for all columns. Were A read by wgmma too, products and
+  copies would need shared memory for 112 cycles of every 100 that the tensor cores need; like this it is 100.
 - The scales of a tile's rows come with its stage, by TMA. Those of B for 32 steps are in the lanes of a warp, which
   hands one out a step by shfl; the next 32 are on their way meanwhile.
 

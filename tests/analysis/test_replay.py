@@ -195,3 +195,13 @@ def test_a_turn_is_passed_on_to_the_next_cta():
     memory = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=10, remote_cycles=40)
     run = replay([(0, 0, work(True)), (1, 1, work(False))], memory, CONSTANTS)
     assert run.cycles == pytest.approx(20 * (2 * 100 + 2 * 40), rel=0.1)
+
+
+def test_what_copies_bring_takes_its_share_of_shared_memory_from_the_operands_of_products():
+    """Products that read shared memory for 48 of their 64 cycles, and copies that write to it half of the time."""
+    products = [op(Kind.PRODUCT, unit="tensor", cycles=64, shared=48, about=True), op(Kind.PRODUCT_WAIT, about=1)] * 400
+    copies = [op(Kind.COPY_BULK, stall=256, unit="tma", cycles=8, bytes=64, shared=128)] * 200
+    log: list[Span] = []
+    replay([(0, 0, products), (0, 0, copies)], MEMORY, CONSTANTS, log)
+    end = next(span.start for span in log if span.who == 0 and not span.what)
+    assert end == pytest.approx(400 * 48 / (1 - 0.5), rel=0.1)
