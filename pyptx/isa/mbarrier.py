@@ -50,28 +50,37 @@ op("mbarrier.arrive", "Arrive at an mbarrier.",
    st="u64", needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295", sem=".release .relaxed@ptx_86",
    scope=".cta .cluster")
 
+
+def phased(wait: str, time: str = ""):
+    """Waits for a phase of a kind, `.phase_type`, with and without the report of what went wrong in it."""
+    both = ".phase_type::primary .phase_type::conditional"
+    for order in ("", ".sem.scope"):
+        plain, parity = f"mbarrier.{wait}{order}", f"mbarrier.{wait}.parity{order}"
+        end, report = "{.space}.b64", {"rw": "p rp rv", "sink": "rp"}
+        yield form(f"{plain}.phase_type::primary{end}  p, [a], st{time}", needs="sm_90 ptx_93")
+        yield form(f"{parity}.phase{end}  p, [a], ph{time}", phase=both, needs="sm_90 ptx_93")
+        yield form(f"{plain}.phase_type::primary{end}  p|rp, rv, [a], st{time}", needs="sm_90 ptx_93", **report)
+        yield form(f"{parity}.phase_type::primary{end}  p|rp{{, rv}}, [a], ph{time}", ph="u32", needs="sm_90 ptx_93",
+                   **report)
+
+
 op("mbarrier.test_wait", "Test whether an mbarrier phase is over.",
    "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
    form("mbarrier.test_wait{.space}.b64  p, [a], st", needs="sm_80 ptx_70"),
    form("mbarrier.test_wait.sem.scope{.space}.b64  p, [a], st", needs="sm_80 ptx_80"),
    form("mbarrier.test_wait.parity{.space}.b64  p, [a], ph", needs="sm_80 ptx_71"),
    form("mbarrier.test_wait.parity.sem.scope{.space}.b64  p, [a], ph", needs="sm_80 ptx_80"),
-   form("mbarrier.wait.phase_type::primary{.space}.b64  p, [a], st"),
-   form("mbarrier.wait.parity.phase{.space}.b64  p, [a], ph", phase=".phase_type::primary .phase_type::conditional"),
-   form("mbarrier.wait.phase_type::primary{.space}.b64  p|rp, rv, [a], st", rw="p rp rv", sink="rp"),
-   form("mbarrier.wait.parity.phase_type::primary{.space}.b64  p|rp{, rv}, [a], ph", ph="u32", rw="p rp rv",
-        sink="rp"), space=CTA_SHARED, st="u64", needs="sm_90 ptx_93", effect="mbarrier:shared",
-   sem=".acquire .relaxed@sm_90,ptx_86", scope=".cta .cluster@sm_90", ph="u32 in 0/1", wait=".test_wait .try_wait",
-   rp="pred", rv="u8")
+   *phased("test_wait"), space=CTA_SHARED, st="u64", effect="mbarrier:shared", sem=".acquire .relaxed@sm_90,ptx_86",
+   scope=".cta .cluster@sm_90", ph="u32 in 0/1", rp="pred", rv="u8")
 
 op("mbarrier.try_wait", "Wait for an mbarrier phase, for a bounded time.",
    "parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
    form("mbarrier.try_wait{.space}.b64  p, [a], st{, t}"),
    form("mbarrier.try_wait.sem.scope{.space}.b64  p, [a], st{, t}", needs="sm_90 ptx_80"),
    form("mbarrier.try_wait.parity{.space}.b64  p, [a], ph{, t}"),
-   form("mbarrier.try_wait.parity.sem.scope{.space}.b64  p, [a], ph{, t}", needs="sm_90 ptx_80"), space=CTA_SHARED,
-   st="u64", t="u32", needs="sm_90 ptx_78", effect="mbarrier:shared", sem=".acquire .relaxed@ptx_86",
-   scope=".cta .cluster", ph="u32 in 0/1")
+   form("mbarrier.try_wait.parity.sem.scope{.space}.b64  p, [a], ph{, t}", needs="sm_90 ptx_80"),
+   *phased("try_wait", "{, t}"), space=CTA_SHARED, st="u64", t="u32", needs="sm_90 ptx_78", effect="mbarrier:shared",
+   sem=".acquire .relaxed@ptx_86", scope=".cta .cluster", ph="u32 in 0/1", rp="pred", rv="u8")
 
 op("mbarrier.pending_count", "Pending count in an mbarrier state.",
    "parallel-synchronization-and-communication-instructions-mbarrier-pending-count",

@@ -70,7 +70,8 @@ op("multimem.red", "Reduce into all replicas of a multimem address.",
    form("multimem.red{.global}.add.type  [a], b", type=".f32 .f64 .f16x2 .bf16x2"),
    form("multimem.red{.global}.add.vec.type  [a], {b*vec}", type=".f16x2 .bf16x2 .f32", b="type-imm",
         regs={"b": {"any": "f32"}}),
-   form("multimem.red{.global}.add.vec.type  [a], {b*vec}", **HALF, regs={"b": {"any": "f16"}}), sem=".relaxed .release", scope=SCOPE, op=".min .max .add", type=".u32 .s32 .u64",
+   form("multimem.red{.global}.add.vec.type  [a], {b*vec}", **HALF, regs={"b": {"any": "f16"}}),
+   sem=".relaxed .release", scope=SCOPE, op=".min .max .add", type=".u32 .s32 .u64",
    needs="sm_90 ptx_81", effect="reduce:global", vec=".v2 .v4")
 
 op("multimem.st.async", "Store to all replicas asynchronously.", "data-movement-and-conversion-instructions-multimem",

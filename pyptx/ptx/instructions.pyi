@@ -1324,7 +1324,6 @@ class _mbarrier_test_wait(_Instruction):
     relaxed: _mbarrier_test_wait
     shared: _mbarrier_test_wait
     shared__cta: _mbarrier_test_wait
-    try_wait: _mbarrier_test_wait
 
 class _mbarrier_test_wait_parity(_Instruction):
     """Test whether an mbarrier phase is over."""
@@ -1337,10 +1336,9 @@ class _mbarrier_test_wait_parity(_Instruction):
     relaxed: _mbarrier_test_wait_parity
     shared: _mbarrier_test_wait_parity
     shared__cta: _mbarrier_test_wait_parity
-    try_wait: _mbarrier_test_wait_parity
 
 class _mbarrier_try_wait(_Instruction):
-    """Test whether an mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
+    """Wait for an mbarrier phase, for a bounded time."""
     acquire: _mbarrier_try_wait
     b64: _mbarrier_try_wait
     cluster: _mbarrier_try_wait
@@ -1350,10 +1348,9 @@ class _mbarrier_try_wait(_Instruction):
     relaxed: _mbarrier_try_wait
     shared: _mbarrier_try_wait
     shared__cta: _mbarrier_try_wait
-    test_wait: _mbarrier_try_wait
 
 class _mbarrier_try_wait_parity(_Instruction):
-    """Test whether an mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
+    """Wait for an mbarrier phase, for a bounded time."""
     acquire: _mbarrier_try_wait_parity
     b64: _mbarrier_try_wait_parity
     cluster: _mbarrier_try_wait_parity
@@ -1363,7 +1360,6 @@ class _mbarrier_try_wait_parity(_Instruction):
     relaxed: _mbarrier_try_wait_parity
     shared: _mbarrier_try_wait_parity
     shared__cta: _mbarrier_try_wait_parity
-    test_wait: _mbarrier_try_wait_parity
 
 class _membar(_Instruction):
     """Order memory accesses, old spelling."""
