@@ -5,7 +5,7 @@
 
 static const Entry *const tables[] = {integer_ops, logic_ops, float_ops, double_ops, half_ops, convert_ops, memory_ops,
                                       atomic_ops, warp_ops, control_ops, tensor_ops, wgmma_ops, matrix_ops, mbarrier_ops, cluster_ops, copy_ops, tma_ops,
-                                      tmem_ops, tcgen05_ops, texture_ops, surface_ops};
+                                      tmem_ops, tcgen05_ops, object_ops, texture_ops, surface_ops};
 
 static void f_nop(Ctx *x, const Op *o, u32 m) { (void)x; (void)o; (void)m; }
 void read_clock(Ctx *x, const Op *o, u32 m) {                            // instructions this warp issued; mod 1: 64 bits

@@ -223,7 +223,7 @@ struct Ctx {
 typedef struct { const char *name; Handler fn; } Entry;
 extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_ops[], convert_ops[], memory_ops[],
     atomic_ops[], warp_ops[], control_ops[], tensor_ops[], wgmma_ops[], matrix_ops[], mbarrier_ops[], cluster_ops[], copy_ops[], tma_ops[], tmem_ops[], tcgen05_ops[],
-    texture_ops[], surface_ops[];
+    object_ops[], texture_ops[], surface_ops[];
 
 // What an observed run keeps of accesses of global memory: observe.c.
 void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes);

@@ -1,4 +1,4 @@
-// suld, sust, sured: bytes, or formatted elements, of a surface; txq, suq and istypep.
+// suld, sust, sured: bytes, or formatted elements, of a surface.
 //
 // Op.mod: geometry, outside << 4 (0 trap, 1 clamp, 2 zero), formatted << 6, log2 of the bytes << 8, values << 12, wide
 // rows << 16; pool from aux: handle, layer, x, y, z, values. aux2 of a reduction: operation | type << 8.
@@ -39,18 +39,11 @@ static u64 surface_place(Fetch *f, const u32 *pool, u32 bytes) {
     return base + (u64)at[0] * (formatted ? r[O_BYTES] : 1);
 }
 
-static int begin(Fetch *f, Ctx *x, const Op *o) {
-    memset(f, 0, sizeof *f);
-    f->x = x;
-    f->o = o;
-    return 1;
-}
-
 static void f_surface_load(Ctx *x, const Op *o, u32 m) {
     const u32 *pool = x->pool + o->aux;
     u32 size = 1u << (o->mod >> 8 & 15), count = o->mod >> 12 & 15;
     Fetch f;
-    if (!m || !begin(&f, x, o)) return;
+    if (!m || !object_begin(&f, x, o)) return;
     u8 found[LANES][32];
     for (u32 k = m; k; k &= k - 1) {
         f.lane = (u32)__builtin_ctz(k);
@@ -95,7 +88,7 @@ static void f_surface_store(Ctx *x, const Op *o, u32 m) {
     const u32 *pool = x->pool + o->aux;
     u32 size = 1u << (o->mod >> 8 & 15), count = o->mod >> 12 & 15, formatted = o->mod >> 6 & 1, wide = o->mod >> 16 & 1;
     Fetch f;
-    if (!m || !begin(&f, x, o)) return;
+    if (!m || !object_begin(&f, x, o)) return;
     for (u32 k = m; k; k &= k - 1) {
         u8 data[32];
         f.lane = (u32)__builtin_ctz(k);
@@ -120,7 +113,7 @@ static void f_surface_reduce(Ctx *x, const Op *o, u32 m) {
     const u32 *pool = x->pool + o->aux;
     u32 size = 1u << (o->mod >> 8 & 15), formatted = o->mod >> 6 & 1, type = o->aux2 >> 8 & 255;
     Fetch f;
-    if (!m || !begin(&f, x, o)) return;
+    if (!m || !object_begin(&f, x, o)) return;
     for (u32 k = m; k; k &= k - 1) {
         f.lane = (u32)__builtin_ctz(k);
         f.handle = ((u64 *)R(x, pool[P_HANDLE]))[f.lane];
@@ -141,56 +134,5 @@ static void f_surface_reduce(Ctx *x, const Op *o, u32 m) {
     object_account(&f, m);
 }
 
-// attributes ---------------------------------------------------------------------------------------------------------
-
-enum { Q_WIDTH, Q_HEIGHT, Q_DEPTH, Q_TYPE, Q_ORDER, Q_NORMALIZED, Q_LAYERS, Q_LEVELS, Q_SAMPLES, Q_LAYOUT };
-
-// Numbers of types and orders are those PTX ISA gives for OpenCL.
-static u32 attribute(const u64 *r, u32 query, u32 level) {
-    static const u32 types[] = {0x10da, 0x10d7, 0x10db, 0x10d8, 0x10dc, 0x10d9, 0x10dd, 0x10de};
-    static const u32 normalized[] = {0x10d2, 0x10d0, 0x10d3, 0x10d1};
-    const u64 *l = r + O_LEVEL + L_WORDS * level;
-    u32 geometry = (u32)r[O_GEOMETRY], format = (u32)r[O_FORMAT];
-    switch (query) {
-    case Q_WIDTH: return (u32)l[L_WIDTH];
-    case Q_HEIGHT: return dims_of[geometry] > 1 ? (u32)l[L_HEIGHT] : 0;
-    case Q_DEPTH: return dims_of[geometry] > 2 ? (u32)l[L_DEPTH] : 0;
-    case Q_TYPE: return r[O_FLAGS] & O_NORMALIZED_FLOAT && format < 4 ? normalized[format] : types[format];
-    case Q_ORDER: return r[O_CHANNELS] == 1 ? 0x10b0 : r[O_CHANNELS] == 2 ? 0x10b2 : 0x10b5;
-    case Q_NORMALIZED: return r[O_FLAGS] & O_NORMALIZED;
-    case Q_LAYERS: return geometry == G_ACUBE ? (u32)r[O_LAYERS] / 6 : geometry == G_A1D || geometry == G_A2D || geometry == G_A2DMS ? (u32)r[O_LAYERS] : 0;
-    case Q_LEVELS: return (u32)r[O_LEVELS];
-    case Q_SAMPLES: return (u32)r[O_SAMPLES];
-    default: return r[O_FLAGS] & O_LINEAR ? 1 : 0;
-    }
-}
-
-// Op.mod: attribute, kind << 8; a the handle, b the level or NONE.
-static void f_object_query(Ctx *x, const Op *o, u32 m) {
-    Fetch f;
-    if (!m || !begin(&f, x, o)) return;
-    for (u32 k = m; k; k &= k - 1) {
-        u32 problem, kind = o->mod >> 8;
-        f.lane = (u32)__builtin_ctz(k);
-        f.handle = ((u64 *)R(x, o->a))[f.lane];
-        f.r = object_at(x, f.handle, &problem);
-        if (f.r && f.r[O_KIND] != kind) problem = XP_KIND;
-        if (problem) { object_fault(&f, problem, 0, 0); return; }
-        u32 level = o->b == NONE ? 0 : ((u32 *)R(x, o->b))[f.lane];
-        if (level >= f.r[O_LEVELS]) { object_fault(&f, XP_LEVEL, 0, level); return; }
-        ((u32 *)R(x, o->d))[f.lane] = attribute(f.r, o->mod & 255, level);
-    }
-}
-
-static void f_istypep(Ctx *x, const Op *o, u32 m) {
-    u32 result = 0, problem;
-    for (u32 k = m; k; k &= k - 1) {
-        u32 i = (u32)__builtin_ctz(k);
-        const u64 *r = object_at(x, ((u64 *)R(x, o->a))[i], &problem);
-        result |= (u32)(r && r[O_KIND] == o->mod) << i;
-    }
-    put_pred(x, o->d, result, m);
-}
-
 #define E(n) {#n, f_##n}
-const Entry surface_ops[] = {E(surface_load), E(surface_store), E(surface_reduce), E(object_query), E(istypep), {0, 0}};
+const Entry surface_ops[] = {E(surface_load), E(surface_store), E(surface_reduce), {0, 0}};

@@ -10,64 +10,6 @@ enum { P_HANDLE, P_INDEX, P_SAMPLE, P_C, P_LEVEL = 6, P_DX, P_DY = 10, P_E = 13,
 enum { M_PLAIN, M_BASE, M_LEVEL, M_GRAD, M_GATHER };
 enum { D_U32, D_S32, D_F32, D_F16, D_F16X2 };
 
-const u64 *object_at(Ctx *x, u64 handle, u32 *problem) {
-    const Segment *s = x->nsegments ? &x->segments[x->nsegments - 1] : 0;
-    u64 number = (handle - OBJECT_WINDOW) / OBJECT_STRIDE;
-    *problem = XP_HANDLE;
-    if (!s || s->va != OBJECT_WINDOW || handle < OBJECT_WINDOW || handle % OBJECT_STRIDE) return 0;
-    const u64 *table = (const u64 *)s->host;
-    if (!number || number > table[0]) return 0;
-    *problem = 0;
-    return table + number * (OBJECT_STRIDE / 8);
-}
-
-void object_fault(Fetch *f, u32 problem, u32 axis, u32 value) {
-    raise_fault(f->x, FAULT_TEXTURE, f->lane, f->handle, problem | axis << 8 | (u64)value << 32);
-}
-
-int object_of(Fetch *f, u32 kind, u32 geometry) {
-    u32 problem;
-    f->r = object_at(f->x, f->handle, &problem);
-    if (f->r && f->r[O_KIND] != kind) problem = XP_KIND;
-    else if (f->r && kind == O_TEXTURE && f->r[O_GEOMETRY] != geometry) problem = XP_GEOMETRY;
-    if (problem) { object_fault(f, problem, 0, 0); return 0; }
-    return 1;
-}
-
-static void note_sector(Fetch *f, u64 sector) {
-    for (u64 k = sector * 0x9e3779b97f4a7c15ull >> 53;; k = (k + 1) % MOST_SECTORS) {
-        if (f->sector[k] == sector + 1) return;
-        if (!f->sector[k]) { f->sector[k] = sector + 1; f->count++; return; }
-    }
-}
-
-u8 *object_memory(Fetch *f, u64 va, u32 bytes, u32 how) {
-    Ctx *x = f->x;
-    Segment *s = f->near;
-    if (!s || va < s->va || va - s->va > s->bytes || bytes > s->bytes - (va - s->va)) s = f->near = segment_of(x, va, bytes);
-    if (!s || (how != SEEN_READ && s->read_only)) { object_fault(f, XP_MEMORY, 0, 0); return 0; }
-    note_sector(f, va >> 5);
-    touch(x, s, va, bytes, how != SEEN_READ);
-    if (UNLIKELY(x->watch != 0)) {
-        Access t;
-        memset(&t, 0, sizeof t);
-        x->pattern[x->pc].segment = (u32)(s - x->segments);
-        x->pattern[x->pc].valid = 0;
-        t.pattern = &x->pattern[x->pc];
-        t.space = GLOBAL;
-        t.bytes = bytes;
-        t.addr[f->lane] = t.lo = va;
-        t.host = s->host - s->va;
-        watch_access(x, f->o, 1u << f->lane, &t, how == SEEN_READ ? SEEN_READ | SEEN_CACHED : how);
-    }
-    return s->host + (va - s->va);
-}
-
-void object_account(Fetch *f, u32 m) {
-    f->x->requests[f->o->instr]++;
-    f->x->sectors[f->o->instr] += f->count;
-}
-
 // values -------------------------------------------------------------------------------------------------------------
 
 static int gives_floats(const u64 *r) { return r[O_FORMAT] >= C_F16 || r[O_FLAGS] & O_NORMALIZED_FLOAT; }
@@ -318,10 +260,7 @@ static void f_texture(Ctx *x, const Op *o, u32 m) {
     const u32 *pool = x->pool + o->aux;
     u32 type = o->mod >> 9 & 7, found[LANES][4];
     Fetch f;
-    if (!m) return;
-    memset(&f, 0, sizeof f);
-    f.x = x;
-    f.o = o;
+    if (!m || !object_begin(&f, x, o)) return;
     for (u32 k = m; k; k &= k - 1) {
         f.lane = (u32)__builtin_ctz(k);
         f.handle = ((u64 *)R(x, pool[P_HANDLE]))[f.lane];

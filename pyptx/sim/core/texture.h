@@ -32,6 +32,7 @@ typedef struct {
     u64 sector[MOST_SECTORS];   // a hash table of sector + 1
 } Fetch;
 
+int object_begin(Fetch *f, Ctx *x, const Op *o);                          // 1
 const u64 *object_at(Ctx *x, u64 handle, u32 *problem);                  // NULL: `problem`
 int object_of(Fetch *f, u32 kind, u32 geometry);                         // finds f->r; 0: a fault was raised
 void object_fault(Fetch *f, u32 problem, u32 axis, u32 value);

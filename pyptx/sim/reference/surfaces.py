@@ -10,8 +10,8 @@ from pyptx.sim.faults.textures import Problem
 from pyptx.sim.reference import lanevalues
 from pyptx.sim.reference.atomics import apply
 from pyptx.sim.reference.handlers import handles
+from pyptx.sim.reference.objects import Objects, Record, f16_bits, float_of
 from pyptx.sim.reference.state import lanes_of
-from pyptx.sim.reference.textures import Objects, Record, f16_bits, float_of
 
 __all__: list[str] = []
 
