@@ -15,7 +15,7 @@ class Format(NamedTuple):
 
     Attributes:
         name: PTX's type.                           code: its number in the simulator's records.
-        bits: of a channel.                         driver: CU_AD_FORMAT_ and this.
+        bits: of a channel.                         driver: `CU_AD_FORMAT_` and this.
         numpy: the NumPy dtype of a channel.
     """
 
