@@ -146,6 +146,19 @@ def test_an_instruction_moved_to_another_block_is_different():
     assert "rescheduled" not in found
 
 
+@pytest.mark.parametrize("one, other, why", [
+    ("LDS R5, [R0.X16+0x1100]", "LDS R5, [R0+0x20]", "address"),
+    ("STS [R0], R1", "STS [R0+0x4], R1", "address"),
+    ("FADD R5, R0, 1", "FADD R5, R0, 2", "operands"),
+    ("FADD R5, R0, c[0x3][0x8]", "FADD R5, R0, c[0x3][0xc]", "operands"),
+    ("FADD R5, R0, 1", "FMUL R5, R0, 1", "instruction"),
+])
+def test_a_different_line_says_what_differs(one, other, why):
+    start = "S2R R0, SR_TID.X\nMOV R1, RZ\n"
+    rows = compare_sass(sass(f"{start}{one}\nEXIT"), sass(f"{start}{other}\nEXIT")).rows
+    assert [row.why for row in rows if row.kind == 3] == [why]
+
+
 def test_a_branch_to_another_place_is_different():
     other = LOOP.replace("top:\n", "").replace("    FMUL R6", "top:\n    FMUL R6")
     found = compare_sass(sass(LOOP), sass(other))

@@ -16,6 +16,7 @@ Scheduling bits (stalls, barriers, reuse) decide none of this; a row says when t
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -30,6 +31,7 @@ from pyptx.analysis.diff.spread import Spread
 __all__ = ["CLASSES", "Compared", "Row", "compare_sass"]
 
 IDENTICAL, RENAMED, RESCHEDULED, DIFFERENT = range(4)
+_REGISTER = re.compile(r"(?<![\w.])U?[RP](\d+|Z|T)")
 ROUNDS = 4                                              # of finding moved lines with the help of those found before
 
 
@@ -286,4 +288,8 @@ def _why(match: _Match, i: int, j: int) -> str:
     one, other = match.a.shapes[i], match.b.shapes[j]
     if one.key == other.key:
         return "another value" if not match.same_values(i, j) else "branch target"
-    return "operands" if match.a.opcode(i) == match.b.opcode(j) else "instruction"
+    if match.a.opcode(i) != match.b.opcode(j):
+        return "instruction"
+    differ = [x for x, y in zip(match.a.spelled[i][1], match.b.spelled[j][1], strict=False)
+              if _REGISTER.sub("", x) != _REGISTER.sub("", y)]
+    return "address" if differ and all("[" in one and not one.startswith("c[") for one in differ) else "operands"
