@@ -17,8 +17,8 @@ class Row(NamedTuple):
     Attributes:
         a, b: index of the line on the left and on the right, -1 for none.
         kind: index into CLASSES.
-        why: for different lines, what differs: "operands", "address" (of memory, and nothing else), "only left" ...; for
-            renamed ones "spelling" where not only registers have other names; else empty.
+        why: for different lines, what differs: "operands", "address" (of memory, and nothing else), "only left" ...;
+            for renamed ones "spelling" where not only registers have other names; else empty.
         partner: for a rescheduled line, the line of the other side that is the same instruction; else -1.
         control: the scheduling bits differ, whatever the class.
     """
