@@ -20,6 +20,7 @@ _MASKS = {"%lanemask_eq": lambda i: 1 << i, "%lanemask_le": lambda i: (2 << i) -
           "%lanemask_gt": lambda i: 0xFFFFFFFE << i & 0xFFFFFFFF}
 _GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nctaid")
 _ZERO = frozenset(["%smid", "%gridid", "%current_graph_exec", "%reserved_smem_offset_begin",
+                   "%perctamemoryoffset", "%perctamemorysize",
                    *(f"%pm{k}" for k in range(8)), *(f"%pm{k}_64" for k in range(8)),
                    *(f"%envreg{k}" for k in range(32) if k not in (1, 2))])
 

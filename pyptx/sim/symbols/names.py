@@ -40,7 +40,10 @@ from pyptx.sim.symbols.functions import Body, lay_out, slots_of
 from pyptx.sim.symbols.literals import bits_of, integer
 from pyptx.sim.symbols.scope import Scope, Variable, width_of
 
-__all__ = ["Names"]
+__all__ = ["RESERVED", "Names"]
+
+# Shared memory the system keeps for tools and for the tiles of cooperative groups that span warps.
+RESERVED = ("%reserved_smem_offset_0", "%reserved_smem_offset_1")
 
 _SPACES = {"shared::cta": "shared", "shared::cluster": "shared"}
 _AXES = ("xyzw", "rgba")
@@ -58,6 +61,7 @@ class Names:
         self.instructions: list[tuple[Instruction, Scope]] = []
         self.params = layout(function)
         self.shared_bytes = 0                   # static, from SHARED_START
+        self.reserved: int | None = None        # where the memory begins that RESERVED are the addresses of
         self.dynamic: list[Variable] = []
         self.const_bytes = bytearray()
         self.top = Scope()
@@ -78,6 +82,9 @@ class Names:
         for segment in place_buffers(v.buffer for v in self.globals).values():
             next(v for v in self.globals if v.buffer is segment.buffer).address = segment.address
         self._walk_functions()
+        if any(i.opcode == "mov" and getattr(i.operands[-1], "name", None) in RESERVED for i, _ in self.instructions):
+            self.reserved = SHARED_START + _aligned(self.shared_bytes, 16)
+            self.shared_bytes = self.reserved - SHARED_START + 512 * len(RESERVED)
         for variable, declaration, scope in self._initializers:
             self._initialize(variable, declaration, scope)
         end = SHARED_START + self.shared_bytes

@@ -16,6 +16,7 @@ from pyptx.ir.nodes import (
 from pyptx.sim.actions.basic import Address, Const, Reg, Special, Value
 from pyptx.sim.memory.spaces import shared_address
 from pyptx.sim.symbols.literals import bits_of, integer
+from pyptx.sim.symbols.names import RESERVED
 from pyptx.sim.symbols.scope import Scope, Variable, width_of
 
 __all__ = ["Operands"]
@@ -102,6 +103,8 @@ class Operands:
                 function = self.scope.names.address_of_function(name)
                 if function is not None:
                     return Const(function, 64)
+                if name in RESERVED and self.scope.names.reserved is not None:
+                    return Special(shared_address(self.scope.names.reserved + 512 * RESERVED.index(name)), 32)
                 if name.startswith("%"):
                     return Special(name, width_of(type_name))
                 if name == "WARP_SZ":

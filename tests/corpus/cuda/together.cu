@@ -46,3 +46,14 @@ extern "C" __global__ void labelled(const int *labels, const int *x, int *sums, 
     auto half = cg::binary_partition(tile, v & 1);
     odd[threadIdx.x] = half.size() * 100 + half.thread_rank();
 }
+
+// Tiles of 64 threads meet and add through the shared memory that the system reserves. Launch: 256 threads.
+extern "C" __global__ void wide_tiles(const int *x, int *sums, int *next) {
+    __shared__ int s[256];
+    auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+    int v = x[threadIdx.x];
+    sums[threadIdx.x] = cg::reduce(tile, v, cg::plus<int>());
+    s[threadIdx.x] = v;
+    tile.sync();
+    next[threadIdx.x] = s[threadIdx.x / 64 * 64 + (threadIdx.x + 37) % 64] + tile.any(v > 98);
+}

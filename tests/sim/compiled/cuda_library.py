@@ -101,6 +101,14 @@ def labelled():
                 [(sums, totals, 0), (scanned, before.reshape(-1), 0), (odd, halves, 0)])
 
 
+@case("together.cu:wide_tiles")
+def wide_tiles():
+    x, sums, following = whole(256, 0, 100), np.zeros(256, np.int32), np.zeros(256, np.int32)
+    tiles = x.reshape(4, 64)
+    want = np.roll(tiles, -37, 1) + (tiles > 98).any(1)[:, None]
+    return Case(1, 256, (x, sums, following), [(sums, np.repeat(tiles.sum(1), 64), 0), (following, want.reshape(-1), 0)])
+
+
 # library.cu -----------------------------------------------------------------------------------------------------------
 
 @case("library.cu:piped")
