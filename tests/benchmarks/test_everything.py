@@ -24,7 +24,7 @@ def load(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-everything, summary = load("everything"), load("summary")
+everything, summary, processes = load("everything"), load("summary"), load("processes")
 MODELLED = {"results": [{"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx", "seconds": 2e-6}]}
 
 
@@ -98,6 +98,26 @@ def test_left_out(): pytest.skip("no reason")
 """
 
 
+def test_what_failed_after_a_fault_is_run_again_alone(tmp_path: Path, monkeypatch):
+    asked = []
+
+    def fake(self, file, ids, marked, limit):
+        asked.append(ids[0])
+        told = {"file": file, "seconds": 1.0, "why": ""}
+        if len(asked) == 1:
+            return [told | {"test": "f::a", "outcome": "passed"},
+                    told | {"test": "f::b", "outcome": "failed", "why": "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"},
+                    told | {"test": "f::c", "outcome": "failed", "why": "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"}]
+        return [told | {"test": ids[0], "outcome": "failed" if ids[0] == "f::b" else "passed"}]
+    (tmp_path / "root" / "tests").mkdir(parents=True)
+    (tmp_path / "root" / "tests" / "test_one.py").write_text("pytest.mark.gpu")
+    steps = made(tmp_path / "out")
+    monkeypatch.setattr(everything, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(everything.Everything, "_tests_of", fake)
+    assert steps.tests() == (True, False) and asked == ["tests/test_one.py", "f::b", "f::c"]
+    assert [row["outcome"] for row in steps.read("tests.json")] == ["passed", "failed", "passed"]
+
+
 @pytest.mark.slow
 def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monkeypatch):
     root = tmp_path / "root"
@@ -138,9 +158,9 @@ def test_tools_of_a_toolkit_are_used_where_there_are_no_wheels(tmp_path: Path, m
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("PYPTX_PTXAS", raising=False)
-    assert "PYPTX_PTXAS" not in everything.environment("x")
+    assert "PYPTX_PTXAS" not in processes.environment("x")
     monkeypatch.setattr(locate, "_in_wheels", lambda name: None)
-    found = everything.environment("x")
+    found = processes.environment("x")
     assert (found["PYPTX_PTXAS"], found["PYPTX_NVDISASM"]) == (str(tmp_path / "ptxas"), str(tmp_path / "nvdisasm"))
     assert found["PYTHONPATH"].split(os.pathsep)[:2] == [str(everything.ROOT), str(everything.ROOT / "tests")]
 

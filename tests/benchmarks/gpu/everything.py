@@ -19,13 +19,12 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from xml.etree import ElementTree
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 
+from processes import Log, call, environment  # noqa: E402
 from summary import page  # noqa: E402
 
 ROOT = HERE.parents[2]
@@ -41,7 +41,9 @@ PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "c
             "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
 STEPS = ("about", "smoke", "forms", "tests", "benchmark", "overhead", "summary")
 LIMITS = {"about": 90, "smoke": 150, "forms": 200, "tests": 400, "benchmark": 900, "overhead": 120, "summary": 30}
-TEST_S, FILE_S = 60, 200                                # limits of a test alone, and of the tests of a file
+TEST_S, FILE_S, MOST_AGAIN = 60, 200, 25                # limits of a test alone, and of the tests of a file
+FAULT = re.compile(r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
+                   r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned")
 
 SMOKE = """
 import torch
@@ -54,69 +56,6 @@ z = torch.randn(300, 1001, device=device)
 torch.testing.assert_close(softmax(z), torch.softmax(z, 1))
 print("two kernels are right on", device, torch.cuda.get_device_name() if device == "cuda" else "")
 """
-
-
-class Log:
-    """Prints, and keeps what was printed; processes write into its file themselves."""
-
-    def __init__(self, path: Path):
-        self.path, self.file = path, path.open("a", encoding="utf-8")
-
-    def __call__(self, text: str) -> None:
-        print(text, flush=True)
-        self.file.seek(0, os.SEEK_END)
-        self.file.write(text + "\n")
-        self.file.flush()
-
-    def since(self, place: int) -> str:
-        """What was written from a place of the file on."""
-        with self.path.open("rb") as file:
-            file.seek(place)
-            return file.read().decode("utf-8", errors="replace")
-
-
-def environment(cache: str) -> dict[str, str]:
-    """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
-    folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    found = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)), "PYTHONUNBUFFERED": "1",
-                          "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    found.setdefault("PYPTX_CACHE_DIR", cache)
-    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
-    from pyptx.errors import PtxError
-    from pyptx.toolchain.locate import TOOLS, find
-    for name, tool in TOOLS.items():
-        try:
-            find(name)
-        except PtxError:
-            own = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
-            if own and not tool.is_library:
-                found[tool.variable] = own
-    return found
-
-
-def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str]) -> tuple[int | None, str]:
-    """Run a command; what it prints goes to the log as it comes. Its status, None where it was ended, and its text."""
-    if limit <= 1:
-        return None, "no time"
-    start = log.path.stat().st_size
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.file, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, start_new_session=True)
-    try:
-        process.wait(timeout=limit)
-    except subprocess.TimeoutExpired:
-        for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
-            try:
-                os.killpg(process.pid, number)
-                process.wait(timeout=5)
-            except (subprocess.TimeoutExpired, ProcessLookupError):
-                continue
-        process.wait()
-        process.returncode = None
-    text = log.since(start)
-    print(text[-3000:].rstrip(), flush=True)
-    if process.returncode is None:
-        log(f"ended after {limit:.0f} s: {' '.join(command[-4:])}")
-    return (None if process.returncode is None or process.returncode < 0 else process.returncode), text
 
 
 class Everything:
@@ -229,8 +168,8 @@ class Everything:
             if self.left < 20:
                 whole = False
                 break
-            for row in self._tests_of(name, [name], marked, FILE_S) or self._one_by_one(name, marked):
-                known[row["test"]] = row
+            rows = self._tests_of(name, [name], marked, FILE_S) or self._one_by_one(name, marked)
+            known |= {row["test"]: row for row in [*rows, *self._after_a_fault(name, rows, marked)]}
             self.write("tests.json", list(known.values()))
         wrong = [row for row in known.values() if row["outcome"] not in ("passed", "skipped")]
         for row in wrong:
@@ -254,6 +193,14 @@ class Everything:
                              "why": "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]})
         none = {"file": file, "test": f"{file}::(none)", "seconds": 0.0, "outcome": "skipped", "why": text[-300:]}
         return rows or [none | ({} if status in (0, 5) else {"outcome": "error"})]
+
+    def _after_a_fault(self, file: str, rows: Sequence[dict[str, Any]], marked: str) -> list[dict[str, Any]]:
+        """Tests that failed because a fault before them had ended the GPU's context, each in a process of its own."""
+        failed = [row["test"] for row in rows if row["outcome"] in ("failed", "error")]
+        if not any(FAULT.search(row["why"]) for row in rows):
+            return []
+        return [row for test in failed[:MOST_AGAIN] if self.left > 20
+                for row in self._tests_of(file, [test], marked, TEST_S)]
 
     def _one_by_one(self, file: str, marked: str) -> list[dict[str, Any]]:
         _, text = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider", file,

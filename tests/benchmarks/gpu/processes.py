@@ -1,0 +1,78 @@
+"""Processes with a limit, whose output goes to a log as it comes, and the variables they need; no other packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["Log", "call", "environment"]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Log:
+    """Prints, and keeps what was printed; processes write into its file themselves."""
+
+    def __init__(self, path: Path):
+        self.path, self.file = path, path.open("a", encoding="utf-8")
+
+    def __call__(self, text: str) -> None:
+        print(text, flush=True)
+        self.file.seek(0, os.SEEK_END)
+        self.file.write(text + "\n")
+        self.file.flush()
+
+    def since(self, place: int) -> str:
+        """What was written from a place of the file on."""
+        with self.path.open("rb") as file:
+            file.seek(place)
+            return file.read().decode("utf-8", errors="replace")
+
+
+def environment(cache: str) -> dict[str, str]:
+    """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
+    folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)), "PYTHONUNBUFFERED": "1",
+                          "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    found.setdefault("PYPTX_CACHE_DIR", cache)
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    from pyptx.errors import PtxError
+    from pyptx.toolchain.locate import TOOLS, find
+    for name, tool in TOOLS.items():
+        try:
+            find(name)
+        except PtxError:
+            own = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
+            if own and not tool.is_library:
+                found[tool.variable] = own
+    return found
+
+
+def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str]) -> tuple[int | None, str]:
+    """Run a command; what it prints goes to the log as it comes. Its status, None where it was ended, and its text."""
+    if limit <= 1:
+        return None, "no time"
+    start = log.path.stat().st_size
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.file, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        process.wait(timeout=limit)
+    except subprocess.TimeoutExpired:
+        for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
+            try:
+                os.killpg(process.pid, number)
+                process.wait(timeout=5)
+            except (subprocess.TimeoutExpired, ProcessLookupError):
+                continue
+        process.wait()
+        process.returncode = None
+    text = log.since(start)
+    print(text[-3000:].rstrip(), flush=True)
+    if process.returncode is None:
+        log(f"ended after {limit:.0f} s: {' '.join(command[-4:])}")
+    return (None if process.returncode is None or process.returncode < 0 else process.returncode), text

@@ -1,0 +1,56 @@
+"""Kernels of compilers on a GPU, those of tests/sim/test_compiled_kernels.py: they give what NumPy gives there, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sim.compiled.case import cases, close
+from sim.test_compiled_kernels import CORPUS, KERNELS
+
+import pyptx
+from pyptx.errors import CompileError
+from pyptx.isa import targets
+
+NAMES = sorted({name for *_, name in KERNELS})
+
+
+def newest(name: str, chip: targets.Target) -> tuple[str, str] | None:
+    """File and entry of a kernel for the newest target that runs on a chip; None where none does."""
+    found = []
+    for file, entry, of in KERNELS:
+        if of == name:
+            target = targets.parse(pyptx.load(CORPUS / "ptx" / file).module.target.targets[0])
+            if target.runs_on(chip):
+                found.append((target.number, file, entry))
+    return max(found)[1:] if found else None
+
+
+def problems(file: str, entry: str, name: str, backend: str) -> list[str]:
+    """What a kernel leaves behind that is not as wanted."""
+    case, program = cases()[name](), pyptx.load(CORPUS / "ptx" / file)
+    if backend == "cuda" and (case.variables or any(isinstance(a, pyptx.Texture | pyptx.Surface) for a in case.args)):
+        pytest.skip("textures, surfaces and variables of a module are given on the simulator only")
+    wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
+    scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program[entry].params) - len(case.args))]
+    program[entry].launch(case.grid, case.block, *case.args, *scratch, cluster=case.cluster,
+                          smem_bytes=case.smem_bytes, backend=backend)
+    return [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ".cu:" in name and "tcgen05" not in name][::30])
+def test_they_are_launched_as_the_simulator_launches_them(name: str):
+    assert not problems(*newest(name, targets.parse("sm_90")), name, "sim")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_a_compiled_kernel_gives_what_numpy_gives(gpu, name: str):
+    found = newest(name, gpu.driver.device(0).target)
+    if found is None:
+        pytest.skip("written for other chips")
+    try:
+        assert not problems(*found, name, "cuda")
+    except CompileError as refused:
+        if "Unsupported .version" not in f"{refused}":
+            raise
+        pytest.skip(f"the assembler is older than the compiler: {refused}")
