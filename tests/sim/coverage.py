@@ -21,15 +21,15 @@ def page(tried: list[tuple[Example, tuple[Target, ...], str | None]]) -> Iterato
     yield ("Made by `pytest tests/sim/test_forms.py --bless` from the table: every form with every choice of every "
            "slot is loaded and encoded for both engines. A form counts for a target when the target has it.")
     yield ""
-    yield "| target | forms | simulated | refused |"
-    yield "| --- | --- | --- | --- |"
+    yield "| target | forms | simulated | but for some choices | refused |"
+    yield "| --- | --- | --- | --- | --- |"
     for name in _SHOWN:
         forms: dict[object, set[bool]] = defaultdict(set)
         for example, targets, refusal in tried:
             if any(t.name == name for t in targets):
                 forms[example.form].add(refusal is None)
-        whole = sum(found == {True} for found in forms.values())
-        yield f"| {name} | {len(forms)} | {whole} | {len(forms) - whole} |"
+        counts = [sum(found == wanted for found in forms.values()) for wanted in ({True}, {True, False}, {False})]
+        yield f"| {name} | {len(forms)} | {' | '.join(map(str, counts))} |"
     yield from _refused("What these targets have and the simulator refuses",
                         [(e, r) for e, targets, r in tried if r is not None and targets])
     yield from _refused("What none of these targets has", [(e, r) for e, targets, r in tried if r and not targets])

@@ -106,7 +106,8 @@ def wide_tiles():
     x, sums, following = whole(256, 0, 100), np.zeros(256, np.int32), np.zeros(256, np.int32)
     tiles = x.reshape(4, 64)
     want = np.roll(tiles, -37, 1) + (tiles > 98).any(1)[:, None]
-    return Case(1, 256, (x, sums, following), [(sums, np.repeat(tiles.sum(1), 64), 0), (following, want.reshape(-1), 0)])
+    return Case(1, 256, (x, sums, following),
+                [(sums, np.repeat(tiles.sum(1), 64), 0), (following, want.reshape(-1), 0)])
 
 
 # library.cu -----------------------------------------------------------------------------------------------------------
