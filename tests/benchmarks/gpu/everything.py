@@ -84,7 +84,7 @@ class Everything:
         return self.until - time.monotonic() - 5
 
     def python(self, *arguments: str, limit: float) -> tuple[int | None, str]:
-        return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env)
+        return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env, ROOT)
 
     def run(self, names: Sequence[str]) -> int:
         """The steps that are not done; the number of those that found something wrong."""

@@ -53,12 +53,13 @@ def environment(cache: str) -> dict[str, str]:
     return found
 
 
-def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str]) -> tuple[int | None, str]:
+def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
+         folder: Path = ROOT) -> tuple[int | None, str]:
     """Run a command; what it prints goes to the log as it comes. Its status, None where it was ended, and its text."""
     if limit <= 1:
         return None, "no time"
     start = log.path.stat().st_size
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.file, stderr=subprocess.STDOUT,
+    process = subprocess.Popen(command, cwd=folder, env=env, stdout=log.file, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         process.wait(timeout=limit)
