@@ -94,3 +94,34 @@ def test_words_from_addresses_of_every_pattern(place, index, space):
               "add.u32 %r7, %r7, %r5; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 3; @%p1 bra L; "
               "st.global.u32 [%rd1], %r7", words=256 + 64)
     assert (out[:256:4] == 3000 * index(np.arange(64))).all()
+
+
+@pytest.mark.parametrize("space", ["shared", "global"])
+@pytest.mark.parametrize("first", [64, 50, 32, 9, 0])
+def test_accesses_under_a_guard_by_all_some_and_no_lanes(space, first):
+    """In each round of a loop fewer lanes take part, at other addresses."""
+    base = "mov.u32 %r3, x; mad.lo.u32 %r3, %r1, 16, %r3" if space == "shared" else \
+        "ld.param.u64 %rd3, [out]; mad.wide.u32 %rd3, %r1, 16, %rd3; add.u64 %rd3, %rd3, 1024"
+    at, step = ("%r3", "xor.b32 %r3, %r3, 64") if space == "shared" else ("%rd3", "xor.b64 %rd3, %rd3, 64")
+    words = {f"%r{k}": f"mad.lo.u32 %r{k}, %r1, {k}, 77; " for k in range(10, 16)}
+    run(f".shared .align 128 .b8 x[1024]; .reg .b16 %h<2>; {base}; mov.u32 %r8, {first}; {''.join(words.values())}"
+        f"cvt.u16.u32 %h0, %r14; mov.b16 %h1, 5; st.{space}.v4.b32 [{at}], {{%r10, %r11, %r12, %r13}}; bar.sync 0; "
+        "mov.u32 %r4, 0; mov.u32 %r9, 0; "
+        f"L: setp.lt.u32 %p1, %r1, %r8; setp.ge.u32 %p2, %r1, %r8; {step}; bar.sync 0; "
+        f"@%p1 ld.{space}.b32 %r5, [{at}]; @%p2 ld.{space}.v4.b32 {{%r16, %r17, %r18, %r19}}, [{at}]; "
+        f"@!%p2 ld.{space}.b16 %h1, [{at}+2]; cvt.u32.u16 %r7, %h1; bar.sync 0; add.u32 %r9, %r9, %r5; "
+        f"add.u32 %r9, %r9, %r17; add.u32 %r9, %r9, %r7; @%p1 st.{space}.b32 [{at}+4], %r9; "
+        f"@!%p1 st.{space}.b16 [{at}+10], %h0; "
+        f"@%p2 st.{space}.v4.b32 [{at}], {{%r9, %r10, %r16, %r12}}; bar.sync 0; shr.u32 %r8, %r8, 1; "
+        "add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 4; @%p3 bra L; st.global.v4.b32 [%rd1], {%r5, %r9, %r17, %r7}",
+        words=512)
+
+
+def test_a_fault_under_a_guard_names_its_lane():
+    program = sim.load(entry(OUT + "setp.gt.u32 %p1, %r1, 9; st.global.b32 [%rd1], %r1; "
+                             "@%p1 st.global.b32 [%rd1+1024], %r1; ret", "u64 out"))
+    with pytest.raises(SimulationError, match=r"thread \(10, 0, 0\)"):
+        sim.launch(program, 1, 64, (np.zeros(256, np.uint32),), engine="core")
+    program = sim.load(entry(OUT + "setp.ge.u32 %p1, %r1, 0; @%p1 st.global.b32 [%rd1+1020], %r1; ret", "u64 out"))
+    with pytest.raises(SimulationError, match=r"thread \(1, 0, 0\)"):
+        sim.launch(program, 1, 64, (np.zeros(256, np.uint32),), engine="core")

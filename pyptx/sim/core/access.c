@@ -140,6 +140,19 @@ MOVES(, global, 0, UNTOLD)
 MOVES(told_, shared, 1, TOLD)
 MOVES(told_, global, 0, TOLD)
 
+// Under a guard: as without one where it holds for all lanes of the warp. The lanes are counted here.
+#define GUARDED(NAME) static STEP(guarded_##NAME) { \
+    const Op *o = &x->ops[f->pc]; \
+    u32 lanes = m & (PRED(x, o->guard) ^ o->guard_flip); \
+    if (o->flags & F_COUNT) x->lanes[o->instr] += (u32)__builtin_popcount(lanes); \
+    if (LIKELY(lanes == ALL)) __attribute__((musttail)) return NAME(regs, f, x, ALL); \
+    x->pc = f->pc; \
+    o->fn(x, o, lanes); \
+    if (UNLIKELY(x->status != RUNNING)) return f; \
+    NEXT; }
+GUARDED(load_1_shared) GUARDED(load_4_shared) GUARDED(load_1_global) GUARDED(load_4_global)
+GUARDED(store_1_shared) GUARDED(store_4_shared) GUARDED(store_1_global) GUARDED(store_4_global)
+
 static u32 ld_code = NONE, st_code = NONE;
 
 __attribute__((constructor)) static void find_codes(void) {
@@ -150,21 +163,25 @@ __attribute__((constructor)) static void find_codes(void) {
     }
 }
 
-static Step moves(const Op *o, const u32 *pool, int told) {
-    static const Step steps[2][2][2][2] = {
+enum { UNWATCHED, WATCHED, IF_GUARDED };
+static Step moves(const Op *o, const u32 *pool, int how) {
+    static const Step steps[3][2][2][2] = {
         {{{load_1_shared, load_4_shared}, {load_1_global, load_4_global}},
          {{store_1_shared, store_4_shared}, {store_1_global, store_4_global}}},
         {{{told_load_1_shared, told_load_4_shared}, {told_load_1_global, told_load_4_global}},
-         {{told_store_1_shared, told_store_4_shared}, {told_store_1_global, told_store_4_global}}}};
+         {{told_store_1_shared, told_store_4_shared}, {told_store_1_global, told_store_4_global}}},
+        {{{guarded_load_1_shared, guarded_load_4_shared}, {guarded_load_1_global, guarded_load_4_global}},
+         {{guarded_store_1_shared, guarded_store_4_shared}, {guarded_store_1_global, guarded_store_4_global}}}};
     u32 count = o->mod >> 4 & 15, space = o->mod >> 12 & 15, wide = o->mod & A_64, store = o->code == st_code;
     if ((o->code != ld_code && !store) || o->flags & F_SPECIAL || (o->mod & 15) != 2 || (o->mod >> 9 & 7) != 2) return 0;
     if (o->mod & A_NONE || o->a & 3 || (count != 1 && count != 4)) return 0;
     if (!(space == SHARED && !wide) && !(space == GLOBAL && wide)) return 0;
     for (u32 k = 0; k < count; k++) if (pool[o->aux + k] == NONE) return 0;
-    return steps[told][store][space == GLOBAL][count == 4];
+    return steps[how][store][space == GLOBAL][count == 4];
 }
-Step memory_step(const Op *o, const u32 *pool) { return moves(o, pool, 0); }
-Step told_step(const Op *o, const u32 *pool) { return moves(o, pool, 1); }
+Step memory_step(const Op *o, const u32 *pool) { return moves(o, pool, UNWATCHED); }
+Step told_step(const Op *o, const u32 *pool) { return moves(o, pool, WATCHED); }
+Step guarded_step(const Op *o, const u32 *pool) { return moves(o, pool, IF_GUARDED); }
 
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes) {
     for (u32 k = 0; o->code == ld_code && k < (o->mod >> 4 & 15); k++)

@@ -87,8 +87,8 @@ Ctx *core_open(const Launch *l) {
     x->place_sreg_bytes = l->place_sreg_bytes;
     x->consts = copy(l->consts, l->const_bytes);
     x->place_sregs = copy(l->place_sregs, l->place_sreg_bytes * x->nwarps);
-    x->pattern = (Pattern *)aligned_room(sizeof(Pattern) * (l->nops + 1));
-    for (u64 k = 0; x->pattern && k <= l->nops; k++) x->pattern[k].valid = x->pattern[k].mask = x->pattern[k].segment = 0;
+    x->pattern = (Pattern *)aligned_room(sizeof(Pattern) * 2 * (l->nops + 1));
+    for (u64 k = 0; x->pattern && k < 2 * (l->nops + 1); k++) x->pattern[k].valid = x->pattern[k].mask = x->pattern[k].segment = 0;
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
     x->base[1] = x->consts;

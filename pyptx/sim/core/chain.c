@@ -46,7 +46,10 @@ static Step step_of(Ctx *x, const Op *o) {
         return own ? own : step_sync;
     }
     if (special || o->fn == read_clock) return chain_end;
-    if (guarded) return step_guarded;
+    if (guarded) {
+        Step own = x->marks || x->watch ? 0 : guarded_step(o, x->pool);
+        return own ? own : step_guarded;
+    }
     Step own = quick_step(o);
     if (!own && !x->marks && !x->watch) own = memory_step(o, x->pool);
     if (!own && !x->marks && x->watch && !(x->watch->info[o->instr] & 15)) own = told_step(o, x->pool);

@@ -29,6 +29,7 @@ STEP(chain_end);
 Step quick_step(const Op *o);                                           // steps.c; 0: none
 Step memory_step(const Op *o, const u32 *pool);                         // access.c; 0: none
 Step told_step(const Op *o, const u32 *pool);                           // the same, telling the sanitizer
+Step guarded_step(const Op *o, const u32 *pool);                        // the same, under a guard
 int quick_writes(const Op *o, u32 row, u32 bytes);                      // may it write there? steps.c
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
 Step together_step(const Link *f);                                      // four operations in one; steps.c

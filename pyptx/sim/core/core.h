@@ -175,7 +175,7 @@ struct Ctx {
     const Op *ops;
     const u32 *pool;            // operand lists and jump tables
     u32 pc;
-    Pattern *pattern;           // one per operation
+    Pattern *pattern;           // one per operation when all lanes run it; then one for some lanes
     Link *link;
     Run *run;
     Executed *executed;         // differences between an operation and the one before, see settle_counts

@@ -27,14 +27,10 @@ static void addresses(Ctx *x, const Op *o, u64 *out) {
 // The shape of an access relative to its first lane, remembered from the last execution of the operation: where its
 // lowest and highest lanes lie, whether it is contiguous or uniform.
 static void shape(Pattern *p, V64 delta, u32 m, u32 bytes) {
-    i64 lo = 0, hi = 0;
-    u64 bits = 0;
-    for (u32 i = 0; i < LANES; i++) {
-        i64 d = (i64)delta[i];
-        lo = d < lo ? d : lo;
-        hi = d > hi ? d : hi;
-        bits |= (u64)d;
-    }
+    i64 lo = __builtin_reduce_min((S64)delta), hi = __builtin_reduce_max((S64)delta);
+    u64 bits = __builtin_reduce_or(delta);
+    lo = lo < 0 ? lo : 0;
+    hi = hi > 0 ? hi : 0;
     p->delta = delta; p->mask = m; p->bytes = bytes; p->phase = NONE; p->lo = lo; p->hi = hi; p->bits = bits; p->valid = 1;
     p->kind = SCATTERED;
     p->span = (u64)(hi - lo) + bytes;
@@ -70,7 +66,7 @@ static u32 space_of(Ctx *x, u64 va) {
 int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     u32 bytes = (1u << (o->mod & 15)) * (o->mod >> 4 & 15), space = o->mod >> 12 & 15;
     addresses(x, o, t->addr);
-    Pattern *p = t->pattern = &x->pattern[x->pc];
+    Pattern *p = t->pattern = &x->pattern[m == ALL ? x->pc : x->nops + 1 + x->pc];
     u64 base = t->addr[__builtin_ctz(m)];
     V64 delta = *(V64 *)t->addr - base;
     if (m != ALL) delta &= (V64)expand64(m);
@@ -111,7 +107,7 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
         if (writes) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo, bytes); return 0; }
         break;
     case CONST: default: {
-        Segment *s = &x->segments[x->pattern[x->pc].segment];
+        Segment *s = &x->segments[p->segment];
         if (space == CONST && !t->window) t->window = x->const_window;
         u64 shift = space == CONST ? t->window : 0;
         if (space == CONST) { *(V64 *)t->addr += shift; lo += shift; hi += shift; }
@@ -126,7 +122,7 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
                 t->space = MIXED;
                 return 1;
             }
-            x->pattern[x->pc].segment = (u32)(s - x->segments);
+            p->segment = (u32)(s - x->segments);
         }
         if (UNLIKELY(writes && s->read_only)) { raise_fault(x, FAULT_READ_ONLY, (u32)__builtin_ctz(m), lo - shift, bytes); return 0; }
         if (UNLIKELY(x->marks != 0)) for (u32 k = m; k; k &= k - 1) mark(x, s, t->addr[__builtin_ctz(k)] - s->va, bytes, writes);
@@ -214,8 +210,16 @@ static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
 }
 
 static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
-    u64 seen[LANES];
-    u32 n = 0, per = bytes > 32 ? bytes / 32 : 1;
+    u64 seen[LANES], last = 0;
+    u32 n = 0, per = bytes > 32 ? bytes / 32 : 1, rising = 1;
+    for (u32 k = m; k && rising; k &= k - 1) {                          // mostly each lane lies behind the one before
+        u64 sector = addr[__builtin_ctz(k)] >> 5;
+        rising = !n || sector >= last;
+        n += !n || sector != last;
+        last = sector;
+    }
+    if (LIKELY(rising)) return n * per;
+    n = 0;
     for (u32 i = 0; i < LANES; i++) {
         if (!(m >> i & 1)) continue;
         u64 sector = addr[i] >> 5;
@@ -352,6 +356,12 @@ static void f_ld(Ctx *x, const Op *o, u32 m) {
             return;
         }
     }
+    if (size == 2 && width == 2 && count == 1 && t.space != MIXED && !t.stride && data[0] != NONE) {
+        u32 *d = (u32 *)R(x, data[0]);
+        if (m == ALL) { for (int i = 0; i < LANES; i++) d[i] = (u16)fetch(t.host + t.addr[i], 2); return; }
+        for (u32 k = m; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); d[i] = (u16)fetch(t.host + t.addr[i], 2); }
+        return;
+    }
     for (u32 k = m; k; k &= k - 1) {
         u32 i = (u32)__builtin_ctz(k);
         const u8 *p = t.space == MIXED ? lane_host(x, o, &t, i, 0) : t.host + t.addr[i] + i * t.stride;
@@ -380,6 +390,11 @@ static void f_st(Ctx *x, const Op *o, u32 m) {
             u32 i = (u32)__builtin_ctz(k);
             for (u32 c = 0; c < count; c++) memcpy(t.host + t.addr[i] + 4 * c, (u32 *)R(x, data[c]) + i, 4);
         }
+        return;
+    }
+    if (size == 2 && width <= 4 && count == 1 && t.space != MIXED && !t.stride) {
+        const u32 *d = (const u32 *)R(x, data[0]);
+        for (u32 k = m; k; k &= k - 1) { u32 i = (u32)__builtin_ctz(k); deposit(t.host + t.addr[i], d[i], 2); }
         return;
     }
     for (u32 k = m; k; k &= k - 1) {

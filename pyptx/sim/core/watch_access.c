@@ -104,7 +104,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     if (UNLIKELY(how & SEEN_CACHED)) a.flags |= SEEN_IMAGE;
     how &= ~(u32)(SEEN_TOGETHER | SEEN_CACHED);
     if (t->space == GLOBAL) {
-        u32 k = x->pattern[x->pc].segment;
+        u32 k = t->pattern->segment;
         if (x->segments[k].read_only) return;
         s = &w->global[k];
         shift = x->segments[k].va;
