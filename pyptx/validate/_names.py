@@ -67,6 +67,8 @@ def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterato
     symbol = symbol_of(operand)
     if getattr(operand, "suffix", ""):
         yield from _unified(bound, operand, wanted, scope)
+    if symbol and wanted == ("param::func",) and scope.type_of(symbol) is not None:
+        yield f"{symbol} is a register; an argument of a call is named, as in [argument+8]", None
     if not symbol or scope.type_of(symbol) is not None or not (symbol[0].isalpha() or symbol[0] in "_$%"):
         return
     found = scope.find(symbol)

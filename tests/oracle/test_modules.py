@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from oracle import modules
@@ -25,11 +26,14 @@ LOOSER = {
 }
 
 
-def verdict(ptxas: Ptxas, text: str) -> str:
+CORPUS = Path(__file__).parents[1] / "corpus" / "ptx"
+
+
+def verdict(ptxas: Ptxas, text: str, arch: str = "compute_90") -> str:
     """"" when ptxas takes the module, else what it says."""
     path = ptxas.folder / "module.ptx"
     path.write_text(text)
-    done = subprocess.run([ptxas.path, "-arch=compute_90", path, "-o", "/dev/null"], capture_output=True, text=True,
+    done = subprocess.run([ptxas.path, f"-arch={arch}", path, "-o", "/dev/null"], capture_output=True, text=True,
                           timeout=60)
     return (done.stdout + done.stderr or "refused") if done.returncode else ""
 
@@ -102,3 +106,22 @@ def disagreements(ptxas: Ptxas, seed: int, count: int) -> list[str]:
 def test_mutated_modules_are_judged_alike_in_97_of_100(ptxas: Ptxas):
     found = disagreements(ptxas, seed=1, count=500)
     assert len(found) <= 15, "\n\n".join(found)
+
+
+@pytest.mark.slow
+def test_mutated_files_of_the_corpus_are_judged_alike_in_98_of_100(ptxas: Ptxas):
+    """Whole files of compilers and of the table, one token of each spoiled."""
+    rng, wrong, total = random.Random(5), [], 0
+    files = [path for path in sorted(CORPUS.rglob("*.ptx")) if path.stat().st_size < 16000]
+    for path in rng.choices(files, k=150):
+        text = mutated(path.read_text(), rng)
+        target = re.search(r"\.target\s+sm_(\w+)", text)
+        if target is None or int(target[1].rstrip("af")) < 75:
+            continue
+        theirs = verdict(ptxas, text, f"compute_{target[1]}")
+        ours = [d for d in check_ptx(text) if d.severity == "error"]
+        total += 1
+        if bool(theirs) != bool(ours):
+            wrong.append(f"{path.name}\n{text}\nptxas: {theirs or 'accepted'}\ncheck_ptx: {ours or 'accepted'}")
+    assert total > 100
+    assert len(wrong) <= 0.02 * total, "\n\n".join(wrong)
