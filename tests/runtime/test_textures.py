@@ -67,6 +67,8 @@ def test_what_is_wrong_names_texture_coordinate_lane_and_line():
     with pytest.raises(SimulationError, match=r"thread \(4, 0, 0\).*surface to \(2d, 1 channel of f32\) at x = 16, "
                                               r"outside of its 4 elements, 16 bytes"):
         pyptx.load(PTX)["shift"].launch(6, 8, Texture(IMAGE), Surface(out), 0)
+    report = pyptx.load(PTX)["shift"].check(6, 8, Texture(IMAGE), Surface(out), 0, random=0)
+    assert {finding.rule for finding in report.findings} == {"texture"}
     with pytest.raises(SimulationError, match="uses surface from .* where a texture is needed"):
         pyptx.load(PTX)["shift"].launch(6, 8, Surface(IMAGE.copy()), Surface(out), 0)
     with pytest.raises(SimulationError, match=r"reads texture from \(2d, 1 channel of s32\) as another type"):

@@ -286,7 +286,9 @@ class Part:
         rows, out = [], (ctypes.c_uint64 * WORDS)()
         while library.core_found(context, len(rows), out):
             rows.append(list(out))
-        self.job.found += sightings(rows, self.plan.warps, self.job.ordered)
+        reserved = self.program.names.reserved                  # which the system has cleared
+        self.job.found += [s for s in sightings(rows, self.plan.warps, self.job.ordered) if reserved is None
+                           or s.rule != "uninitialised" or s.space != "shared" or s.address < reserved]
         first = ctypes.c_uint64()
         for k in self.job.fresh if status == DONE else ():
             if count := library.core_unwritten(context, k, ctypes.byref(first)):

@@ -71,7 +71,7 @@ void shadow_follow(Ctx *x, Agent *a, const Cell *c, const Shadow *s, u64 offset,
     }
     if (c->write != a->good) {
         if (c->write) { if (!is_sure(a, c->write)) anywhere = follows(x, a, c->write, s, offset, bytes); }
-        else if (a->how != SEEN_WRITE && !atomics && s->fresh) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
+        else if (a->how != SEEN_WRITE && !(a->flags & SEEN_STORE) && !atomics && s->fresh) watch_found(x, FOUND_UNINITIALISED, a, 0, 0, s, offset);
         if (anywhere) a->good = c->write;
     }
     if (c->reads && c->reads != a->good_reads && (a->how != SEEN_READ || atomics)) follows_all(x, a, c->reads, s, offset, bytes);

@@ -15,7 +15,7 @@
 
 enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD, ROW_TC_ST, ROW_KINDS, ROW_MBARRIER = ROW_KINDS };
 enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4, SEEN_CACHED = 8 };       // how memory is accessed; by all lanes as one; as a texture or surface
-enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8, SEEN_IMAGE = 16 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map; of a texture or surface
+enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8, SEEN_IMAGE = 16, SEEN_STORE = 32 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map; of a texture or surface; a store that is ordered
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,

@@ -114,6 +114,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
     }
     a.how = how == SEEN_WRITE && order ? SEEN_ATOMIC : how;
     a.flags |= how == SEEN_ATOMIC || order ? SEEN_STRONG : 0;
+    if (how == SEEN_WRITE && order) a.flags |= SEEN_STORE;
     a.row = row_of(w, ROW_THREAD, a.p);
     if (s && m == ALL && !order && how != SEEN_ATOMIC && !together && as_one(x, &a, s, t->pattern, t->lo - shift, t->bytes)) return;
     u32 record = thread_record(x, &a, m);
