@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pyptx._loc import Place
 
 __all__ = ["AssembleError", "CompileError", "DeviceError", "Diagnostic", "FormError", "LaunchError", "MissingToolError",
-           "PtxError", "PtxValidationError", "ShapeError", "SimulationError", "TableError", "ToolError", "TraceError"]
+           "NoValueError", "PtxError", "PtxValidationError", "ShapeError", "SimulationError", "TableError", "ToolError",
+           "TraceError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ class TableError(PtxError):
 
 class TraceError(PtxError, RuntimeError):
     """The kernel's Python did something that cannot be traced."""
+
+
+class NoValueError(TraceError, TypeError):
+    """A register where Python needs a value: a condition, an index, something to iterate over."""
 
 
 class ShapeError(PtxError, ValueError):

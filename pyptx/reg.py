@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, TraceError
+from pyptx.errors import NoValueError, ShapeError
 from pyptx.ir.nodes import (
     AddressOperand,
     LabelOperand,
@@ -56,19 +56,19 @@ class Reg(Operators):
         return hash(self.name)
 
     def __bool__(self) -> bool:
-        raise TraceError(f"{self!r} has no value while the kernel is traced, so Python cannot branch on it",
-                         at=user_place(),
-                         hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp")
+        raise NoValueError(f"{self!r} has no value while the kernel is traced, so Python cannot branch on it",
+                           at=user_place(),
+                           hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp")
 
     def __index__(self) -> int:
-        raise TraceError(f"{self!r} has no value while the kernel is traced, so it cannot be a Python index or range",
-                         at=user_place(), hint="write `for k in ptx.range_(start, stop):` for a loop in the kernel")
+        raise NoValueError(f"{self!r} has no value while the kernel is traced, so it is no Python index or range",
+                           at=user_place(), hint="write `for k in ptx.range_(start, stop):` for a loop in the kernel")
 
     __int__ = __float__ = __len__ = __index__
 
     def __iter__(self):
-        raise TraceError(f"{self!r} is one register and cannot be iterated", at=user_place(),
-                         hint="use reg.array(dtype, count)")
+        raise NoValueError(f"{self!r} is one register and cannot be iterated", at=user_place(),
+                           hint="use reg.array(dtype, count)")
 
     # on predicates: pairs and negation ------------------------------------------------------------------------------
 

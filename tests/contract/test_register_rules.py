@@ -158,3 +158,14 @@ def test_the_assembler_takes_all_of_it():
 
 def test_the_text_of_all_cases_reads_back():
     writes.read_back()
+
+
+def test_a_register_where_python_needs_a_value_is_a_type_error():
+    def body():
+        r = reg.scalar(u32, 1)
+        for use in (lambda: bool(r), lambda: range(r), lambda: list(r), lambda: int(r)):
+            with pytest.raises(TypeError, match="has no value|one register"):
+                use()
+        with pytest.raises(TypeError, match=r"ptx\.if_"):
+            bool(r < 5)
+    trace(body)
