@@ -9,6 +9,7 @@ Source: CUDA Driver API, "Memory Management", "Texture Object Management", "Surf
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import RLock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, finalize
 
@@ -46,6 +47,7 @@ class Images:
     def __init__(self, driver: Driver):
         self._driver = driver
         self._made: WeakKeyDictionary[Any, dict[tuple[int, int], _Made]] = WeakKeyDictionary()
+        self._lock = RLock()                                    # a value may go, and be freed, while another is made
 
     def placed(self, device: Device, stream: int, args: Sequence[Any], slots: Sequence[ParamSlot],
                entry: str) -> tuple[list[Any], list[Surface]]:
@@ -92,10 +94,11 @@ class Images:
     # making ----------------------------------------------------------------------------------------------------------
 
     def _object(self, device: Device, stream: int, value: Texture | Surface, what: str) -> _Made:
-        known = self._made.setdefault(value, {})
-        made = known.get((device.ordinal, stream))
-        if made is None:
-            made = known[device.ordinal, stream] = self._make(device, value, what)
+        with self._lock:
+            known = self._made.setdefault(value, {})
+            made = known.get((device.ordinal, stream))
+            if made is None:
+                made = known[device.ordinal, stream] = self._make(device, value, what)
         return made
 
     def _make(self, device: Device, value: Texture | Surface, what: str) -> _Made:
