@@ -13,6 +13,15 @@ __all__ = ["page"]
 
 _SHOWN = "sm_80 sm_86 sm_89 sm_90 sm_90a sm_100a sm_100f sm_103a sm_110a sm_120a".split()
 
+_WHILE_RUNNING = """
+## What it refuses as a kernel runs
+
+Descriptors are values, so these are found when the instruction runs, and end the launch with an error:
+
+- `tcgen05.mma` of four-bit types whose instruction descriptor asks for K = 96 (sm_103a), and a matrix descriptor with
+  the absolute leading address that belongs to it.
+""".rstrip().split("\n")
+
 
 def page(tried: list[tuple[Example, tuple[Target, ...], str | None]]) -> Iterator[str]:
     """Lines of Markdown. An example: the targets that have it, and why it is refused (None: it runs)."""
@@ -32,6 +41,7 @@ def page(tried: list[tuple[Example, tuple[Target, ...], str | None]]) -> Iterato
         yield f"| {name} | {len(forms)} | {' | '.join(map(str, counts))} |"
     yield from _refused("What these targets have and the simulator refuses",
                         [(e, r) for e, targets, r in tried if r is not None and targets])
+    yield from _WHILE_RUNNING
     yield from _refused("What none of these targets has", [(e, r) for e, targets, r in tried if r and not targets])
 
 
