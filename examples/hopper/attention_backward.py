@@ -15,8 +15,8 @@ Techniques, and where they are described:
 - Five products for each pair of blocks, in this order of loops; delta ahead in a pass of its own, dQ rounded in another
   behind (Dao, "FlashAttention-2", 3.1.2 and algorithm 2; attention_rows.py has the two).
 - Weights are computed again from the sums of the forward pass (Dao et al., "FlashAttention", B.4).
-- P and dS stay in registers as A operands of dV and dK; dS goes to shared memory too, for dQ, which needs the rows of
-  both consumers. A warp of its own adds dQ to memory, by TMA (Shah et al., "FlashAttention-3", B.1; PTX ISA,
+- P and dS stay in registers as A operands of dV and dK, and where D is 64 keys and values as those of S and dO V^T:
+  shared memory is what is busiest. dS goes there too, for dQ, which needs the rows of both consumers. A warp of its own adds dQ to memory, by TMA (Shah et al., "FlashAttention-3", B.1; PTX ISA,
   "cp.reduce.async.bulk.tensor").
 - While one consumer takes exponentials the other one's products run; dV runs while dS is taken.
 

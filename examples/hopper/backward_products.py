@@ -104,9 +104,16 @@ class Consumer:
         place = (self.warp * 16 + (self.lane & 15)) * LINE + ((self.lane >> 4) << 4)
         self.place = smem.apply_swizzle(place, "128B")                  # of a row of 16 numbers in a box
         self.visited = reg.scalar(u32, 0)               # blocks of queries so far; dS has two places, in turns
+        # This consumer's keys and values, A operands from shared memory, or where D is 64 from registers: there is room
+        # for them, and shared memory is what is busiest.
+        self.tiles = [reg.array(b32, BOX // 4).regs() for _ in range(2)] if sizes.D == BOX else []
 
     def begin(self) -> None:
         """Begin a block of keys."""
+        for number, tile in enumerate(self.tiles):
+            for i in range(0, BOX, WGMMA_K):
+                ptx.ldmatrix(dst=tile[i // 4:i // 4 + 4],
+                             src=self.own + (self.place ^ (i * 2)) + number * self.sizes.tile_bytes)
         for value in (*self.of_k, *self.of_v):
             ptx.inst.mov.f32(value, 0.0)
 
@@ -138,12 +145,12 @@ class Consumer:
     def take(self, box: int, stage: Reg, queries: Reg, own_key: Reg, masked: bool) -> None:
         """Take in the queries of a box: dV and dK are started, dS is in shared memory."""
         sizes, down = self.sizes, box * QUERIES * LINE // 16
-        tile, block = sizes.tile_bytes // 16, sizes.block_bytes // 16
+        block = sizes.block_bytes // 16
         rows, columns = (self.streamed.at(start, stage) + down for start in (self.from_rows, self.from_columns))
         numbers_at = self.streamed.start + stage * self.streamed.stage_bytes + (self.shift << 2)
         ptx.wgmma.fence()
-        self.start_scores(self.weights, self.from_tile, rows)           # Q K^T
-        self.start_scores(self.slopes, self.from_tile + tile, rows + block)             # dO V^T
+        self.start_scores(self.weights, 0, rows)        # Q K^T
+        self.start_scores(self.slopes, 1, rows + block)         # dO V^T
         sums = self.of_query(numbers_at, 2 * sizes.block_bytes + box * QUERIES * 4)
         ptx.wgmma.wait_group(1)                         # the scores are there
         for i, weight in enumerate(self.weights):
@@ -168,12 +175,13 @@ class Consumer:
                          regs=self.rounded_ds[i // 4:i // 4 + 4])
         self.start_gradient(self.of_k, self.rounded_ds, columns)
 
-    def start_scores(self, into: object, tile: Reg, rows: Reg) -> None:
-        """Start the product of this consumer's rows of a tile and a box of streamed rows, along D."""
+    def start_scores(self, into: object, number: int, rows: Reg) -> None:
+        """Start the product of this consumer's keys (0) or values (1) and a box of streamed rows, along D."""
+        tile = self.from_tile + number * self.sizes.tile_bytes // 16
         for d in range(0, self.sizes.D, WGMMA_K):
             a, b = (start + (d // BOX * of_box * LINE + d % BOX * 2) // 16
                     for start, of_box in ((tile, KEYS), (rows, self.sizes.rows)))
-            self.mma(into, a, b, QUERIES, scale_d=d > 0)
+            self.mma(into, self.tiles[number][d // 4:d // 4 + 4] if self.tiles else a, b, QUERIES, scale_d=d > 0)
         ptx.wgmma.commit_group()
 
     def start_gradient(self, gradient: object, rounded: list[Reg], columns: Reg) -> None:
