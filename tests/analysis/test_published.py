@@ -44,6 +44,13 @@ def test_pairs_on_blackwell_are_modelled_within_a_fifth():
     assert all(0.85 < value < 1.2 for value in found.values()), found
 
 
+@pytest.mark.slow
+def test_attention_on_hopper_is_modelled_too_fast_but_not_by_half():
+    found = {point.name: quotient(point) for point in those("H100 SXM", "attention.py:")}
+    assert len(found) == 4
+    assert all(1 < value < 1.5 for value in found.values()), found
+
+
 def test_the_steps_of_the_worklog_come_in_their_order():
     """Ring, then persistent, then clusters: each step that was measured faster is modelled faster."""
     steps = [point for point in published().points() if point.source == "worklog" and "kernel 8" not in point.name]
