@@ -16,8 +16,8 @@ Techniques, and where they are described:
   behind (Dao, "FlashAttention-2", 3.1.2 and algorithm 2; attention_rows.py has the two).
 - Weights are computed again from the sums of the forward pass (Dao et al., "FlashAttention", B.4).
 - P and dS stay in registers as A operands of dV and dK, and where D is 64 keys and values as those of S and dO V^T:
-  shared memory is what is busiest. dS goes there too, for dQ, which needs the rows of both consumers. A warp of its own adds dQ to memory, by TMA (Shah et al., "FlashAttention-3", B.1; PTX ISA,
-  "cp.reduce.async.bulk.tensor").
+  shared memory is what is busiest. dS goes there too, for dQ, which needs the rows of both consumers. A warp of its own
+  adds dQ to memory, by TMA (Shah et al., "FlashAttention-3", B.1; PTX ISA, "cp.reduce.async.bulk.tensor").
 - While one consumer takes exponentials the other one's products run; dV runs while dS is taken.
 
 Who adds when is fixed: the CTAs of a cluster have the keys of one head in turns, 0, 1, 2, ..., and each adds to a block
