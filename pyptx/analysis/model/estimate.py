@@ -9,7 +9,8 @@
    and with servers for the units, matrix products, copies and memory (replay): as many at a time as it holds, each
    further one from when one is over. Long loops and many CTAs are cut short; their steady state goes on.
 4. Traffic to DRAM by the footprints of waves in the order of the grid (traffic).
-5. Clusters need SMs of one GPC.
+5. Clusters need SMs of one GPC. Their CTAs are run together: what one copies for all, arrives at another's mbarrier or
+   multiplies with a pair's tensor cores. Where all clusters run at once, the one with most to do is replayed.
 6. The time is that of the replay, or of the server that needs most alone. Nothing is added for servers that are busy at
    the same time: the replay has them wait for each other, and published kernels for H100 keep the tensor pipe, shared
    memory and 80 % of L2 busy together (tests/benchmarks/published.py says how near the model comes to them).
