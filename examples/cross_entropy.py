@@ -51,7 +51,7 @@ def rows(x, targets, loss, *, AHEAD=2):
 
 def cross_entropy_of(dtype: PtxType) -> Kernel:
     """The kernel for rows of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="cross_entropy", arch="sm_80", in_specs=[Tile("M", "N", dtype), Tile("M", s32)],
+    return kernel(rows, name="cross_entropy", arch="sm_80", in_specs=[Tile("M", "N", dtype, align=16), Tile("M", s32)],
                   out_specs=[Tile("M", f32)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

@@ -63,8 +63,8 @@ def sums(x, partial, *, ROUNDS=4):
 
 def reduce_sum_of(dtype: PtxType) -> Kernel:
     """The kernel for vectors of `dtype` (f32, bf16 or f16)."""
-    return kernel(sums, name="reduce_sum", arch="sm_80", in_specs=[Tile("N", dtype)], out_specs=[Tile("CTAS", f32)],
-                  grid=lambda CTAS: CTAS, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    return kernel(sums, name="reduce_sum", arch="sm_80", in_specs=[Tile("N", dtype, align=16)],
+                  out_specs=[Tile("CTAS", f32)], grid=lambda CTAS: CTAS, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 reduce_sum, of_sums = reduce_sum_of(f32), reduce_sum_of(f32)

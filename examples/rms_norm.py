@@ -68,8 +68,9 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
 
 def rms_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
     """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="rms_norm", arch=arch, in_specs=[Tile("M", "N", dtype), Tile("N", dtype)],
-                  out_specs=[Tile("M", "N", dtype)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
+    return kernel(rows, name="rms_norm", arch=arch,
+                  in_specs=[Tile("M", "N", dtype, align=16), Tile("N", dtype, align=16)],
+                  out_specs=[Tile("M", "N", dtype, align=16)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
                   block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

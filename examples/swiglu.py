@@ -98,7 +98,7 @@ def elementwise(inputs: list, outputs: list, function: Callable[..., list[Reg]],
 
 def kernels_of(dtype: PtxType) -> tuple[Kernel, Kernel]:
     """The forward and the backward kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    tile = Tile("M", "N", dtype)
+    tile = Tile("M", "N", dtype, align=16)
 
     def blocks(M: int, N: int, ROUNDS: int) -> int:
         return -(-M * N // (widest(M * N, dtype) * THREADS * ROUNDS))

@@ -125,8 +125,9 @@ def write(address: Reg, numbers: list[Reg], row: Reg, rows: int, column: Reg, co
 def transpose_of(dtype: PtxType) -> Kernel:
     """The kernel for matrices of `dtype` (f32, bf16 or f16; it moves bits and rounds nothing)."""
     side = PIECES * 128 // dtype.bits
-    return kernel(transposed, name="transpose", arch="sm_80", in_specs=[Tile("M", "N", dtype)],
-                  out_specs=[Tile("N", "M", dtype)], grid=lambda M, N, TILES: (-(-N // side), -(-M // (side * TILES))),
+    return kernel(transposed, name="transpose", arch="sm_80", in_specs=[Tile("M", "N", dtype, align=16)],
+                  out_specs=[Tile("N", "M", dtype, align=16)],
+                  grid=lambda M, N, TILES: (-(-N // side), -(-M // (side * TILES))),
                   block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

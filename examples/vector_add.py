@@ -59,8 +59,8 @@ def vector_add_of(dtype: PtxType) -> Kernel:
     """The kernel for vectors of `dtype` (f32, bf16 or f16)."""
     def blocks(N: int, ROUNDS: int) -> int:
         return max(1, -(-N // (128 // dtype.bits * THREADS * ROUNDS)))
-    return kernel(add, name="vector_add", arch="sm_80", in_specs=[Tile("N", dtype)] * 2, out_specs=[Tile("N", dtype)],
-                  grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    return kernel(add, name="vector_add", arch="sm_80", in_specs=[Tile("N", dtype, align=16)] * 2,
+                  out_specs=[Tile("N", dtype, align=16)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 vector_add = vector_add_of(f32)

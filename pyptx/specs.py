@@ -47,8 +47,12 @@ class Tile:
             view of the array): `lambda array, BM, PAD: TensorMap(array, ...)`. After the array it takes the sizes and
             template parameters it names.
 
+        align: bytes of which the array's address is a multiple, as accesses of several numbers at a time need it; a
+            launch on a GPU refuses others by name. (The pointer is declared `.ptr .global .align`.)
+
     Raises:
-        ValueError: no dtype, no dimensions, two dtypes, or a tensor_map beside what describes one.
+        ValueError: no dtype, no dimensions, two dtypes, an alignment that is no power of two, or a tensor_map beside
+            what describes one.
         TypeError: any other item.
     """
 
@@ -60,10 +64,12 @@ class Tile:
     tma_padding: bool
     tma_whole: bool
     tensor_map: Callable[..., Any] | None
+    align: int | None
 
     def __init__(self, *items: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: Layout = Layout.ROW,
                  tma_box: tuple[int | str, ...] | None = None, tma_rank: int = 2, tma_padding: bool = False,
-                 tma_whole: bool = False, tensor_map: Callable[..., Any] | None = None):
+                 tma_whole: bool = False, tensor_map: Callable[..., Any] | None = None,
+                 align: int | None = None):
         shape: list[int | str] = []
         for item in items:
             if isinstance(item, PtxType):
@@ -82,9 +88,11 @@ class Tile:
             raise ValueError("Tile needs at least one dimension")
         if tensor_map is not None and (tma_box is not None or tma_whole or tma_padding or tma_rank != 2):
             raise ValueError("Tile: tensor_map= makes the whole map; leave out tma_box and the other tma_ arguments")
+        if align is not None and (align < 1 or align & (align - 1)):
+            raise ValueError(f"Tile: align={align} is no power of two")
         values = {"shape": tuple(shape), "dtype": dtype, "layout": layout,
                   "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank,
-                  "tma_padding": tma_padding, "tma_whole": tma_whole, "tensor_map": tensor_map}
+                  "tma_padding": tma_padding, "tma_whole": tma_whole, "tensor_map": tensor_map, "align": align}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -29,6 +29,12 @@ def test_wrong_tiles_are_refused(items, error, message):
         Tile(*items)
 
 
+def test_an_alignment_is_a_power_of_two():
+    assert Tile("N", f32, align=16).align == 16 and Tile("N", f32).align is None
+    with pytest.raises(ValueError, match="align=12 is no power of two"):
+        Tile("N", f32, align=12)
+
+
 @given(st.dictionaries(st.sampled_from("MNK"), st.integers(1, 10**6), min_size=3))
 def test_a_shape_read_off_an_array_gives_the_array_back(env):
     tile = Tile("M", 4, "N", "K", f32)

@@ -100,9 +100,16 @@ def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:
 def _params(kernel: Declaration, ctx: TraceContext) -> tuple[Param, ...]:
     """Parameters of the entry in ABI order: tensors, raw parameters, tensor maps."""
     takes_tensors = kernel.specs or not kernel.raw_params
-    pointers = [replace(_POINTER, name=n) for n in kernel.tensors] if takes_tensors else []
+    aligned = [spec.align for spec in kernel.specs] or [None] * len(kernel.tensors)
+    pointers = [_pointer(*one) for one in zip(kernel.tensors, aligned, strict=False)] if takes_tensors else []
     maps = [replace(_POINTER, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
     return (*pointers, *kernel.params, *maps)
+
+
+def _pointer(name: str, align: int | None) -> Param:
+    if align is None:
+        return replace(_POINTER, name=name)
+    return replace(_POINTER, name=name, ptr_state_space=StateSpace.GLOBAL, ptr_alignment=align)
 
 
 def _extern(kernel: Declaration, ctx: TraceContext) -> list[VarDecl]:

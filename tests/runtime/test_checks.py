@@ -107,6 +107,19 @@ def test_an_address_that_is_no_element_is_refused_on_a_gpu(gpu):  # noqa: F811
         scale(x, factor=1.0)
 
 
+def test_an_alignment_that_the_kernel_declares_is_asked_of_each_call(gpu):  # noqa: F811
+    @kernel(arch="sm_80", in_specs=[Tile("N", f32, align=16)], out_specs=[Tile("N", f32)], block=32)
+    def wide(x, y):
+        ptx.ret()
+    assert ".param .u64 .ptr .global .align 16 x" in wide.ptx(N=100) and ".param .u64 y" in wide.ptx(N=100)
+    x, y = array(gpu, 100), array(gpu, 100)
+    wide(x, out=y)
+    x.address += 4
+    for _ in range(2):
+        with pytest.raises(LaunchError, match=r"wide: x starts at 0x\w+, which is no multiple of 16 bytes"):
+            wide(x, out=y)
+
+
 def test_a_kernel_may_declare_that_it_writes_over_what_it_reads():
     @kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], block=32, in_place=True)
     def nothing(x, y):
