@@ -36,7 +36,7 @@ class Operand:
         count: elements of a vector, an expression over slots; "" for scalars.
         rule: register rule per type; see `_types`.
         imm: a number may stand there; imm_forced: even one of a type that takes none elsewhere.
-        values: the numbers allowed: `""` for all, `0..15`, `4/8/16`, `*16` (multiples).
+        values: the numbers allowed: `""` for all, `0..15`, `0..size` (an operand), `4/8/16`, `*16` (multiples).
         sink: `_` may stand there.
         negatable: `!p` may stand there.
         optional: may be absent.

@@ -74,6 +74,9 @@ def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
     for name, path in plan.nested:
         found[name] = follow(operands, path)
     for name, allowed in plan.values:
+        if allowed[-1].isalpha():                       # up to another operand
+            low, _, other = allowed.partition("..")
+            allowed = f"{low}..{constant_value(found[other].text)}"
         _check_value(instruction, plan.form, name, found[name], allowed)
     return Bound(plan.form, plan.choices, found, plan.types)
 
