@@ -50,6 +50,13 @@ def test_a_process_that_hangs_is_ended_with_those_it_started(tmp_path: Path):
     assert "ended after 3 s" in (tmp_path / "log.txt").read_text()
 
 
+def test_a_process_that_says_nothing_any_more_is_ended_early(tmp_path: Path):
+    script = "import time; [(print(k, flush=True), time.sleep(0.4)) for k in range(4)]; time.sleep(60)"
+    begun = time.monotonic()
+    status, text = made(tmp_path).python("-c", script, limit=50.0, quiet=1.5)
+    assert status is None and text.split() == list("0123") and time.monotonic() - begun < 30
+
+
 def test_a_process_that_dies_is_told_from_one_that_ends(tmp_path: Path):
     steps = made(tmp_path)
     assert steps.python("-c", "print('x'); raise SystemExit(3)", limit=20) == (3, "x\n")
@@ -101,14 +108,15 @@ def test_left_out(): pytest.skip("no reason")
 def test_what_failed_after_a_fault_is_run_again_alone(tmp_path: Path, monkeypatch):
     asked = []
 
-    def fake(self, file, ids, marked, limit):
+    def fake(self, file, ids, marked):
         asked.append(ids[0])
         told = {"file": file, "seconds": 1.0, "why": ""}
         if len(asked) == 1:
+            lost = "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"
             return [told | {"test": "f::a", "outcome": "passed"},
-                    told | {"test": "f::b", "outcome": "failed", "why": "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"},
-                    told | {"test": "f::c", "outcome": "failed", "why": "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"}]
-        return [told | {"test": ids[0], "outcome": "failed" if ids[0] == "f::b" else "passed"}]
+                    told | {"test": "f::b", "outcome": "failed", "why": lost},
+                    told | {"test": "f::c", "outcome": "failed", "why": lost}], ""
+        return [told | {"test": ids[0], "outcome": "failed" if ids[0] == "f::b" else "passed"}], ""
     (tmp_path / "root" / "tests").mkdir(parents=True)
     (tmp_path / "root" / "tests" / "test_one.py").write_text("pytest.mark.gpu")
     steps = made(tmp_path / "out")
@@ -129,8 +137,7 @@ def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monk
     steps = made(tmp_path / "out")
     steps.dry = False
     monkeypatch.setattr(everything, "ROOT", root)
-    monkeypatch.setattr(everything, "FILE_S", 8)
-    monkeypatch.setattr(everything, "TEST_S", 8)
+    monkeypatch.setattr(everything, "TEST_S", 10)
     assert steps.tests() == (True, False)
     rows = {row["test"].partition("::")[2]: row["outcome"] for row in steps.read("tests.json")
             if "hangs" in row["file"]}

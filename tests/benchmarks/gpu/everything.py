@@ -41,7 +41,8 @@ PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "c
             "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
 STEPS = ("about", "smoke", "forms", "tests", "benchmark", "overhead", "summary")
 LIMITS = {"about": 90, "smoke": 150, "forms": 200, "tests": 400, "benchmark": 900, "overhead": 120, "summary": 30}
-TEST_S, FILE_S, MOST_AGAIN = 60, 200, 25                # limits of a test alone, and of the tests of a file
+TEST_S, MOST_AGAIN = 60, 25                             # seconds of a test; tests that are run again alone
+TOLD = re.compile(r"^(tests/\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b", re.MULTILINE)         # by pytest -v
 FAULT = re.compile(r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
                    r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned")
 
@@ -83,8 +84,8 @@ class Everything:
         """Seconds of the budget, but for the summary's."""
         return self.until - time.monotonic() - 5
 
-    def python(self, *arguments: str, limit: float) -> tuple[int | None, str]:
-        return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env, ROOT)
+    def python(self, *arguments: str, limit: float, quiet: float = float("inf")) -> tuple[int | None, str]:
+        return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env, ROOT, quiet)
 
     def run(self, names: Sequence[str]) -> int:
         """The steps that are not done; the number of those that found something wrong."""
@@ -155,20 +156,20 @@ class Everything:
         return f"sm_{text}{'a' if int(text) >= 90 else ''}" if text.isdigit() else "sm_90a"
 
     def tests(self) -> tuple[bool, bool]:
-        """The tests marked `gpu`, a file at a time; where a file does not end, each of its tests alone."""
+        """The tests marked `gpu`, a file in a process; one that hangs or dies is told, and the others go on."""
         known = {row["test"]: row for row in self.read("tests.json") or ()}
         marked = "gpu and not gpu" if self.dry else "gpu"
         files = sorted({path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text()
                         and path.name not in ("test_forms.py", "test_everything.py")})
-        whole = True
+        until, whole = time.monotonic() + LIMITS["tests"], True
         for path in files:
             name = path.relative_to(ROOT).as_posix()
             if any(row["file"] == name for row in known.values()):
                 continue
-            if self.left < 20:
+            if self.left < 20 or time.monotonic() > until:
                 whole = False
                 break
-            rows = self._tests_of(name, [name], marked, FILE_S) or self._one_by_one(name, marked)
+            rows = self._file(name, marked)
             known |= {row["test"]: row for row in [*rows, *self._after_a_fault(name, rows, marked)]}
             self.write("tests.json", list(known.values()))
         wrong = [row for row in known.values() if row["outcome"] not in ("passed", "skipped")]
@@ -176,23 +177,43 @@ class Everything:
             self.log(f"{row['outcome']}: {row['test']}: {row['why'][:300]}")
         return whole, not wrong
 
-    def _tests_of(self, file: str, ids: Sequence[str], marked: str, limit: float) -> list[dict[str, Any]]:
-        """Rows of tests; none where they did not end."""
+    def _file(self, file: str, marked: str) -> list[dict[str, Any]]:
+        """Rows of all tests of a file. Where the process does not end, the test it was at is to blame."""
+        rows, text = self._tests_of(file, [file], marked)
+        if rows:
+            return rows
+        collected = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider", file,
+                                limit=TEST_S)[1]
+        left = [line for line in collected.splitlines() if line.startswith("tests/") and "::" in line]
+        while left and self.left > 10:
+            told = {test: outcome.lower() for test, outcome in TOLD.findall(text)}
+            rows += [_row(file, test, told[test], text[-1500:] * (told[test] not in ("passed", "skipped")))
+                     for test in left if test in told]
+            left = [test for test in left if test not in told]
+            if left:
+                rows.append(_row(file, left.pop(0), "ended", f"it did not end, or died: {text[-1000:]}"))
+            if left:
+                more, text = self._tests_of(file, left, marked)
+                if more:
+                    return rows + more
+        return rows or [_row(file, f"{file}::(all)", "error", collected[-2000:])]
+
+    def _tests_of(self, file: str, ids: Sequence[str], marked: str) -> tuple[list[dict[str, Any]], str]:
+        """Rows of tests, none where they did not all end, and what was printed."""
         with tempfile.TemporaryDirectory() as scratch:
             report = Path(scratch) / "junit.xml"
-            status, text = self.python("-m", "pytest", "-q", "-m", marked, "-p", "no:cacheprovider",
-                                       f"--junitxml={report}", *ids, limit=limit)
+            status, text = self.python("-m", "pytest", "-v", "--no-header", "-m", marked, "-p", "no:cacheprovider",
+                                       f"--junitxml={report}", *ids, limit=LIMITS["tests"], quiet=TEST_S)
             if not report.is_file() or status is None:
-                return []
+                return [], text
             rows = []
             for case in ElementTree.parse(report).getroot().iter("testcase"):
                 fault = next((found for kind in ("failure", "error", "skipped")
                               if (found := case.find(kind)) is not None), None)
-                rows.append({"file": file, "test": f"{file}::{case.get('name')}", "seconds": float(case.get("time", 0)),
-                             "outcome": "passed" if fault is None else {"failure": "failed"}.get(fault.tag, fault.tag),
-                             "why": "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]})
-        none = {"file": file, "test": f"{file}::(none)", "seconds": 0.0, "outcome": "skipped", "why": text[-300:]}
-        return rows or [none | ({} if status in (0, 5) else {"outcome": "error"})]
+                outcome = "passed" if fault is None else {"failure": "failed"}.get(fault.tag, fault.tag)
+                why = "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]
+                rows.append(_row(file, f"{file}::{case.get('name')}", outcome, why, float(case.get("time", 0))))
+        return rows or [_row(file, f"{file}::(none)", "skipped" if status in (0, 5) else "error", text[-300:])], text
 
     def _after_a_fault(self, file: str, rows: Sequence[dict[str, Any]], marked: str) -> list[dict[str, Any]]:
         """Tests that failed because a fault before them had ended the GPU's context, each in a process of its own."""
@@ -200,19 +221,7 @@ class Everything:
         if not any(FAULT.search(row["why"]) for row in rows):
             return []
         return [row for test in failed[:MOST_AGAIN] if self.left > 20
-                for row in self._tests_of(file, [test], marked, TEST_S)]
-
-    def _one_by_one(self, file: str, marked: str) -> list[dict[str, Any]]:
-        _, text = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider", file,
-                              limit=TEST_S)
-        rows = []
-        for test in [line for line in text.splitlines() if line.startswith("tests/") and "::" in line]:
-            if self.left < 10:
-                break
-            rows += self._tests_of(file, [test], marked, TEST_S) or [
-                {"file": file, "test": test, "seconds": TEST_S, "outcome": "ended", "why": "it did not end, or died"}]
-        return rows or [{"file": file, "test": f"{file}::(all)", "seconds": 0.0, "outcome": "error",
-                         "why": text[-2000:]}]
+                for row in self._tests_of(file, [test], marked)[0]]
 
     def benchmark(self) -> tuple[bool, bool]:
         """All examples, checked and then timed."""
@@ -236,6 +245,10 @@ class Everything:
         (self.out / "summary.md").write_text(text, encoding="utf-8")
         self.log(text)
         return True, True
+
+
+def _row(file: str, test: str, outcome: str, why: str, seconds: float = 0.0) -> dict[str, Any]:
+    return {"file": file, "test": test, "seconds": seconds, "outcome": outcome, "why": why}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

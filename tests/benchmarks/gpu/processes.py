@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,6 +35,20 @@ class Log:
             return file.read().decode("utf-8", errors="replace")
 
 
+def _ends(process: subprocess.Popen, limit: float, quiet: float, log: Log) -> bool:
+    """Wait for a process; False where time is over."""
+    begun = told = time.monotonic()
+    size = log.path.stat().st_size
+    while time.monotonic() < min(begun + limit, told + quiet):
+        try:
+            process.wait(timeout=min(1.0, limit))
+            return True
+        except subprocess.TimeoutExpired:
+            if (now := log.path.stat().st_size) != size:
+                size, told = now, time.monotonic()
+    return process.poll() is not None
+
+
 def environment(cache: str) -> dict[str, str]:
     """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
     folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -53,17 +68,21 @@ def environment(cache: str) -> dict[str, str]:
     return found
 
 
-def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
-         folder: Path = ROOT) -> tuple[int | None, str]:
-    """Run a command; what it prints goes to the log as it comes. Its status, None where it was ended, and its text."""
+def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str], folder: Path = ROOT,
+         quiet: float = float("inf")) -> tuple[int | None, str]:
+    """Run a command; what it prints goes to the log as it comes.
+
+    Args:
+        limit: seconds after which it is ended; quiet: also after so many in which it printed nothing.
+    Returns:
+        its status, None where it was ended or died by a signal, and its text.
+    """
     if limit <= 1:
         return None, "no time"
     start = log.path.stat().st_size
     process = subprocess.Popen(command, cwd=folder, env=env, stdout=log.file, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, start_new_session=True)
-    try:
-        process.wait(timeout=limit)
-    except subprocess.TimeoutExpired:
+    if not _ends(process, limit, quiet, log):
         for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
             try:
                 os.killpg(process.pid, number)
@@ -75,5 +94,5 @@ def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
     text = log.since(start)
     print(text[-3000:].rstrip(), flush=True)
     if process.returncode is None:
-        log(f"ended after {limit:.0f} s: {' '.join(command[-4:])}")
+        log(f"ended after {limit:.0f} s, or {quiet:.0f} s in which it said nothing: {' '.join(command[-4:])[:300]}")
     return (None if process.returncode is None or process.returncode < 0 else process.returncode), text
