@@ -29,9 +29,9 @@ EXAMPLES = {
     "transpose": (F32, [(70, 45)], {}),
     "swiglu": (F32, [(5, 301)] * 2, {}),
 }
-# Of inputs that are not arrays of normal numbers: the tests below, and tests/examples/test_attention_backward.py.
+# Of inputs that are not arrays of normal numbers: the tests below, test_attention_backward.py and test_warp_image.py.
 OTHERS = {"hopper/fp8_gemm", "hopper/grouped_gemm", "blackwell/nvfp4_gemm", "cross_entropy",
-          "hopper/attention_backward"}
+          "hopper/attention_backward", "warp_image"}
 
 
 def test_no_example_is_left_out():
