@@ -56,6 +56,29 @@ static char *copy(const void *from, u64 bytes) {
     return p;
 }
 
+// Patterns are large beside all else of a small launch, and asking the system for their pages each time takes longer than
+// running it: those of one launch are kept for the next. Their bytes stand 256 before them.
+enum { MOST_KEPT = 1 << 22 };
+static char *kept_patterns;
+static Pattern *take_patterns(u64 n) {
+    u64 bytes = sizeof(Pattern) * n;
+    char *p = __atomic_exchange_n(&kept_patterns, 0, __ATOMIC_ACQ_REL);
+    if (p && *(u64 *)p < bytes) { release_aligned(p); p = 0; }
+    if (!p) {
+        if (!(p = aligned_room(bytes + 256))) return 0;
+        *(u64 *)p = bytes;
+    }
+    Pattern *pattern = (Pattern *)(p + 256);
+    for (u64 k = 0; k < n; k++) pattern[k].valid = pattern[k].mask = pattern[k].segment = 0;
+    return pattern;
+}
+static void give_patterns(Pattern *pattern) {
+    if (!pattern) return;
+    char *p = (char *)pattern - 256;
+    if (*(u64 *)p <= MOST_KEPT) p = __atomic_exchange_n(&kept_patterns, p, __ATOMIC_ACQ_REL);
+    release_aligned(p);
+}
+
 // The arrays of the launch stay owned by the caller and must outlive the context. NULL: out of memory.
 Ctx *core_open(const Launch *l) {
     Ctx *x = (Ctx *)aligned(sizeof(Ctx));
@@ -87,8 +110,7 @@ Ctx *core_open(const Launch *l) {
     x->place_sreg_bytes = l->place_sreg_bytes;
     x->consts = copy(l->consts, l->const_bytes);
     x->place_sregs = copy(l->place_sregs, l->place_sreg_bytes * x->nwarps);
-    x->pattern = (Pattern *)aligned_room(sizeof(Pattern) * 2 * (l->nops + 1));
-    for (u64 k = 0; x->pattern && k < 2 * (l->nops + 1); k++) x->pattern[k].valid = x->pattern[k].mask = x->pattern[k].segment = 0;
+    x->pattern = take_patterns(2 * (l->nops + 1));
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->place_sregs || !x->pattern || !x->ctas) { core_close(x); return 0; }
     x->base[1] = x->consts;
@@ -107,7 +129,7 @@ void core_close(Ctx *x) {
     release_aligned(x->ctas);
     release_aligned(x->consts);
     release_aligned(x->place_sregs);
-    release_aligned(x->pattern);
+    give_patterns(x->pattern);
     watch_close(x);
     close_chains(x);
     release_aligned(x);
