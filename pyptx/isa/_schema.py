@@ -25,10 +25,10 @@ Cells of a form, all but the syntax by keyword:
 What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand
 there), "-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 0..size" (up to what that operand
 is), "in 4/8/16", "in *16" (a multiple). "imm in 0..3" is never a register. "!pred" may be negated. Kinds that are no
-value: "label", "symbol" (its address), "function", "special". Default type: the slot `<name>type`, for a written operand
-`dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. A source may be a number
-unless it is packed, in a vector or the base of an address. Lines are read when the op is first used; a wrong one raises
-TableError.
+value: "label", "symbol" (its address), "function", "special". Default type: the slot `<name>type`, for a written
+operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. A source may be a
+number unless it is packed, in a vector or the base of an address. Lines are read when the op is first used; a wrong one
+raises TableError.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def measure(case: Case, arrays: Empty, dry: bool = False) -> Iterator[dict[str, 
     """A row for each example of a case."""
     sizes = case.dry if dry else case.sizes
     with recorded(arrays) as calls:
-        problem = case.make(arrays, **{**sizes, **(case.options if dry else case.modelled)})
+        problem = case.make(arrays, **sizes, **(case.options if dry else {}))
         made = {}
         for name in problem.kernels:
             del calls[:]
@@ -96,8 +96,7 @@ def measure(case: Case, arrays: Empty, dry: bool = False) -> Iterator[dict[str, 
         parts: list[tuple[Kernel, Prediction]] = [(called, estimate(called, *map(host, given), device=on, **params))
                                                   for called, given, params in made[name]]
         seconds = sum(part.seconds for _, part in parts)
-        row = {"case": case.name, "sizes": dict(sizes), "candidate": name, "gpu": on.name, "launches": len(parts),
-               "with": dict({} if dry else case.modelled)}
+        row = {"case": case.name, "sizes": dict(sizes), "candidate": name, "gpu": on.name, "launches": len(parts)}
         share = problem.work / seconds / roof(on, *problem.roof)
         if share > 1:                                   # no time, but a fault of the model's
             yield row | {"why": f"the model finds {seconds * 1e6:.1f} us, less than the roof allows"}

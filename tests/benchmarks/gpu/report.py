@@ -34,8 +34,7 @@ MODEL = """
 *Modelled, not measured*: what `python tests/benchmarks/gpu/modelled.py` found without a GPU, {date}. For every example
 the time that `pyptx.analysis.model.estimate` predicts at the sizes of the case, on the GPU named, the rate that is and
 its percent of the published roof, and what binds, in words. The model has not been compared with times of our own yet,
-but with published ones, below. A row that says "with" was modelled with that in place of its size or default, and its
-time is of that.
+but with published ones, below.
 """
 PUBLISHED = """
 ## What others measured, and the model of ours
@@ -90,11 +89,10 @@ def by_case(results: Mapping[str, Any] | None) -> dict[tuple, list[Mapping[str, 
 
 
 def modelled_cells(row: Mapping[str, Any]) -> list[str]:
-    told = f" (with {', '.join(f'{name} {value}' for name, value in row['with'].items())})" if row["with"] else ""
     launches = f" ({row['launches']} launches)" if row["launches"] > 1 else ""
     if "why" in row:
-        return [row["candidate"] + told, row["gpu"], "not modelled", "", "", row["why"]]
-    return [row["candidate"] + told, row["gpu"], f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.0%}",
+        return [row["candidate"], row["gpu"], "not modelled", "", "", row["why"]]
+    return [row["candidate"], row["gpu"], f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.0%}",
             f"{row['seconds'] * 1e6:.1f}{launches}", row["bound"]]
 
 
