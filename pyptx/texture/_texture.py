@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyptx.errors import ShapeError
-from pyptx.texture._formats import Format
-from pyptx.texture._geometry import Extents, Geometry
-from pyptx.texture._levels import Levels, levels_of
+from pyptx.texture._levels import OfLevels, levels_of
 
 __all__ = ["ADDRESS_MODES", "FILTERS", "Texture"]
 
@@ -21,7 +19,7 @@ MAX_PITCH_2D = (131072, 65000, 2097120)                         # elements of a 
 PITCH_ALIGNMENT = 32
 
 
-class Texture:
+class Texture(OfLevels):
     """An array as a texture unit reads it: the handle a kernel takes as a `.u64` parameter, on the CPU and on a GPU.
 
     A GPU gets a copy in a CUDA array at each launch, or reads the memory itself with `memory=`.
@@ -53,7 +51,7 @@ class Texture:
                  filter: str = "nearest", normalized: bool = False, read: str = "element",
                  border: Sequence[float] | None = None, srgb: bool = False, mip_filter: str = "nearest",
                  lod_bias: float = 0.0, lod_clamp: tuple[float, float] | None = None, memory: str = "array"):
-        self.levels: Levels = levels_of("Texture", array, geometry, "texture")
+        self.levels = levels_of("Texture", array, geometry, "texture")
         modes = (address,) * 3 if isinstance(address, str) else tuple(address)
         for mode in modes:
             _choice("address", mode, ADDRESS_MODES)
@@ -75,32 +73,6 @@ class Texture:
         _check(self, border is not None)
 
     @property
-    def source(self) -> Any:
-        """The array, of the finest level."""
-        return self.levels.whole[0].source.array
-
-    @property
-    def sources(self) -> tuple[Any, ...]:
-        """The arrays of all levels."""
-        return tuple(level.source.array for level in self.levels.whole)
-
-    @property
-    def geometry(self) -> Geometry:
-        return self.levels.geometry
-
-    @property
-    def format(self) -> Format:
-        return self.levels.format
-
-    @property
-    def channels(self) -> int:
-        return self.levels.channels
-
-    @property
-    def extents(self) -> Extents:
-        return self.levels.whole[0].extents
-
-    @property
     def reads_floats(self) -> bool:
         """Whether a fetch gives floating point; else integers."""
         return self.format.floating or self.read == "normalized_float"
@@ -113,9 +85,7 @@ class Texture:
                        mip_filter=self.mip_filter, lod_bias=self.lod_bias, lod_clamp=self.lod_clamp, memory=self.memory)
 
     def __repr__(self) -> str:
-        e = self.extents
-        size = "x".join(str(n) for n in (e.layers, e.depth, e.height, e.width) if n != 1) or "1"
-        return f"Texture({self.geometry.name} {size}, {self.channels} {self.format.name}, filter={self.filter!r})"
+        return f"{super().__repr__()[:-1]}, filter={self.filter!r})"
 
 
 def _check(t: Texture, border: bool) -> None:
