@@ -70,7 +70,7 @@ def mma(d: object, a_desc: object, b_desc: object, idesc: object, *, cta_group: 
     operands.append(idesc)
     if scaled:
         operands += [_tensor_memory(scale_a_tmem), _tensor_memory(scale_b_tmem)]
-    elif not sparse and not ashift and collector_a is None and _takes_mask():
+    elif not sparse and _takes_mask():
         zero = reg.scalar(u32)
         emit("mov", "u32", zero, 0)
         operands.append([zero] * (4 * cta_group))

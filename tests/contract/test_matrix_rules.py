@@ -6,7 +6,7 @@ import pytest
 from support.tracing import Cases, accept, module_of, trace, written
 
 from pyptx import ptx, reg, smem, types
-from pyptx.types import b32, bf16, e4m3, f16, f32, pred, s32, tf32, u8, u32, u64
+from pyptx.types import b32, b64, bf16, e4m3, f16, f32, pred, s32, tf32, u8, u32, u64
 
 writes = Cases()
 
@@ -96,6 +96,111 @@ def tensor_memory_of_a_pair():
     ptx.tcgen05.alloc(smem.alloc(b32, 1), 32, cta_group=2)
     ptx.tcgen05.relinquish_alloc_permit(cta_group=2)
     ptx.tcgen05.dealloc(at, 32, cta_group=2)
+
+
+@writes("""
+    mov.u32 %r2, 0;
+    tcgen05.mma.cta_group::1.kind::i8 [%r0], %rd0, %rd1, %r1, {%r2, %r2, %r2, %r2}, %p0;
+    tcgen05.cp.cta_group::1.128x256b [%r0], %rd0;
+    mov.u32 %r3, 0;
+    tcgen05.mma.cta_group::1.kind::f16.collector::a::discard [%r0], %rd0, %rd1, %r1, {%r3, %r3, %r3, %r3}, %p0;
+    mov.u32 %r4, 0;
+    tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r0], %rd0, %rd1, %r1, {%r4, %r4, %r4, %r4}, %p0;
+    mov.u32 %r5, 0;
+    tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r0], %rd0, %rd1, %r1, {%r5, %r5, %r5, %r5}, %p0;
+    tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%r0], %rd0, %rd1, %r1, [%r0], [%r0], %p0;
+""", "sm_100a")
+def products_of_every_kind():
+    d, idesc, a, b, keep = reg.scalar(b32), reg.scalar(b32), reg.scalar(b64), reg.scalar(b64), reg.scalar(pred)
+    ptx.tcgen05.mma(d, a, b, idesc, kind="i8", pred_operand=keep)
+    ptx.tcgen05.cp(d, a, src_is_addr=False)
+    for collector in ("discard", "fill", "use"):
+        ptx.tcgen05.mma(d, a, b, idesc, collector_a=collector, pred_operand=keep)
+    ptx.tcgen05.mma(d, a, b, idesc, kind="mxf4", scale_a_tmem=d, scale_b_tmem=d, pred_operand=keep)
+
+
+def test_a_source_is_in_brackets_where_it_is_an_address():
+    def body():
+        at, source = reg.scalar(b32), reg.scalar(u64)
+        ptx.tcgen05.cp(at, source)
+        ptx.tcgen05.cp(at, source, src_is_addr=True)
+        ptx.tcgen05.cp(at, ptx.addr(source, 16))
+    with pytest.warns(UserWarning, match="refused by ptxas"):
+        lines = written(body)
+    assert [line.rpartition(", ")[2] for line in lines] == ["%rd0;", "[%rd0];", "[%rd0+16];"]
+
+
+@pytest.mark.parametrize(("swizzle", "code"), [("NONE", 0), ("128B_BASE32B", 1), ("128B", 2), ("64B", 4), ("32B", 6)])
+def test_the_constant_of_a_blackwell_descriptor(swizzle, code):
+    """Leading and stride in units of 16 bytes at 16 and 32, version at 46, base at 49, mode at 52, layout at 61."""
+    def body():
+        ptx.tcgen05.descriptor(reg.scalar(u32), stride_bytes=512, leading_bytes=32, swizzle=swizzle, version=2,
+                               base_offset=3, lbo_mode=1)
+    bits = 2 << 16 | 32 << 32 | 2 << 46 | 3 << 49 | 1 << 52 | code << 61
+    assert written(body) == ["and.b32 %r1, %r0, 262128;", "shr.u32 %r2, %r1, 4;", "cvt.u64.u32 %rd0, %r2;",
+                             f"or.b64 %rd0, %rd0, {bits};", "mov.b64 %rd1, %rd0;"]
+
+
+@writes("""
+    mov.b32 %r0, %f0;
+    shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;
+    mov.b32 %f1, %r1;
+    max.f32 %f0, %f0, %f1;
+    mov.b32 %r2, %f0;
+    shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;
+    mov.b32 %f2, %r3;
+    max.f32 %f0, %f0, %f2;
+    mov.b32 %r5, %r4;
+    shfl.sync.bfly.b32 %r6, %r5, 1, 31, -1;
+    min.u32 %r4, %r4, %r6;
+""")
+def a_reduction_line_by_line():
+    ptx.warp.reduce_max(reg.scalar(f32), width=4)
+    ptx.warp.reduce_min(reg.scalar(u32), width=2)
+
+
+@writes("""
+    mbarrier.init.shared::cta.b64 [mbar_0+0], 1;
+    mbarrier.arrive.shared.b64 %rd0, [mbar_0+16];
+    mov.u32 %r0, mbar_0;
+    add.u32 %r1, %r0, 16;
+""")
+def slots_of_a_named_ring():
+    smem.mbarrier(4)
+    ptx.mbarrier.array("mbar_0", 0, 1)[0].init(1)
+    slot = ptx.mbarrier.array("mbar_0", 8, 2)[1]
+    slot.arrive()
+    slot.addr_reg()
+
+
+@pytest.mark.parametrize("rank", range(1, 6))
+def test_a_box_of_every_rank_is_loaded_and_stored(rank):
+    def body():
+        copy = getattr(ptx.cp.async_bulk, f"tensor_{rank}d")
+        tile, bar, at, x = smem.alloc(f32, 64), smem.mbarrier(1)[0], reg.scalar(u64), reg.scalar(u32)
+        coord = (x, *[8] * (rank - 1))
+        copy(dst=tile, src=at, coord=coord, mbar=bar)
+        copy.shared_cta_global_tile(dst=tile, src=at, coord=coord, mbar=bar)
+        copy.store(dst=at, src=tile, coord=coord)
+    box, start = "{" + ", ".join(["%r0", *["8"] * (rank - 1)]) + "}", f"cp.async.bulk.tensor.{rank}d"
+    done = "mbarrier::complete_tx::bytes [smem_0], [%rd0, " + box + "], [mbar_0];"
+    assert written(body) == [f"{start}.shared::cluster.global.{done}", f"{start}.shared::cta.global.tile.{done}",
+                             f"{start}.global.shared::cta.bulk_group [%rd0, {box}], [smem_0];"]
+    accept(module_of({"k": trace(body)}, "sm_90a"))
+
+
+def test_matrices_in_dynamic_memory_keep_their_offset():
+    def body():
+        smem.alloc(f32, 64)
+        tile, fragment = smem.alloc(bf16, (2, 64)), reg.array(b32, 4)
+        ptx.stmatrix(smem=tile[0], regs=fragment)
+        ptx.stmatrix(smem=tile[1], regs=fragment)
+        ptx.ldmatrix(dst=fragment, src=tile[1])
+    lines = written(body, force_dynamic_smem=True)
+    assert [line.rpartition(", ")[2] for line in lines if line.startswith("add")] == ["256;", "384;", "384;"]
+    assert [line.split()[1 if "st" in line[:2] else -1].strip(",;") for line in lines if "matrix" in line] == [
+        "[%r5]", "[%r7]", "[%r9]"]
+    accept(module_of({"k": trace(body, force_dynamic_smem=True)}, "sm_90a"))
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)

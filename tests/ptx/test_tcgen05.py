@@ -80,10 +80,11 @@ def the_accumulate_predicate():
 
 
 @writes("""
-    tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::lastuse [%r0], [%r0], %rd1, %r1, %p0;
-    tcgen05.mma.sp.cta_group::1.kind::f16 [%r0], %rd0, %rd1, [%r0], %r1, %p0;
     mov.u32 %r2, 0;
-    tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, {%r2, %r2, %r2, %r2}, %p0, 3;
+    tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::lastuse [%r0], [%r0], %rd1, %r1, {%r2, %r2, %r2, %r2}, %p0;
+    tcgen05.mma.sp.cta_group::1.kind::f16 [%r0], %rd0, %rd1, [%r0], %r1, %p0;
+    mov.u32 %r3, 0;
+    tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, {%r3, %r3, %r3, %r3}, %p0, 3;
     tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%r0], %rd0, %rd1, %r1, [%r0], [%r0], %p0;
     tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%r0], %rd0, %rd1, %r1, [%r0], [%r0], %p0;
 """, TARGET)
