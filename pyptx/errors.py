@@ -142,12 +142,16 @@ class PtxValidationError(FormError):
     Attributes:
         issues: the messages, one per fault.
         user_frame: text naming the Python line.
+
+    The text is opcode and modifiers (`instruction`, else those of the first issue), the messages, then the line.
     """
 
     def __init__(self, issues: Sequence[object], *, user_frame: str | None = None, instruction: str = "",
                  at: Place | None = None, hint: str | None = None):
         self.issues, self.user_frame = list(issues), user_frame if user_frame is not None else (str(at) if at else None)
         texts = [getattr(issue, "message", None) or str(issue) for issue in self.issues]
+        if not instruction and self.issues:
+            instruction = getattr(getattr(self.issues[0], "instruction", None), "mnemonic", "")
         super().__init__("\n".join(filter(None, [instruction, *texts])), at=at, hint=hint)
 
     def __str__(self) -> str:

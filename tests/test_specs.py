@@ -142,6 +142,21 @@ def test_a_registered_spelling_is_known(monkeypatch):
     assert spec.validate_instruction(instruction("frobnicate.slow", R), {"frobnicate": own}) == []
 
 
+def test_an_error_says_instruction_messages_and_place():
+    issues = spec.validate_instruction(instruction("add.f32", R, R))
+    error = PtxValidationError(issues, user_frame="k.py:7")
+    assert (error.issues, error.user_frame) == (issues, "k.py:7")
+    first, *messages, last = str(error).splitlines()
+    assert first == "add.f32" and "Too few operands" in "".join(messages) and last == "at k.py:7"
+
+
+def test_strictness_is_set_for_good_or_for_a_while():
+    with spec.strict(True):
+        spec.set_strict(False)
+        assert not spec.is_strict()
+    assert spec.is_strict()
+
+
 def test_strictness_is_restored():
     assert spec.is_strict()
     with spec.strict(False):

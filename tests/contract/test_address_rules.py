@@ -5,7 +5,8 @@ from support.tracing import Cases, module_of, trace, written
 
 from pyptx import ptx, reg, smem
 from pyptx.emitter import emit
-from pyptx.types import b8, b32, bf16, f32, pred, u32, u64
+from pyptx.tensor import TensorSpec
+from pyptx.types import b8, b32, b64, bf16, f32, pred, u32, u64
 from pyptx.wgmma_layout import GmmaLayout, LayoutType
 
 writes = Cases()
@@ -102,7 +103,9 @@ def test_every_way_to_address_a_handle_counts_its_offset(dynamic):
 
 @pytest.mark.parametrize(("space", "options", "text"), [
     ("shared", dict(size=49152, align=128), ".shared .align 128 .b8 x[49152];"), ("local", {}, ".local .b8 x;"),
-    ("shared__cta", dict(size=4), ".shared::cta .b8 x[4];"), ("global", dict(align=8), ".global .align 8 .b8 x;"),
+    ("shared__cta", dict(size=4), ".shared::cta .b8 x[4];"),
+    ("global", dict(linking="visible"), ".visible .global .b8 x;"),
+    ("global", dict(align=8), ".global .align 8 .b8 x;"),
 ])
 def test_variables_are_declared_as_told(space, options, text):
     assert text in emit(module_of({"k": trace(lambda: ptx.var(space, b8, "x", **options))}, "sm_90"))
@@ -125,6 +128,19 @@ def test_offsets_in_text_get_a_plus_when_they_need_one():
 def a_pipe_of_three():
     x, a, b, c = (reg.scalar(f32) for _ in range(4))
     ptx.pipe(x).mul.f32(a, x).add.f32(b, 1.0).sqrt.approx.f32(c)
+
+
+@writes("""
+    ld.param.u64 %rd0, [m];
+    cvta.to.global.u64 %rd0, %rd0;
+    ld.param.u64 %rd1, [p];
+    cvta.to.global.u64 %rd1, %rd1;
+    ld.global.f32 %f0, [%rd1+-4];
+""")
+def a_pointer_for_each_tensor():
+    first, second = ptx.global_ptrs(TensorSpec("m"), TensorSpec("p"))
+    assert first.dtype == second.dtype == b64
+    ptx.ld(f32, reg.scalar(f32), ptx.addr(second, -4))
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)

@@ -103,7 +103,7 @@ def test_auto_asks_the_device_and_says_so_when_there_is_none(monkeypatch):
     with pytest.raises(RuntimeError, match=r"detect_arch.*arch='sm_90a'"):
         kernel(lambda: None, arch="auto")
     for capability, arch in {(8, 0): "sm_80", (9, 0): "sm_90a", (10, 0): "sm_100a", (10, 1): "sm_101a",
-                             (10, 3): "sm_103a", (11, 0): "sm_110a", (12, 0): "sm_120"}.items():
+                             (10, 3): "sm_103a", (11, 0): "sm_110a", (12, 0): "sm_120", (12, 1): "sm_121"}.items():
         monkeypatch.setattr(device, "_from_driver", lambda c=capability: c)
         device.detect_arch.cache_clear()
         assert device.detect_arch().startswith(arch), capability
@@ -253,6 +253,8 @@ def an_else_alone():
 ERRORS = [
     ("outside a trace", lambda: reg.scalar(f32), RuntimeError, "No active kernel trace"),
     ("unknown parameter", lambda: add_constant.ptx(BN=1), TypeError, "no template parameter BN.*BM.*N"),
+    ("unknown, with all there is", lambda: kernel(lambda x, *, BM=1: None, in_specs=[Tile("N", f32)], raw_params=[
+        ("u32", "count")]).ptx(FOO=1, BAR=2), TypeError, "FOO, BAR; .*'BM'.*'N'.*'count'"),
     ("size that is no int", lambda: add_constant.ptx(N="64"), TypeError, "N='64'"),
     ("call without specs", lambda: kernel(lambda: None)(), NotImplementedError, "in_specs"),
     ("too few inputs", launched(), TypeError, "takes 1 input"),
@@ -274,9 +276,17 @@ ERRORS = [
     ("operator on f16", traced(lambda: reg.scalar(f16) * 2), TypeError, "f16"),
     ("operator on u16", traced(lambda: reg.scalar(u16) + 1), TypeError, "u16"),
     ("operand", traced(lambda: ptx.inst.mov.u32(reg.scalar(u32), object())), TypeError, "no PTX operand"),
+    ("cache of a load", traced(lambda: ptx.ld(f32, reg.scalar(f32), "x", cache="nowhere")), ValueError, "nowhere"),
+    ("cache of a store", traced(lambda: ptx.st(f32, "x", reg.scalar(f32), cache="nc")), ValueError, "nc"),
     ("header", lambda: parse(".target sm_80\n"), ParseError, r"Parse error at 1:1"),
     ("character", lambda: parse(".version 8.5\n.target sm_80\n\x01"), LexError, "3:1"),
 ]
+
+
+def test_machine_code_without_the_tools_says_where_they_come_from(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYPTX_PTXAS", str(tmp_path / "nothing"))
+    with pytest.raises(RuntimeError, match="CUDA toolkit"):
+        kernel(lambda: ptx.ret(), arch="sm_90a").sass()
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [e[1:] for e in ERRORS], ids=[e[0] for e in ERRORS])

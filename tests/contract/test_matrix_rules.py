@@ -6,7 +6,7 @@ import pytest
 from support.tracing import Cases, accept, module_of, trace, written
 
 from pyptx import ptx, reg, smem, types
-from pyptx.types import b32, b64, bf16, e4m3, f16, f32, pred, s32, tf32, u8, u32, u64
+from pyptx.types import b32, b64, bf16, e4m3, f16, f32, pred, s32, tf32, u8, u16, u32, u64
 
 writes = Cases()
 
@@ -201,6 +201,18 @@ def test_matrices_in_dynamic_memory_keep_their_offset():
     assert [line.split()[1 if "st" in line[:2] else -1].strip(",;") for line in lines if "matrix" in line] == [
         "[%r5]", "[%r7]", "[%r9]"]
     accept(module_of({"k": trace(body, force_dynamic_smem=True)}, "sm_90a"))
+
+
+@writes("""
+    @%p0 bar.sync 2;
+    bar.sync 3, 64;
+    @!%p0 cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [smem_0], [%rd0, {0, 0, 1}], [mbar_0], %rs0;
+""")  # noqa: E501
+def barriers_and_multicasts_of_some():
+    some, mask = reg.scalar(pred), reg.scalar(u16)
+    ptx.named_barrier(2).sync(pred=some)
+    ptx.named_barrier(3, count=64).sync()
+    ptx.tma.load_3d_multicast(smem.alloc(f32, 64), reg.scalar(u64), 0, 64, smem.mbarrier(1)[0], mask, issuer=~some)
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)

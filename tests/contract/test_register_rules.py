@@ -147,6 +147,57 @@ def test_pairs_are_made_with_a_predicate_on_either_side():
     assert written(body) == ["elect.sync %r0|%p0, -1;"]
 
 
+@writes("""
+    mul.lo.u64 %rd2, %rd0, %rd1;
+    or.b64 %rd3, %rd0, %rd1;
+    xor.b64 %rd4, %rd0, 1;
+    shl.b64 %rd5, %rd0, 2;
+    cvt.u64.u32 %rd7, %r0;
+    add.s64 %rd6, %rd7, %rd0;
+    add.s64 %rd0, %rd0, 8;
+    sub.s64 %rd0, %rd0, %rd1;
+    mul.lo.u64 %rd0, %rd0, 3;
+    shl.b64 %rd0, %rd0, 1;
+    shr.u64 %rd0, %rd0, 1;
+    and.b64 %rd0, %rd0, 7;
+    xor.b64 %rd0, %rd0, 1;
+    or.b64 %rd0, %rd0, 1;
+    cvt.s64.s32 %rd8, %r1;
+    add.s64 %rd0, %rd0, %rd8;
+    add.s32 %r1, %r1, 4;
+    shr.s32 %r1, %r1, 2;
+""")
+def wide_and_signed_operators_also_in_place():
+    a, b, n, signed = reg.scalar(u64), reg.scalar(b64), reg.scalar(u32), reg.scalar(s32)
+    a * b, a | b, 1 ^ a, a << 2, n + a
+    a += 8
+    a -= b
+    a *= 3
+    a <<= 1
+    a >>= 1
+    a &= 7
+    a ^= 1
+    a |= 1
+    a += signed
+    signed += 4
+    signed >>= 2
+
+
+@writes("""
+    mov.b32 %r4, 3;
+    mov.b32 %r0, %r4;
+    add.u32 %r5, %r4, 1;
+    mov.b32 %r1, %r5;
+    mov.b32 %r2, %r5;
+""")
+def an_element_is_set_to_what_is_used_afterwards():
+    row = reg.array(b32, 4)
+    value = reg.scalar(b32, 3)
+    row[0] = value
+    row[1] = more = value + 1
+    row[2] = more
+
+
 @pytest.mark.parametrize("case", writes.cases, ids=str)
 def test_each_call_writes_its_lines(case):
     case.check()

@@ -8,7 +8,7 @@ import pytest
 from pyptx import Layout, TensorMap, Tile, kernel, ptx, reg, smem
 from pyptx.errors import LaunchError
 from pyptx.runtime.maps import map_of
-from pyptx.types import f16, f32, u32
+from pyptx.types import f16, f32, from_name, u32
 
 A = np.zeros((256, 128), np.float16)
 
@@ -31,6 +31,15 @@ def facts(m: TensorMap) -> tuple:
      ((2, 256, 64), (128, 256, 2), (1, 64, 72), None))])
 def test_a_tile_describes_the_map_of_a_matrix(tile, expected):
     assert facts(map_of(tile, A, {"BM": 16, "BK": 8})) == expected
+
+
+@pytest.mark.parametrize("name, element", [
+    ("u8", "u8"), ("u16", "u16"), ("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "s64"), ("bf16", "bf16"),
+    ("f32", "f32"), ("f64", "f64"), ("tf32", "tf32"), ("e4m3", "u8"), ("e5m2", "u8")])
+def test_every_type_of_a_tile_has_an_element_of_a_map(name, element):
+    dtype = from_name(name)
+    memory = np.zeros((64, 64), f"u{dtype.bits // 8}")
+    assert map_of(Tile("M", "K", dtype, tma_box=(8, 16)), memory, {}).element.name == element
 
 
 def test_a_whole_box_is_not_cut_to_the_array():

@@ -7,8 +7,10 @@ import torch
 from runtime.kernels import double_bf16, product, scale
 
 import pyptx
+from pyptx import Tile, kernel, ptx
 from pyptx.errors import LaunchError
 from pyptx.torch_support import differentiable_kernel
+from pyptx.types import from_name
 
 X = torch.arange(100, dtype=torch.float32)
 
@@ -29,6 +31,14 @@ def test_types_that_numpy_lacks():
     x = torch.randn(64).to(torch.bfloat16)
     y = double_bf16(x)
     assert y.dtype == torch.bfloat16 and torch.equal(y, 2 * x)
+
+
+@pytest.mark.parametrize("dtype", ["u16", "u32", "u64"])
+def test_unsigned_outputs_are_unsigned_tensors(dtype):
+    tile = Tile("N", from_name(dtype))
+    nothing = kernel(lambda x, y: ptx.ret(), arch="sm_80", in_specs=[tile], out_specs=[tile])
+    given = torch.zeros(4, dtype=getattr(torch, f"int{dtype[1:]}"))         # same width: taken
+    assert nothing(given).dtype == getattr(torch, f"uint{dtype[1:]}")
 
 
 def test_outputs_may_be_given():
