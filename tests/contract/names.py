@@ -372,7 +372,12 @@ CONTRACT = {
     """,
     "pyptx.codegen.sugar": "apply_sugar(module, *, kernel_name)",
     "pyptx.torch_support": "differentiable_kernel(fwd, bwd, *, save_for_backward=None, num_grad_inputs=None)",
-    "pyptx.jax_support": "ensure_ffi_registered()",
+    "pyptx.jax_support": """
+        compile_ptx_to_cubin(ptx, arch, kernel_name="", dynamic_smem_bytes=0)
+        ensure_ffi_registered()
+        shim_is_available()
+        shim_load_error()
+    """,
     "pyptx.cache": """
         CacheKey(fn_id, template_kwargs, input_shapes, arch)
         CacheKey.hash()

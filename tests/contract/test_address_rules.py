@@ -143,6 +143,14 @@ def a_pointer_for_each_tensor():
     ptx.ld(f32, reg.scalar(f32), ptx.addr(second, -4))
 
 
+def test_what_can_be_the_base_of_an_address():
+    def body():
+        at, by = reg.scalar(u64), reg.scalar(u32)
+        for base, offset in ((at, None), (at, by), ("sym", 8), (TensorSpec("x"), None), (ptx.addr(at, 4), 4)):
+            ptx.inst.prefetch.global_.L2(ptx.addr(base, offset))
+    assert [line.split()[-1] for line in written(body)] == ["[%rd0];", "[%rd0+%r0];", "[sym+8];", "[x];", "[%rd0+8];"]
+
+
 @pytest.mark.parametrize("case", writes.cases, ids=str)
 def test_each_call_writes_its_lines(case):
     case.check()

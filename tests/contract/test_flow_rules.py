@@ -8,7 +8,7 @@ from pyptx.emitter import emit
 from pyptx.errors import ShapeError
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.tracing.trace import trace_scope
-from pyptx.types import f32, f64, pred, u32
+from pyptx.types import b32, b64, f32, f64, pred, s32, u32, u64
 
 
 def statements(body):
@@ -80,6 +80,14 @@ def test_a_pipeline_goes_on_from_registers_it_is_given():
 def test_a_loop_that_cannot_be_unrolled(total, unroll, error):
     with pytest.raises(error):
         trace(lambda: ptx.kloop(total, unroll=unroll, body=lambda: None))
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [(b32, "u32"), (u32, "u32"), (s32, "s32"), (b64, "u64"), (u64, "u64")])
+def test_an_unrolled_loop_compares_in_the_type_of_its_count(dtype, kind):
+    lines = written(lambda: ptx.kloop(reg.scalar(dtype), unroll=2, body=ptx.ret))
+    assert [line.split()[0] for line in lines if line.startswith("setp")] == [
+        f"setp.{compare}.{kind}" for compare in ("ge", "ne", "ne", "ne")]
+    assert sum(line == "ret;" for line in lines) == 3
 
 
 def test_what_ends_in_front_of_a_module_is_written_as_ptxas_reads_it():

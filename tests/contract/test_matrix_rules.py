@@ -215,6 +215,51 @@ def barriers_and_multicasts_of_some():
     ptx.tma.load_3d_multicast(smem.alloc(f32, 64), reg.scalar(u64), 0, 64, smem.mbarrier(1)[0], mask, issuer=~some)
 
 
+@writes("""
+    mov.u32 %r2, 1;
+    setp.ne.b32 %p1, %r2, 0;
+    tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p1;
+    tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
+    setp.ne.b32 %p2, %r1, 0;
+    tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p2;
+""", "sm_100a", (8, 6))
+def the_predicate_goes_before_the_scale_of_the_accumulator():
+    d, idesc, a, b, keep = reg.scalar(b32), reg.scalar(b32), reg.scalar(b64), reg.scalar(b64), reg.scalar(pred)
+    ptx.tcgen05.mma(d, a, b, idesc, pred_operand=True, scale_d=False)
+    ptx.tcgen05.mma(d, a, b, idesc, pred_operand=keep, scale_d=1)
+    ptx.tcgen05.mma(d, a, b, idesc, scale_d=idesc, enable_input_d=False)
+
+
+@writes("""
+    shr.u64 %rd2, %rd1, 4;
+    and.b64 %rd2, %rd2, 16383;
+    mov.b64 %rd3, 4611686293305360384;
+    or.b64 %rd2, %rd2, %rd3;
+    and.b32 %r1, %r0, 262016;
+    shr.u32 %r2, %r1, 4;
+    cvt.u64.u32 %rd4, %r2;
+    or.b64 %rd4, %rd4, 4611686293305360384;
+    mov.u64 %rd5, smem_0;
+    add.s64 %rd6, %rd5, 64;
+    shr.u64 %rd7, %rd6, 4;
+    and.b64 %rd7, %rd7, 16383;
+    mov.b64 %rd8, 4611686293305360384;
+    or.b64 %rd7, %rd7, %rd8;
+""")
+def descriptors_of_wide_addresses_and_symbols():
+    _, wide, narrow = reg.scalar(u64), reg.scalar(u64), reg.scalar(u32)
+    fields = dict(leading_byte_offset=16, stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B)
+    ptx.wgmma.make_descriptor(wide, **fields)
+    ptx.wgmma.masked_descriptor(narrow)
+    ptx.wgmma.make_descriptor(smem.alloc(bf16, (64, 64)), addr_byte_offset=64, **fields)
+
+
+@pytest.mark.parametrize("wrong", [{"leading_bytes": 8}, {"version": 8}, {"base_offset": 8}, {"lbo_mode": 2}])
+def test_fields_of_a_blackwell_descriptor_out_of_range_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        trace(lambda: ptx.tcgen05.descriptor(reg.scalar(u32), stride_bytes=1024, **wrong))
+
+
 @pytest.mark.parametrize("case", writes.cases, ids=str)
 def test_each_call_writes_its_lines(case):
     case.check()
