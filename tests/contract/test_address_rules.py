@@ -143,6 +143,11 @@ def a_pointer_for_each_tensor():
     ptx.ld(f32, reg.scalar(f32), ptx.addr(second, -4))
 
 
+def test_special_registers_by_name_are_32_bits_wide_unless_they_are_wider():
+    for name, dtype in (("%tid.x", u32), ("%laneid", u32), ("%nobody", u32), ("%clock64", u64)):
+        assert (ptx.sreg(name).name, ptx.sreg(name).dtype) == (name, dtype)
+
+
 def test_what_can_be_the_base_of_an_address():
     def body():
         at, by = reg.scalar(u64), reg.scalar(u32)

@@ -260,6 +260,22 @@ def test_fields_of_a_blackwell_descriptor_out_of_range_are_refused(wrong):
         trace(lambda: ptx.tcgen05.descriptor(reg.scalar(u32), stride_bytes=1024, **wrong))
 
 
+@writes("""
+    stmatrix.sync.aligned.m8n8.x1.shared::cta.b16 [smem_0], {%r0};
+    stmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 [smem_0], {%r0};
+""")
+def one_matrix_stored():
+    tile, fragment = smem.alloc(bf16, (8, 8)), reg.array(b32, 1)
+    ptx.stmatrix(smem=tile, regs=fragment, layout="x1")
+    ptx.stmatrix(smem=tile, regs=fragment, layout="x1.trans")
+
+
+def test_signs_of_an_instruction_descriptor_are_bits_13_and_14():
+    plain = ptx.tcgen05.make_instr_desc_f16bf16_f32()
+    for sides, bits in (({"scale_a": -1}, 1 << 13), ({"scale_b": -1}, 1 << 14)):
+        assert ptx.tcgen05.make_instr_desc_f16bf16_f32(ab_dtype=bf16, **sides) == plain | bits
+
+
 @pytest.mark.parametrize("case", writes.cases, ids=str)
 def test_each_call_writes_its_lines(case):
     case.check()
