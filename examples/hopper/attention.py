@@ -57,7 +57,8 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=
 
 
 def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
-    """See body; and for the backward pass sums (B x H x SP, f32): of each query the log2 of its sum of exponentials."""
+    """See body; and for the backward pass sums (B x H x SP, f32): of each query the log2 of its sum of exponentials, 0
+    from S on."""
     body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG)
 
 
@@ -70,6 +71,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
     consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS   # queries of a CTA
+    length = S if sums is None else sums.shape[2]       # queries that something is written for
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
 
     q_tile = smem.alloc(b8, q_bytes, align=1024)
@@ -82,7 +84,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     q_filled = ptx.mbarrier.array(reg.from_(q_full.name, u32), 0, 1)
     tid = reg.from_(ptx.special.tid.x(), u32)
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
-    row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
+    row = (-(-length // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
     blocks, whole = -(-T // BN), max(1, T // BN)        # blocks of keys; those that need no mask, and the first one
     if CAUSAL:
         whole = ((row + 1) // BN).max(1)
@@ -223,7 +225,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         for r in range(2):
             ptx.warp.reduce_sum(total[r], width=4)
             if sums is not None:
-                length, own_query = sums.shape[2], row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r
+                own_query = row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r
                 (place,), number = ptx.global_ptrs(sums), reg.scalar(f32)
                 ptx.inst.lg2.approx.f32(number, total[r])
                 ptx.inst.fma.rn.f32(number, largest[r], scale, number)
@@ -265,7 +267,7 @@ def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
     return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
                   in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
                   out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
-                  grid=lambda B, H, S, D: (-(-S // (ROWS * CONSUMERS.get(D, 2))), H, B), block=(THREADS, 1, 1),
+                  grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B), block=(THREADS, 1, 1),
                   reqntid=(THREADS, 1, 1))
 
 
