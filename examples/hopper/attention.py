@@ -267,8 +267,8 @@ def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
     return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
                   in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
                   out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
-                  grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B), block=(THREADS, 1, 1),
-                  reqntid=(THREADS, 1, 1))
+                  grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B),
+                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 attention = attention_of(bf16)
