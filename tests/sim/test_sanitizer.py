@@ -9,6 +9,8 @@ from sim.test_compiled_kernels import CORPUS, KERNELS
 
 from pyptx import parser, sim
 
+# CUB's merge loads the key behind the last one of a run before it knows that there is none, and does not use it.
+READ_TOO_FAR = {("nvcc/blocks.sm_90.ptx", "warp_merge_sort"): {"uninitialised"}}
 FEW = [row for k, row in enumerate(KERNELS) if k % 6 == 0]
 
 
@@ -25,10 +27,10 @@ def _seen(file: str, entry: str, name: str, schedule: str) -> set[str]:
 
 @pytest.mark.parametrize("file, entry, name", FEW, ids=lambda value: value)
 def test_nothing_is_seen_in_kernels_of_compilers(file, entry, name):
-    assert not _seen(file, entry, name, "eager")
+    assert _seen(file, entry, name, "eager") == READ_TOO_FAR.get((file, entry), set())
 
 
 @pytest.mark.slow
 def test_nothing_is_seen_in_any_kernel_of_compilers_in_any_schedule():
     assert not {(file, entry) for file, entry, name in KERNELS for schedule in ("eager", "late")
-                if _seen(file, entry, name, schedule)}
+                if _seen(file, entry, name, schedule) != READ_TOO_FAR.get((file, entry), set())}

@@ -90,10 +90,11 @@ int read_tile(Ctx *x, const Cta *cta, const Tile *t, u32 format, u32 row, u32 ro
 // The chunks that read_tile would read, told to the sanitizer; `agent` is an Agent.
 void watch_tile(Ctx *x, void *agent, const Cta *cta, const Tile *t, u32 format, u32 row, u32 rows, u32 k) {
     u32 per = 128 / format_bits(format), status = x->status;
+    u32 held = format == E_E2M1_PADDED ? 8 : format == E_E3M2_PADDED || format == E_E2M3_PADDED ? 12 : 16;   // bytes of a chunk that mean something
     for (u32 r = t->mn ? row / per : row, end = t->mn ? (row + rows + per - 1) / per : row + rows; r < end; r++)
         for (u32 c = 0; c < (t->mn ? k : (k + per - 1) / per); c++) {
             const u8 *p = t->mn ? chunk_mn(x, cta, t, c, r) : chunk_k(x, cta, t, r, c);
-            if (p) watch_shared(x, agent, cta, (u64)(p - cta->smem), 16);
+            if (p) watch_shared(x, agent, cta, (u64)(p - cta->smem), held);
             else x->status = status;                                     // it is reported where it is read
         }
 }
