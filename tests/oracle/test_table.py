@@ -130,7 +130,7 @@ def refusals(statements: list[str], target: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [7, 8])
+@pytest.mark.parametrize("seed", [7])
 def test_what_ptxas_refuses_of_oddities_is_refused(ptxas: Ptxas, seed: int) -> None:
     """ptxas overlooks much that the manual does not have, so the other way round only 95 of 100 agree."""
     rng, groups = random.Random(seed), defaultdict(list)
