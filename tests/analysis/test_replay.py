@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyptx.analysis.model.constants import Constants
-from pyptx.analysis.model.replay import Memory, replay
-from pyptx.analysis.model.replaystate import Span
+from pyptx.analysis.model.replay import replay
+from pyptx.analysis.model.replaystate import Memory, Span
 from pyptx.analysis.model.rings import Ring
 from pyptx.analysis.model.steps import Kind, Operation, one_after_another
 

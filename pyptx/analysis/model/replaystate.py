@@ -1,16 +1,17 @@
-"""What the replay of an SM knows at a time: its memory system, its teams of warps, the phases of its rings."""
+"""What the replay of an SM knows at a time: its memory system, its teams of warps, and what came out so far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pyptx.analysis.model.steps import Operation
+from pyptx.analysis.model.steps import Kind, Operation
 
-__all__ = ["UNITS", "Memory", "Phases", "Run", "Span", "Team"]
+__all__ = ["UNITS", "Cta", "Memory", "Record", "Run", "Span", "Team"]
 
 UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
+Cta = tuple[int, int]                           # its place on the SMs, and the how manieth there
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,11 @@ class Run:
 class Team:
     """Where a team is."""
 
-    __slots__ = ("about", "at", "computes", "copies", "ends", "extra", "groups", "marks", "now", "number", "operations",
-                 "pending", "products", "rank", "scoreboards", "turns", "uses", "waits")
+    __slots__ = ("at", "computes", "cta", "ends", "extra", "groups", "marks", "now", "number", "operations", "pending",
+                 "products", "rank", "scoreboards", "turns", "waits")
 
-    def __init__(self, number: int, rank: int, operations: Sequence[Operation]):
-        self.number, self.rank, self.operations = number, rank, operations
+    def __init__(self, number: int, rank: int, cta: Cta, operations: Sequence[Operation]):
+        self.number, self.rank, self.cta, self.operations = number, rank, cta, operations
         self.at, self.now, self.extra = 0, 0.0, 0.0
         self.scoreboards: list[tuple[float, str]] = [(0.0, "")] * 6
         self.pending = 0.0                      # when the copies and stores not yet in a group are done
@@ -75,20 +76,43 @@ class Team:
         self.products: list[float] = []         # when each group of matrix products is
         self.ends = 0.0                         # of the newest product of tcgen05
         self.waits: dict[int, int] = {}         # ring -> phases waited for
-        self.uses: dict[object, int] = {}       # barrier -> times
-        self.marks: dict[int, float] = {}
-        self.turns: frozenset[int] = frozenset()        # rings that it waits for
+        self.marks: dict[int, float] = {}       # loop -> when the turns that stand for those left out began
+        self.turns = frozenset(op.about.number for op in operations if op.kind == Kind.RING_WAIT and op.about)
         self.computes = False                   # on the unit that the kernel is about, so that its waits matter
 
+    @property
+    def over(self) -> bool:
+        return self.at >= len(self.operations)
 
-class Phases:
-    """Phases of one ring of one CTA."""
+    def way(self) -> Iterator[tuple[Cta, Operation]]:
+        """All its operations, with the CTA each belongs to."""
+        place, number = self.cta
+        for op in self.operations:
+            if op.kind == Kind.NEXT:
+                number += 1
+            else:
+                yield (place, number), op
 
-    __slots__ = ("done", "expects", "given", "parts", "sleepers")
 
-    def __init__(self):
-        self.parts: dict[int, int] = {}         # team -> completions it gives to a phase
-        self.given: dict[int, int] = {}         # team -> completions so far
-        self.done: list[float] = []             # when each phase is over, as far as is known
-        self.expects = 1
-        self.sleepers: list[tuple[Team, int]] = []
+class Record:
+    """The result as it grows, and what happened, for whoever asked for a log."""
+
+    def __init__(self, log: list[Span] | None):
+        self.run, self.log = Run(), log
+
+    def works(self, rank: int, unit: str, start: float, cycles: float) -> None:
+        """A unit of an SM is at work."""
+        self.run.busy[unit] += cycles
+        if self.log is not None:
+            self.log.append(Span(-1 - rank, unit, start, start + cycles))
+
+    def loses(self, team: Team, why: str, start: float, end: float) -> None:
+        """A team waits; why: "" for its own fixed latencies."""
+        if team.computes and why:
+            self.run.lost[why] = self.run.lost.get(why, 0.0) + end - start
+        self.waits(team, why or "fixed latencies", start, end)
+
+    def waits(self, team: Team, what: str, start: float, end: float) -> None:
+        """A wait that counts for nothing, or has been counted."""
+        if self.log is not None:
+            self.log.append(Span(team.number, what, start, end))
