@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Any
 
 from pyptx.errors import LaunchError, ShapeError
 from pyptx.types import PtxType
 
-__all__ = ["Layout", "Tile", "unify_envs"]
+__all__ = ["Layout", "Tile", "named", "unify_envs"]
 
 _ARRAY_NAMES = {"float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16", "int8": "s8", "int16": "s16",
                 "int32": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
@@ -188,3 +190,27 @@ def unify_envs(envs: Iterable[Mapping[str, int]]) -> dict[str, int]:
             if merged.setdefault(name, size) != size:
                 raise LaunchError(f"conflicting sizes for {name!r}: {merged[name]} and {size}")
     return merged
+
+
+def named(function: Callable, sizes: Mapping[str, int], template: Mapping[str, Any] | None = None, *,
+          behind: int = 0) -> tuple[dict[str, Any], list[str]]:
+    """The sizes and template values that a user's function names, and its other parameters without a default value.
+    One that takes any (`**sizes`) gets all sizes.
+
+    Args:
+        behind: how many parameters it has before those.
+    """
+    known, given, missing = {**(template or {}), **sizes}, {}, []
+    for name, parameter in _parameters(function)[behind:]:
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            given = {**sizes, **given}
+        elif name in known and parameter.kind is not Parameter.POSITIONAL_ONLY:
+            given[name] = known[name]
+        elif parameter.default is Parameter.empty:
+            missing.append(name)
+    return given, missing
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable) -> tuple[tuple[str, Parameter], ...]:
+    return tuple(signature(function).parameters.items())

@@ -81,8 +81,8 @@ static XLA_FFI_Error *fail(const XLA_FFI_CallFrame *frame, const char *message) 
     return frame->api->XLA_FFI_Error_Create(&args);
 }
 
-static int answers_metadata(const XLA_FFI_CallFrame *frame) {
-    for (XLA_FFI_Extension_Base *e = frame->extension_start; e; e = e->next)
+static int answers_metadata(XLA_FFI_CallFrame *frame) {
+    for (__typeof__(frame->extension_start) e = frame->extension_start; e; e = e->next)     /* named anew in jaxlib 0.11 */
         if (e->type == XLA_FFI_Extension_Metadata) {
             XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)e)->metadata;
             metadata->api_version.major_version = XLA_FFI_API_MAJOR;

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from pyptx.errors import LaunchError
 from pyptx.kernel.declaration import Declaration, Grid
 from pyptx.runtime import Dim3, Runtime, dim3
 from pyptx.runtime.arrays import Arrays
-from pyptx.specs import Tile, unify_envs
+from pyptx.specs import Tile, named, unify_envs
 
 __all__ = ["Binding", "Bound"]
 
@@ -241,21 +240,10 @@ class Binding:
         """A callable gets the sizes and template values it names; sizes by position when it names others."""
         if not callable(value):
             return dim3(value, what)
-        known = {**template, **env}
-        wanted = _parameters_of(value)
-        if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
-            result = value(**env)
-        elif all(name in known for name, p in wanted.items() if p.default is p.empty):
-            result = value(**{name: known[name] for name in wanted if name in known})
-        else:
-            result = value(*env.values())
+        given, missing = named(value, env, template)
+        result = value(*env.values()) if missing else value(**given)
         try:
             return dim3(tuple(result)[:3] if isinstance(result, Sequence) else result, what)
         except LaunchError as wrong:
             sizes = ", ".join(f"{name}={size}" for name, size in env.items())
             raise LaunchError(f"{self.name}: {wrong.message}, for {sizes}") from None
-
-
-@lru_cache(maxsize=256)
-def _parameters_of(function: Callable) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(function).parameters

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from inspect import Parameter, signature
 from typing import Any
 
 from pyptx.errors import LaunchError, PtxError
-from pyptx.specs import Layout, Tile
+from pyptx.specs import Layout, Tile, named
 from pyptx.tensor_map import TensorMap
 
 __all__ = ["map_of", "maps_of"]
@@ -73,12 +72,11 @@ def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
 
 def _own(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
     """What the Tile's own function makes of the array and of the sizes and template parameters that it names."""
-    named = {p.name: p for p in list(signature(tile.tensor_map).parameters.values())[1:]}
-    missing = [name for name, p in named.items() if name not in sizes and p.default is Parameter.empty]
+    given, missing = named(tile.tensor_map, sizes, behind=1)
     if missing:
         raise LaunchError(f"tensor_map of {tile} takes {missing[0]!r}, which is neither a size nor a template "
                           f"parameter; known: {', '.join(sizes) or 'none'}")
-    made = tile.tensor_map(array, **{name: sizes[name] for name in named if name in sizes})
+    made = tile.tensor_map(array, **given)
     if not isinstance(made, TensorMap):
         raise LaunchError(f"tensor_map of {tile} gave {made!r}; expected a pyptx.TensorMap")
     return made

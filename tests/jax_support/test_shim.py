@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -156,7 +157,6 @@ def frame_of(handle: int, addresses: list[int], *, stream: int, device: int, sta
 def header_order() -> dict[str, int]:
     """Places, in pointers, of the functions in XLA_FFI_Api as the header lists them."""
     import re
-    from pathlib import Path
     text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
     body = text[text.index("struct XLA_FFI_Api {"):]
     names = re.findall(r"_XLA_FFI_API_STRUCT_FIELD\((\w+)\)", body)
@@ -196,6 +196,18 @@ def test_it_is_compiled_once_and_says_why_it_cannot_be(monkeypatch, tmp_path):
     with pytest.raises(MissingToolError, match="not today"):
         shim.built()
     assert not list(library.parent.glob("tmp*"))
+
+
+def test_it_is_compiled_against_headers_old_and_new(monkeypatch, tmp_path):
+    """jaxlib 0.11 gave the extension of a frame another name."""
+    old, new = "XLA_FFI_Extension_Base", "XLA_FFI_InternalExtension"
+    text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+    header = tmp_path / "xla" / "ffi" / "api" / "c_api.h"
+    header.parent.mkdir(parents=True)
+    header.write_text(text.replace(old, new) if old in text else text.replace(new, old))
+    monkeypatch.setattr(jax.ffi, "include_dir", lambda: str(tmp_path))
+    monkeypatch.setattr(shim.jaxlib, "__version__", "of a test")
+    shim.built().unlink()
 
 
 def test_ptx_text_is_loaded_under_the_name_existing_code_calls():

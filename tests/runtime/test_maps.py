@@ -71,6 +71,9 @@ def test_a_tile_may_make_its_map_itself():
     def turned(array, K, BM, DEPTH=8):
         return TensorMap(array, (BM, DEPTH), shape=(K, 32), strides=(64,))
     assert facts(map_of(Tile("M", "K", f16, tensor_map=turned), A, {"BM": 8})) == ((128, 32), (64, 2), (8, 8), None)
+    def any_of_them(array, **sizes):
+        return turned(array, **{"BM": 16, **{k: v for k, v in sizes.items() if k != "M"}})
+    assert facts(map_of(Tile("M", "K", f16, tensor_map=any_of_them), A, {}))[2] == (16, 8)
     with pytest.raises(LaunchError, match="takes 'BM', which is neither a size nor a template parameter; known: M, K"):
         map_of(Tile("M", "K", f16, tensor_map=turned), A, {})
     with pytest.raises(LaunchError, match=r"tensor_map of Tile\(M, K, f16\) gave 3; expected a pyptx.TensorMap"):
