@@ -50,7 +50,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=3, GROUP=8, CTAS=148):
     roles.begin()
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, 1, 0, BM, BN)
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN)
 
     with ptx.if_(roles.tid == COPIES):
         for tile in ptx.range_(first_tile, tiles, CTAS):

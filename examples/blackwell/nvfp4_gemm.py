@@ -22,7 +22,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from examples.hopper.tiles import Ring, grouped, meet
+from examples.hopper.tiles import Ring, meet, place
 from examples.products import check_choices, check_lines, check_memory
 from examples.vectors import both, store, wide
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -60,14 +60,12 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
     meet()
 
     def corner(tile: Reg) -> tuple[Reg, Reg]:
-        """First row and first column of a tile."""
-        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
-        return down * BM, across * BN
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN)
 
     tiles = first_tile, tiles_down * tiles_across, grid(M, N, BN, CTAS)
     copy = ptx.cp.async_bulk.tensor_2d.shared_cta_global_tile           # into this CTA; .shared::cluster costs a stack
     with ptx.if_(tid >= 32 * CONSUMERS):
-        with ptx.if_(lane == 0):
+        with ptx.if_(tid == 32 * CONSUMERS):            # by this ptxas knows that it is one thread
             for tile in ptx.range_(*tiles):
                 row, column = corner(tile)
                 for k in ptx.range_(0, K // 256):
@@ -112,13 +110,13 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
                 ring.give_back(stage, lane)
             row, column = corner(tile)
             row, column = row + (warp_row + g), column + (warp_column + ((lane & 3) << 1))
-            place = to_c + wide(row, N * c.dtype.bits // 8) + wide(column, c.dtype.bits // 8)
+            at = to_c + wide(row, N * c.dtype.bits // 8) + wide(column, c.dtype.bits // 8)
             for i, line in enumerate(sums):
                 for below in (0, 8):
                     inside_row = row + (i * 16 + below) < M if M % BM else None
                     for j, total in enumerate(line):
                         values = [value * alpha for value in total[below // 4:below // 4 + 2]]
-                        store(place, values, c.dtype, both(inside_row, column + j * 8 < N if N % BN else None),
+                        store(at, values, c.dtype, both(inside_row, column + j * 8 < N if N % BN else None),
                               offset=((i * 16 + below) * N + j * 8) * c.dtype.bits // 8)
 
 

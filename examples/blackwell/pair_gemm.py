@@ -44,7 +44,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=4, GROUP=8, CTAS=148):
     roles.begin()
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, PAIR, roles.rank, BM, BN)
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, PAIR, roles.rank)
 
     with ptx.if_(roles.tid == COPIES):
         for tile in ptx.range_(first_tile, tiles, pairs):
@@ -53,9 +53,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=4, GROUP=8, CTAS=148):
             for step in ptx.range_(0, steps):
                 roles.copy(a, b, row, column, step * BK)
 
-    leader = reg.scalar(u32)
-    ptx.inst.selp.u32(leader, roles.tid, 0, roles.rank == 0)            # the thread that starts products
-    with ptx.if_(leader == MULTIPLIES):
+    with ptx.if_(roles.rank == 0), ptx.if_(roles.tid == MULTIPLIES):    # the thread that starts products
         descriptors = roles.descriptors(a.dtype)
         for _ in ptx.range_(first_tile, tiles, pairs):
             roles.multiply(steps, *descriptors)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, grouped, meet
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import TensorMap, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
@@ -58,14 +58,11 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, G
     meet()
 
     def corner(tile: Reg) -> tuple[Reg, Reg]:
-        """First pixel and first filter of a tile."""
-        down, across = grouped(tile, tiles_down, tiles_across, GROUP)
-        return down * BM, across * BN
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN)
 
-    gives = BM * BN > 128 * 64                          # registers; smaller tiles do with what a thread starts with
+    sums = BM * BN // (128 * CONSUMERS)                 # of a consumer's thread
     with ptx.if_(tid < 128):
-        if gives:
-            ptx.setmaxnreg_dec(40)
+        set_registers(40, sums)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CTAS)):
                 pixel, column = corner(tile)
@@ -84,8 +81,7 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, G
                                 ptx.cp.async_bulk.tensor_3d(dst=to_a + (a_bytes + j * LINE), src=w.tma_desc(),
                                                             mbar=ready, coord=(column + j, c, r * S + s))
     with ptx.else_():
-        if gives:
-            ptx.setmaxnreg_inc(232)
+        set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS                          # of this consumer
         parts = Product(ring, consumer, rows, BM, BN, BOX, x.dtype)

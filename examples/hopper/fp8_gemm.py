@@ -28,7 +28,7 @@ import ml_dtypes
 import numpy as np
 
 from examples.hopper.boxes import Boxes, box_place
-from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_ROWS, Ring, meet, place
+from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_ROWS, Ring, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
@@ -70,10 +70,12 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
     meet(CLUSTER)
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, CLUSTER, rank, BM, BN)
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
 
+    width = min(BN, BLOCK)                              # columns that have one scale
+    values = (BN + width) // 2                          # of a consumer's thread: sums, and what one product gives
     with ptx.if_(tid < 128):
-        ptx.setmaxnreg_dec(40)
+        set_registers(40, values)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = own_part(tile)
@@ -90,9 +92,8 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                                                     coord=(step * BLOCK, column + own + j),
                                                     multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
     with ptx.else_():
-        ptx.setmaxnreg_inc(232)
+        set_registers(232, values)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        width = min(BN, BLOCK)                          # columns that have one scale
         part = reg.wgmma_frag(m=WGMMA_ROWS, n=width, dtype=f32)
         sums = [reg.array(f32, len(part)) for _ in range(BN // width)]
         rows = [reg.array(b32, 4) for _ in range(BLOCK // WGMMA_K)]

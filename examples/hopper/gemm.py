@@ -59,7 +59,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     ptx.bar.sync(0)
 
     position = ptx.pipeline(STAGES)
-    gives = BM * BN > 128 * 64                          # registers; smaller tiles do with what a thread starts with
+    gives = BM * BN > 128 * 128                         # registers; smaller tiles do with what a thread starts with
     with ptx.if_(tid < 128):
         if gives:
             ptx.setmaxnreg_dec(40)

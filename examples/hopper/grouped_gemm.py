@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
@@ -66,7 +66,7 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
         down, across = groups.find(tile)
         return groups.first + (down * CLUSTER + rank) * BM, across * BN
     with ptx.if_(tid < 128):
-        ptx.setmaxnreg_dec(40)
+        set_registers(40, BN // 2)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles, clusters):
                 row, column = own_part(tile)
@@ -83,7 +83,7 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
                                                     coord=(column + own + j, k, groups.group),
                                                     multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
     with ptx.else_():
-        ptx.setmaxnreg_inc(232)
+        set_registers(232, BN // 2)                     # sums of a thread
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         parts = Product(ring, consumer, WGMMA_ROWS, BM, BN, BK, a.dtype)
         for tile in ptx.range_(first_tile, tiles, clusters):

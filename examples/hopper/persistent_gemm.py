@@ -24,7 +24,7 @@ CTA on an SM.
 from __future__ import annotations
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory, compare_product
 from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg
@@ -59,10 +59,11 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     meet(CLUSTER)                                       # nobody arrives at a barrier that is not set up
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, CLUSTER, rank, BM, BN)
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
 
+    sums = BM * BN // (128 * CONSUMERS)                 # of a consumer's thread
     with ptx.if_(tid < 128):
-        ptx.setmaxnreg_dec(40)
+        set_registers(40, sums)
         with ptx.if_(tid == 0):
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = own_part(tile)
@@ -79,7 +80,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
                                                     coord=(column + own + j, k),
                                                     multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
     with ptx.else_():
-        ptx.setmaxnreg_inc(232)
+        set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS                          # of this consumer
         parts = Product(ring, consumer, rows, BM, BN, BK, a.dtype)

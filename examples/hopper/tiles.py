@@ -8,7 +8,7 @@ from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, f32, u32
 
 __all__ = ["BOX", "LINE", "MOST_BYTES", "SWIZZLED", "WGMMA_BYTES", "WGMMA_K", "WGMMA_ROWS", "Buffer", "Product",
-           "Ring", "divided", "grouped", "meet", "place"]
+           "Ring", "divided", "grouped", "meet", "place", "set_registers"]
 
 LINE = 128                      # bytes of a row of a box in shared memory, and of the swizzle
 BOX = LINE // 2                 # columns of a box of 16-bit numbers
@@ -29,11 +29,11 @@ def grouped(tile: Reg, tiles_down: int, tiles_across: int, group: int) -> tuple[
     return first + down, across
 
 
-def place(tile: Reg, down: int, across: int, group: int, cluster: int, rank: Reg | int, rows: int,
-          columns: int) -> tuple[Reg, Reg]:
+def place(tile: Reg, down: int, across: int, group: int, rows: int, columns: int, cluster: int = 1,
+          rank: Reg | int = 0) -> tuple[Reg, Reg]:
     """First row and column of what the CTA of a rank has of a tile: a cluster's tile has `rows` rows for each CTA."""
     row, column = grouped(tile, down, across, group)
-    return (row * cluster + rank) * rows, column * columns
+    return (row * cluster + rank if cluster > 1 else row) * rows, column * columns
 
 
 def divided(number: Reg, by: int | Reg) -> tuple[Reg, Reg]:
@@ -42,6 +42,14 @@ def divided(number: Reg, by: int | Reg) -> tuple[Reg, Reg]:
     ptx.inst.div.u32(quotient, number, by)
     ptx.inst.rem.u32(rest, number, by)
     return quotient, rest
+
+
+def set_registers(registers: int, sums: int) -> None:
+    """Change how many registers the threads of this warpgroup have, where a consumer's has more than 64 sums. For fewer
+    the 168 that three warpgroups start with are enough, and ptxas ignores setmaxnreg.
+    """
+    if sums > 64:
+        ptx.setmaxnreg(registers, inc=registers > 168)
 
 
 def meet(cluster: int = 1) -> None:

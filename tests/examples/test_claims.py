@@ -55,6 +55,13 @@ def cost(kernel, **params):
     return used, Counter(line.opcode.partition(".")[0] for line in compiled.sass), fits
 
 
+def once_for_each_thread(sass) -> set[str]:
+    """Asynchronous instructions in loops that ptxas made: it did not see that only one thread comes there."""
+    loops = [(line.target_address, line.address) for line in sass if line.opcode.startswith("BRA.U.ANY")]
+    return {line.opcode for line in sass for first, last in loops
+            if first <= line.address <= last and line.opcode.startswith(("UTC", "UTMALDG"))}
+
+
 def marks(path: str):
     return pytest.mark.slow if "/" in path else ()      # ptxas takes seconds for them
 
@@ -75,13 +82,15 @@ def claimed(path: str) -> tuple[int, int, int]:
 @pytest.mark.parametrize("path, name, sizes, registers, ctas, mix",
                          [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS])
 def test_it_costs_what_it_should(example, path: str, name: str, sizes, registers: int, ctas: int, mix):
-    used, opcodes, fits = cost(getattr(example(path), name), **sizes)
+    kernel = getattr(example(path), name)
+    used, opcodes, fits = cost(kernel, **sizes)
     assert used.spill_stores == used.spill_loads == used.stack_bytes == 0
+    assert not once_for_each_thread(kernel.compile(**sizes).sass)
     assert used.registers <= registers
     told, shared, on_an_sm = claimed(path)
     assert told - 8 <= used.registers <= told, "what the docstring says"
     assert fits.blocks == ctas == on_an_sm, fits
-    dynamic = getattr(example(path), name).variant(**sizes).dynamic_bytes
+    dynamic = kernel.variant(**sizes).dynamic_bytes
     assert abs((used.shared_bytes + dynamic) / 1024 - shared) < 1
     assert all(opcodes[opcode] >= count for opcode, count in mix.items()), opcodes
 

@@ -97,8 +97,10 @@ def test_sizes_they_cannot_take_are_named(example, path: str, sizes, message: st
 
 @pytest.mark.parametrize("path, sizes, instructions", [
     ("hopper/fp8_gemm", {"KB": 32, "NB": 32}, {"QGMMA", "FFMA", "UTMALDG", "UTMASTG", "STSM"}),
+    ("hopper/fp8_gemm", {"KB": 32, "NB": 32, "BN": 64, "CLUSTER": 1}, {"QGMMA"}),
     ("hopper/grouped_gemm", {"G": 8, "GP": 9}, {"HGMMA", "UTMALDG", "UTMASTG", "STSM", "STG"}),
-])
+    ("hopper/grouped_gemm", {"G": 8, "GP": 9, "BN": 64, "CLUSTER": 1}, {"HGMMA"}),
+], ids=str)
 def test_they_assemble_without_spills_or_complaints(example, path: str, sizes, instructions: set[str]):
     compiled = getattr(example(path), path.rpartition("/")[2]).compile(M=4096, N=4096, K=4096, **sizes)
     used = compiled.resources[compiled.name]

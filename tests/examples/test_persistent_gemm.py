@@ -56,7 +56,7 @@ def test_sizes_it_cannot_take_are_named(hopper, sizes, tiling, message: str):
 
 
 @pytest.mark.parametrize("tiling", [{}, *(pytest.param(tiling, marks=pytest.mark.slow) for tiling in (
-    {"CLUSTER": 1}, {"BM": 256, "BN": 128}, {"BN": 128, "BK": 128, "STAGES": 3}))], ids=str)
+    {"CLUSTER": 1}, {"BM": 256, "BN": 128}, {"BN": 128, "BK": 128, "STAGES": 3}, {"BN": 64, "CLUSTER": 1}))], ids=str)
 def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     compiled = hopper.persistent_gemm.compile(M=4096, N=4096, K=4096, **tiling)
     used = compiled.resources["persistent_gemm"]
