@@ -12,8 +12,8 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import f32, s32
 
-__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "raise_largest", "reference", "softmax_step",
-           "visible", "weigh"]
+__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "raise_largest", "reference", "scale_of",
+           "softmax_step", "visible", "weigh"]
 
 LOG2_E = math.log2(math.e)
 
@@ -78,14 +78,26 @@ def check_heads(name: str, S: int, T: int, D: int, causal: bool) -> None:
     """Raise ValueError for heads that no kernel here takes."""
     if D not in (64, 128):
         raise ValueError(f"{name}: head dimension D={D}; expected 64 or 128")
+    if T < 1:
+        raise ValueError(f"{name}: T={T}; queries need a key at least")
     if causal and S != T:
         raise ValueError(f"{name}: causal masks need as many keys as queries (S={S}, T={T})")
 
 
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False) -> np.ndarray:
+def scale_of(name: str, D: int, scale: float | None) -> float:
+    """The factor of scores, 1 / sqrt(D) unless given; ValueError for one that the largest score is not largest with."""
+    if scale is None:
+        return 1 / math.sqrt(D)
+    if not 0 < scale < math.inf:
+        raise ValueError(f"{name}: SCALE={scale}; expected a positive number")
+    return scale
+
+
+def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False,
+              scale: float | None = None) -> np.ndarray:
     """Attention in NumPy, in f32."""
     q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = q @ k.swapaxes(2, 3) / np.float32(math.sqrt(q.shape[3]))
+    scores = q @ k.swapaxes(2, 3) * np.float32(scale_of("reference", q.shape[3], scale))
     if causal:
         scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=3, keepdims=True))

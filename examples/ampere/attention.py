@@ -26,7 +26,7 @@ import math
 
 from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, visible, weigh
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, scale_of, visible, weigh
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import round_pair, wide
 from pyptx import Tile, kernel, ptx, reg, smem
@@ -53,7 +53,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=2, CAUSAL=False, SCALE=None):
     (H, S, D), T = q.shape[1:], k.shape[2]
     BN = 64 * 64 // D if BN is None else BN
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
-    scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    scale = LOG2_E * scale_of("attention", D, SCALE)
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
 
     memory = smem.alloc(b8, q_bytes + STAGES * 2 * block_bytes, align=1024)

@@ -29,7 +29,7 @@ import math
 from examples.blackwell.exponentials import Pairs
 from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, scale_of, visible
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import rounded
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -54,7 +54,7 @@ def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
     """
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
-    scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    scale = LOG2_E * scale_of("attention", D, SCALE)
     q_bytes, block_bytes = ROWS * D * 2, BN * D * 2
     of_tile = COLUMNS // TILES - D                      # columns of its scores, and of its weights, two to a column
     few = math.gcd(BN, PART)

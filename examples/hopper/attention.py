@@ -34,7 +34,7 @@ import math
 
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, visible, weigh
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, scale_of, visible, weigh
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import both, round_pair
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -44,11 +44,13 @@ from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
 CONSUMERS = {64: 3, 128: 2}     # warpgroups that multiply, of each head dimension
 REGISTERS = {64: (32, 160), 128: (24, 232)}             # of a thread that does not multiply, and of one that does
+MOST_KEYS = {64: 128, 128: 176}  # of a block: a thread has scores, weights and results in registers
 THREADS = 128 * 4
+AT_LAUNCH = 65536 // THREADS    # registers of a thread; ptxas must know them to take setmaxnreg
 ROWS = WGMMA_ROWS               # queries of a consumer
 SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
 TURN = 4                        # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
-SPACE = {"BN": (64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}           # values worth trying
+SPACE = {"BN": (64, 80, 96, 128, 176), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}      # values worth trying
 
 
 def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
@@ -69,7 +71,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     """
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
-    scale = LOG2_E * (1 / math.sqrt(D) if SCALE is None else SCALE)
+    scale = LOG2_E * scale_of("attention", D, SCALE)
     consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS   # queries of a CTA
     length = S if sums is None else sums.shape[2]       # queries that something is written for
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
@@ -255,8 +257,8 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
     check_heads("attention", S, T, D, causal)
-    if BN % 16 or not 0 < BN <= 128:
-        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to 128")
+    if BN % 16 or not 0 < BN <= MOST_KEYS[D]:
+        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {MOST_KEYS[D]}")
     check_memory("attention", STAGES, CONSUMERS[D] * ROWS * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
@@ -268,7 +270,8 @@ def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
                   in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
                   out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
                   grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  block=(THREADS, 1, 1),
+                  raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))])
 
 
 attention = attention_of(bf16)

@@ -212,9 +212,10 @@ def gradients_of(dtype: PtxType):
 
     def gradients(q, k, v, d_o, **params):
         SP = -(-q.shape[2] // 128) * 128
-        o, sums = forward(q, k, v, SP=SP, CAUSAL=params.get("CAUSAL", False))
+        scaling = {"SCALE": params.get("SCALE")}
+        o, sums = forward(q, k, v, SP=SP, CAUSAL=params.get("CAUSAL", False), **scaling)
         d_k, d_v, d_q_sums = products(q, k, v, d_o, sums, delta_of(o, d_o, SP=SP), **params)
-        return o, round_queries(d_q_sums), d_k, d_v
+        return o, round_queries(d_q_sums, **scaling), d_k, d_v
     return gradients, products
 
 

@@ -3,8 +3,6 @@ the reference."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from examples import scores
@@ -39,7 +37,7 @@ def row_products(o, d_o, delta):
 def rounded(sums, d_q, *, SCALE=None):
     """dQ = SCALE * sums (f32), both B x H x S x D; SCALE is 1 / sqrt(D) unless given."""
     H, S, D = d_q.shape[1:]
-    factor = 1 / math.sqrt(D) if SCALE is None else SCALE
+    factor = scores.scale_of("rounded_queries", D, SCALE)
     at = (reg.from_(ptx.special.ctaid.x(), u32) * THREADS + reg.from_(ptx.special.tid.x(), u32)) * VECTOR
     head = reg.from_(ptx.special.ctaid.z(), u32) * H + reg.from_(ptx.special.ctaid.y(), u32)
     guard = at < S * D if S * D % (THREADS * VECTOR) else None
@@ -66,15 +64,16 @@ def rounded_of(dtype: PtxType) -> Kernel:
                   reqntid=(THREADS, 1, 1))
 
 
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_o: np.ndarray, causal: bool = False) -> list[np.ndarray]:
+def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_o: np.ndarray, causal: bool = False,
+              scale: float | None = None) -> list[np.ndarray]:
     """o, d_q, d_k and d_v in NumPy, in f32."""
-    o = scores.reference(q, k, v, causal)
+    o = scores.reference(q, k, v, causal, scale)
     q, k, v, d_o = (x.astype(np.float32) for x in (q, k, v, d_o))
-    scale = np.float32(1 / math.sqrt(q.shape[3]))
-    weights = q @ k.swapaxes(2, 3) * scale
+    factor = np.float32(scores.scale_of("reference", q.shape[3], scale))
+    weights = q @ k.swapaxes(2, 3) * factor
     if causal:
         weights = np.where(np.tri(*weights.shape[2:], dtype=bool), weights, -np.inf)
     weights = np.exp(weights - weights.max(axis=3, keepdims=True))
     weights /= weights.sum(axis=3, keepdims=True)
-    changes = weights * (d_o @ v.swapaxes(2, 3) - (o * d_o).sum(axis=3, keepdims=True)) * scale
+    changes = weights * (d_o @ v.swapaxes(2, 3) - (o * d_o).sum(axis=3, keepdims=True)) * factor
     return [o, changes @ k, changes.swapaxes(2, 3) @ q, weights.swapaxes(2, 3) @ d_o]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from examples.hopper.gemm import stage_out
 from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, Buffer, Ring
-from examples.scores import LOG2_E
+from examples.scores import LOG2_E, scale_of
 from examples.vectors import round_pair, rounded
 from pyptx import ptx, reg, smem
 from pyptx.reg import Reg
@@ -32,7 +31,7 @@ class Sizes:
 
     @property
     def factor(self) -> float:
-        return 1 / math.sqrt(self.D) if self.scale is None else self.scale
+        return scale_of("attention_backward", self.D, self.scale)
 
     @property
     def rows(self) -> int:

@@ -44,6 +44,14 @@ def test_they_equal_numpy(backward, sizes, options, dtype, schedule: str):
         np.testing.assert_allclose(result.astype(np.float32), value, rtol=digits, atol=digits)
 
 
+def test_a_scale_is_that_of_all_three_kernels(backward):
+    given = arrays(f16, 1, 1, 64, 64, 64)
+    gradients, _ = backward.gradients_of(f16)
+    wanted = backward.reference(*given, scale=0.5)
+    for result, value in zip(gradients(*given, CLUSTER=1, SCALE=0.5), wanted, strict=True):
+        np.testing.assert_allclose(result.astype(np.float32), value, rtol=1e-2, atol=1e-2)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_reference_is_what_autograd_finds(backward, causal: bool):
     torch = pytest.importorskip("torch")
@@ -79,6 +87,7 @@ def test_the_small_kernels_around_it_are_clean(backward):
     ({"D": 96}, "head dimension D=96; expected 64 or 128"),
     ({"CLUSTER": 3}, r"CLUSTER=3; expected one of \(1, 2, 4, 8\)"),
     ({"T": 200, "CAUSAL": True}, r"as many keys as queries \(S=300, T=200\)"),
+    ({"SCALE": -0.1}, "SCALE=-0.1; expected a positive number"),
     ({"SP": 300}, "SP=300; expected the next multiple of 128"),
     ({"STAGES": 3}, "3 stages need 232488 bytes of shared memory"),
 ], ids=str)
