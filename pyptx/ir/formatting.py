@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from pyptx._value import value
 
 __all__ = ["GAP", "FormattingInfo", "Layout", "Piece", "collapsed", "integer", "tight", "weave"]
 
@@ -22,7 +23,7 @@ Layout = tuple[tuple[str, str], ...]
 "=role", how its value was spelled (`0x10` for 16)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FormattingInfo:
     """Blanks and comments around a node, as they were written.
 

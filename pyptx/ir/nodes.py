@@ -10,10 +10,11 @@ next one continues it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from pyptx._loc import Place
+from pyptx._value import value
 from pyptx.errors import Diagnostic
 from pyptx.ir.formatting import FormattingInfo, Layout, integer
 from pyptx.ir.operands import (
@@ -47,7 +48,7 @@ _CARRIED = {"default": None, "compare": False, "repr": False}
 _FORMAT = {**_CARRIED, "kw_only": True}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Predicate:
     """The guard in front of an instruction."""
 
@@ -57,7 +58,7 @@ class Predicate:
 
 # statements ---------------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@value
 class RegDecl:
     """`.reg .v<vector> .type name<count>;`"""
 
@@ -70,7 +71,7 @@ class RegDecl:
     alignment: int | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attribute:
     """One entry of `.attribute(.name(values))`."""
 
@@ -81,7 +82,7 @@ class Attribute:
 _DIMENSIONS = re.compile(r"\[([^\]]*)\]")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class VarDecl:
     """A variable. `array_size` 0 is an unsized array, `name[]`; several dimensions are kept in the name, `a[2][3]`.
 
@@ -118,7 +119,7 @@ class VarDecl:
         return prod(self.dimensions) * (self.vector or 1)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Instruction:
     """One instruction. Modifiers keep their dots and their order."""
 
@@ -134,21 +135,21 @@ class Instruction:
         return self.opcode + "".join(self.modifiers)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Label:
     name: str
     formatting: FormattingInfo | None = field(**_CARRIED)
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PragmaDirective:
     value: str
     formatting: FormattingInfo | None = field(**_CARRIED)
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Comment:
     """A comment with its delimiters."""
 
@@ -156,12 +157,12 @@ class Comment:
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BlankLine:
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RawLine:
     """Text that no other node describes (what recovery skipped); printed as it is."""
 
@@ -169,7 +170,7 @@ class RawLine:
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Block:
     """A `{ }` scope inside a body."""
 
@@ -178,7 +179,7 @@ class Block:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IntrinsicScope:
     """The statements one `@intrinsic` call emitted; printed between two comments."""
 
@@ -189,7 +190,7 @@ class IntrinsicScope:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CompoundExpr:
     """Instructions of one `with ptx.expr():`, which compute one value; printed as they are, with no line of its own."""
 
@@ -202,7 +203,7 @@ class CompoundExpr:
         return self.instructions
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallPrototype:
     """`name: .callprototype (returns) _ (params) directives;`, what an indirect call looks like."""
 
@@ -214,7 +215,7 @@ class CallPrototype:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BranchTargets:
     """`name: .branchtargets labels;`; `L<3>` stands for L0, L1, L2."""
 
@@ -224,7 +225,7 @@ class BranchTargets:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallTargets:
     """`name: .calltargets functions;`"""
 
@@ -236,7 +237,7 @@ class CallTargets:
 
 # debug information --------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@value
 class File:
     """`.file index "name", timestamp, size`"""
 
@@ -248,7 +249,7 @@ class File:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Loc:
     """`.loc file line column, function_name label, inlined_at file line column`
 
@@ -265,7 +266,7 @@ class Loc:
     intermediate: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SectionData:
     """`.b8 1, 2` in a section: the type without its dot, and values as text."""
 
@@ -274,7 +275,7 @@ class SectionData:
     formatting: FormattingInfo | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Section:
     """`.section name { data and labels }`"""
 
@@ -284,7 +285,7 @@ class Section:
     place: Place | None = field(**_CARRIED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DwarfLine:
     """`@@DWARF words`, debug information of PTX 1."""
 
@@ -299,20 +300,20 @@ Statement = (RegDecl | VarDecl | Instruction | Label | PragmaDirective | Comment
 
 # module -------------------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@value
 class Version:
     major: int
     minor: int
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Target:
     targets: tuple[str, ...]
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AddressSize:
     size: int
     formatting: FormattingInfo | None = field(**_FORMAT)
@@ -323,7 +324,7 @@ class AddressSize:
         return self.formatting is None or "=omit" not in dict(self.formatting.layout)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Param:
     state_space: StateSpace
     type: ScalarType
@@ -337,7 +338,7 @@ class Param:
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionDirective:
     """A directive between parameter list and body: name without its dot, and its values. Texts keep their quotes."""
 
@@ -346,7 +347,7 @@ class FunctionDirective:
     formatting: FormattingInfo | None = field(**_FORMAT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Function:
     """A kernel or function; `declaration` is one without a body, ended by a semicolon."""
 
@@ -363,7 +364,7 @@ class Function:
     attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Alias:
     """`.alias name, aliasee;`"""
 
@@ -379,7 +380,7 @@ Directive = (VarDecl | Function | PragmaDirective | Comment | BlankLine | RawLin
 SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)            # they say nothing about the program
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Module:
     """A PTX file. `diagnostics` is what `parse(..., recover=True)` refused."""
 

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
+from pyptx._value import value
 from pyptx.ir.formatting import Layout, Piece, collapsed, tight, weave
 
 __all__ = ["AddressOperand", "FieldOperand", "ImmediateOperand", "LabelOperand", "NegatedOperand", "NegativeOperand",
@@ -19,14 +20,14 @@ __all__ = ["AddressOperand", "FieldOperand", "ImmediateOperand", "LabelOperand",
 _SPELLING = {"default": None, "compare": False, "repr": False, "kw_only": True}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RegisterOperand:
     """A register spelled with a percent sign, with its selector (`%v.x`) if it has one."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LabelOperand:
     """A bare name: a label, a variable, a parameter, a function, `_`, a register spelled without a percent sign.
 
@@ -37,7 +38,7 @@ class LabelOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ImmediateOperand:
     """A literal or constant expression, as text."""
 
@@ -45,19 +46,19 @@ class ImmediateOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class VectorOperand:
     elements: tuple[Operand, ...]
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParenthesizedOperand:
     elements: tuple[Operand, ...]
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AddressOperand:
     """`[base+offset]`; `offset` is text without a leading plus, None when there is none.
 
@@ -71,7 +72,7 @@ class AddressOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SubscriptOperand:
     """`name[index]`, an element of a variable."""
 
@@ -80,7 +81,7 @@ class SubscriptOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NegatedOperand:
     """`!p`"""
 
@@ -88,7 +89,7 @@ class NegatedOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NegativeOperand:
     """`-r`, the negated source of a video instruction."""
 
@@ -96,14 +97,14 @@ class NegativeOperand:
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PipeOperand:
     left: Operand
     right: Operand
     layout: Layout | None = field(**_SPELLING)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FieldOperand:
     """`name = value` in the initialiser of a sampler."""
 

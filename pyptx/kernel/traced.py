@@ -6,10 +6,9 @@ import copy
 import functools
 import threading
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pyptx._outside import Outside, hashable
-from pyptx.compiled import Compiled
 from pyptx.ir.nodes import Module, Param
 from pyptx.kernel.binding import Binding
 from pyptx.kernel.declaration import Declaration, Grid
@@ -17,6 +16,9 @@ from pyptx.kernel.specialize import specialize
 from pyptx.kernel.variant import Variant
 from pyptx.runtime import Dim3
 from pyptx.specs import Tile
+
+if TYPE_CHECKING:
+    from pyptx.compiled import Compiled
 
 __all__ = ["Traced"]
 

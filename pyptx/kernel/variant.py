@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyptx import validate
 from pyptx._geometry import byte_count
-from pyptx.compiled import Compiled, compile_module
 from pyptx.emitter import Emitted, with_locations
 from pyptx.errors import CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime
+
+if TYPE_CHECKING:
+    from pyptx.compiled import Compiled
 
 __all__ = ["Variant", "device_arrays", "roofline"]
 
@@ -91,6 +93,8 @@ class Variant:
         key = (tuple(options), lineinfo, target)
         if key in self._compiled:
             return self._compiled[key]
+        from pyptx.compiled import compile_module  # late: the tools and their cache; the simulator needs none
+
         with self._lock:                                    # threads that meet here assemble it once
             if key not in self._compiled:
                 emitted = with_locations(self.emitted) if lineinfo else self.emitted

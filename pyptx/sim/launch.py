@@ -12,7 +12,6 @@ import numpy as np
 
 from pyptx._geometry import dim3
 from pyptx.errors import LaunchError
-from pyptx.sim import reference
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
@@ -93,6 +92,8 @@ def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[in
             counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
                                 found=found, fresh=fresh, progress=progress)
         else:
+            from pyptx.sim.reference import engine as reference  # late: some thirty modules, seldom needed
+
             counters = reference.run(program, plan, block_of_params, segments, progress)
     finally:
         progress.end()

@@ -12,8 +12,8 @@ from runtime.kernels import scale
 import pyptx
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.errors import LaunchError, SimulationError
-from pyptx.sim import reference
 from pyptx.sim.core import library
+from pyptx.sim.reference import engine as reference
 from pyptx.types import f32, u32
 
 

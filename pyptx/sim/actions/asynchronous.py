@@ -5,8 +5,7 @@ Addresses lie in shared (own CTA), cluster (any CTA of the cluster), global or g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.actions.basic import Address, Blocking, Handled, Reg, Value
 
 __all__ = ["AsyncGroup", "BulkCopy", "ClusterArrive", "ClusterWait", "CpArrive", "CpAsync", "IsCanceled",
@@ -14,19 +13,19 @@ __all__ = ["AsyncGroup", "BulkCopy", "ClusterArrive", "ClusterWait", "CpArrive",
            "MbarrierWait", "Reduction", "Send", "SetMaxRegisters", "StBulk", "TryCancel"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierInit(Handled):
     address: Address
     count: Value
     layout: int = 0                     # v0, v1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierInval(Handled):
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierLayout(Handled):
     """Whether an mbarrier has a layout."""
 
@@ -35,7 +34,7 @@ class MbarrierLayout(Handled):
     layout: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierArrive(Handled):
     """arrive, arrive_drop, expect_tx, complete_tx: `count` arrivals (None: 1), or with expect or complete so many bytes
     and `arrivals` (0 or 1). `data` is the state before.
@@ -51,7 +50,7 @@ class MbarrierArrive(Handled):
     no_complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierTest(Handled):
     """Whether the phase of a state, or of a parity, is over; `report` is what copies reported, which is nothing."""
 
@@ -62,7 +61,7 @@ class MbarrierTest(Handled):
     report: tuple[Reg | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierWait(Blocking):
     """try_wait: the same, once it is so for a lane."""
 
@@ -73,13 +72,13 @@ class MbarrierWait(Blocking):
     report: tuple[Reg | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MbarrierPending(Handled):
     data: Reg
     state: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CpAsync(Handled):
     """`size` bytes from global to shared memory; only `bytes` of them are read, none where `skip` is true."""
 
@@ -91,7 +90,7 @@ class CpAsync(Handled):
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CpArrive(Handled):
     """cp.async.mbarrier.arrive; `counted`: the arrival is in the count the mbarrier was initialised with (.noinc)."""
 
@@ -99,7 +98,7 @@ class CpArrive(Handled):
     counted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AsyncGroup(Handled):
     """Of a track (cp, bulk, wgmma): commit, all (wait for everything), or wait until `most` are left, wholly or (read)
     as far as their sources.
@@ -110,7 +109,7 @@ class AsyncGroup(Handled):
     most: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reduction:
     """add, min, max, inc, dec, and, or, xor on elements of a type."""
 
@@ -119,7 +118,7 @@ class Reduction:
     flush: bool = False                 # subnormal f32 become zero
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BulkCopy(Handled):
     """cp.async.bulk and cp.reduce.async.bulk: load (global to shared), peer (shared to shared), store (to global).
 
@@ -138,7 +137,7 @@ class BulkCopy(Handled):
     right: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Send(Handled):
     """st.async and red.async: `values` of `size` bytes each; without `barrier` to global memory."""
 
@@ -149,36 +148,36 @@ class Send(Handled):
     reduction: Reduction | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StBulk(Handled):
     to: Address
     bytes: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClusterArrive(Handled):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClusterWait(Blocking):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetMaxRegisters(Blocking):
     count: int
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TryCancel(Handled):
     to: Address
     barrier: Address
     everywhere: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsCanceled(Handled):
     data: Reg
     handle: Value

@@ -5,7 +5,7 @@ Values are `Reg`, `Const` and `Special`; a destination that is not wanted is Non
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pyptx._value import value
 
 __all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Blocking", "Branch", "Call", "Clock",
            "Collective", "Compute", "Const", "Elect", "Exit", "Handled", "HostCall", "IsSpace", "Jump", "Load",
@@ -13,7 +13,7 @@ __all__ = ["Action", "ActiveMask", "Address", "Atomic", "BarrierOp", "Blocking",
            "Value", "Vote", "WarpBarrier"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reg:
     """A register: `index` in the program's list, `width` in bits (1 for predicates)."""
 
@@ -22,7 +22,7 @@ class Reg:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Const:
     """`bits` of a number, at most `width` of them."""
 
@@ -30,7 +30,7 @@ class Const:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Special:
     """A special register, `%tid.x`."""
 
@@ -41,7 +41,7 @@ class Special:
 Value = Reg | Const | Special
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Address:
     """`base` (None: absolute) plus `offset`, in `space`: generic, global, shared, local, const, param."""
 
@@ -50,7 +50,7 @@ class Address:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Load:
     """`count` elements of `size` bytes, sign- or zero-extended into the registers `data`."""
 
@@ -61,7 +61,7 @@ class Load:
     data: tuple[Reg | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Store:
     address: Address
     size: int
@@ -69,7 +69,7 @@ class Store:
     data: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Atomic:
     """Element-wise read-modify-write; `type` is the element's, `packed` two of them in 32 bits. `new` is for cas.
 
@@ -88,7 +88,7 @@ class Atomic:
     subnormal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Move:
     """Bits from values to registers, low parts first: unpacking, packing and plain moves."""
 
@@ -96,30 +96,30 @@ class Move:
     source: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compute:
     """`target = expression`, one after the other; expressions are `means.Node`s over values."""
 
     assignments: tuple[tuple[Reg | None, object], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Branch:
     target: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Jump:
     index: Value
     targets: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exit:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """A call of the function `name`, or of the one at `address`; `before` and `after` move arguments and results.
 
@@ -133,14 +133,14 @@ class Call:
     keeps: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Return:
     """Back to the caller; `stores` are the results that are declared as registers."""
 
     stores: tuple[Action, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HostCall:
     """A call of a function the driver provides, by one lane after the other."""
 
@@ -151,17 +151,17 @@ class HostCall:
     after: tuple[Action, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Trap:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Nop:
     """Without effect on values: fences, hints, nanosleep."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Clock:
     """Instructions this warp has issued, shifted right."""
 
@@ -169,14 +169,14 @@ class Clock:
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsSpace:
     data: Reg
     address: Value
     space: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shuffle:
     mode: str                           # up, down, bfly, idx
     data: Reg
@@ -187,7 +187,7 @@ class Shuffle:
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Vote:
     mode: str                           # all, any, uni, ballot
     data: Reg
@@ -196,7 +196,7 @@ class Vote:
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Match:
     mode: str                           # any, all
     data: Reg | None
@@ -205,7 +205,7 @@ class Match:
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Redux:
     operation: str                      # add, min, max, and, or, xor
     type: str
@@ -216,24 +216,24 @@ class Redux:
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Elect:
     data: Reg | None
     leader: Reg | None
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WarpBarrier:
     members: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ActiveMask:
     data: Reg
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BarrierOp:
     """A CTA barrier: sync, arrive, popc, and, or."""
 

@@ -6,14 +6,13 @@ A primitive has a fixed meaning on bits of a type; modifiers that change it trav
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.actions.basic import Value
 
 __all__ = ["Apply", "Leaf", "Node", "walk"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Leaf:
     """A value seen as `type`; for predicates it may be negated."""
 
@@ -22,7 +21,7 @@ class Leaf:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Apply:
     """`op` on arguments; it works in `type` and gives `result`."""
 

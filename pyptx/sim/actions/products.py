@@ -6,9 +6,9 @@ All are done by the 32 lanes of a warp together (a warpgroup instruction by each
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from pyptx._value import value
 from pyptx.sim.actions.basic import Address, Collective, Const, Reg, Value
 from pyptx.sim.layouts.fragments import Fragment
 
@@ -16,7 +16,7 @@ __all__ = ["LoadFragment", "LoadMatrix", "Mma", "Model", "MoveMatrix", "Product"
            "StoreMatrix", "Wgmma", "WgmmaGroup", "flops", "model"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Model:
     """How tensor cores add: `step` columns at once, aligned to the largest exponent, `fraction` bits kept below it.
 
@@ -39,7 +39,7 @@ class Model:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Product:
     """D = A * B + C of one warp: sizes, formats of the elements, and what changes the arithmetic.
 
@@ -82,7 +82,7 @@ class _Whole(Collective):
     members = Const(0xFFFFFFFF, 32)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mma(_Whole):
     """mma.sync and wmma.mma. `fragments` are those of A (stored columns), B, C and D."""
 
@@ -98,7 +98,7 @@ class Mma(_Whole):
     scale_b: Scale | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wgmma(_Whole):
     """wgmma.mma_async: this warp's 16 rows of D.
 
@@ -120,7 +120,7 @@ class Wgmma(_Whole):
     selector: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WgmmaGroup(_Whole):
     """wgmma.fence, commit_group, and wait_group for at most `pending` groups."""
 
@@ -128,7 +128,7 @@ class WgmmaGroup(_Whole):
     pending: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LoadMatrix(_Whole):
     """ldmatrix: `count` matrices of rows of 16 bytes, each row's address from one lane.
 
@@ -143,7 +143,7 @@ class LoadMatrix(_Whole):
     data: tuple[Reg | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoreMatrix(_Whole):
     """stmatrix: "m8n8" of b16, or "m16n8" of b8 (transposed)."""
 
@@ -154,7 +154,7 @@ class StoreMatrix(_Whole):
     source: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MoveMatrix(_Whole):
     """movmatrix: an 8 x 8 matrix of b16, transposed."""
 
@@ -162,7 +162,7 @@ class MoveMatrix(_Whole):
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LoadFragment(_Whole):
     """wmma.load: rows (or with `major` "col" columns) lie `stride` elements apart in memory, `leading` when None."""
 
@@ -175,7 +175,7 @@ class LoadFragment(_Whole):
     data: tuple[Reg | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoreFragment(_Whole):
     """wmma.store."""
 

@@ -5,8 +5,7 @@ Addresses of tensor memory have space "tmem". `group` is the cta_group, 1 or 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.actions.basic import Address, Blocking, Collective, Const, Handled, Reg, Value
 
 __all__ = ["Commit", "Product5", "TmemAlloc", "TmemCopy", "TmemFree", "TmemLoad", "TmemRelinquish", "TmemShift",
@@ -20,7 +19,7 @@ class _Whole(Collective):
     members = Const(0xFFFFFFFF, 32)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemAlloc(Blocking):
     """`columns` for the CTA (group 2: the same in both of a pair); the address goes to shared memory.
 
@@ -33,7 +32,7 @@ class TmemAlloc(Blocking):
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemFree(_Whole):
     group: int
     address: Value
@@ -41,12 +40,12 @@ class TmemFree(_Whole):
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemRelinquish(_Whole):
     group: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemLoad(_Whole):
     """tcgen05.ld of `shape` ("32x32b" ..). `packed`: two columns of 16 bits to a register; `split`: columns between the
     halves of 16x32bx2. With `reduction` ("min", "max", type, abs, NaN) the last register takes the reduced ones.
@@ -60,7 +59,7 @@ class TmemLoad(_Whole):
     reduction: tuple[str, str, bool, bool] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemStore(_Whole):
     shape: str
     packed: bool
@@ -69,12 +68,12 @@ class TmemStore(_Whole):
     split: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemWait(_Whole):
     what: str                           # ld, st
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemCopy(Handled):
     """tcgen05.cp; `shape` includes the multicast: "32x128b.warpx4". `expansion`: bits of the elements, 0: none."""
 
@@ -85,13 +84,13 @@ class TmemCopy(Handled):
     descriptor: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmemShift(Handled):
     group: int
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Commit(Handled):
     """An arrival at an mbarrier (of the CTAs of a mask) when what the thread started so far has landed."""
 
@@ -100,7 +99,7 @@ class Commit(Handled):
     ctas: Value | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Product5(Handled):
     """tcgen05.mma in all its forms.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.actions.basic import Address, Handled, Value
 
 __all__ = ["FIELDS", "TensorCopy", "TensormapCopy", "TensormapFence", "TensormapReplace"]
@@ -12,7 +11,7 @@ FIELDS = ("global_address", "rank", "box_dim", "global_dim", "global_stride", "e
           "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TensorCopy(Handled):
     """A copy of a box between a tensor and shared memory, started by each lane.
 
@@ -40,7 +39,7 @@ class TensorCopy(Handled):
     inside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TensormapReplace(Handled):
     """Write one field of the tensor map at an address; `ordinal` is the dimension of fields that have five."""
 
@@ -50,7 +49,7 @@ class TensormapReplace(Handled):
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TensormapCopy(Handled):
     """tensormap.cp_fenceproxy: 128 bytes from shared to global memory, once for the warp."""
 
@@ -58,7 +57,7 @@ class TensormapCopy(Handled):
     source: Address
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TensormapFence(Handled):
     """fence.proxy.tensormap::generic.acquire: nothing but for the sanitizer, as all see one memory."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.actions.basic import Address, Handled, Reg, Value
 
 __all__ = ["QUERIES", "Fetch", "Handle", "IsType", "Query", "SurfaceLoad", "SurfaceReduce", "SurfaceStore"]
@@ -13,7 +12,7 @@ QUERIES = ("width", "height", "depth", "channel_data_type", "channel_order", "no
            "num_mipmap_levels", "num_samples", "memory_layout")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fetch(Handled):
     """tex and tld4: read a texture at coordinates.
 
@@ -42,7 +41,7 @@ class Fetch(Handled):
     inside: Reg | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Query(Handled):
     """txq and suq: an attribute of QUERIES of a texture or surface (`kind`), at a level of detail."""
 
@@ -53,7 +52,7 @@ class Query(Handled):
     level: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsType(Handled):
     """istypep: whether a number is the handle of a texture or surface; of a sampler it never is."""
 
@@ -62,7 +61,7 @@ class IsType(Handled):
     data: Reg
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SurfaceLoad(Handled):
     """suld.b: bytes of a surface at coordinates, of which x counts bytes; `outside`: trap, clamp, zero."""
 
@@ -75,7 +74,7 @@ class SurfaceLoad(Handled):
     data: tuple[Reg | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SurfaceStore(Handled):
     """sust.b, and sust.p where `formatted`: channels of an element, of which x counts elements."""
 
@@ -89,7 +88,7 @@ class SurfaceStore(Handled):
     source: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SurfaceReduce(Handled):
     """sured.b of `type`, and sured.p, whose type is the surface's, where `formatted`."""
 

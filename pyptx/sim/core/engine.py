@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -143,6 +142,8 @@ def finish(job: Job, threads: int = 1, progress: Callable[[int, int], None] | No
     if len(parts) == 1:
         parts[0].run()
     else:
+        from concurrent.futures import ThreadPoolExecutor  # late: it loads the logging of Python
+
         with ThreadPoolExecutor(len(parts)) as pool:
             try:
                 list(pool.map(Part.run, parts))
