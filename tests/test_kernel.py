@@ -226,3 +226,20 @@ def test_the_cluster_may_depend_on_sizes_and_template_parameters(n: int, options
     out = np.zeros(n, np.uint32)
     cluster_sizes.launch(n, 1, x, out, N=n, **options)
     assert out.tolist() == [size] * n
+
+
+def test_a_size_of_results_alone_is_the_value_of_the_parameter_with_its_name():
+    @kernel(in_specs=[Tile("N", f32)], out_specs=[Tile("PARTS", "N", f32)], grid=lambda PARTS: PARTS, block=(32, 1, 1))
+    def copies(x, y, *, PARTS=2):
+        lane, part = reg.from_(ptx.special.tid.x(), u32), reg.from_(ptx.special.ctaid.x(), u32)
+        x_at, y_at = ptx.global_ptrs(x, y)
+        value = reg.scalar(f32)
+        ptx.inst.ld.global_.f32(value, ptx.addr(x_at + lane * 4))
+        ptx.inst.st.global_.f32(ptx.addr(y_at + (part * 32 + lane) * 4), value)
+        assert y.shape == (PARTS, 32)
+
+    x = np.arange(32, dtype=np.float32)
+    assert copies(x).shape == (2, 32) and (copies(x, PARTS=3) == x).all()
+    assert copies(x, out=np.zeros((2, 32), np.float32)).any() and copies.ptx(N=32) == copies.ptx(N=32, PARTS=2)
+    with pytest.raises(LaunchError, match=r"y has shape \(4, 32\), the result has \(2, 32\)"):
+        copies(x, out=np.zeros((4, 32), np.float32))

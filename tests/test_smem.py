@@ -2,12 +2,13 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.tracing import Cases, accept, module_of, trace, written
 
-from pyptx import kernel, ptx, reg, smem
+from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import VarDecl
 from pyptx.types import b8, b32, b64, bf16, e4m3, f32, f64, u32
@@ -271,3 +272,27 @@ def test_a_swizzle_moves_16_byte_chunks_within_their_row(offset, swizzle):
     assert f"and.b32 %r1, %r0, {mask};" in written(lambda: smem.apply_swizzle(reg.scalar(u32), swizzle))
     moved = offset ^ (offset & mask) >> 3
     assert moved ^ (moved & mask) >> 3 == offset and moved >> 7 == offset >> 7 and moved % 16 == offset % 16
+
+
+@pytest.mark.parametrize("stages", [2, 64], ids=["static", "dynamic"])
+def test_a_ring_of_an_array_of_mbarriers_lies_where_the_array_lies(stages: int):
+    @kernel(out_specs=[Tile(1, u32)], in_specs=[Tile("N", u32)], grid=(1,), block=(1,))
+    def rings(x, y):
+        smem.alloc(b8, 1024 * stages)
+        ring, by_name = smem.mbarrier(3), smem.mbarrier(2)
+        (out,) = ptx.global_ptrs(y)
+        rings = ptx.mbarrier.array(ring), ptx.mbarrier.array(by_name.name, 8, 1)
+        for one in rings:
+            one.init_all(1)
+        second = reg.scalar(u32, 1)
+        rings[0].at(second).arrive()
+        rings[0][1].wait(0)
+        total = reg.scalar(u32)
+        ptx.inst.sub.u32(total, rings[1][0].addr_reg(), rings[0][0].addr_reg())
+        ptx.inst.st.global_.u32(ptx.addr(out), total)
+        with pytest.raises(ShapeError, match="a ring of 4 mbarriers; expected a positive count up to 3"):
+            ptx.mbarrier.array(ring, count=4)
+        with pytest.raises(TypeError, match="of smem.mbarrier"):
+            ptx.mbarrier.array(4096, 0, 1)
+
+    assert rings(np.zeros(1, np.uint32))[0] == 32       # three mbarriers, and one

@@ -66,9 +66,7 @@ class JaxArrays:
         found = registered(kernel)
         if out is not None:
             raise LaunchError(f"{found.name}: JAX arrays cannot be written to; use what the call returns, not out=")
-        sizes = {k: v for k, v in params.items() if isinstance(v, int) and not isinstance(v, bool)}
-        env = unify_envs([found.binding.sizes_of(self, inputs),
-                          {k: v for k, v in sizes.items() if k in found.symbolic_dims}])
+        env = unify_envs([found.binding.sizes_of(self, inputs), found.binding.split(params)[0]])
         found.binding.check_values(params, env)
         results = [jax.ShapeDtypeStruct(spec.resolve_shape(env), _result_dtype(found.name, spec.dtype.name))
                    for spec in found.out_specs]

@@ -26,7 +26,7 @@ def cells(kernel: Kernel, variable: str, versions: Iterable[Version] = ()) -> di
         return {}
     last = list(versions)[-1:]
     known: Mapping[str, Any] = last[0].params if last else {}
-    sizes = {name: known.get(name, SIZE) for name in kernel.symbolic_dims}
+    sizes = {name: known.get(name, SIZE) for name in kernel.symbolic_dims if name not in kernel.template_params}
     template = {**kernel.template_params, **{name: known[name] for name in kernel.template_params if name in known}}
     fixed = {name: value for name, value in template.items() if name in known}
     given = "".join(f", {name}={value!r}" for name, value in fixed.items())

@@ -74,7 +74,7 @@ class Binding:
 
     def split(self, params: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any], dict[str, Any]]:
         """Keyword arguments as sizes, template values and raw parameter values."""
-        sizes, template, raw, unknown = {}, dict(self.template), {}, []
+        sizes, template, raw, unknown = dict(self._declared.default_sizes), dict(self.template), {}, []
         for name, value in params.items():
             if name in self.symbolic_dims:
                 if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:

@@ -98,3 +98,10 @@ class Declaration:
     def symbolic_dims(self) -> tuple[str, ...]:
         """Names of sizes in the Tiles, in order."""
         return tuple(dict.fromkeys(dim for spec in self.specs for dim in spec.symbolic_dims))
+
+    @cached_property
+    def default_sizes(self) -> dict[str, int]:
+        """Sizes that no array tells, since only outputs have them, but a template parameter's default value does."""
+        read = {dim for spec in self.in_specs for dim in spec.symbolic_dims}
+        return {name: self.template[name] for name in self.symbolic_dims
+                if name not in read and isinstance(self.template.get(name), int)}

@@ -1,4 +1,4 @@
-"""Rings of mbarriers at an address of their own: `ptx.mbarrier.array(base, byte_offset, count)`."""
+"""Rings of mbarriers: `ptx.mbarrier.array(smem.mbarrier(count))`, or at an address of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyptx.ir.nodes import AddressOperand, RegisterOperand
 from pyptx.ptx import _mbarrier, cluster
 from pyptx.ptx._typed import typed
 from pyptx.reg import NegPred, Reg
+from pyptx.smem import MbarrierArray
 from pyptx.tracing.trace import get_ctx
 from pyptx.types import u32
 
@@ -20,11 +21,17 @@ Guard = Reg | NegPred | None
 class MbarrierRing:
     """`count` mbarriers of 8 bytes; `ring[i]` is one of them, `ring.at(register)` the one of a stage in a register."""
 
-    def __init__(self, base: Reg | str, byte_offset: int, count: int):
-        if not isinstance(base, Reg | str):
-            raise TypeError(f"a ring of mbarriers lies at a register or a name, not {base!r}")
-        if count <= 0:
-            raise ShapeError(f"a ring of {count} mbarriers; the count must be positive", at=user_place())
+    def __init__(self, base: MbarrierArray | Reg | str, byte_offset: int, count: int | None):
+        if not isinstance(base, MbarrierArray | Reg | str):
+            raise TypeError(f"a ring of mbarriers is of smem.mbarrier, or lies at a register or a name, not {base!r}")
+        most = len(base) - byte_offset // 8 if isinstance(base, MbarrierArray) else None
+        count = most if count is None else count
+        if count is None or count <= 0 or (most is not None and count > most):
+            raise ShapeError(f"a ring of {count} mbarriers; expected a positive count"
+                             + (f" up to {most}, what {base!r} holds" if most is not None else ""), at=user_place())
+        if not isinstance(base, Reg):                   # beyond 48 KiB a name is `dyn_smem+<offset>`
+            base, _, offset = (base if isinstance(base, str) else base.name).partition("+")
+            byte_offset += int(offset or 0)
         self.base, self.byte_offset, self.count = base, byte_offset, count
 
     def __len__(self) -> int:

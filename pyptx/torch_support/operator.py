@@ -70,7 +70,7 @@ def launch(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.T
 @launch.register_fake
 def _(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     found, values = registered(kernel), _values(params)
-    env = extract_input_shapes(found.in_specs, inputs) | {k: v for k, v in values.items() if isinstance(v, int)}
+    env = extract_input_shapes(found.in_specs, inputs) | found.binding.split(values)[0]
     return [inputs[0].new_empty(spec.resolve_shape(env), dtype=torch_dtype(spec.dtype.name))
             for spec in found.out_specs]
 

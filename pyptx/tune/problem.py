@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -86,11 +87,12 @@ class Problem:
             self.shapes = tuple(tuple(array.shape) for array in self._inputs)
             self.dtypes = tuple(self.runtime.arrays.dtype_name(array) for array in self._inputs)
 
-    def _shape(self, spec: Any) -> tuple[int, ...]:
-        if missing := [name for name in spec.symbolic_dims if name not in self.sizes]:
+    def _shape(self, spec: Any, config: Mapping[str, Any] = MappingProxyType({})) -> tuple[int, ...]:
+        sizes = {**self.kernel.declared.default_sizes, **self.sizes, **self._values(config)}
+        if missing := [name for name in spec.symbolic_dims if name not in sizes]:
             raise LaunchError(f"{self.kernel.name}: the size {', '.join(missing)} of {spec} is not known; name it in "
                               f"args, as in {{{missing[0]!r}: 1024}}")
-        return spec.resolve_shape(self.sizes)
+        return spec.resolve_shape(sizes)
 
     @property
     def template(self) -> tuple[str, ...]:
@@ -133,7 +135,7 @@ class Problem:
 
     def variant(self, config: Mapping[str, Any]) -> Variant:
         """The kernel traced for the problem's sizes and a configuration."""
-        return self.kernel.variant(**self.sizes, **self._values(config))
+        return self.kernel.variant(**{**self.sizes, **self._values(config)})
 
     def launch(self, config: Mapping[str, Any], *, empty: bool = False) -> Launch:
         """How a configuration is launched, on NumPy arrays of the simulator's; its outputs are all zero.
@@ -145,8 +147,8 @@ class Problem:
         """
         inputs = self._blank() if empty and self._inputs is None else self.inputs
         kernel = self.kernel.forgetful()                # traced texts and trees of a sweep are not kept with the kernel
-        variant, plan, args = kernel.bind(*inputs, out=self._outputs(), **self._sizes_of_outputs(),
-                                          **self._values(config))
+        variant, plan, args = kernel.bind(*inputs, out=self._outputs(config),
+                                          **{**self._sizes_of_outputs(), **self._values(config)})
         first, written = len(inputs), len(self.kernel.out_specs)
         return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))
 
@@ -154,8 +156,8 @@ class Problem:
         return tuple(np.zeros(shape, numpy_dtype(spec.dtype.name))          # zeros take no memory until written
                      for shape, spec in zip(self.shapes, self.kernel.in_specs, strict=True))
 
-    def _outputs(self) -> list[np.ndarray]:
-        return [np.zeros(self._shape(spec), numpy_dtype(spec.dtype.name)) for spec in self.kernel.out_specs]
+    def _outputs(self, config: Mapping[str, Any]) -> list[np.ndarray]:
+        return [np.zeros(self._shape(spec, config), numpy_dtype(spec.dtype.name)) for spec in self.kernel.out_specs]
 
     def _sizes_of_outputs(self) -> dict[str, int]:
         """The sizes that only outputs have, which the inputs of a call do not tell."""
