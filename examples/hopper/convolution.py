@@ -12,6 +12,7 @@ width, channels, filters), as JAX has them; the result is NPQF. What is new, and
   from image to image, with zeros for the padding and steps for the stride. The coordinates say where the first pixel's
   window begins, the offsets which tap it is (PTX ISA, "Tensors": im2col; CUDA Driver API, cuTensorMapEncodeIm2col).
 - Tensor maps that a box does not describe: a Tile's `tensor_map` makes them from the array and the parameters.
+- CLUSTER CTAs have pixels that follow each other and share the filters, as those of persistent_gemm.py share B.
 
 Cost: 168 registers a thread at launch, then 40 of the producer's and 232 of a consumer's; 225 KiB of shared memory: one
 CTA on an SM.
@@ -34,38 +35,40 @@ from pyptx.types import PtxType, bf16, f16, f32, u16, u32
 
 CONSUMERS = 2                   # warpgroups that multiply
 THREADS = 128 * (1 + CONSUMERS)
-SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "STAGES": (3, 4, 5, 6), "GROUP": (4, 8, 16)}
+SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "STAGES": (3, 4, 5, 6), "CLUSTER": (1, 2), "GROUP": (4, 8, 16)}
 
 
-def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, GROUP=8, CTAS=132):
+def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, CLUSTER=2, GROUP=8,
+            CTAS=132):
     """y[n, p, q] = sum over r, s of x[n, p * STRIDE + r * DILATION - PAD, q * STRIDE + s * DILATION - PAD] @ w[r, s]
 
     x is zero outside; sums in f32. See check_sizes for the sizes that are taken.
     """
     (N, H, W, C), (R, S, _, F) = x.shape, w.shape
     P, Q = y.shape[1:3]
-    check_sizes(H, W, C, R, S, F, P, Q, STRIDE, PAD, DILATION, BM, BN, STAGES)
+    check_sizes(H, W, C, R, S, F, P, Q, STRIDE, PAD, DILATION, BM, BN, STAGES, CLUSTER)
     a_bytes, b_bytes = BM * LINE, BN * LINE
-    pixels = N * P * Q
-    tiles_down, tiles_across = -(-pixels // BM), -(-F // BN)
+    tiles_down, tiles_across = -(-N * P * Q // (BM * CLUSTER)), -(-F // BN)
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4), Boxes(CONSUMERS * 4, y.dtype)
+    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, y.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
-    first_tile = reg.from_(ptx.special.ctaid.x(), u32)
+    first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
+    rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
+    tiles = first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CLUSTER, CTAS) // CLUSTER
     with ptx.if_(tid == 0):
         ring.set_up()
         ptx.fence.mbarrier_init()
-    meet()
+    meet(CLUSTER)
 
-    def corner(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, BM, BN)
+    def own_part(tile: Reg) -> tuple[Reg, Reg]:
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
 
     sums = BM * BN // (128 * CONSUMERS)                 # of a consumer's thread
     with ptx.if_(tid < 128):
         set_registers(40, sums)
         with ptx.if_(tid == 0):
-            for tile in ptx.range_(first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CTAS)):
-                pixel, column = corner(tile)
+            for tile in ptx.range_(*tiles):
+                pixel, column = own_part(tile)
                 line, q = divided(pixel, Q)
                 image, p = divided(line, P)
                 top, left = p * STRIDE - PAD, q * STRIDE - PAD
@@ -77,24 +80,30 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, G
                             to_a, ready = ring.to_fill(a_bytes + b_bytes)
                             ptx.cp.async_bulk.tensor.im2col_4d(dst=to_a, src=x.tma_desc(), mbar=ready,
                                                                coord=(c, left, top, image), offsets=(right, down))
-                            for j in range(0, BN, BOX):
-                                ptx.cp.async_bulk.tensor_3d(dst=to_a + (a_bytes + j * LINE), src=w.tma_desc(),
-                                                            mbar=ready, coord=(column + j, c, r * S + s))
+                            own = rank * (BN // CLUSTER)        # first of the filters that this CTA reads, for all
+                            to_b = to_a + (own * LINE + a_bytes)
+                            for j in range(0, BN // CLUSTER, BOX):
+                                ptx.cp.async_bulk.tensor_3d(dst=to_b + j * LINE, src=w.tma_desc(), mbar=ready,
+                                                            coord=(column + own + j, c, r * S + s),
+                                                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
     with ptx.else_():
         set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS                          # of this consumer
         parts = Product(ring, consumer, rows, BM, BN, BOX, x.dtype)
-        for tile in ptx.range_(first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CTAS)):
-            pixel, column = corner(tile)
+        for tile in ptx.range_(*tiles):
+            pixel, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(R * S * -(-C // BOX), lane)):
                 boxes.write(part, y, pixel + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
         ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
 
+    if CLUSTER > 1:
+        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
 
-def grid(N: int, P: int, Q: int, F: int, BM: int, BN: int, CTAS: int) -> int:
-    """How many CTAs: all that the GPU holds, or enough for the tiles."""
-    return min(CTAS, -(-N * P * Q // BM) * -(-F // BN))
+
+def grid(N: int, P: int, Q: int, F: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
+    """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
+    return CLUSTER * min(CTAS // CLUSTER, -(-N * P * Q // (BM * CLUSTER)) * -(-F // BN))
 
 
 def pixels_map(x: Any, R: int, S: int, STRIDE: int, PAD: int, DILATION: int, BM: int) -> TensorMap:
@@ -117,7 +126,7 @@ def result_map(y: Any) -> TensorMap:
 
 
 def check_sizes(H: int, W: int, C: int, R: int, S: int, F: int, P: int, Q: int, STRIDE: int, PAD: int, DILATION: int,
-                BM: int, BN: int, STAGES: int) -> None:
+                BM: int, BN: int, STAGES: int, CLUSTER: int) -> None:
     """Raise ValueError for sizes that do not fit each other, or that TMA or the tiling does not take: C and F are
     multiples of 8, STRIDE is 1 to 8, anything else is free within the 128 pixels that a window's corner may lie away.
     """
@@ -126,7 +135,10 @@ def check_sizes(H: int, W: int, C: int, R: int, S: int, F: int, P: int, Q: int, 
         raise ValueError(f"convolution: the result is {P} x {Q}; of {H} x {W} with filters of {R} x {S}, "
                          f"STRIDE={STRIDE}, PAD={PAD}, DILATION={DILATION} it is P={wanted[0]}, Q={wanted[1]}")
     check_lines("convolution", {"C": C, "F": F}, 8)
-    check_choices("convolution", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), STRIDE=(STRIDE, tuple(range(1, 9))))
+    check_choices("convolution", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), STRIDE=(STRIDE, tuple(range(1, 9))),
+                  CLUSTER=(CLUSTER, (1, 2)))
+    if BN % (CLUSTER * BOX):
+        raise ValueError(f"convolution: {CLUSTER} CTAs cannot share {BN} filters in boxes of {BOX}")
     if BM * BN > 128 * 256:
         raise ValueError(f"convolution: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
                          "BM * BN is at most 128 * 256")
@@ -152,7 +164,7 @@ def convolution_of(dtype: PtxType, out: PtxType) -> Kernel:
                   in_specs=[Tile("N", "H", "W", "C", dtype, tensor_map=pixels_map),
                             Tile("R", "S", "C", "F", dtype, tensor_map=filters_map)],
                   out_specs=[Tile("N", "P", "Q", "F", out, tensor_map=result_map)],
-                  grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 convolution = convolution_of(bf16, bf16)
@@ -162,16 +174,17 @@ def convolve(x: Any, w: Any, *, of: Kernel = convolution, STRIDE: int = 1, PAD: 
              **params: Any) -> Any:
     """The convolution of NHWC images with RSCF filters: finds the result's size, and tiles for it."""
     P, Q = (result_size(x.shape[1 + i], w.shape[i], STRIDE, PAD, DILATION) for i in (0, 1))
-    if not {"BM", "BN", "STAGES"} & params.keys():
+    if not {"BM", "BN", "STAGES", "CLUSTER"} & params.keys():
         params |= tiling(x.shape[0] * P * Q, w.shape[3], **{k: v for k, v in params.items() if k == "CTAS"})
     return of(x, w, P=P, Q=Q, STRIDE=STRIDE, PAD=PAD, DILATION=DILATION, **params)
 
 
 def tiling(pixels: int, F: int, CTAS: int = 132) -> dict[str, int]:
-    """The tiles that take the fewest steps, the last ones of all CTAs counted whole; the greatest of several."""
+    """The tiles that take the fewest steps, the last ones of all pairs of CTAs counted whole; the greatest of several.
+    """
     def steps(tile: tuple[int, int, int]) -> int:
         BM, BN, _ = tile
-        return -(-(-(-pixels // BM) * -(-F // BN)) // CTAS) * BM * BN
+        return -(-(-(-pixels // (2 * BM)) * -(-F // BN)) // (CTAS // 2)) * BM * BN
     return dict(zip(("BM", "BN", "STAGES"), min(((128, 256, 4), (256, 128, 4), (128, 128, 6)), key=steps), strict=True))
 
 

@@ -70,7 +70,7 @@ EXAMPLES = {
     "hopper/fp8_gemm": Clean("hopper/fp8_gemm.py", _fp8, params={"BN": 128, "STAGES": 2, "CTAS": 2}),
     "hopper/grouped_gemm": Clean("hopper/grouped_gemm.py", _grouped, params={"BN": 128, "STAGES": 2, "CTAS": 2}),
     "hopper/convolution": _case("hopper/convolution.py", (2, 15, 14, 72), (2, 2, 72, 128), P=14, Q=13, BN=128,
-                                STAGES=2, CTAS=1),
+                                STAGES=2, CTAS=2),
     "hopper/attention": _case("hopper/attention.py", *_heads(128, 320, 320), BN=64),
     "hopper/attention cooperative": _case("hopper/attention.py", *_heads(128, 320, 320), BN=64, PINGPONG=False),
     "hopper/attention_backward": Clean("hopper/attention_backward.py", lambda: _backward(256, 1280),

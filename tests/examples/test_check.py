@@ -13,7 +13,7 @@ GEMM, HEADS = [(200, 264), (264, 328)], [(1, 1, 300, 64)] * 3
 EXAMPLES = {
     "hopper/gemm": (BF16, GEMM, {}),
     "hopper/persistent_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 4}),
-    "hopper/convolution": (BF16, [(2, 9, 7, 72), (3, 3, 72, 136)], {"P": 9, "Q": 7, "PAD": 1, "CTAS": 2}),
+    "hopper/convolution": (BF16, [(2, 11, 13, 72), (3, 3, 72, 136)], {"P": 11, "Q": 13, "PAD": 1, "CTAS": 2}),
     "ampere/gemm": (BF16, GEMM, {}),
     "blackwell/gemm": (BF16, GEMM, {"CTAS": 2}),
     "blackwell/pair_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 2}),

@@ -24,8 +24,8 @@ def arrays(image: tuple[int, ...], filters: tuple[int, ...], dtype=np.float32) -
 CASES = [
     ((1, 8, 16, 64), (1, 1, 64, 128), {}, {}, bf16, bf16),
     ((2, 9, 7, 72), (3, 3, 72, 136), {"PAD": 1}, {"CTAS": 2}, bf16, bf16),
-    ((3, 17, 14, 64), (3, 3, 64, 64), {"PAD": 1, "STRIDE": 2}, {"BN": 64, "STAGES": 3}, f16, f32),
-    ((1, 20, 23, 8), (7, 7, 8, 64), {"PAD": 3, "STRIDE": 2}, {"BN": 64, "CTAS": 1}, f16, f16),
+    ((3, 17, 14, 64), (3, 3, 64, 64), {"PAD": 1, "STRIDE": 2}, {"BN": 64, "STAGES": 3, "CLUSTER": 1}, f16, f32),
+    ((1, 20, 23, 8), (7, 7, 8, 64), {"PAD": 3, "STRIDE": 2}, {"BN": 64, "CTAS": 1, "CLUSTER": 1}, f16, f16),
     ((2, 19, 16, 40), (3, 5, 40, 72), {"DILATION": 3, "PAD": 4}, {"BM": 256, "BN": 128, "STAGES": 3}, bf16, f32),
     ((1, 5, 5, 136), (5, 5, 136, 8), {}, {"BN": 128}, bf16, bf16),
     ((5, 4, 4, 64), (4, 4, 64, 320), {"STRIDE": 4}, {"GROUP": 1}, f16, f32),
@@ -78,9 +78,9 @@ def test_channels_that_are_not_there_do_not_spoil_the_sums(hopper):
     x, w = arrays((1, 8, 8, 72), (1, 2, 72, 64), np.float16)
     w[0, 1, 0] = np.inf
     x[:, :, :, 0] = 0
-    y = hopper.convolve(x[:, :, 1:].copy(), w[:, :1].copy(), of=hopper.convolution_of(f16, f32), BN=64)
+    y = hopper.convolve(x[:, :, 1:].copy(), w[:, :1].copy(), of=hopper.convolution_of(f16, f32), BN=128)
     assert np.isfinite(y).all()
-    both = hopper.convolve(x, w, of=hopper.convolution_of(f16, f32), BN=64)
+    both = hopper.convolve(x, w, of=hopper.convolution_of(f16, f32), BN=128)
     assert np.isnan(both).all(), "zero times infinity is the second tap's own"
 
 
@@ -97,6 +97,7 @@ def test_tiles_fill_the_last_wave(hopper, pixels: int, filters: int, tile: tuple
     ((1, 8, 8, 64), (3, 3, 64, 64), {"STRIDE": 9}, "STRIDE=9; expected one of"),
     ((1, 2, 8, 64), (3, 3, 64, 64), {}, "3 taps with DILATION=1 do not fit into 2 pixels with PAD=0"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"STAGES": 5}, "5 stages need"),
+    ((1, 8, 8, 64), (3, 3, 64, 64), {"BN": 64}, "2 CTAs cannot share 64 filters in boxes of 64"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"BM": 256, "BN": 256}, "more sums than the consumers have registers for"),
     ((1, 8, 8, 64), (3, 3, 64, 64), {"PAD": 200}, "offsets of rank 4 are -128 to 127"),
 ], ids=str)
@@ -112,16 +113,16 @@ def test_a_result_of_another_size_is_refused(hopper):
 
 def test_the_matrix_is_never_written(hopper):
     """Each pixel is read for each tap that uses it, from L2 or DRAM to shared memory: nothing else is moved."""
-    x, w = arrays((1, 16, 16, 64), (3, 3, 64, 64), NUMPY[bf16])
+    x, w = arrays((1, 16, 16, 64), (3, 3, 64, 128), NUMPY[bf16])
     kernel = hopper.convolution_of(bf16, bf16)
-    hopper.convolve(x, w, of=kernel, PAD=1, BN=64)
-    tiles = 2
-    assert kernel.last_run.counters.tma_bytes.sum() == tiles * 9 * (128 + 64) * 64 * 2 + 256 * 64 * 2
+    hopper.convolve(x, w, of=kernel, PAD=1, BN=128)
+    pixels, filters = 2 * 128, 128                      # of a cluster; what is copied to both CTAs is read once
+    assert kernel.last_run.counters.tma_bytes.sum() == 9 * (pixels + filters) * 64 * 2 + pixels * filters * 2
     assert kernel.last_run.counters.shared_conflicts.sum() == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tiling", [{}, {"BM": 256, "BN": 128}, {"BM": 256, "BN": 64}], ids=str)
+@pytest.mark.parametrize("tiling", [{}, {"BM": 256, "BN": 128}, {"BM": 256, "BN": 64, "CLUSTER": 1}], ids=str)
 def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     sizes = {"N": 32, "H": 56, "W": 56, "C": 128, "R": 3, "S": 3, "F": 256, "P": 56, "Q": 56, "PAD": 1}
     compiled = hopper.convolution.compile(**sizes, **tiling)
