@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.analysis.model.trips import Loop, code_of, path_of, teams_of
+from pyptx.analysis.model.trips import Loop, Step, code_of, flattened, path_of, teams_of
 from pyptx.analysis.work.calls import call_of
 from pyptx.analysis.work.count import work_of
 from pyptx.cli.kernels import load_kernel
@@ -114,3 +115,13 @@ def test_warps_with_roles_of_their_own_are_teams_of_their_own():
     for path, turns in zip(paths[1:], (16, 15), strict=True):           # the second block of rows is one stage behind
         tiles, = (part for part in path if isinstance(part, Loop))
         assert [part.trips for part in tiles.body if isinstance(part, Loop)] == [turns]
+
+
+def test_a_nest_is_one_loop_where_another_team_has_one_for_its_turns():
+    """Rows, columns and channels of a filter, and the products of all but the first."""
+    copy, begin, multiply = Step(0, 1.0, 1.0), Step(1, 1.0, 1.0), Step(2, 1.0, 1.0)
+    nest = Loop(3, (begin, Loop(3, (Loop(4, (copy,)),))))
+    tiles = [(Loop(2, (nest,)),), (Loop(2, (Loop(35, (multiply,)),)),)]
+    (first,), second = flattened(tiles)
+    assert first == Loop(2, (Loop(36, (replace(begin, weight=1 / 12), copy)),)) and second == tiles[1]
+    assert flattened(tiles[:1]) == tiles[:1], "nobody has 36 turns"

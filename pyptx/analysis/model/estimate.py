@@ -30,7 +30,7 @@ from pyptx.analysis.model.replaystate import Memory, Run, Span
 from pyptx.analysis.model.rings import rings_of
 from pyptx.analysis.model.steps import Kind, Operation, Writer, one_after_another, shortened
 from pyptx.analysis.model.traffic import Traffic, traffic_of
-from pyptx.analysis.model.trips import Loop, Path, Team, code_of, path_of, teams_of
+from pyptx.analysis.model.trips import Loop, Path, Team, code_of, flattened, path_of, teams_of
 from pyptx.analysis.occupancy import Occupancy, occupancy
 from pyptx.analysis.work.calls import Call, call_of
 from pyptx.analysis.work.count import Work, work_of
@@ -177,7 +177,7 @@ class _Model:
             key = team.counts.tobytes()
             if key not in paths:
                 paths[key] = path_of(self.code, team.counts)
-        self.paths = [paths[team.counts.tobytes()] for team in self.teams]
+        self.paths = flattened([paths[team.counts.tobytes()] for team in self.teams])
         self.missing = self._missing()
         stages = max((ring.stages for of in rings.values() for ring in of.values()), default=1)
         skips = shortened(self.paths, OPERATIONS // self.resident, 3 * stages + 8)

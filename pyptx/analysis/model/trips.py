@@ -10,8 +10,8 @@ the others what is left. Blocks that only ask an mbarrier again are left out: wa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -26,7 +26,7 @@ from pyptx.sim import Program
 from pyptx.sim.actions.basic import Call
 from pyptx.toolchain import SassLine
 
-__all__ = ["TEAM", "Code", "Loop", "Step", "Team", "code_of", "path_of", "teams_of"]
+__all__ = ["TEAM", "Code", "Loop", "Step", "Team", "code_of", "flattened", "path_of", "teams_of"]
 
 TEAM = 4                        # warps, one for each sub-core, that go through the code together
 _NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
@@ -205,6 +205,46 @@ def path_of(code: Code, counts: np.ndarray) -> Path:
             row += 1
         return tuple(found)
     return body(0, len(code.lines), 1.0, list(code.loops))
+
+
+def flattened(paths: Sequence[Path]) -> list[Path]:
+    """Paths in which a nest of loops is one loop, where some team has one loop for all turns of the nest.
+
+    The thread that copies goes through the rows and columns of a filter and then through channels, the warps that
+    multiply only from stage to stage: as single loops both can be cut short by the same turns. One turn may be missing,
+    which stands before the loop.
+    """
+    known = {trips for path in paths for trips in _trips(path)}
+
+    def flat(part: Step | Loop) -> Step | Loop:
+        if isinstance(part, Step):
+            return part
+        whole = _as_one(part)
+        if whole is not None and any(-1e-6 < whole.trips - trips < 1 + 1e-6 for trips in known):
+            return whole
+        return Loop(part.trips, tuple(map(flat, part.body)))
+    return [tuple(map(flat, path)) for path in paths]
+
+
+def _trips(path: Path) -> Iterator[float]:
+    for part in path:
+        if isinstance(part, Loop):
+            yield part.trips
+            yield from _trips(part.body)
+
+
+def _as_one(loop: Loop) -> Loop | None:
+    """A nest as one loop: what stands around the inner one is done in the last of its turns. None for two side by side.
+    """
+    inner = [part for part in loop.body if isinstance(part, Loop)]
+    if not inner:
+        return loop
+    one = _as_one(inner[0]) if len(inner) == 1 else None
+    if one is None:
+        return None
+    around = [[replace(part, weight=part.weight / one.trips)] if isinstance(part, Step) else one.body
+              for part in loop.body]
+    return Loop(loop.trips * one.trips, tuple(part for parts in around for part in parts))
 
 
 def _block_runs(code: Code, counts: np.ndarray) -> tuple[list[float], list[int]]:
