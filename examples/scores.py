@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from examples.exponentials import exponential
 from pyptx import ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
@@ -63,14 +64,20 @@ def raise_largest(scores: list[Reg], largest: Reg, scale: float, lanes: int = 4,
     return shrinks
 
 
-def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Reg) -> None:
-    """Turn scores of a row into weights, and add them to their sum, which shrinks before."""
+def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Reg, every: int = 0) -> None:
+    """Turn scores of a row into weights, and add them to their sum, which shrinks before.
+
+    Of `every` exponentials one is computed by multiply-adds; 0: none.
+    """
     offset = reg.scalar(f32)
     ptx.inst.mul.f32(offset, largest, -scale)
     ptx.inst.mul.f32(total, total, shrinks)
-    for score in scores:
+    for i, score in enumerate(scores):
         ptx.inst.fma.rn.f32(score, score, scale, offset)
-        ptx.inst.ex2.approx.ftz.f32(score, score)
+        if every and i % every == every - 1:
+            exponential(score)
+        else:
+            ptx.inst.ex2.approx.ftz.f32(score, score)
         ptx.inst.add.f32(total, total, score)
 
 

@@ -5,21 +5,17 @@ for each exponential: where D is 128 both take as long, where it is 64 exponenti
 them is computed by multiply-adds (Dao et al., "FlashAttention-4"): 2 to the power of x is 2 to the power of its nearest
 integer, which goes to the exponent, times a polynomial of the rest.
 
-Source: PTX ISA, "fma" and "add" (.f32x2), "ex2"; the polynomial is the one of least relative error, 7.5e-5, from -1/2
-to 1/2: a sixth of what rounding to f16 leaves.
+Source: PTX ISA, "fma" and "add" (.f32x2), "ex2"; ../exponentials.py has the polynomial, and the same number by number.
 """
 
 from __future__ import annotations
 
+from examples.exponentials import LEAST, POLYNOMIAL, ROUNDS
 from pyptx import ptx, reg
 from pyptx.reg import Reg
 from pyptx.types import b32, b64, f32
 
 __all__ = ["Pairs"]
-
-ROUNDS = 1.5 * 2.0 ** 23        # added to a number, makes it the nearest integer, in the lowest bits
-POLYNOMIAL = (0.05517167, 0.24261112, 0.69326099, 0.99992807)          # of x^3, x^2, x, 1
-LEAST = -126.0                  # the least exponent of a normal number
 
 
 def both(value: Reg | float) -> Reg:

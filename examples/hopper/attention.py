@@ -19,7 +19,8 @@ consumers, have 64 queries each. Techniques, and where they are described:
   up before arithmetic that does not need it; it does not move it over a branch.
 - The consumers take turns at starting products, by named barriers, so that one takes its softmax while the others' run
   (the same, 3.1 "Pingpong scheduling"; PINGPONG=False leaves the order to chance).
-- With D = 64 exponentials take as long as products, so that a third consumer has something to do while two wait.
+- With D = 64 exponentials take as long as products: a third consumer has something to do while two wait, and every
+  sixth exponential is computed by multiply-adds (exponentials.py, "FlashAttention-4").
 - Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py.
 
 A block of 64 x 128 scores costs a warp, where D is 128, 16 wgmma, 66 ex2, 66 fma, 68 max, 64 additions and 32 roundings
@@ -45,33 +46,38 @@ from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 CONSUMERS = {64: 3, 128: 2}     # warpgroups that multiply, of each head dimension
 REGISTERS = {64: (32, 160), 128: (24, 232)}             # of a thread that does not multiply, and of one that does
 MOST_KEYS = {64: 128, 128: 176}  # of a block: a thread has scores, weights and results in registers
+MULTIPLIED = {64: 6, 128: 0}    # of so many exponentials one is computed by multiply-adds; 0: none
 THREADS = 128 * 4
 AT_LAUNCH = 65536 // THREADS    # registers of a thread; ptxas must know them to take setmaxnreg
 ROWS = WGMMA_ROWS               # queries of a consumer
 SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
 TURN = 4                        # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
-SPACE = {"BN": (64, 80, 96, 128, 176), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False)}      # values worth trying
+SPACE = {"BN": (64, 80, 96, 128, 176), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False),
+         "EVERY": (0, 4, 6, 8)}         # values worth trying
 
 
-def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
+def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
     """See body."""
-    body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG)
+    body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
 
 
-def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True):
+def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
     """See body; and for the backward pass sums (B x H x SP, f32): of each query the log2 of its sum of exponentials, 0
     from S on."""
-    body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG)
+    body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
 
 
-def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool) -> None:
+def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool,
+         EVERY: int | None) -> None:
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
-    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
+    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S. Of EVERY exponentials one is
+    computed by multiply-adds (0: none), unless given every sixth where D is 64.
     """
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * scale_of("attention", D, SCALE)
+    every = MULTIPLIED[D] if EVERY is None else EVERY
     consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS   # queries of a CTA
     length = S if sums is None else sums.shape[2]       # queries that something is written for
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
@@ -179,7 +185,8 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
                     hide(rows[r], last[r] - block * BN - shift)
             factors = [raise_largest(rows[r], largest[r], scale, slack=SLACK) for r in range(2)]
             for r in range(2):
-                weigh(rows[r], largest[r], total[r], scale, factors[r])
+                # What is hidden has a weight of 0, which multiply-adds do not give.
+                weigh(rows[r], largest[r], total[r], scale, factors[r], 0 if masked else every)
             return factors
 
         def round_weights() -> None:

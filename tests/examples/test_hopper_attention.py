@@ -92,9 +92,10 @@ def test_it_assembles_without_spills_or_complaints(hopper, d: int, options):
 
 @pytest.mark.parametrize("d", [64, 128])
 def test_exponentials_come_before_the_wait_for_the_values_product(hopper, d: int):
-    """Between the wait for the scores and the next one in the loop: all 64 of a thread, and the factors' two."""
+    """Between the wait for the scores and the next one in the loop: all 64 of a thread, but those that are computed by
+    multiply-adds, and the factors' two."""
     compiled = hopper.attention.compile(B=1, H=16, S=4096, T=4096, D=d)
     opcodes = [line.opcode for line in compiled.sass]
     waits = [i for i, opcode in enumerate(opcodes) if opcode.startswith("WARPGROUP.DEPBAR")]
     between = [sum(opcode == "MUFU.EX2" for opcode in opcodes[i:j]) for i, j in pairwise(waits)]
-    assert 66 in between[1:], between                   # the first one is before the loop
+    assert {64: 56, 128: 66}[d] in between[1:], between                 # the first one is before the loop
