@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from support.scripts import gpu_benchmark
 
-HERE = Path(__file__).parent / "gpu"
-
-
-def load(name: str) -> ModuleType:
-    if name not in sys.modules:
-        sys.path.append(str(HERE)) if str(HERE) not in sys.path else None
-        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-everything, summary, processes = load("everything"), load("summary"), load("processes")
+everything, summary, processes, sending = map(gpu_benchmark, ("everything", "summary", "processes", "sending"))
 MODELLED = {"results": [{"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx", "seconds": 2e-6}]}
 
 
@@ -78,20 +64,22 @@ def test_steps_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch, cap
             return answer
         monkeypatch.setattr(everything.Everything, name, run)
     step("about", (True, True))
-    step("smoke", (True, False))
-    step("forms", (False, False), (True, True))
-    step("tests", None, (True, True))
-    step("benchmark", (True, True))
+    step("smoke", (True, False), (True, True))
+    step("examples", (True, True))
+    step("benchmark", (False, False), (True, True))
     step("overhead", (True, True))
+    step("tests", None, (True, False))
+    step("forms", (True, True))
     first, second = tmp_path / "a", tmp_path / "b"
     assert everything.main(["--out", str(first)]) == 1
     state = json.loads((first / "state.json").read_text())
-    assert state["done"] == {"about": True, "smoke": True, "forms": False, "tests": False, "benchmark": True,
-                             "overhead": True, "summary": True}
+    assert state["done"] == {"about": True, "smoke": False, "examples": True, "benchmark": False, "overhead": True,
+                             "tests": False, "forms": True, "summary": True}
     assert "tests: RuntimeError: made up" in capsys.readouterr().out
-    assert everything.main(["--out", str(second), "--before", str(first)]) == 1, "the kernel was wrong: it still is"
-    assert calls == ["about", "smoke", "forms", "tests", "benchmark", "overhead", "forms", "tests"]
-    assert "- forms: right" in (second / "summary.md").read_text()
+    assert everything.main(["--out", str(second), "--before", str(first)]) == 1, "a test was wrong"
+    assert calls == ["about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "smoke", "benchmark",
+                     "tests"], "what was wrong is done again, too"
+    assert "- smoke: right" in (second / "summary.md").read_text()
     assert everything.main(["--out", str(tmp_path / "c"), "--budget", "10", "--only", "about"]) == 1, "no time is left"
 
 
@@ -124,6 +112,9 @@ def test_what_failed_after_a_fault_is_run_again_alone(tmp_path: Path, monkeypatc
     monkeypatch.setattr(everything.Everything, "_tests_of", fake)
     assert steps.tests() == (True, False) and asked == ["tests/test_one.py", "f::b", "f::c"]
     assert [row["outcome"] for row in steps.read("tests.json")] == ["passed", "failed", "passed"]
+    monkeypatch.setattr(everything.Everything, "_tests_of", lambda self, file, ids, marked: (asked.append(ids) or [
+        {"file": file, "test": test, "outcome": "passed", "why": "", "seconds": 1.0} for test in ids], ""))
+    assert steps.tests() == (True, True) and asked[-1] == ["f::b"], "only what was wrong is run again"
 
 
 @pytest.mark.slow
@@ -149,8 +140,7 @@ def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monk
 
 @pytest.mark.slow
 def test_without_a_gpu_the_simulator_stands_for_it(tmp_path: Path):
-    assert everything.main(["--out", str(tmp_path), "--dry", "--only", "about", "smoke", "forms", "benchmark",
-                            "summary"]) == 0
+    assert everything.main(["--out", str(tmp_path), "--dry", "--skip", "tests", "overhead"]) == 0
     assert json.loads((tmp_path / "about.json").read_text())["doctor"]["findings"]
     assert json.loads((tmp_path / "forms.json").read_text())["rows"][0]["differ"] == 0
     assert "- smoke: right" in (tmp_path / "summary.md").read_text()
@@ -172,6 +162,26 @@ def test_tools_of_a_toolkit_are_used_where_there_are_no_wheels(tmp_path: Path, m
     assert found["PYTHONPATH"].split(os.pathsep)[:2] == [str(everything.ROOT), str(everything.ROOT / "tests")]
 
 
+def test_another_ptxas_is_tried_where_the_driver_does_not_load_what_this_one_made(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(everything, "others", lambda name, env: ["/none", "/a/ptxas"])
+    asked = []
+
+    def fake(self, *arguments, limit):
+        asked.append(self.env.get("PYPTX_PTXAS"))
+        return (0, "right") if asked[-1] == "/a/ptxas" else (1, "LaunchError: ... the machine code for sm_90a was made")
+    monkeypatch.setattr(everything.Everything, "python", fake)
+    steps = made(tmp_path)
+    steps.env.pop("PYPTX_PTXAS", None)
+    assert steps.smoke() == (True, True) and asked == [None, "/none", "/a/ptxas"]
+    assert steps.state["tools"] == {"PYPTX_PTXAS": "/a/ptxas"}
+
+
+def test_forms_that_hang_are_looked_for_by_more_processes(tmp_path: Path, monkeypatch):
+    answers = iter([(None, ""), (3, ""), (1, "")])
+    monkeypatch.setattr(everything.Everything, "python", lambda self, *_, **limits: next(answers))
+    assert made(tmp_path).forms() == (True, False) and not list(answers)
+
+
 def test_the_page_tells_what_differs_fails_and_is_slower_than_modelled():
     state = {"about": {"whole": True, "right": True, "seconds": 1.0},
              "forms": {"whole": False, "right": False, "seconds": 2.0}}
@@ -181,16 +191,19 @@ def test_the_page_tells_what_differs_fails_and_is_slower_than_modelled():
     tests = [{"test": "a::b", "outcome": "failed", "why": "assert\n1"},
              {"test": "a::c", "outcome": "passed", "why": ""}]
     row = {"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx"}
-    timed = {"seconds": [3e-6, 1, 2], "rate": 4.0, "unit": "TB/s", "roof": 0.9, "ratio": [1.1, 1, 2]}
+    timed = {"seconds": [3e-6, 1, 2], "load": {"clock_hz": 1755e6, "watts": 690.2},
+             "rate": 4.0, "unit": "TB/s", "roof": 0.9, "ratio": [1.1, 1, 2]}
     benchmark = {"results": [row | timed,
                              row | {"candidate": "x", "failed": "no\nanswer"}, row | {"right": False, "error": 0.5},
                              row | {"skipped": "needs sm_100a"}, row | {"right": True, "error": 0.0}]}
-    text = summary.page(("about", "smoke", "forms"), state, forms, tests, benchmark, MODELLED, ["pyptx 3 us"])
+    examples = {"results": [row | {"right": True}, row | {"failed": "no\nanswer"}, row | {"skipped": "needs sm_100a"}]}
+    text = summary.page(("about", "smoke", "forms"), state, forms, tests, examples, benchmark, MODELLED, ["pyptx 3 us"])
+    assert "Examples at small sizes: 1 right, 1 not.\n- sum (N 8): pyptx: no answer" in text
     assert "- about: right, 1.0 s\n- forms: not finished, 2.0 s" in text
     assert "3 forms compared, 1 differ, 1 were refused." in text and "- EXACT: `popc.type  d, a`: 3 of 64" in text
     assert "- refused by the gpu: `clmad`: too new" in text
     assert "Tests: 1 failed, 1 passed.\n- failed: a::b: assert 1" in text
-    assert "| sum, N 8 | pyptx | 4.00 TB/s | 90.0% | 1.100 | 3.0 | 1.50 |" in text
+    assert "| sum, N 8 | pyptx | 4.00 TB/s | 90.0% | 1.100 | 3.0 | 1.50 | 1755 MHz, 690 W |" in text
     assert "| WRONG, off by 5.0e-01 |" in text and "| no |" in text and "| right, not timed |" in text
     assert "    pyptx 3 us" in text
-    assert summary.page((), {}, None, None, None, MODELLED, None).startswith("# What the GPU said")
+    assert summary.page((), {}, None, None, None, None, MODELLED, None).startswith("# What the GPU said")

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
+from support.scripts import gpu_benchmark
 
 torch = pytest.importorskip("torch")
-HERE = Path(__file__).parent / "gpu"
-
-
-def load(name: str) -> ModuleType:
-    """A file of the benchmark; they import each other by these names."""
-    if name not in sys.modules:
-        sys.path.append(str(HERE)) if str(HERE) not in sys.path else None
-        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-cases, timing, workers, run, report, modelled = (load(name) for name in ("cases", "timing", "workers", "run", "report",
-                                                                         "modelled"))
+cases, timing, run, sending, report, modelled = map(gpu_benchmark, ("cases", "timing", "run", "sending", "report",
+                                                                    "modelled"))
+HERE = Path(run.__file__).parent
 MODELLED = json.loads(modelled.DATA.read_text(encoding="utf-8"))
 ALL = {(case.name, str(case.dry)): case for case in cases.all_cases()}
 
@@ -72,16 +60,20 @@ def test_a_round_in_which_the_gpu_drifts_is_run_again():
     assert result["ours"].seconds == (2.0, 2.0, 2.0)
 
 
+LOAD = {"clock_hz": 1_755_000_000, "watts": 690.3, "throttled": True}
+
+
 def test_a_wrong_candidate_is_reported_and_not_timed():
     problem = cases.Problem({"pyptx": lambda: torch.zeros(3), "other": lambda: torch.ones(3)}, {},
                             lambda: torch.ones(3), 1e-3, 3e12, ("wgmma", "bf16"))
     case = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3})
-    clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0)
+    clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0, load=lambda *_: LOAD)
     rows = run.measure(case, SimpleNamespace(dry=False, lost=lambda: False), clock, {"bf16": 4e12}, 9, (9, 0))
     wrong, right = rows
     assert not wrong["right"] and "seconds" not in wrong and "WRONG, off by 1.0e+00" in run.line(wrong)
     assert right["rate"] == 2.0 and right["roof"] == 0.5 and right["unit"] == "TFLOP/s"
     assert "other: 2.00 TFLOP/s, 50.0% of the roof, 1.000 x other, 1500000.0 us" in run.line(right)
+    assert run.line(right).endswith(", 1755 MHz, 690 W, throttled")
 
 
 def test_matrices_of_8_bits_are_those_of_the_example():
@@ -98,41 +90,60 @@ def test_a_candidate_that_fails_is_told_and_the_others_are_timed():
         raise RuntimeError("out of memory")
     problem = cases.Problem({"pyptx": fails, "other": lambda: torch.ones(3)}, {}, lambda: torch.ones(3), 1e-3, 3e12)
     case = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3})
-    clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0)
+    clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0, load=lambda *_: LOAD)
     failed, right = run.measure(case, SimpleNamespace(dry=False, lost=lambda: False), clock, {}, 9, (9, 0))
     assert failed["failed"] == "RuntimeError: out of memory" and "FAILED" in run.line(failed) and right["rate"] == 2.0
     assert report.cells(failed)[1] == "failed: RuntimeError: out of memory"
 
 
-# Answers what it is, then each number by what it says.
+# Answers what it is, then each case by its number, as if its candidates were a, b and c.
 SCRIPT = """
-import os, sys, time
+import json, os, sys, time
 from workers import answered
 answered({"gpu": "made up", "date": "2026-01-02T03", "roofs": {"dram": 4e12}})
-for number in map(int, sys.stdin):
-    print("at", number)
-    if number == 1:
-        time.sleep(60)
-    if number == 2:
-        os._exit(7)
-    answered({"rows": [{"case": f"case {number}", "sizes": {}, "candidate": "pyptx", "skipped": "made up"}],
-              "ends": number == 3})
-    if number == 3:
-        break
+for piece in map(json.loads, sys.stdin):
+    number, rows = piece["case"], []
+    for name in ("wanted", "a", "b", "c", "times"):
+        if name in piece["without"]:
+            continue
+        print("at", number, name)
+        answered({"at": name})
+        if (number, name) == (1, "b"):
+            time.sleep(60)
+        if (number, name) in ((2, "wanted"), (3, "a"), (3, "c")) or ((number, name) == (4, "times") and piece["timed"]):
+            os._exit(7)
+        rows.append({"case": f"case {number}", "sizes": {}, "candidate": name, "skipped": "made up"})
+    answered({"rows": rows[1:-1]})
 """
 
 
-def test_a_case_that_hangs_or_dies_costs_no_other(monkeypatch, capsys):
+def test_a_candidate_that_hangs_or_dies_costs_no_other(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(HERE))
-    made = [(k, cases.Case(f"case {k}", lambda: None, {}, {})) for k in range(5)]
-    saved = []
-    found, rows, whole = run.run(made, [sys.executable, "-c", SCRIPT], lambda found, rows: saved.append(len(rows)),
-                                 limit=2.0, until=1e18)
-    assert whole and found["gpu"] == "made up" and saved == [1, 2, 3, 4, 5]
-    assert [row.get("skipped") for row in rows] == ["made up", None, None, "made up", "made up"]
-    assert rows[1]["failed"].startswith("no answer in 2 s") and rows[2]["failed"].startswith("the process ended with 7")
-    assert "case 1 (): all: FAILED, no answer" in capsys.readouterr().out
-    assert run.run(made, [sys.executable, "-c", SCRIPT], lambda *_: None, limit=2.0, until=0.0) == ({}, [], False)
+    made = [(k, cases.Case(f"case {k}", lambda: None, {"N": k}, {})) for k in range(5)]
+    told = []
+    assert sending.send(made, [sys.executable, "-c", SCRIPT], lambda found, rows: told.append((found, rows)), limit=2.0,
+                        until=1e18)
+    assert all(found["gpu"] == "made up" for found, _ in told)
+    assert [[row["candidate"] for row in rows] for _, rows in told] == [
+        ["a", "b", "c"], ["b", "a", "c"], ["wanted"], ["a", "c", "b"], ["times", "a", "b", "c"]]
+    lost = [row for _, rows in told for row in rows if "failed" in row]
+    assert [row["candidate"] for row in lost] == ["b", "wanted", "a", "c", "times"]
+    assert lost[0]["failed"].startswith("no answer in 2 s") and lost[1]["failed"].startswith("the process ended with 7")
+    assert lost[0] == lost[0] | {"case": "case 1", "sizes": {"N": 1}}
+    assert not sending.send(made, [sys.executable, "-c", SCRIPT], lambda *_: None, limit=2.0, until=0.0)
+
+
+def test_a_fault_that_ends_the_context_ends_the_process():
+    """Then the next process does without the candidate."""
+    def faults():
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+    problem = cases.Problem({"pyptx": faults, "other": lambda: torch.ones(3)}, {}, lambda: torch.ones(3), 1e-3, 3e12)
+    case, at = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3}), []
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        run.measure(case, SimpleNamespace(dry=False, lost=lambda: True), None, {}, 9, (9, 0), at=at.append)
+    assert at == ["wanted", "pyptx"]
+    (row,) = run.measure(case, SimpleNamespace(dry=False), None, {}, 9, (9, 0), without=["pyptx"], at=at.append)
+    assert row["right"] and at == ["wanted", "pyptx", "wanted", "other"]
 
 
 def test_the_most_wanted_cases_come_first_and_none_is_left_out():
@@ -145,23 +156,31 @@ def test_the_most_wanted_cases_come_first_and_none_is_left_out():
 def test_a_run_goes_on_where_another_one_ended(tmp_path: Path, monkeypatch):
     """Without a GPU: a worker of the simulator, which says that it is one."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    first = run.in_order([case for case in cases.all_cases() if "vector add" in case.name])
+    cases_ = [case for _, case in run.in_order(list(cases.all_cases())) if "vector add" in case.name]
+    rows = [{"case": case.name, "sizes": dict(case.sizes), "candidate": "pyptx", "right": True} for case in cases_]
     done = {"about": {"gpu": "made up", "date": "2026-01-02"},
-            "results": [{"case": first[0][1].name, "sizes": dict(first[0][1].sizes), "candidate": "pyptx"},
-                        {"case": first[1][1].name, "sizes": dict(first[1][1].sizes), "candidate": "all",
-                         "failed": "x"}]}
+            "results": [rows[0], rows[0] | {"candidate": "Triton", "failed": "x", "right": False}, rows[1],
+                        rows[1] | {"candidate": "pyptx, clusters", "failed": "x", "right": False}]}
     (tmp_path / "before.json").write_text(json.dumps(done))
     sent = []
 
-    def fake(cases, command, save, **limits):
-        sent.extend(case.name for _, case in cases)
-        save({"gpu": "made up", "date": "2026-01-03"}, [{"case": "new", "sizes": {}, "candidate": "pyptx"}])
-        return {}, [], True
-    monkeypatch.setattr(run, "run", fake)
-    assert run.main(["--only", "vector add", "--resume", str(tmp_path / "before.json"), "--out", str(tmp_path)]) == 0
-    assert sent == [first[1][1].name], "what failed is tried again"
+    def fake(cases, command, told, **limits):
+        sent.extend(case for _, case in cases)
+        told({"gpu": "made up", "date": "2026-01-03"}, [rows[1] | {"right": False, "error": 0.5}])
+        return True
+    monkeypatch.setattr(run, "send", fake)
+    assert run.main(["--only", "vector add", "--resume", str(tmp_path / "before.json"), "--out", str(tmp_path)]) == 1
+    assert [case.name for case in sent] == [cases_[1].name], "what failed is tried again"
     (path,) = tmp_path.glob("made-up-*.json")
-    assert [row["case"] for row in json.loads(path.read_text())["results"]] == [first[0][1].name, "new"]
+    assert json.loads(path.read_text())["results"] == [*done["results"][:2], rows[1] | {"right": False, "error": 0.5}]
+
+
+def test_small_sizes_are_done_once_each(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    sent = []
+    monkeypatch.setattr(run, "send", lambda cases, *_, **limits: sent.extend(case for _, case in cases) or True)
+    assert run.main(["--small"]) == 0
+    assert sorted((case.name, str(case.dry)) for case in sent) == sorted(ALL)
 
 
 @pytest.mark.parametrize("arch, capability, runs", [

@@ -7,7 +7,8 @@ each with up to MOST choices of its modifiers, 64 lanes of values that are likel
 few of them a module; what ptxas refuses in a module is assembled alone. Written after each module to forms.json: how
 many registers were compared, and every difference with its statement, lane, inputs, and both results. NaN equals NaN.
 Approximate functions may differ: the largest distance in units of the last place is told. Products of tensor cores are
-simulated with `tensor_cores="hw"`. Forms in forms.json already are not run again.
+simulated with `tensor_cores="hw"`. Forms in forms.json already are not run again, but exact ones that differ. A module
+whose process hung, died or lost the GPU to a fault is run form by form in the next process; so that one is found.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ VIDEO = re.compile(r"v(add|sub|absdiff|min|max|shl|shr|set|mad|avrg)\d?$")
 NOT_NUMBERS = re.compile(r"%(f16|f16x2|bf16|bf16x2|f32|f64)_")
 # Of sparse products: the pairs of four columns that are there, (0, 1) and (2, 3) in turn; right in every format.
 METADATA = 0x4E4E4E4E
+# What a fault of a kernel leaves behind in every later call: ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, ASSERT .. LAUNCH_FAILED.
+STICKY = frozenset({700, 702, *range(710, 720)})
 
 
 @dataclass(frozen=True)
@@ -168,8 +171,14 @@ def run(group: Sequence[Probe], target: str, backend: str, version: ir.Version) 
             program[probe.function.name].launch(1, LANES, probe.columns.copy(), out, backend=backend, **options)
             results.append(out)
         except PtxError as refused:
+            if getattr(refused, "code", None) in STICKY:
+                raise Faulted(str(refused).strip()) from refused
             results.append(str(refused).strip())
     return results
+
+
+class Faulted(Exception):
+    """A kernel's fault ended the GPU's context; this process can launch nothing more."""
 
 
 def compare(probe: Probe, simulated: np.ndarray | str, measured: np.ndarray | str) -> dict[str, Any]:
@@ -224,6 +233,10 @@ def _distance(ours: np.ndarray, theirs: np.ndarray, one: Stored) -> int:
     return max(abs(int(a) - int(b)) for a, b in zip(ours, theirs, strict=True))
 
 
+def exactly_differs(row: dict[str, Any]) -> bool:
+    return bool(row.get("differ")) and not row["approximate"]
+
+
 def written(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"rows": []}
 
@@ -239,20 +252,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     path, begun = given.out / "forms.json", time.monotonic()
-    known = {row["form"] for row in written(path)["rows"]}
-    rows = written(path)["rows"]
+    before = written(path)
+    rows, unfinished = [row for row in before["rows"] if not exactly_differs(row)], before.get("running", [])
+    suspects = before.get("suspects", []) + unfinished
+    if len(unfinished) == 1:                            # it was alone, and its process did not end well
+        rows.append({"form": unfinished[0], "refused_by": "gpu", "statements": 0,
+                     "why": before.get("why", "the process that ran it hung, or died")})
+    known = {row["form"] for row in rows}
     version, over = ir.Version(*map(int, given.ptx.split("."))), False
-    for group in batches(probe for probe in probes(given.target, given.only) if probe.form not in known):
+
+    def write(**more: Any) -> None:
+        found = {"target": given.target, "backend": given.backend, "rows": rows, **more}
+        if alone:
+            found["suspects"] = [probe.form for probe in alone]
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    left = [probe for probe in probes(given.target, given.only) if probe.form not in known]
+    alone = [probe for probe in left if probe.form in suspects]
+    for group in [*([probe] for probe in alone), *batches(probe for probe in left if probe.form not in suspects)]:
         if time.monotonic() - begun > given.seconds:
             over = True
             break
-        simulated, measured = (run(group, given.target, backend, version) for backend in ("sim", given.backend))
+        simulated, running = run(group, given.target, "sim", version), [probe.form for probe in group]
+        write(running=running)
+        try:
+            measured = run(group, given.target, given.backend, version)
+        except Faulted as fault:
+            write(running=running, why=f"{fault}")
+            print(f"the GPU is lost: {fault}", flush=True)
+            return 3
         rows += map(compare, group, simulated, measured)
-        path.write_text(json.dumps({"target": given.target, "backend": given.backend, "rows": rows}, indent=1) + "\n",
-                        encoding="utf-8")
+        write()
         print(f"{len(rows)} forms, {sum(row.get('differ', 0) > 0 for row in rows)} differ, "
               f"{sum('why' in row for row in rows)} refused, {time.monotonic() - begun:.0f} s", flush=True)
-    exact = [row for row in rows if row.get("differ") and not row["approximate"]]
+    exact = list(filter(exactly_differs, rows))
     for row in exact:
         print(f"DIFFERS: {row['form']}: {row['differences'][0]}")
     print(f"{len(rows)} forms compared; {len(exact)} exact ones differ" + ("; time is over" if over else ""))

@@ -51,6 +51,31 @@ def test_what_is_refused_says_why_and_the_others_are_run():
     assert row["refused_by"] == "simulator" and row["why"] == second
 
 
+def test_a_form_that_ends_its_process_or_the_gpu_is_found_and_the_others_are_run(monkeypatch, tmp_path: Path):
+    """The first process hangs at a module, the others run its forms alone; one of them faults."""
+    right, groups = forms.run, []
+
+    def faulty(group, target, backend, version):
+        if backend == "cuda":
+            groups.append([probe.form for probe in group])
+            if len(group) > 1:
+                raise RuntimeError
+            if "vshl" in group[0].form:
+                raise forms.Faulted("CUDA_ERROR_ILLEGAL_INSTRUCTION")
+        return right(group, target, "sim", version)
+    monkeypatch.setattr(forms, "run", faulty)
+    order = ["--out", str(tmp_path), "--only", "vsh"]
+    with pytest.raises(RuntimeError):
+        forms.main(order)
+    found = [forms.main(order) for _ in range(1 + len([form for form in groups[0] if "vshl" in form]))]
+    assert found == [3] * (len(found) - 1) + [0] and len(found) > 1
+    assert all(len(group) == 1 for group in groups[1:])
+    rows = forms.written(tmp_path / "forms.json")["rows"]
+    assert {row["form"] for row in rows} == set(groups[0])
+    assert {row["why"] for row in rows if "vshl" in row["form"]} == {"CUDA_ERROR_ILLEGAL_INSTRUCTION"}
+    assert not any("why" in row for row in rows if "vshr" in row["form"])
+
+
 def test_two_numbers_that_are_none_are_the_same():
     (probe,) = forms.probes("sm_90a", "add{.rnd}{.ftz}{.sat}.f32  d, a, b")
     one = next(stored for stored in probe.stored if stored.name.startswith("%f32"))

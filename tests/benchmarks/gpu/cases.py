@@ -226,8 +226,13 @@ def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
     candidates = {"pyptx": lambda: module.fp8_gemm(*inputs, **options)}
     if not arrays.dry:
         one = torch.ones((), device=a.device)
-        candidates["cuBLAS (torch._scaled_mm, one scale)"] = lambda: torch._scaled_mm(a, b.t(), one, one,
-                                                                                      out_dtype=torch.bfloat16)
+        scaled = {"out_dtype": torch.bfloat16}
+        candidates |= {
+            "cuBLAS (torch._scaled_mm, block scales)": lambda: torch._scaled_mm(a, b.t(), a_scales.t(), b_scales.t(),
+                                                                                **scaled),
+            "cuBLAS (torch._scaled_mm, one scale)": lambda: torch._scaled_mm(a, b.t(), one, one, **scaled),
+            "cuBLAS (torch._scaled_mm, one scale, fast sums)": lambda: torch._scaled_mm(
+                a, b.t(), one, one, use_fast_accum=True, **scaled)}
     else:
         candidates["torch"] = lambda: wanted().bfloat16()
 
@@ -236,7 +241,7 @@ def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
         of_b = b_scales.repeat_interleave(128, 0).repeat_interleave(128, 1)[:N, :K]
         return (a.float() * of_a) @ (b.float() * of_b).t()
     return Problem(candidates, {"pyptx": module.fp8_gemm}, wanted, 8e-3, 2 * M * N * K, ("wgmma", "e4m3"),
-                   "torch._scaled_mm takes one scale for each matrix: its result is another one, its work the same")
+                   "with one scale for each matrix the result is another one, the work the same")
 
 
 def grouped_gemm(arrays: Arrays, G: int, M: int, N: int, K: int, **options: Any) -> Problem:
@@ -286,9 +291,23 @@ def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **op
                                   ("Blackwell", "blackwell/attention"))}
     candidates = {name: lambda kernel=kernel: kernel(q, k, v, CAUSAL=causal, **known(kernel, options))
                   for name, kernel in kernels.items()}
-    return Problem({**candidates, "torch SDPA": lambda: sdpa(q, k, v, is_causal=causal)}, kernels,
+    return Problem({**candidates, **sdpa_of(arrays, lambda: sdpa(q, k, v, is_causal=causal))}, kernels,
                    lambda: sdpa(q.float(), k.float(), v.float(), is_causal=causal), 2e-2,
                    4 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"))
+
+
+def sdpa_of(arrays: Arrays, work: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
+    """torch's attention as it chooses itself, and by each of its two fast ways."""
+    found = {"torch SDPA": work}
+    if not arrays.dry:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        def by(backend: Any) -> Any:
+            with sdpa_kernel(backend):
+                return work()
+        found |= {"torch SDPA, cuDNN": lambda: by(SDPBackend.CUDNN_ATTENTION),
+                  "torch SDPA, flash": lambda: by(SDPBackend.FLASH_ATTENTION)}
+    return found
 
 
 def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **options: Any) -> Problem:
@@ -300,17 +319,17 @@ def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: b
     o, sums = forward(q, k, v, SP=SP, CAUSAL=causal)
     given = [x.detach().requires_grad_() for x in (q, k, v)]
 
-    @cache
-    def result() -> Any:
-        return torch.nn.functional.scaled_dot_product_attention(*given, is_causal=causal)
+    def gradients(forward: Callable[[], Any]) -> Callable[[], Any]:
+        result = cache(forward)
+        return lambda: torch.cat(torch.autograd.grad(result(), given, d_o, retain_graph=True))
 
     def ours() -> Any:
         d_k, d_v, d_q_sums = products(q, k, v, d_o, sums, delta_of(o, d_o, SP=SP), CAUSAL=causal, **options)
         return torch.cat([rounded(d_q_sums), d_k, d_v])
 
-    def theirs() -> Any:
-        return torch.cat(torch.autograd.grad(result(), given, d_o, retain_graph=True))
-    return Problem({"pyptx": ours, "torch SDPA": theirs}, {"pyptx": products}, theirs, 4e-2,
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    theirs = {name: gradients(way) for name, way in sdpa_of(arrays, lambda: sdpa(*given, is_causal=causal)).items()}
+    return Problem({"pyptx": ours, **theirs}, {"pyptx": products}, theirs["torch SDPA"], 4e-2,
                    10 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"),
                    "work is that of five products; both copy their results")
 

@@ -2,12 +2,13 @@
 
     PYTHONPATH=.:tests python tests/benchmarks/gpu/everything.py --out FOLDER [--budget SECONDS] [--before FOLDER]
 
-In this order, each step in processes of its own that may hang or fault: what the machine has (about.json), a kernel at
-all, every simulated form against the GPU (forms.json), the tests marked `gpu` (tests.json), all examples checked and
-timed beside others (benchmark.json), what a launch costs (overhead.json); then a summary of all of it with the measured
-over the modelled times (summary.md). log.txt has what was printed. Whatever is finished is in the folder at once;
-`--before` names the folder of an earlier command, whose steps, forms, tests and cases are not done again. `--only` and
-`--skip` name steps. With --dry the CPU simulator stands for the GPU, at small sizes.
+In this order, what matters most first, each step in processes of its own that may hang or fault: what the machine has
+(about.json), a kernel at all, all examples at small sizes with tails (examples.json), all examples checked and timed
+beside others (benchmark.json), what a launch costs, the tests marked `gpu` (tests.json), every simulated form against
+the GPU (forms.json); then a summary of all of it with the measured over the modelled times (summary.md). log.txt has
+what was printed. Whatever is finished is in the folder at once; `--before` names the folder of an earlier command:
+what went well there is not done again, what was wrong is. `--only` and `--skip` name steps. With --dry the CPU
+simulator stands for the GPU, at small sizes.
 
 Where NVIDIA's wheels are missing, the tools of a toolkit on the machine are used. A core of the simulator that was
 compiled elsewhere must lie where it was built (pyptx/sim/core): without it the forms take minutes instead of seconds.
@@ -33,15 +34,19 @@ from xml.etree import ElementTree
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 
-from processes import Log, call, environment  # noqa: E402
+from processes import Log, call, environment, others  # noqa: E402
 from summary import page  # noqa: E402
 
 ROOT = HERE.parents[2]
 PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "cuda-bindings", "cuda-python", "pytest",
             "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
-STEPS = ("about", "smoke", "forms", "tests", "benchmark", "overhead", "summary")
-LIMITS = {"about": 90, "smoke": 150, "forms": 200, "tests": 400, "benchmark": 900, "overhead": 120, "summary": 30}
-TEST_S, MOST_AGAIN = 60, 25                             # seconds of a test; tests that are run again alone
+STEPS = ("about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "summary")
+LIMITS = {"about": 90, "smoke": 150, "examples": 240, "benchmark": 900, "overhead": 120, "tests": 500, "forms": 300}
+TEST_S, MOST_AGAIN = 90, 25                             # seconds of a test; tests that are run again alone
+CANDIDATE_S = {"examples": 30, "benchmark": 60}         # seconds of a candidate
+FORMS_S = 60                                            # seconds of a module of forms
+GOOD = "passed", "skipped"
+NOT_LOADED = "the machine code for"                     # of the error of a driver that does not take it
 TOLD = re.compile(r"^(tests/\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b", re.MULTILINE)         # by pytest -v
 FAULT = re.compile(r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
                    r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned")
@@ -67,6 +72,7 @@ class Everything:
         self.log = Log(out / "log.txt")
         self.env = environment(str(Path(tempfile.gettempdir()) / "pyptx-gpu-cache"))
         self.state: dict[str, Any] = self.read("state.json") or {"done": {}}
+        self.env |= {name: path for name, path in self.state.get("tools", {}).items() if Path(path).is_file()}
 
     # files ----------------------------------------------------------------------------------------------------------
 
@@ -88,7 +94,7 @@ class Everything:
         return call([sys.executable, *arguments], min(limit, self.left), self.log, self.env, ROOT, quiet)
 
     def run(self, names: Sequence[str]) -> int:
-        """The steps that are not done; the number of those that found something wrong."""
+        """The steps that did not go well yet; the number of those that found something wrong."""
         for name in names:
             if self.state["done"].get(name) and name != "summary":
                 continue
@@ -103,8 +109,9 @@ class Everything:
                 self.log(f"{name}: {type(fault).__name__}: {fault}")
                 whole, right = False, False
             self.state[name] = {"right": right, "whole": whole, "seconds": round(time.monotonic() - begun, 1)}
-            self.state["done"][name] = whole
+            self.state["done"][name] = whole and right
             self.write("state.json", self.state)
+            (self.out / "summary.md").write_text(self.page(), encoding="utf-8")
         return sum(not self.state.get(name, {}).get("right", False) for name in names)
 
     # steps: each gives whether it is finished, and whether all was right --------------------------------------------
@@ -124,36 +131,49 @@ class Everything:
                               ("ptxas", [self.env.get("PYPTX_PTXAS", "ptxas"), "--version"])):
             if shutil.which(command[0]):
                 found[name] = call(command, 30, self.log, self.env)[1]
-        status, text = self.python("-m", "pyptx", "doctor", "--json", limit=60)
+        _, text = self.python("-m", "pyptx", "doctor", "--json", limit=LIMITS["about"])
         try:
-            found["doctor"] = json.loads(text[text.index("{"):])
+            found["doctor"] = json.loads(text[text.index("{"):text.rindex("}") + 1])
+            works = {one["name"]: one["works"] for one in found["doctor"]["works"]}
         except ValueError:
-            found["doctor"] = text[-4000:]
+            found["doctor"], works = text[-4000:], {}
         self.write("about.json", found)
-        works = {one["name"]: one["works"] for one in found["doctor"]["works"]} if status is not None else {}
         for name, fine in works.items():
             self.log(f"{'works' if fine else '-':6} {name}")
         return True, self.dry or bool(works.get("kernels on a GPU"))
 
     def smoke(self) -> tuple[bool, bool]:
-        """Two kernels on arrays of torch."""
-        status, _ = self.python("-c", SMOKE, limit=LIMITS["smoke"])
+        """Two kernels on arrays of torch; where the driver does not load what ptxas made, with another ptxas."""
+        status, text = self.python("-c", SMOKE, limit=LIMITS["smoke"])
+        for ptxas in others("ptxas", self.env) if NOT_LOADED in text else ():
+            self.log(f"once more with {ptxas}")
+            self.env["PYPTX_PTXAS"] = ptxas
+            status, text = self.python("-c", SMOKE, limit=LIMITS["smoke"])
+            if status == 0:
+                self.state["tools"] = {"PYPTX_PTXAS": ptxas}
+                break
         return status is not None, status == 0
 
-    def forms(self) -> tuple[bool, bool]:
-        """Every simulated form against the GPU."""
-        target = self._target()
-        only = ["--only", "popc.type"] if self.dry else []
-        seconds = max(5.0, min(LIMITS["forms"], self.left) - 30)
-        status, _ = self.python("tests/device/forms.py", "--out", str(self.out), "--target", target, "--backend",
-                                "sim" if self.dry else "cuda", "--seconds", f"{seconds:.0f}", *only,
-                                limit=LIMITS["forms"])
+    def examples(self) -> tuple[bool, bool]:
+        """All examples at small sizes, with tails in every dimension."""
+        return self._cases("examples", ["--dry", "--only", "vector add"] if self.dry else ["--small"])
+
+    def benchmark(self) -> tuple[bool, bool]:
+        """All examples, checked and then timed."""
+        return self._cases("benchmark", ["--dry", "--only", "sum"] if self.dry else [])
+
+    def _cases(self, name: str, options: Sequence[str]) -> tuple[bool, bool]:
+        results, limit = self.out / f"{name}.json", min(LIMITS[name], self.left)
+        status, _ = self.python("tests/benchmarks/gpu/run.py", "--out", str(results), "--resume", str(results),
+                                "--limit", str(CANDIDATE_S[name]), "--budget", f"{max(5.0, limit - 15):.0f}", *options,
+                                limit=limit)
         return status in (0, 1), status == 0
 
-    def _target(self) -> str:
-        script = "import torch; print('%d%d' % torch.cuda.get_device_capability())"
-        text = "" if self.dry else self.python("-c", script, limit=60)[1].strip().rpartition("\n")[2]
-        return f"sm_{text}{'a' if int(text) >= 90 else ''}" if text.isdigit() else "sm_90a"
+    def overhead(self) -> tuple[bool, bool]:
+        """Microseconds of a launch."""
+        status, text = self.python("tests/benchmarks/gpu/launch_overhead.py", limit=LIMITS["overhead"])
+        self.state["launches"] = text.splitlines()
+        return status is not None, status == 0
 
     def tests(self) -> tuple[bool, bool]:
         """The tests marked `gpu`, a file in a process; one that hangs or dies is told, and the others go on."""
@@ -164,30 +184,32 @@ class Everything:
         until, whole = time.monotonic() + LIMITS["tests"], True
         for path in files:
             name = path.relative_to(ROOT).as_posix()
-            if any(row["file"] == name for row in known.values()):
+            before = [row for row in known.values() if row["file"] == name]
+            again = [row["test"] for row in before if row["outcome"] not in GOOD]
+            if before and not again:
                 continue
             if self.left < 20 or time.monotonic() > until:
                 whole = False
                 break
-            rows = self._file(name, marked)
+            rows = self._file(name, marked, again if all("::(" not in test for test in again) else [])
             known |= {row["test"]: row for row in [*rows, *self._after_a_fault(name, rows, marked)]}
             self.write("tests.json", list(known.values()))
-        wrong = [row for row in known.values() if row["outcome"] not in ("passed", "skipped")]
+        wrong = [row for row in known.values() if row["outcome"] not in GOOD]
         for row in wrong:
             self.log(f"{row['outcome']}: {row['test']}: {row['why'][:300]}")
         return whole, not wrong
 
-    def _file(self, file: str, marked: str) -> list[dict[str, Any]]:
-        """Rows of all tests of a file. Where the process does not end, the test it was at is to blame."""
-        rows, text = self._tests_of(file, [file], marked)
+    def _file(self, file: str, marked: str, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Rows of all tests of a file, or of some. Where the process does not end, the test it was at is to blame."""
+        rows, text = self._tests_of(file, only or [file], marked)
         if rows:
             return rows
-        collected = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider", file,
-                                limit=TEST_S)[1]
+        collected = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider",
+                                *(only or [file]), limit=TEST_S)[1]
         left = [line for line in collected.splitlines() if line.startswith("tests/") and "::" in line]
         while left and self.left > 10:
             told = {test: outcome.lower() for test, outcome in TOLD.findall(text)}
-            rows += [_row(file, test, told[test], text[-1500:] * (told[test] not in ("passed", "skipped")))
+            rows += [_row(file, test, told[test], text[-1500:] * (told[test] not in GOOD))
                      for test in left if test in told]
             left = [test for test in left if test not in told]
             if left:
@@ -223,28 +245,35 @@ class Everything:
         return [row for test in failed[:MOST_AGAIN] if self.left > 20
                 for row in self._tests_of(file, [test], marked)[0]]
 
-    def benchmark(self) -> tuple[bool, bool]:
-        """All examples, checked and then timed."""
-        results = self.out / "benchmark.json"
-        small = ["--dry", "--only", "vector add"] if self.dry else []
-        limit = min(LIMITS["benchmark"], self.left)
-        status, _ = self.python("tests/benchmarks/gpu/run.py", "--out", str(results), "--resume", str(results),
-                                "--budget", f"{max(5.0, limit - 15):.0f}", *small, limit=limit)
+    def forms(self) -> tuple[bool, bool]:
+        """Every simulated form against the GPU; a module that hangs or faults is run again form by form."""
+        only = ["--only", "popc.type"] if self.dry else []
+        until = time.monotonic() + LIMITS["forms"]
+        backend, status = "sim" if self.dry else "cuda", None
+        options = ["--out", str(self.out), "--target", self._target(), "--backend", backend, *only]
+        for _ in range(MOST_AGAIN):
+            if (seconds := min(until - time.monotonic(), self.left)) < 15:
+                break
+            status, _ = self.python("tests/device/forms.py", *options, "--seconds", f"{seconds - 10:.0f}",
+                                    limit=seconds, quiet=FORMS_S)
+            if status in (0, 1, 2):
+                break
         return status in (0, 1), status == 0
 
-    def overhead(self) -> tuple[bool, bool]:
-        """Microseconds of a launch."""
-        status, text = self.python("tests/benchmarks/gpu/launch_overhead.py", limit=LIMITS["overhead"])
-        self.write("overhead.json", text.splitlines())
-        return status is not None, status == 0
+    def _target(self) -> str:
+        script = "import torch; print('%d%d' % torch.cuda.get_device_capability())"
+        text = "" if self.dry else self.python("-c", script, limit=60)[1].strip().rpartition("\n")[2]
+        return f"sm_{text}{'a' if int(text) >= 90 else ''}" if text.isdigit() else "sm_90a"
 
     def summary(self) -> tuple[bool, bool]:
         """What came out, in a page."""
-        text = page(STEPS, self.state, self.read("forms.json"), self.read("tests.json"), self.read("benchmark.json"),
-                    json.loads((HERE / "modelled.json").read_text(encoding="utf-8")), self.read("overhead.json"))
-        (self.out / "summary.md").write_text(text, encoding="utf-8")
-        self.log(text)
+        self.log(self.page())
         return True, True
+
+    def page(self) -> str:
+        return page(STEPS, self.state, self.read("forms.json"), self.read("tests.json"), self.read("examples.json"),
+                    self.read("benchmark.json"), json.loads((HERE / "modelled.json").read_text(encoding="utf-8")),
+                    self.state.get("launches"))
 
 
 def _row(file: str, test: str, outcome: str, why: str, seconds: float = 0.0) -> dict[str, Any]:
@@ -263,7 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     if given.before and given.before.is_dir():
         for path in given.before.iterdir():
-            if path.is_file() and not (given.out / path.name).exists():
+            if path.is_file() and path.suffix != ".new" and not (given.out / path.name).exists():
                 shutil.copyfile(path, given.out / path.name)
     steps = [name for name in STEPS if name in given.only and name not in given.skip]
     return int(bool(Everything(given.out.resolve(), given.budget, given.dry).run(steps)))

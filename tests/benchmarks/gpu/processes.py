@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["Log", "call", "environment"]
+__all__ = ["Log", "call", "environment", "others"]
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -62,10 +63,19 @@ def environment(cache: str) -> dict[str, str]:
         try:
             find(name)
         except PtxError:
-            own = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
-            if own and not tool.is_library:
-                found[tool.variable] = own
+            if not tool.is_library and (own := others(name, found)):
+                found[tool.variable] = own[0]
     return found
+
+
+def others(name: str, env: Mapping[str, str]) -> list[str]:
+    """A program of toolkits on this machine, and the one that Triton brings; not the one that is used."""
+    folders = [*env.get("PATH", "").split(os.pathsep), f"{env.get('CUDA_HOME', '/usr/local/cuda')}/bin",
+               "/usr/local/cuda/bin"]
+    if (triton := find_spec("triton")) is not None:
+        folders.append(f"{Path(triton.origin).parent}/backends/nvidia/bin")
+    found = dict.fromkeys(filter(None, (shutil.which(name, path=folder) for folder in folders if folder)))
+    return [path for path in found if path != env.get(f"PYPTX_{name.upper()}")]
 
 
 def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str], folder: Path = ROOT,
@@ -86,10 +96,11 @@ def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
         for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
             try:
                 os.killpg(process.pid, number)
-                process.wait(timeout=5)
+                process.wait(timeout=5 if number == signal.SIGTERM else 30)
             except (subprocess.TimeoutExpired, ProcessLookupError):
                 continue
-        process.wait()
+        if process.poll() is None:                              # a driver that hangs holds it; the others go on
+            log(f"process {process.pid} cannot be ended")
         process.returncode = None
     text = log.since(start)
     print(text[-3000:].rstrip(), flush=True)

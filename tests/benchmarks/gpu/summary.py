@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["page"]
+__all__ = ["load_words", "page"]
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def page(steps: Sequence[str], state: Mapping[str, Any], forms: Mapping[str, Any] | None, tests: Rows | None,
-         benchmark: Mapping[str, Any] | None, modelled: Mapping[str, Any], overhead: Sequence[str] | None) -> str:
-    """Steps, forms that differ, tests that failed, times beside the modelled ones, costs of a launch."""
-    parts = [["# What the GPU said"], list(_states(steps, state)), list(_forms((forms or {}).get("rows", ()))),
-             list(_tests(tests or ())), list(_times((benchmark or {}).get("results", ()), modelled["results"])),
-             [f"    {text}" for text in overhead or ()]]
+         examples: Mapping[str, Any] | None, benchmark: Mapping[str, Any] | None, modelled: Mapping[str, Any],
+         launches: Sequence[str] | None) -> str:
+    """Steps, examples that are wrong, times beside the modelled ones, costs of a launch, tests that failed, forms that
+    differ."""
+    parts = [["# What the GPU said"], list(_states(steps, state)), list(_examples((examples or {}).get("results", ()))),
+             list(_times((benchmark or {}).get("results", ()), modelled["results"])),
+             [f"    {text}" for text in launches or ()], list(_tests(tests or ())),
+             list(_forms((forms or {}).get("rows", ())))]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -24,6 +27,16 @@ def _states(steps: Sequence[str], state: Mapping[str, Any]) -> Iterator[str]:
         if found := state.get(name):
             word = "not finished" if not found["whole"] else "right" if found["right"] else "WRONG"
             yield f"- {name}: {word}, {found['seconds']} s"
+
+
+def _examples(rows: Rows) -> Iterator[str]:
+    ours = [row for row in rows if "skipped" not in row]
+    wrong = [row for row in ours if not row.get("right")]
+    yield f"Examples at small sizes: {len(ours) - len(wrong)} right, {len(wrong)} not."
+    for row in wrong:
+        why = row["failed"] if "failed" in row else f"WRONG, off by {row['error']:.1e}"
+        sizes = ", ".join(f"{name} {value}" for name, value in row["sizes"].items())
+        yield f"- {row['case']} ({sizes}): {row['candidate']}: {' '.join(why.split())[-300:]}"
 
 
 def _forms(rows: Rows) -> Iterator[str]:
@@ -50,8 +63,8 @@ def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
     known = {(row["case"], *row["sizes"].values(), row["candidate"]): row["seconds"] for row in modelled
              if "seconds" in row}
     if rows:
-        yield "| case | candidate | rate | of the roof | ratio | microseconds | measured over modelled |"
-        yield f"|{' --- |' * 7}"
+        yield "| case | candidate | rate | of the roof | ratio | microseconds | measured over modelled | load |"
+        yield f"|{' --- |' * 8}"
     for row in rows:
         sizes = ", ".join(f"{name} {value}" for name, value in row["sizes"].items())
         cells = [f"{row['case']}, {sizes}", row["candidate"]]
@@ -59,10 +72,21 @@ def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
             seconds = row["seconds"][0]
             model = known.get((row["case"], *row["sizes"].values(), row["candidate"]))
             cells += [f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.1%}" if row["roof"] else "",
-                      f"{row['ratio'][0]:.3f}", f"{seconds * 1e6:.1f}", f"{seconds / model:.2f}" if model else ""]
+                      f"{row['ratio'][0]:.3f}", f"{seconds * 1e6:.1f}", f"{seconds / model:.2f}" if model else "",
+                      ", ".join(load_words(row.get("load") or {}))]
         else:
             why = row.get("failed") or row.get("skipped")
             if why is None:
                 why = "right, not timed" if row["right"] else f"WRONG, off by {row['error']:.1e}"
-            cells += [why.splitlines()[0][:120], "", "", "", ""]
+            cells += [why.splitlines()[0][:120], "", "", "", "", ""]
         yield f"| {' | '.join(cells)} |"
+
+
+def load_words(load: Mapping[str, Any]) -> Iterator[str]:
+    """Clock and power while a candidate ran over and over."""
+    if "clock_hz" in load:
+        yield f"{load['clock_hz'] / 1e6:.0f} MHz"
+    if "watts" in load:
+        yield f"{load['watts']:.0f} W"
+    if load.get("throttled"):
+        yield "throttled"

@@ -1,8 +1,8 @@
 """Seconds of several candidates, side by side: rounds in which each runs once, in a new random order, cold.
 
-Before each run the L2 is written over; events stand around the launch, which waits in the stream behind that write, so
-that the host's part does not count. A round whose reference drifts by more than 2 % from its start to its end is run
-again. Medians with the order statistics that enclose them in 95 % of samples; never minima.
+Before each run the L2 is written over with twice its size; events stand around the launch, which waits in the stream
+behind that write, so that the host's part does not count. A round whose reference drifts by more than 2 % from its
+start to its end is run again. Medians with the order statistics that enclose them in 95 % of samples; never minima.
 """
 
 from __future__ import annotations
@@ -17,20 +17,28 @@ from pyptx.tune.statistics import Median, median_of
 
 WARM, LEAST, DRIFT, EXACT = 3, 9, 0.02, 0.005
 AHEAD = 3                                               # writes over the L2 before a run: the host gets ahead
+LOAD_S, MOST_LOAD = 0.1, 500                            # work while clock and power are read: seconds, launches
 
 
 class Clock(Protocol):
     def seconds(self, work: Callable[[], Any]) -> float:
         """Of one run, cold."""
 
+    def load(self, work: Callable[[], Any], seconds: float) -> dict[str, Any]:
+        """Clock, power, temperature and whether it is throttled while work that takes so long runs over and over."""
+
 
 class Events:
-    """A clock of torch's CUDA events."""
+    """A clock of torch's CUDA events.
 
-    def __init__(self, torch: Any, device: Any):
-        self.torch = torch
+    Args:
+        state: what tells clock, power and temperature now.
+    """
+
+    def __init__(self, torch: Any, device: Any, state: Callable[[], dict[str, Any]]):
+        self.torch, self.state = torch, state
         properties = torch.cuda.get_device_properties(device)
-        self.flush = torch.empty(max(1 << 20, properties.L2_cache_size), dtype=torch.uint8, device=device)
+        self.flush = torch.empty(max(1 << 20, 2 * properties.L2_cache_size), dtype=torch.uint8, device=device)
 
     def seconds(self, work: Callable[[], Any]) -> float:
         begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -41,6 +49,13 @@ class Events:
         end.record()
         end.synchronize()
         return begin.elapsed_time(end) / 1e3
+
+    def load(self, work: Callable[[], Any], seconds: float) -> dict[str, Any]:
+        for _ in range(min(MOST_LOAD, 1 + int(LOAD_S / seconds))):
+            work()
+        found = self.state()                                    # the GPU is still at it
+        self.torch.cuda.synchronize()
+        return found
 
 
 @dataclass(frozen=True)
