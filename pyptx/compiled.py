@@ -65,6 +65,7 @@ class LineMap:
 
     @cached_property
     def sass(self) -> tuple[SassLine, ...]:
+        """The instructions of the machine code, disassembled when they are first asked for."""
         return tuple(self._sass() if callable(self._sass) else self._sass)
 
     @cached_property

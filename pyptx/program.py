@@ -30,6 +30,27 @@ def load(source: str | bytes | os.PathLike, *, name: str | None = None) -> Progr
     Raises:
         ParseError: the text is not PTX; `pyptx.check_ptx` finds all of what is wrong with it.
         OSError: the file cannot be read.
+    Examples:
+        >>> program = pyptx.load('''
+        ... .version 8.5
+        ... .target sm_90a
+        ... .address_size 64
+        ... .visible .entry fill(.param .u64 out) {
+        ...     .reg .b64 %rd<3>;
+        ...     .reg .b32 %r<2>;
+        ...     ld.param.u64 %rd0, [out];
+        ...     mov.u32 %r0, %tid.x;
+        ...     mul.wide.u32 %rd1, %r0, 4;
+        ...     add.u64 %rd2, %rd0, %rd1;
+        ...     st.global.u32 [%rd2], %r0;
+        ...     ret;
+        ... }''', name="fill.ptx")
+        >>> list(program.entries)
+        ['fill']
+        >>> out = np.zeros(4, np.uint32)
+        >>> result = program["fill"].launch(1, 4, out)
+        >>> out
+        array([0, 1, 2, 3], dtype=uint32)
     """
     if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
         path = Path(source)
@@ -48,6 +69,7 @@ class Program:
 
     @cached_property
     def text(self) -> str:
+        """The module as PTX text."""
         return self._emitted.text
 
     @property
@@ -102,10 +124,12 @@ class Entry:
 
     @property
     def name(self) -> str:
+        """Name of the entry in the PTX."""
         return self._function.name
 
     @property
     def params(self) -> tuple[Param, ...]:
+        """Parameters of the entry, in order."""
         return self._function.params
 
     @property

@@ -35,7 +35,23 @@ def _node(name: str) -> RegisterOperand | LabelOperand:
 
 
 class Reg(Operators):
-    """One register of the kernel being traced: a name and a type. Operators on it write instructions."""
+    """One register of the kernel being traced: a name and a type. Operators on it write instructions.
+
+    Examples:
+        >>> @kernel
+        ... def sums():
+        ...     a, b = reg.scalar(s32, init=1), reg.scalar(s32, init=2)
+        ...     a += (a + b) * 4
+        >>> print(sums.ptx())
+        .version 8.5
+        ...
+            mov.s32 %r0, 1;
+            mov.s32 %r1, 2;
+            add.s32 %r2, %r0, %r1;
+            mul.lo.s32 %r3, %r2, 4;
+            add.s32 %r0, %r0, %r3;
+        }
+    """
 
     __slots__ = ("dtype", "name", "node")
 
@@ -91,6 +107,7 @@ class NegPred:
 
     @property
     def negated_register(self) -> str:
+        """Name of the predicate register that is negated."""
         return self.reg.name
 
     def __ptx_operand__(self) -> NegatedOperand:
@@ -161,6 +178,7 @@ class RegArray:
         return self._node
 
     def regs(self) -> list[Reg]:
+        """All registers, in the order of their numbers."""
         return [Reg(f"{self.base}{i}", self.dtype) for i in range(self.count)]
 
     def hw_order(self, *, reverse: bool = False) -> list[Reg]:

@@ -137,18 +137,22 @@ class SharedSlice(_Shared):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Elements of one stage, along each dimension."""
         return self.alloc.shape[1:]
 
     @property
     def dtype(self) -> PtxType:
+        """Type of the elements."""
         return self.alloc.dtype
 
     @property
     def gmma_layout(self) -> GmmaLayout | None:
+        """How wgmma finds the stage; None unless it was allocated as a tile of wgmma."""
         return self.alloc.gmma_layout
 
     @property
     def gmma_major(self) -> str | None:
+        """Which dimension of the tile is contiguous, "K" or "MN"."""
         return self.alloc.gmma_major
 
     def __ptx_operand__(self):
@@ -160,9 +164,11 @@ class SharedSlice(_Shared):
         return AddressOperand(self.address_register().name)
 
     def wrapper_address(self) -> AddressOperand:
+        """The address as typed wrappers pass it; of a stage in a register, that of the sum."""
         return super().wrapper_address() if isinstance(self.stage, int) else self.__ptx_address__()
 
     def address_register(self) -> Reg:
+        """The 32-bit shared address of the stage in a register, computed once for each place that needs it."""
         if isinstance(self.stage, int):
             return super().address_register()
         ctx = get_ctx()
@@ -205,6 +211,7 @@ class MbarrierRef(_Shared):
 
     @property
     def name(self) -> str:
+        """Name of the array it belongs to; `byte_offset` leads to the mbarrier."""
         return self.array.name
 
     def __repr__(self) -> str:
@@ -221,6 +228,13 @@ def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = No
         shape: elements per dimension, outermost first.
         swizzle: "32B", "64B", "128B" or None; a note for those who address the tile, it changes nothing here.
         align: bytes; 128 unless told.
+    Examples:
+        >>> @kernel
+        ... def tile():
+        ...     stages = smem.alloc(bf16, (3, 64, 64), swizzle="128B")
+        ...     print(stages, stages[1].symbol_and_offset)
+        >>> text = tile.ptx()
+        SharedAlloc(smem_0, bf16, (3, 64, 64)) ('smem_0', 8192)
     """
     return alloc_with_layout(dtype, shape, swizzle=swizzle, align=align, name=name)
 
@@ -305,6 +319,9 @@ def apply_swizzle(offset: Reg | int, swizzle: str | None) -> Reg | int:
 
     Raises:
         ShapeError: an unknown swizzle.
+    Examples:
+        >>> [smem.apply_swizzle(128 * row, "128B") for row in range(4)]
+        [0, 144, 288, 432]
     """
     if swizzle in (None, "NONE"):
         return offset

@@ -56,6 +56,14 @@ class Tile:
         ValueError: no dtype, no dimensions, two dtypes, an alignment that is no power of two, or a tensor_map beside
             what describes one.
         TypeError: any other item.
+    Examples:
+        >>> a = Tile("M", "K", bf16)
+        >>> a.extract_env((64, 32))
+        {'M': 64, 'K': 32}
+        >>> a.resolve_shape({"M": 128, "K": 64})
+        (128, 64)
+        >>> Tile("M", "N", f32, align=16).rank
+        2
     """
 
     shape: tuple[int | str, ...]
@@ -100,10 +108,12 @@ class Tile:
 
     @property
     def rank(self) -> int:
+        """How many dimensions the array has."""
         return len(self.shape)
 
     @property
     def symbolic_dims(self) -> tuple[str, ...]:
+        """The names among the sizes, in their order."""
         return tuple(d for d in self.shape if isinstance(d, str))
 
     def resolve_shape(self, env: Mapping[str, int]) -> tuple[int, ...]:

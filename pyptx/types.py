@@ -17,14 +17,17 @@ class PtxType:
 
     @property
     def ptx(self) -> str:
+        """The type as PTX spells it, with its dot."""
         return "." + self.name
 
     @property
     def is_float(self) -> bool:
+        """Whether it is a type of floating-point numbers, packed ones included."""
         return self.name in _FLOATS
 
     @property
     def is_signed(self) -> bool:
+        """Whether it is a type of signed integers."""
         return self.name[0] == "s"
 
     @property
@@ -61,6 +64,9 @@ def from_name(name: str) -> PtxType:
 
     Raises:
         ValueError: no PTX type has that name.
+    Examples:
+        >>> from_name(".bf16"), from_name("bf16").bits
+        (bf16, 16)
     """
     try:
         return _BY_NAME[name.removeprefix(".")]

@@ -39,6 +39,7 @@ class GmmaLayout:
 
     @property
     def swizzle_code(self) -> int:
+        """The swizzle as bits 62 and 63 of a matrix descriptor have it."""
         return int(self.layout_type)
 
 
@@ -55,6 +56,9 @@ def pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major) -> G
     Raises:
         ShapeError: a size is not positive, or no swizzle fits the contiguous row.
     Source: PTX ISA, "Matrix Descriptor Format" and "Strides" of wgmma.
+    Examples:
+        >>> pick_gmma_layout(elem_bytes=2, m_or_n=64, k=64, major=Major.K).smem_swizzle
+        '128B'
     """
     if min(elem_bytes, m_or_n, k) <= 0:
         raise ShapeError(f"elem_bytes={elem_bytes}, m_or_n={m_or_n}, k={k}: all must be positive")

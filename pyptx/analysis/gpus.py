@@ -169,6 +169,9 @@ def gpu(name: str | Gpu | None = None) -> Gpu:
             nearest later GPU that its code runs on where none has; None for the H200; a Gpu for itself.
     Raises:
         ShapeError: nothing is called so, or several are; the message lists what is known, the nearest first.
+    Examples:
+        >>> gpu("h200").name, gpu("sm_80").name
+        ('H200 SXM', 'A100 SXM 80GB')
     """
     if isinstance(name, Gpu):
         return name

@@ -71,6 +71,10 @@ def occupancy(target: str, *, threads: int, registers: int, shared_bytes: int = 
     Raises:
         ShapeError: a number out of range.
         ValueError: an unknown target, or one older than sm_70.
+    Examples:
+        >>> found = occupancy("sm_90a", threads=256, registers=64)
+        >>> found.blocks, found.why
+        (4, 'limited by registers: 64 a thread, 16384 a block of 65536 on an SM')
     """
     for name, value, least in (("threads", threads, 1), ("registers", registers, 0), ("shared_bytes", shared_bytes, 0),
                                ("dynamic_shared_bytes", dynamic_shared_bytes, 0)):

@@ -28,6 +28,7 @@ class Location:
     ptx: str
 
     def to_json(self) -> dict[str, Any]:
+        """The place as numbers, strings and dicts."""
         return {"role": self.role, "python": self.place.as_dict() if self.place else None, "ptx_line": self.ptx_line,
                 "ptx": self.ptx}
 
@@ -55,6 +56,7 @@ class Finding:
     schedules: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
+        """The finding as numbers, strings, lists and dicts."""
         return {"rule": self.rule, "severity": self.severity, "message": self.message, "fix": self.fix,
                 "places": [place.to_json() for place in self.places], "tensor": self.tensor,
                 "index": list(self.index) if self.index is not None else None, "schedules": list(self.schedules)}

@@ -28,6 +28,13 @@ def ptx_to_python(source: str | bytes, *, sugar: bool = False, kernel_name: str 
         ParseError: the text is no PTX.
         KeyError: there is no such entry.
         TranspileError: the result does not trace back to the PTX.
+    Examples:
+        >>> print(ptx_to_python(".version 8.5 .target sm_90 .address_size 64 .entry f() { bar.sync 0; ret; }"))
+        from pyptx import kernel, reg, smem, ptx
+        @kernel(arch="sm_90", version=(8, 5), linking=None)
+        def f():
+            ptx.inst.bar.sync(0)
+            ptx.ret()
     """
     module = parse(source)
     if entry is not None:

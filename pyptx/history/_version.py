@@ -68,6 +68,7 @@ class Version:
 
     @property
     def ref(self) -> str:
+        """What names it in commands: kernel@number."""
         return f"{self.kernel}@{self.number}"
 
     @property
@@ -92,10 +93,12 @@ class Version:
 
     @property
     def ptx(self) -> str:
+        """The PTX text it was."""
         return self._blob("ptx").decode()
 
     @property
     def cubin(self) -> bytes:
+        """The machine code it was."""
         return self._blob("cubin")
 
     def compiled(self) -> Compiled:
@@ -152,6 +155,7 @@ class Versions(Sequence[Version]):
         return len(self._versions)
 
     def text(self) -> str:
+        """The versions as a table in text."""
         return _table.text(_table.rows(self))
 
     def html(self) -> str:

@@ -132,6 +132,7 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
+        """Opcode and modifiers as PTX spells them."""
         return self.opcode + "".join(self.modifiers)
 
 
@@ -200,6 +201,7 @@ class CompoundExpr:
 
     @property
     def body(self) -> tuple[Instruction, ...]:
+        """Its instructions, under the name that all statements which hold others have."""
         return self.instructions
 
 
@@ -392,8 +394,10 @@ class Module:
 
     @property
     def functions(self) -> tuple[Function, ...]:
+        """Kernels and functions of the module, in order, declarations included."""
         return tuple(d for d in self.directives if isinstance(d, Function))
 
     @property
     def entries(self) -> tuple[Function, ...]:
+        """Kernels of the module, in order."""
         return tuple(f for f in self.functions if f.is_entry)

@@ -40,13 +40,22 @@ def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
     """The forms `opcode` with these modifiers is; empty when it is none. Modifiers have their dots.
 
     Several forms share a mnemonic (`cp.async.ca ... , sz` and `..., ignore`); together with its operands it is one.
+    Examples:
+        >>> for found in match("add", (".rn", ".f32")):
+        ...     print(found.form.syntax, found.choices)
+        add{.rnd}{.ftz}{.sat}.f32  d, a, b {'rnd': 'rn', 'ftz': None, 'sat': None}
     """
     op = OPS.get(opcode)
     return forms_of(op, tuple(modifiers)) if op is not None else ()
 
 
 def complete(opcode: str, modifiers: tuple[str, ...] = ()) -> list[str]:
-    """What may follow a mnemonic, as words with dots, in the order of the manual."""
+    """What may follow a mnemonic, as words with dots, in the order of the manual.
+
+    Examples:
+        >>> complete("add", (".rn",))[:4]
+        ['.ftz', '.sat', '.f32', '.f32x2']
+    """
     op = OPS.get(opcode)
     return list(following(op, tuple(modifiers))) if op is not None else []
 
@@ -55,6 +64,12 @@ def hover(mnemonic: str) -> str:
     """Syntax lines with choices, types and needs, summary and manual section of a mnemonic, finished or not.
 
     "" for an unknown opcode word.
+    Examples:
+        >>> print(hover("bar.warp.sync"))
+        bar.warp.sync: Wait for lanes of the warp.
+            bar.warp.sync  m    [sm_30 and up, PTX ISA 6.0]
+                m: .u32
+        PTX ISA: #parallel-synchronization-and-communication-instructions-bar-warp-sync
     """
     op = OPS.get(mnemonic.partition(".")[0])
     return "" if op is None else _hover.hover(op, mnemonic)

@@ -102,6 +102,7 @@ class Form:
 
     @property
     def targets(self) -> tuple[Needs, ...]:
+        """What the form needs of targets and versions: alternatives."""
         return self.needs
 
     def number(self, choices: Mapping[str, str | None], slot: str) -> int:

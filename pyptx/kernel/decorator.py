@@ -131,6 +131,15 @@ class Kernel(Traced):
                 range checked), bytes (aggregates), TensorMaps; left out, tensor maps are made as the Tiles describe.
             smem_bytes: dynamic shared memory, in bytes, when it is more than the kernel needs by itself.
             params: template parameters and symbolic sizes; what is neither goes to the backend (`seed=`, `threads=`).
+        Examples:
+            >>> @kernel(raw_params=[("u64", "out"), ("u32", "value")])
+            ... def fill():
+            ...     at = ptx.param(u64, "out") + reg.from_(ptx.special.tid.x(), u32) * 4
+            ...     ptx.inst.st.global_.u32(ptx.addr(at), ptx.param(u32, "value"))
+            >>> out = np.zeros(4, np.uint32)
+            >>> result = fill.launch(1, 4, out, 7)
+            >>> out, result.backend
+            (array([7, 7, 7, 7], dtype=uint32), 'sim')
         """
         (own, others), args = self.binding.own(params), adopted(args)
         if stream is not None:
@@ -206,6 +215,18 @@ class Kernel(Traced):
             pyptx.check.Report: .ok, .findings, .text(), .to_json(), .to_sarif(), .raise_if_found()
         Raises:
             CompileError, LaunchError: it cannot be called like that. What it does wrong is in the report.
+        Examples:
+            >>> @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), block=32)
+            ... def reversed_(x, y):
+            ...     lane = reg.from_(ptx.special.tid.x(), u32)
+            ...     row, value = smem.alloc(f32, (1, 32)), reg.scalar(f32)
+            ...     x_at, y_at = ptx.global_ptrs(x, y)
+            ...     ptx.inst.ld.global_.f32(value, ptx.addr(x_at + lane * 4))
+            ...     row[0, lane] = value
+            ...     ptx.bar.sync(0)
+            ...     ptx.inst.st.global_.f32(ptx.addr(y_at + lane * 4), row[0, 31 - lane])
+            >>> reversed_.check(np.arange(32, dtype=np.float32)).ok
+            True
         """
         if not self.in_specs:
             raise LaunchError(f"{self.name} has no in_specs, so a call cannot tell its sizes; check it with "
@@ -300,6 +321,16 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
         linking: "visible", "weak" or None.
         unit: the file it belongs to, with variables and functions it uses.
         in_place: an output may be an input: the kernel reads what it writes over before it writes it.
+    Examples:
+        >>> @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
+        ... def double(x, y):
+        ...     i = reg.from_(ptx.special.ctaid.x(), u32) * 32 + reg.from_(ptx.special.tid.x(), u32)
+        ...     x_at, y_at = ptx.global_ptrs(x, y)
+        ...     value = reg.scalar(f32)
+        ...     ptx.inst.ld.global_.f32(value, ptx.addr(x_at + i * 4))
+        ...     ptx.inst.st.global_.f32(ptx.addr(y_at + i * 4), value + value)
+        >>> double(np.arange(64, dtype=np.float32))[:4]
+        array([0., 2., 4., 6.], dtype=float32)
     """
     wrap = functools.partial(Kernel, arch=arch, version=version, in_specs=in_specs, out_specs=out_specs, grid=grid,
                              block=block, cluster=cluster, smem=smem, raw_params=raw_params, extern_smem=extern_smem,

@@ -36,6 +36,7 @@ class ParseError(PtxError, ValueError):
 
     @property
     def diagnostic(self) -> Diagnostic:
+        """The error as a finding with line and columns."""
         return Diagnostic("error", self.message, self.line, self.col - 1, self.col, self.hint)
 
 

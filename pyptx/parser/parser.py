@@ -31,6 +31,10 @@ def parse(text: str | bytes, *, recover: bool = False) -> Module:
             `Module.diagnostics`.
     Raises:
         ParseError: the first error, unless `recover`; in any case a text longer than MAX_CHARACTERS.
+    Examples:
+        >>> module = parse(".version 8.5 .target sm_90 .address_size 64 .entry f() { ret; }")
+        >>> module.entries[0].name, module.target.targets
+        ('f', ('sm_90',))
     """
     source = _source(text)
     with _no_collections():

@@ -32,9 +32,15 @@ class NamedBarrier:
     count: int | Reg | None = None
 
     def sync(self, *, pred: Reg | NegPred | None = None) -> None:
+        """Arrive, and wait until all threads of the barrier have."""
         bar.sync(self.barrier_id, self.count, pred=pred)
 
     def arrive(self, *, pred: Reg | NegPred | None = None) -> None:
+        """Arrive and go on.
+
+        Raises:
+            TypeError: the barrier was made without a count.
+        """
         if self.count is None:
             raise TypeError("arriving at a barrier needs its thread count: named_barrier(id, count=...)")
         bar.arrive(self.barrier_id, self.count, pred=pred)

@@ -48,7 +48,28 @@ def scope() -> Iterator[None]:
 
 @contextmanager
 def if_(condition: Reg | NegPred) -> Iterator[None]:
-    """Run the body in threads where the predicate holds."""
+    """Run the body in threads where the predicate holds.
+
+    Examples:
+        >>> @kernel
+        ... def first_warp():
+        ...     with ptx.if_(reg.from_(ptx.special.tid.x(), u32) < 32):
+        ...         ptx.inst.nanosleep.u32(20)
+        ...     with ptx.else_():
+        ...         ptx.inst.nanosleep.u32(40)
+        >>> print(first_warp.ptx())
+        .version 8.5
+        ...
+            mov.u32 %r0, %tid.x;
+            setp.lt.u32 %p0, %r0, 32;
+            @!%p0 bra $_else_0;
+            nanosleep.u32 20;
+            bra $_endif_1;
+        $_else_0:
+            nanosleep.u32 40;
+        $_endif_1:
+        }
+    """
     if not isinstance(condition, Reg | NegPred):
         raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}; a Python `if` decides while "
                         "tracing")

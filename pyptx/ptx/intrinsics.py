@@ -20,6 +20,21 @@ def intrinsic(fn: Function) -> Function:
     """Make a function a named group: what a call of it writes stands between two comments in the PTX.
 
     Outside a kernel it is called as it is. The return value passes through.
+    Examples:
+        >>> @pyptx.intrinsic
+        ... def square(x):
+        ...     return x * x
+        >>> @kernel
+        ... def squares():
+        ...     square(reg.scalar(f32, init=3.0))
+        >>> print(squares.ptx())
+        .version 8.5
+        ...
+            mov.f32 %f0, 0f40400000;
+            // BEGIN square(%f0)
+            mul.f32 %f1, %f0, %f0;
+            // END square
+        }
     """
     @functools.wraps(fn)
     def grouped(*args: Any, **kwargs: Any) -> Any:

@@ -20,6 +20,19 @@ def addr(base: object, offset: object = None) -> AddressOperand:
         base: register, name, tensor, allocation, mbarrier, or another address.
         offset: bytes as int, a register, or text; a list `[c0, c1]`, or text `", {c0, c1}"`, is the coordinates of a
             tensor address.
+    Examples:
+        >>> @kernel(raw_params=[("u64", "data")])
+        ... def pair():
+        ...     data, value = ptx.param(u64, "data"), reg.scalar(f32)
+        ...     ptx.inst.ld.global_.f32(value, ptx.addr(data, 4))
+        ...     ptx.inst.st.global_.f32(ptx.addr(data), value)
+        >>> print(pair.ptx())
+        .version 8.5
+        ...
+            ld.param.u64 %rd0, [data];
+            ld.global.f32 %f0, [%rd0+4];
+            st.global.f32 [%rd0], %f0;
+        }
     """
     return address(base, offset)
 
@@ -35,7 +48,15 @@ def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg:
 
 
 def global_ptrs(*tensors: object) -> tuple[Reg, ...]:
-    """The global address of every tensor's first element, each in a new 64-bit register."""
+    """The global address of every tensor's first element, each in a new 64-bit register.
+
+    Examples:
+        >>> @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), block=32)
+        ... def pointers(x, y):
+        ...     print(ptx.global_ptrs(x, y))
+        >>> text = pointers.ptx()
+        (Reg(%rd0, b64), Reg(%rd1, b64))
+    """
     return tuple(_global_ptr(tensor) for tensor in tensors)
 
 

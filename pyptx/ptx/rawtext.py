@@ -18,6 +18,21 @@ def raw(text: str) -> None:
 
     Raises:
         TraceError: the text is no PTX; the message names line and column in it.
+    Examples:
+        >>> @kernel
+        ... def pasted():
+        ...     ptx.raw('''
+        ...         .reg .b32 %a<2>;
+        ...         mov.u32 %a0, %tid.x;
+        ...         add.u32 %a1, %a0, 1;
+        ...     ''')
+        >>> print(pasted.ptx())
+        .version 8.5
+        ...
+            .reg .b32 %a<2>;
+            mov.u32 %a0, %tid.x;
+            add.u32 %a1, %a0, 1;
+        }
     """
     ctx, place = get_ctx(), user_place()
     try:

@@ -20,6 +20,23 @@ def reduce_sum(val: Reg, *, width: int = 32) -> None:
     Args:
         val: a 32-bit register (b32 counts as u32).
         width: 2, 4, 8, 16 or 32. The whole warp must take part.
+    Examples:
+        >>> @kernel
+        ... def quads():
+        ...     ptx.warp.reduce_sum(reg.scalar(f32, init=1.0), width=4)
+        >>> print(quads.ptx())
+        .version 8.5
+        ...
+            mov.f32 %f0, 0f3F800000;
+            mov.b32 %r0, %f0;
+            shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;
+            mov.b32 %f1, %r1;
+            add.f32 %f0, %f0, %f1;
+            mov.b32 %r2, %f0;
+            shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;
+            mov.b32 %f2, %r3;
+            add.f32 %f0, %f0, %f2;
+        }
     """
     _butterfly("add", val, width)
 

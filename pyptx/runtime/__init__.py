@@ -28,6 +28,9 @@ class use:
 
     Raises:
         LaunchError: there is no backend of that name.
+    Examples:
+        >>> with pyptx.use("sim", schedule="random", seed=1):
+        ...     pass                                    # calls made in here run on the simulator, in that schedule
     """
 
     def __init__(self, backend: str, **options: Any):

@@ -136,6 +136,7 @@ class Runtime:
 
     @property
     def name(self) -> str:
+        """Name of the backend: "cuda" or "sim"."""
         return self.backend.name
 
     def check(self, array: Any, what: str) -> None:

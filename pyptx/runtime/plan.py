@@ -30,6 +30,7 @@ class LaunchPlan:
 
     @property
     def params(self) -> tuple[Param, ...]:
+        """Parameters of the entry, in order."""
         return self.entry.params
 
 

@@ -51,6 +51,7 @@ class Counters:
 
     @property
     def thread_instructions(self) -> int:
+        """Instructions executed, counted by thread."""
         return int(self.lanes.sum())
 
     def row(self, index: int) -> dict[str, int]:

@@ -65,6 +65,10 @@ class TensorMap:
         ShapeError: a value the driver refuses; names the argument and what would do.
         TypeError: memory or elements of an unknown kind.
     Source: CUDA Driver API, cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2colWide.
+    Examples:
+        >>> tensor_map = pyptx.TensorMap(np.zeros((256, 64), np.float16), (128, 64), swizzle="128B")
+        >>> tensor_map.box_bytes, tensor_map.rank
+        (16384, 2)
     """
 
     source: Any
@@ -126,6 +130,7 @@ class TensorMap:
 
     @property
     def rank(self) -> int:
+        """How many dimensions the tensor has, 1 to 5."""
         return len(self.shape)
 
     @property

@@ -27,10 +27,12 @@ class Format(NamedTuple):
 
     @property
     def floating(self) -> bool:
+        """Whether its channels are floating-point numbers."""
         return self.name[0] == "f"
 
     @property
     def signed(self) -> bool:
+        """Whether its channels are signed integers."""
         return self.name[0] == "s"
 
 

@@ -27,14 +27,17 @@ class Geometry(NamedTuple):
 
     @property
     def layered(self) -> bool:
+        """Whether it is an array of layers or cubes."""
         return self.name[0] == "a"
 
     @property
     def cube(self) -> bool:
+        """Whether it has the six faces of a cube."""
         return self.name.endswith("cube")
 
     @property
     def multisampled(self) -> bool:
+        """Whether an element has several samples."""
         return self.name.endswith("ms")
 
 

@@ -45,6 +45,10 @@ class Texture(OfLevels):
         ShapeError: what the driver refuses; names the argument and what would do.
         TypeError: no array.
     Source: CUDA Driver API, "Texture Object Management"; CUDA C++ Programming Guide, "Texture Fetching".
+    Examples:
+        >>> picture = pyptx.Texture(np.zeros((48, 64, 4), np.uint8), "2d", filter="linear", read="normalized_float")
+        >>> picture.geometry.name, picture.reads_floats
+        ('2d', True)
     """
 
     def __init__(self, array: Any, geometry: str | None = None, *, address: str | Sequence[str] = "clamp",

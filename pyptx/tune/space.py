@@ -16,7 +16,13 @@ Config = dict[str, Any]
 
 
 class SpaceError(ValueError):
-    """A space that cannot be: a parameter with no values, a restriction on a name that nothing has."""
+    """A space that cannot be: a parameter with no values, a restriction on a name that nothing has.
+
+    Examples:
+        >>> space = pyptx.tune.Space(lambda BM, BN: BM <= BN, BM=[64, 128], BN=[64, 128])
+        >>> list(space)
+        [{'BM': 64, 'BN': 64}, {'BM': 64, 'BN': 128}, {'BM': 128, 'BN': 128}]
+    """
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,7 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The parameters' names, in order."""
         return tuple(self.parameters)
 
     def __len__(self) -> int:

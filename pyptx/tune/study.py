@@ -113,6 +113,7 @@ class Study(Book):
 
     @property
     def progress(self) -> Progress:
+        """How many configurations are done, of how many, and about how long the rest takes, in seconds."""
         with self._lock:
             done, total = sum(map(self._run.done, self.trials)), self._total()
             left = total - done
@@ -210,6 +211,7 @@ class Study(Book):
 
     @property
     def out_of_time(self) -> bool:
+        """Whether the time of its budget is used up."""
         return self.budget.seconds is not None and self._background.clock.seconds > self.budget.seconds
 
     def _set_state(self, state: str) -> None:

@@ -76,6 +76,7 @@ class Trial:
 
     @property
     def done(self) -> bool:
+        """Whether nothing more happens to it."""
         return self.state in FINAL
 
     @property

@@ -17,6 +17,11 @@ def check_ptx(text: str | bytes, target: str | None = None) -> list[Diagnostic]:
         target: checked for instead of the target the text names, such as "sm_90a".
     Returns:
         Diagnostics with line, columns, message and hint; none of severity "error" when ptxas would assemble the text.
+    Examples:
+        >>> text = ".version 8.5 .target sm_90 .address_size 64 .entry f() { mov.u32 %r0, %tid.x; }"
+        >>> for found in pyptx.check_ptx(text):
+        ...     print(found.severity, found.line, found.message)
+        error 1 mov.u32: register %r0 is not declared
     """
     try:
         module = parse(text, recover=True)

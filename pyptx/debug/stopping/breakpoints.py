@@ -45,6 +45,7 @@ class Breakpoint:
 
     @property
     def hits(self) -> int:
+        """How often it has stopped the session."""
         return len(self.steps)
 
     @property

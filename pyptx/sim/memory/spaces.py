@@ -80,6 +80,7 @@ class Buffer:
 
     @property
     def host(self) -> int:
+        """Address of its first byte in this process."""
         return self.array.__array_interface__["data"][0]
 
     def element(self, offset: int) -> str:

@@ -119,6 +119,13 @@ def fragments(instruction: str, *, lane: int | None = None, target: str = "sm_90
 
     Raises:
         ShapeError: no such instruction, or one without fragments.
+    Examples:
+        >>> print(fragments("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"))
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+        ...
+        C  16 x 8 f32, 4 registers a lane; D as C
+           0  T0:r0    T0:r1    T1:r0    T1:r1    T2:r0    T2:r1    T3:r0    T3:r1
+        ...
     """
     opcode, *words = instruction.strip().rstrip(";").split()[0].split(".")
     modifiers = tuple("." + word for word in words)

@@ -101,6 +101,7 @@ class Roofline:
 
     @property
     def unit(self) -> str:
+        """Unit of the vertical axis, such as "FLOP/s"."""
         return f"{self.count}/s"
 
     def at(self, point: Point, level: str | None = None) -> Placed | None:
