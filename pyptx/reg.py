@@ -18,7 +18,7 @@ from pyptx.ir.nodes import (
 from pyptx.tracing.operand import float_literal
 from pyptx.tracing.operators import PREFIX, Operators, arithmetic, readable
 from pyptx.tracing.trace import emit, get_ctx
-from pyptx.types import PtxType, pred
+from pyptx.types import PtxType, no_type, pred
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "readable", "scalar",
            "wgmma_frag"]
@@ -27,6 +27,9 @@ _FAMILY = {"b8": "%ab", "b16": "%ah", "b32": "%ar", "b64": "%ad", "b128": "%aq",
            "u32": "%au", "u64": "%aud", "s8": "%as8", "s16": "%as16", "s32": "%as", "s64": "%asd", "f16": "%af16",
            "f16x2": "%af16x2", "bf16": "%abf", "bf16x2": "%abfx2", "tf32": "%atf", "f32": "%af", "f64": "%afd",
            "e4m3": "%ae4", "e5m2": "%ae5", "pred": "%ap"}
+
+
+_OR = "ptx.inst.or_.pred(reg.scalar(pred), p, q)"
 
 
 def _node(name: str) -> RegisterOperand | LabelOperand:
@@ -74,13 +77,19 @@ class Reg(Operators):
     def __bool__(self) -> bool:
         raise NoValueError(f"{self!r} has no value while the kernel is traced, so Python cannot branch on it",
                            at=user_place(),
-                           hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp")
+                           hint="write `with ptx.if_(condition):` for a branch in the kernel, or ptx.inst.selp; for "
+                                "`and`, `or`, `not` of predicates p & q, " + _OR + ", ~p")
 
     def __index__(self) -> int:
         raise NoValueError(f"{self!r} has no value while the kernel is traced, so it is no Python index or range",
                            at=user_place(), hint="write `for k in ptx.range_(start, stop):` for a loop in the kernel")
 
-    __int__ = __float__ = __len__ = __index__
+    __int__ = __len__ = __index__
+
+    def __float__(self) -> float:
+        raise NoValueError(f"{self!r} has no value while the kernel is traced, so functions of Python do not take it",
+                           at=user_place(), hint="functions of registers are instructions: ptx.inst.sqrt.rn.f32, "
+                                                 "ptx.inst.ex2.approx.f32, ...")
 
     def __iter__(self):
         raise NoValueError(f"{self!r} is one register and cannot be iterated", at=user_place(),
@@ -116,6 +125,23 @@ class NegPred:
     def __invert__(self) -> Reg:
         return self.reg
 
+    def __and__(self, other: Any) -> Reg:
+        return self._register() & other
+
+    def __xor__(self, other: Any) -> Reg:
+        return self._register() ^ other
+
+    __rand__, __rxor__ = __and__, __xor__
+
+    def __or__(self, other: Any) -> Reg:
+        raise TypeError(f"{self!r} | {other!r} is no pair of registers; the or of predicates is " + _OR)
+
+    def _register(self) -> Reg:
+        """A predicate of its own."""
+        register = scalar(pred)
+        emit("not", "pred", register, self.reg)
+        return register
+
     def __repr__(self) -> str:
         return f"~{self.reg!r}"
 
@@ -123,7 +149,7 @@ class NegPred:
 
 
 class PipeRef:
-    """Two destinations of one instruction, `p | q`; printed `%p|%q`."""
+    """Two destinations of one instruction, `p | q`; printed `%p|%q`. It is no condition."""
 
     __slots__ = ("left", "right")
 
@@ -135,6 +161,18 @@ class PipeRef:
 
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
+
+    @property
+    def why_no_guard(self) -> str:
+        return f"; that is a pair of destinations, as PTX writes it, and the or of predicates is {_OR}"
+
+    def __and__(self, other: Any) -> Reg:
+        raise TypeError(f"a predicate is expected, not {self!r}{self.why_no_guard}")
+
+    __rand__ = __xor__ = __rxor__ = __or__ = __ror__ = __and__
+
+    def __invert__(self) -> Reg:
+        return self & None
 
     __bool__ = Reg.__bool__
 
@@ -190,6 +228,8 @@ class RegArray:
 
 def scalar(dtype: PtxType, init: object = None, name: str | None = None) -> Reg:
     """Declare one register, and set it when `init` is given (a number, or text taken as it is)."""
+    if dtype.__class__ is not PtxType:
+        raise no_type(dtype)
     ctx = get_ctx()
     if name is not None:
         ctx.declare(dtype, name)
@@ -210,6 +250,8 @@ def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray:
         ShapeError: count is not positive.
     """
     _require_positive(count)
+    if dtype.__class__ is not PtxType:
+        raise no_type(dtype)
     ctx = get_ctx()
     if name is not None:
         ctx.names[name] = max(ctx.names[name], count)

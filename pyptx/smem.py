@@ -16,7 +16,7 @@ from pyptx.ir.types import StateSpace
 from pyptx.reg import Reg
 from pyptx.tracing.operand import address, shifted
 from pyptx.tracing.trace import DYNAMIC_SMEM, emit, get_ctx
-from pyptx.types import PtxType, b8, b32, b64, u32
+from pyptx.types import PtxType, b8, b32, b64, no_type, u32
 from pyptx.wgmma_layout import GmmaLayout, Major, pick_gmma_layout
 
 __all__ = ["MbarrierArray", "MbarrierRef", "SharedAlloc", "SharedSlice", "alloc", "alloc_with_layout", "apply_swizzle",
@@ -85,6 +85,12 @@ class SharedAlloc(_Shared):
     def __repr__(self) -> str:
         return f"SharedAlloc({self.name}, {self.dtype}, {self.shape})"
 
+    def __add__(self, bytes_: object) -> None:
+        raise TypeError(f"{self!r} is no number; its address is a.address_register(), a constant "
+                        "number of bytes behind it ptx.addr(a, 16), and a[i] slice i of its first dimension")
+
+    __radd__ = __add__
+
     def __getitem__(self, index):
         """`a[stage]`: a slice of the first dimension; `a[row, col]`: load the element into a new register."""
         if not isinstance(index, tuple):
@@ -99,7 +105,7 @@ class SharedAlloc(_Shared):
         """Address of element [row, col] in a register; not swizzle-aware."""
         if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
             raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
-                            f"{self.shape}")
+                            f"{self.shape}: smem.load(dtype, a[i]) and smem.store(dtype, a[i], register) take a slice")
         row, column = map(reg.readable, index)
         for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
             if isinstance(value, int) and not 0 <= value < size:
@@ -244,6 +250,8 @@ def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str
                       gmma_layout: GmmaLayout | None = None,
                       gmma_major: str | None = None) -> SharedAlloc:
     """`alloc`, with the wgmma layout of the tile noted on it."""
+    if not isinstance(dtype, PtxType):
+        raise no_type(dtype)
     dims = (shape,) if isinstance(shape, int) else tuple(shape)
     if not dims or any(not isinstance(d, int) or d <= 0 for d in dims):
         raise ShapeError(f"shared memory of shape {shape!r}; expected positive ints", at=user_place())

@@ -10,13 +10,10 @@ from inspect import Parameter, signature
 from typing import Any
 
 from pyptx.errors import LaunchError, ShapeError
-from pyptx.types import PtxType
+from pyptx.types import ARRAY_NAMES, PtxType
 
 __all__ = ["Layout", "Tile", "named", "unify_envs"]
 
-_ARRAY_NAMES = {"float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16", "int8": "s8", "int16": "s16",
-                "int32": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-                "bool": "pred", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
 _WIDTH = {"e4m3": 8, "e5m2": 8, "pred": 8, "bf16": 16, "tf32": 32}
 
 
@@ -144,7 +141,7 @@ class Tile:
     def accepts_dtype(self, name: str) -> bool:
         """Whether arrays of that NumPy, torch or JAX dtype name may be passed: same kind and width, integers of either
         sign, and anything of equal width for b types."""
-        given = _ARRAY_NAMES.get(name, name)
+        given = ARRAY_NAMES.get(name, name)
         wanted = self.dtype.name
         if given == wanted or (wanted, given) == ("tf32", "f32"):
             return True

@@ -34,6 +34,14 @@ class TensorSpec:
     def __ptx_address__(self) -> AddressOperand:
         return AddressOperand(self.name)
 
+    def __getitem__(self, index: object) -> None:
+        raise TypeError(f"{self.name} is an array in global memory, which instructions load and store: "
+                        f"(at,) = ptx.global_ptrs({self.name}), then ptx.inst.ld.global_.{self.dtype or 'f32'}(value, "
+                        f"ptx.addr(at + index * {self.dtype.bits // 8 if self.dtype else 4})), the offset in bytes")
+
+    def __setitem__(self, index: object, value: object) -> None:
+        self[index]
+
     def tma_desc(self) -> Reg | TmaDescriptorHandle:
         """The address of this array's tensor map, in a register loaded at the start of the kernel.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PtxType", "from_name", "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16",
-           "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f64", "e4m3", "e5m2", "pred"]
+__all__ = ["ARRAY_NAMES", "PtxType", "from_name", "no_type", "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32",
+           "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f64", "e4m3", "e5m2",
+           "pred"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,7 +57,17 @@ f16x2, bf16, bf16x2, tf32 = PtxType("f16x2", 32), PtxType("bf16", 16), PtxType("
 e4m3, e5m2 = PtxType("e4m3", 8), PtxType("e5m2", 8)
 pred = PtxType("pred", 1)
 
+ARRAY_NAMES = {"float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16", "int8": "s8", "int16": "s16",
+               "int32": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+               "bool": "pred", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}     # of NumPy, torch and JAX
 _BY_NAME = {t.name: t for t in tuple(globals().values()) if isinstance(t, PtxType)}
+
+
+def no_type(value: object) -> TypeError:
+    """What to raise for a value that should be a PtxType: names the type it may mean."""
+    name = value if isinstance(value, str) else getattr(value, "__name__", getattr(value, "name", None))
+    meant = _BY_NAME.get(name) or _BY_NAME.get(ARRAY_NAMES.get(str(name).rpartition(".")[2], ""))
+    return TypeError(f"{value!r} is no type of PTX; expected one of pyptx.types, for instance {meant or 'f32'}")
 
 
 def from_name(name: str) -> PtxType:

@@ -5,7 +5,7 @@ import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.errors import CompileError, LaunchError, SimulationError, TraceError
-from pyptx.types import b16, f32, u32, u64
+from pyptx.types import b16, f32, pred, u32, u64
 
 
 def line_of(function, text):
@@ -100,7 +100,7 @@ def test_breaking_out_of_a_traced_loop_is_refused():
 
     with pytest.raises(TraceError, match="break") as caught:
         k.ptx()
-    assert caught.value.place.line == line_of(k, "range_")
+    assert caught.value.place.line == line_of(k, "ptx.if_")
 
 
 def test_a_register_call_outside_a_kernel_says_so():
@@ -202,3 +202,169 @@ def test_more_arrivals_than_an_mbarrier_counts_are_asked_about():
 
     with pytest.raises(SimulationError, match="do more than 4 arrive in a round"):
         k(np.zeros(32, np.float32))
+
+
+def of_32(body):
+    return kernel(body, in_specs=[Tile(32, f32)], out_specs=[Tile(32, f32)], grid=1, block=32, arch="sm_80")
+
+
+NUMBERS = np.arange(32, dtype=np.float32)
+
+
+def where(x, y):
+    """The thread, and where it writes."""
+    (to,) = ptx.global_ptrs(y)
+    tid = reg.from_(ptx.special.tid.x(), u32)
+    return tid, ptx.addr(to + tid * 4)
+
+
+def test_predicates_are_joined_by_and_xor_and_not():
+    def k(x, y):
+        tid, to = where(x, y)
+        both, one = (tid > 3) & (tid < 9) & ~(tid == 5), ~(tid < 20) ^ (tid >= 30)
+        chosen = reg.scalar(pred)
+        ptx.inst.or_.pred(chosen, both, one)
+        chosen &= ~(tid == 25)
+        ptx.inst.st.global_.f32(to, reg.scalar(f32, 1.0), pred=chosen)
+
+    i = np.arange(32)
+    wanted = ((i > 3) & (i < 9) & (i != 5) | ((i >= 20) ^ (i >= 30))) & (i != 25)
+    assert (of_32(k)(NUMBERS, out=np.zeros(32, np.float32)) == wanted).all()
+
+
+@pytest.mark.parametrize(("use", "says"), [
+    (lambda p, q: ptx.if_(p | q).__enter__(), r"ptx\.if_ takes .* the or of predicates is ptx\.inst\.or_\.pred"),
+    (lambda p, q: ptx.ret(pred=p | q), r"pred= takes .* the or of predicates is ptx\.inst\.or_\.pred"),
+    (lambda p, q: (p | q) & p, r"a pair of destinations, .* ptx\.inst\.or_\.pred"),
+    (lambda p, q: ~p | q, r"the or of predicates is ptx\.inst\.or_\.pred"),
+    (lambda p, q: p + q, r"operator \+ is not defined on predicates .*; p & q"),
+    (lambda p, q: p & 1, "operator & takes two predicates"),
+    (lambda p, q: not p, r"hint: .*ptx\.if_.* p & q, .*or_\.pred")])
+def test_what_predicates_cannot_do_says_what_would(use, says):
+    def k(x, y):
+        tid, _ = where(x, y)
+        use(tid > 3, tid < 9)
+
+    with pytest.raises(TypeError, match=says):
+        of_32(k)(NUMBERS)
+
+
+def test_a_block_without_with_is_no_block():
+    def k(x, y):
+        tid, to = where(x, y)
+        ptx.if_(tid < 3)
+        ptx.inst.st.global_.f32(to, reg.scalar(f32, 1.0))
+
+    with pytest.raises(TraceError, match=r"ptx\.if_ without `with`.*") as caught:
+        of_32(k)(NUMBERS)
+    assert caught.value.place.line == line_of(k, "ptx.if_")
+
+
+def returns(x, y):
+    tid, to = where(x, y)
+    with ptx.if_(tid > 3):
+        return
+    ptx.inst.st.global_.f32(to, reg.scalar(f32, 1.0))
+
+
+def continues(x, y):
+    tid, to = where(x, y)
+    for i in ptx.range_(0, 4):
+        with ptx.if_(tid == i):
+            continue
+        ptx.inst.st.global_.f32(to, reg.scalar(f32, 1.0))
+
+
+@pytest.mark.parametrize("body", [returns, continues])
+def test_leaving_a_block_by_python_is_refused_at_the_block(body):
+    with pytest.raises(TraceError, match=r"takes effect while tracing[\s\S]*hint: .*ptx\.(ret|if_)") as caught:
+        of_32(body).ptx()
+    assert caught.value.place.line == line_of(body, "with ptx.if_")
+
+
+def test_leaving_a_block_where_nothing_follows_is_left_alone():
+    def k(x, y):
+        tid, to = where(x, y)
+        with ptx.if_(tid < 3):
+            ptx.inst.st.global_.f32(to, reg.scalar(f32, 1.0))
+            return
+
+    assert of_32(k)(NUMBERS, out=np.zeros(32, np.float32)).sum() == 3
+
+
+def test_a_kernel_that_returns_something_is_told_where_results_go():
+    def k(x, y):
+        return where(x, y)
+
+    with pytest.raises(TraceError, match=r"kernel k returns .*[\s\S]*hint: .*out_specs"):
+        of_32(k).ptx()
+
+
+@pytest.mark.parametrize(("use", "says"), [
+    (lambda x: ptx.fma, r"ptx\.inst\.fma"), (lambda x: ptx.bar_sync(0), r"ptx\.inst\.bar\.sync"),
+    (lambda x: ptx.rangee, r"did you mean ptx\.range_"),
+    (lambda x: reg.scalar("f32"), r"'f32' is no type of PTX; .* f32"),
+    (lambda x: reg.scalar(np.int32), r"is no type of PTX; .* s32"),
+    (lambda x: smem.alloc(np.float64, 3), r"is no type of PTX; .* f64"),
+    (lambda x: x[3], r"ptx\.global_ptrs\(x\).*ptx\.inst\.ld\.global_\.f32"),
+    (lambda x: ptx.inst.add.f32(d=1, a=2), r"by position, as in add.type  d, a, b; by name only pred=, not d, a"),
+    (lambda x: ptx.inst.add.f32(reg.scalar(f32), None, 1.0), "an instruction gives its destination back where"),
+    (lambda x: smem.alloc(f32, 8) + 4, r"ptx\.addr\(a, 16\)"),
+    (lambda x: smem.alloc(f32, 8).__setitem__(3, reg.scalar(f32)), r"smem\.store\(dtype, a\[i\], register\)"),
+    (lambda x: float(reg.scalar(f32)), r"ptx\.inst\.sqrt")])
+def test_names_types_and_operands_that_are_none_say_what_would_do(use, says):
+    def k(x, y):
+        use(x)
+
+    with pytest.raises((TypeError, AttributeError), match=says):
+        of_32(k).ptx()
+
+
+def test_a_reduction_gives_its_register_back():
+    def k(x, y):
+        _, to = where(x, y)
+        ptx.inst.st.global_.f32(to, ptx.warp.reduce_sum(reg.scalar(f32, 1.0)))
+
+    assert (of_32(k)(NUMBERS) == 32).all()
+
+
+def test_a_kernel_that_writes_nothing_runs():
+    assert of_32(lambda x, y: None)(NUMBERS).shape == (32,)
+
+
+@kernel(in_specs=[Tile(32, f32)], out_specs=[Tile(32, u32)], raw_params=[("u32", "seed")], grid=1, block=32)
+def seeds(x, y):
+    _, to = where(x, y)
+    ptx.inst.st.global_.u32(to, ptx.param(u32, "seed"))
+
+
+def test_a_parameter_that_is_called_seed_is_the_kernels():
+    assert (seeds(NUMBERS, seed=7) == 7).all() and seeds.check(NUMBERS, seed=7).ok
+    with pytest.raises(TypeError, match="no value for raw parameter 'seed'"):
+        seeds.check(NUMBERS)
+    seeds.debug(NUMBERS, seed=7).close()
+
+
+def spins(x, y):
+    always = reg.scalar(u32, 1) == 1
+    with ptx.loop("spin", pred=always):
+        pass
+
+
+def test_an_interrupted_run_says_where_it_was():
+    from _thread import interrupt_main
+    from threading import Timer
+    spin = of_32(spins)
+    spin.compile()
+    timer = Timer(0.3, interrupt_main)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        timer.start()
+        spin(NUMBERS)
+    assert "in CTA (0, 0, 0)" in caught.value.__notes__[0] and "bra spin" in caught.value.__notes__[0]
+
+
+def test_a_check_gives_an_endless_loop_up(monkeypatch):
+    import pyptx.check.run
+    monkeypatch.setattr(pyptx.check.run, "ENDLESS", 5000)
+    (found,) = of_32(spins).check(NUMBERS).findings
+    assert found.rule == "endless" and len(found.schedules) == 6

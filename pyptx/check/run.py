@@ -31,6 +31,8 @@ from pyptx.sim.plan import SCHEDULES
 
 __all__ = ["check"]
 
+ENDLESS = 1 << 30                               # warp-instructions: no check that is meant is that long
+SHORTER = 1 << 26                               # of the schedules that follow an endless one
 ROUNDING = 2.0 ** -7                            # differences of sums that their order can explain, of the largest
 
 
@@ -44,7 +46,7 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
         schedules: of "eager", "late", "random"; the first run that ends is what the others are compared with.
         random: how many random schedules follow, with seeds from `seed` on.
         results: parameters whose arrays hold nothing before the kernel has written it.
-        settings: of the simulator, such as `max_steps=` or `tensor_cores=`.
+        settings: of the simulator, such as `max_steps=` (2^30 unless told) or `tensor_cores=`.
     Raises:
         CompileError: the table refuses something.
         LaunchError: an argument or a schedule is wrong. What the kernel does wrong is never raised.
@@ -58,20 +60,32 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
     if len(names) != len(args):
         sim.launch(program, plan.grid, plan.block, list(args), cluster=plan.cluster)        # says what is wrong
     trial = Trial(program, plan, args, names, settings, tuple(results))
+    settings.setdefault("max_steps", ENDLESS)
     watched = settings.get("engine", "auto") != "reference" and problem() is None
-    outcomes = {schedule: trial.run(schedule, sanitize=watched) for schedule in wanted}
+    outcomes: dict[Schedule, Outcome] = {}
+    for schedule in wanted:
+        endless = any(map(_is_endless, outcomes.values()))
+        outcomes[schedule] = trial.run(schedule, sanitize=watched,
+                                       max_steps=min(settings["max_steps"], SHORTER) if endless else None)
     places = Places(variant, program)
+    first = outcomes[wanted[0]]
     saw = observed(program, {str(s): outcome.seen for s, outcome in outcomes.items()}, places,
                    lambda other: trial.run(wanted[0], program=other, sanitize=True).seen)
     if saw:
         saw[0] = replace(saw[0], message=saw[0].message + _consequence(outcomes))
     findings = [*_faults(program, outcomes, places), *saw, *_differences(trial, outcomes, places, bool(saw)),
-                *_loads(program, places), *(unset(trial, wanted[0], outcomes[wanted[0]], places) if watched else ())]
+                *_loads(program, places)]
+    if watched and not _is_endless(first):
+        findings += unset(trial, wanted[0], first, places)
     if (counted := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
         findings += notes(trial, counted, places)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(variant.entry.name, tuple(findings), tuple(map(str, wanted)), dict(variant.params),
                   time.perf_counter() - started)
+
+
+def _is_endless(outcome: Outcome) -> bool:
+    return outcome.error is not None and outcome.error.kind == "steps"
 
 
 def _schedules(kinds: Sequence[str], random: int, seed: int) -> list[Schedule]:
@@ -92,7 +106,7 @@ def _faults(program: sim.Program, outcomes: Mapping[Schedule, Outcome], places: 
     for schedule, outcome in outcomes.items():
         if outcome.error is not None:
             error = outcome.error
-            key = error.kind, error.instructions[:1] if error.kind != "deadlock" else ()
+            key = error.kind, error.instructions[:1] if error.kind not in ("deadlock", "steps") else ()
             found.setdefault(key, (error, []))[1].append(str(schedule))
     findings = []
     for error, shown in found.values():

@@ -74,8 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = f"pyptx: {error}".encode(errors="backslashreplace").decode()     # bytes of a file that is no text
         print(text, file=sys.stderr)
         return arguments.refused
-    except KeyboardInterrupt:
-        print("pyptx: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as pressed:
+        print("\n".join(["pyptx: interrupted", *getattr(pressed, "__notes__", ())]), file=sys.stderr)
         return 130
 
 

@@ -76,4 +76,4 @@ def _report(arguments: argparse.Namespace):
         options["max_steps"] = arguments.max_steps
     with explained(kernel):
         values, launch = launch_of(kernel, arguments, params)
-        return kernel.check(*values, **launch, **options)
+        return kernel.check(*values, **{**options, **launch})      # a parameter `seed` of the kernel goes before

@@ -102,8 +102,8 @@ def _session(arguments: argparse.Namespace) -> Iterator:
         raise CommandError("--arch: a kernel is debugged for its own target")
     with explained(kernel):
         values, launch = launch_of(kernel, arguments, params)
-        session = kernel.debug(*values, schedule=arguments.schedule, seed=arguments.seed, sanitize=arguments.sanitize,
-                               **launch)
+        options = {"schedule": arguments.schedule, "seed": arguments.seed, "sanitize": arguments.sanitize}
+        session = kernel.debug(*values, **{**options, **launch})
     with session:
         yield session
 

@@ -70,6 +70,12 @@ class Binding:
         return ({name: value for name, value in params.items() if name in self.known},
                 {name: value for name, value in params.items() if name not in self.known})
 
+    def with_seed(self, params: Mapping[str, Any], seed: Any) -> tuple[Mapping[str, Any], int]:
+        """The parameters, `seed` among them where the kernel has one of that name, and the seed of random schedules."""
+        if seed is None or "seed" not in self.known:
+            return params, seed or 0
+        return {**params, "seed": seed}, 0
+
     # parameters -------------------------------------------------------------------------------------------------------
 
     def split(self, params: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any], dict[str, Any]]:

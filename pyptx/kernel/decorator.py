@@ -204,12 +204,13 @@ class Kernel(Traced):
         return variant, plan, self._with_maps(variant, adopted(args))
 
     def check(self, *arrays: Any, out: Any = None, schedules: Sequence[str] = ("eager", "late"), random: int = 4,
-              seed: int = 0, **params: Any) -> Any:
+              seed: Any = None, **params: Any) -> Any:
         """Run a call on the simulator in several schedules, on copies of the arrays, and report what they show.
 
         Args:
             arrays, out: as for a call; they are not changed.
-            schedules, random, seed: "eager" and "late" and so many random ones, with seeds from `seed` on.
+            schedules, random, seed: "eager" and "late" and so many random ones, with seeds from `seed` on. A kernel
+                that has a parameter `seed` gets it, and the random ones start from 0.
             params: template parameters; what the kernel does not take goes to the simulator (`max_steps=`).
         Returns:
             pyptx.check.Report: .ok, .findings, .text(), .to_json(), .to_sarif(), .raise_if_found()
@@ -234,6 +235,7 @@ class Kernel(Traced):
         if len(arrays) != len(self.in_specs):
             raise LaunchError(f"{self.name}.check() takes {len(self.in_specs)} input arrays, got {len(arrays)}; pass "
                               "outputs as out=")
+        params, seed = self.binding.with_seed(params, seed)
         own, others = self.binding.own(params)
         variant, plan, args = self.bind(*arrays, out=out, **own)
         results = self.declared.tensors[len(self.in_specs):] if out is None else ()
@@ -241,14 +243,15 @@ class Kernel(Traced):
                              schedules=schedules, random=random, seed=seed, settings={**options(), **others},
                              results=results)
 
-    def debug(self, *arrays: Any, out: Any = None, schedule: str = "eager", seed: int = 0,
+    def debug(self, *arrays: Any, out: Any = None, schedule: str = "eager", seed: Any = None,
               grid: int | Sequence[int] | None = None, block: int | Sequence[int] | None = None,
               cluster: int | Sequence[int] | None = None, smem_bytes: int = 0, **params: Any) -> Any:
         """Run a call on the simulator under the debugger, on copies of the arrays: step, breakpoints, going back.
 
         Args:
             arrays, out: as for a call; with `grid` all arguments in parameter order, as for a launch.
-            schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed.
+            schedule, seed: "eager", "late" or "random": when asynchronous operations land, and by which seed; a
+                parameter `seed` of the kernel goes before.
             params: template parameters; what the kernel does not take goes to the simulator: `tensor_cores=`, and
                 `sanitize=True`, with which races, missing fences and waits are stops.
         Returns:
@@ -256,6 +259,7 @@ class Kernel(Traced):
         Raises:
             CompileError, LaunchError: it cannot be called like that. What it does wrong is a stop of the session.
         """
+        params, seed = self.binding.with_seed(params, seed)
         own, others = self.binding.own(params)
         if grid is not None:
             variant, plan, args = self.bind_launch(grid, block, arrays, cluster=cluster, smem_bytes=smem_bytes, **own)

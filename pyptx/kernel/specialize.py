@@ -41,11 +41,16 @@ def specialize(kernel: Declaration, *, arch: str, version: tuple[int, int] | Non
         with trace_scope(ptx_version=default_version, force_dynamic_smem=dynamic, extern_smem_name=kernel.extern_smem,
                          raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)}) as ctx:
             try:
-                run(kernel.function, *_tensors(kernel, sizes), **template)
+                result = run(kernel.function, *_tensors(kernel, sizes), **template)
             except TypeError as error:
                 if missing := _without_sizes(error, kernel, sizes):
                     raise missing from None
                 raise
+        ctx.end()
+        if result is not None and kernel.function.__name__ != "<lambda>":
+            ctx.fail(f"kernel {kernel.name} returns {result!r:.80}", Place(kernel.function.__code__, 0),
+                     "a kernel returns nothing: results are what it stores in the arrays of out_specs, which its "
+                     "function takes after those of in_specs")
         return ctx
 
     dynamic = kernel.smem_bytes > STATIC_SMEM_LIMIT

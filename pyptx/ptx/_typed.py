@@ -17,7 +17,7 @@ from pyptx.reg import Reg
 from pyptx.spec import UnvalidatedInstructionWarning, ValidationIssue, is_strict, validate_instruction
 from pyptx.tracing.operand import address, operand
 from pyptx.tracing.trace import TraceContext, get_ctx, guard, words
-from pyptx.types import PtxType, from_name
+from pyptx.types import PtxType, from_name, no_type
 
 __all__ = ["emit_strictly", "one_of", "register_address", "require_register",
            "shared_address", "type_name", "typed", "type_or_none"]
@@ -91,7 +91,7 @@ def type_name(dtype: PtxType | str) -> str:
     if isinstance(dtype, str):
         return from_name(dtype).name
     if not isinstance(dtype, PtxType):
-        raise TypeError(f"{dtype!r} is no type; expected one of pyptx.types, for instance f32")
+        raise no_type(dtype)
     return dtype.name
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError, TraceError
 from pyptx.ir.nodes import Label, LabelOperand, PragmaDirective
+from pyptx.ptx._blocks import block
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred as pred_type
@@ -39,14 +39,14 @@ def pragma(value: str) -> None:
     get_ctx().append(PragmaDirective(value, place=user_place()))
 
 
-@contextmanager
+@block
 def scope() -> Iterator[None]:
     """`{ ... }`: registers declared inside are local."""
     with get_ctx().block():
         yield
 
 
-@contextmanager
+@block
 def if_(condition: Reg | NegPred) -> Iterator[None]:
     """Run the body in threads where the predicate holds.
 
@@ -71,8 +71,8 @@ def if_(condition: Reg | NegPred) -> Iterator[None]:
         }
     """
     if not isinstance(condition, Reg | NegPred):
-        raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}; a Python `if` decides while "
-                        "tracing")
+        why = getattr(condition, "why_no_guard", "; a Python `if` decides while tracing")
+        raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}{why}")
     ctx = get_ctx()
     otherwise, end = ctx.label("else"), ctx.label("endif")
     emit("bra", "", LabelOperand(otherwise), pred=~condition)
@@ -83,7 +83,7 @@ def if_(condition: Reg | NegPred) -> Iterator[None]:
     ctx.place_label(end)
 
 
-@contextmanager
+@block
 def else_() -> Iterator[None]:
     """Run the body in the threads the `if_` right before did not run."""
     ctx = get_ctx()
@@ -99,7 +99,7 @@ def else_() -> Iterator[None]:
     ctx.append(last)
 
 
-@contextmanager
+@block
 def loop(label: str, *, pred: Reg | NegPred | None = None) -> Iterator[None]:
     """A do-while loop: the body runs at least once, and again while `pred` holds (for ever without one).
 

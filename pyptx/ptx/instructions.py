@@ -30,12 +30,19 @@ class _Chain:
         self.__dict__[name] = chain                     # the next time this is a plain attribute
         return chain
 
-    def __call__(self, *operands: object, pred: object = None) -> Reg | None:
+    def __call__(self, *operands: object, pred: object = None, **named: object) -> Reg | None:
         """Append the instruction; operands in PTX's order, `pred=` is the guard.
 
         Returns:
             The first operand when it is a register, else None.
+        Raises:
+            TypeError: an operand that is given by name, or is none.
         """
+        if named:
+            op = isa.OPS.get(self._opcode)
+            order = f", as in {op.forms[0].syntax}" if op is not None else ""
+            raise TypeError(f"{self!r} takes its operands by position{order}; by name only pred=, not "
+                            f"{', '.join(named)}")
         bits = self._float_bits
         predicate: Predicate | None = None if pred is None else guard(pred)
         nodes = tuple([o.node if o.__class__ is Reg else operand(o, bits) for o in operands])

@@ -14,8 +14,8 @@ __all__ = ["reduce_max", "reduce_min", "reduce_sum"]
 _TYPES = ("b32", "u32", "s32", "f32", "tf32")
 
 
-def reduce_sum(val: Reg, *, width: int = 32) -> None:
-    """Sum over groups of `width` lanes, in place: every lane of a group ends with the total.
+def reduce_sum(val: Reg, *, width: int = 32) -> Reg:
+    """Sum over groups of `width` lanes, in place: every lane of a group ends with the total. Returns `val`.
 
     Args:
         val: a 32-bit register (b32 counts as u32).
@@ -38,20 +38,20 @@ def reduce_sum(val: Reg, *, width: int = 32) -> None:
             add.f32 %f0, %f0, %f2;
         }
     """
-    _butterfly("add", val, width)
+    return _butterfly("add", val, width)
 
 
-def reduce_max(val: Reg, *, width: int = 32) -> None:
+def reduce_max(val: Reg, *, width: int = 32) -> Reg:
     """Maximum over groups of `width` lanes, in place; see reduce_sum."""
-    _butterfly("max", val, width)
+    return _butterfly("max", val, width)
 
 
-def reduce_min(val: Reg, *, width: int = 32) -> None:
+def reduce_min(val: Reg, *, width: int = 32) -> Reg:
     """Minimum over groups of `width` lanes, in place; see reduce_sum."""
-    _butterfly("min", val, width)
+    return _butterfly("min", val, width)
 
 
-def _butterfly(op: str, val: Reg, width: int) -> None:
+def _butterfly(op: str, val: Reg, width: int) -> Reg:
     if val.dtype.name not in _TYPES:
         raise TypeError(f"warp reductions take {', '.join(_TYPES)} registers, not {val!r}")
     if width not in (2, 4, 8, 16, 32):
@@ -69,3 +69,4 @@ def _butterfly(op: str, val: Reg, width: int) -> None:
             received = other
         emit(op, kind, val, val, received)
         mask //= 2
+    return val

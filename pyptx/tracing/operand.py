@@ -26,6 +26,7 @@ from pyptx.parser.operands import read_operand
 __all__ = ["address", "float_literal", "operand", "shifted"]
 
 _NODES = get_args(Operand)
+_NONE = "; an instruction gives its destination back where one is passed: x = ptx.inst.mul.f32(reg.scalar(f32), a, b)"
 
 
 def operand(value: object, float_bits: int = 32) -> Operand:
@@ -58,7 +59,7 @@ def operand(value: object, float_bits: int = 32) -> Operand:
     if hasattr(value, "__index__"):                                     # numpy integers
         return ImmediateOperand(str(index(value)))
     raise TypeError(f"{value!r} ({type(value).__name__}) is no PTX operand; expected a register, a number, a name, a "
-                    "list of them, a shared-memory or tensor handle")
+                    "list of them, a shared-memory or tensor handle" + _NONE * (value is None))
 
 
 _WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)

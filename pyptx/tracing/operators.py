@@ -130,6 +130,9 @@ def _declared(like: Operators, dtype: PtxType) -> Any:
 def _require_number(register: Operators, symbol: str, *, floats: bool = True) -> None:
     dtype = register.dtype
     fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (32, 64) and dtype.name[0] in "bus"
+    if dtype == pred:
+        raise TypeError(f"operator {symbol} is not defined on predicates ({register.name}); p & q, p ^ q and ~p are, "
+                        "and ptx.inst.selp makes numbers of them")
     if not fits or (dtype.is_float and not floats):
         raise TypeError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
 
@@ -202,6 +205,8 @@ def _converted(op: str, left: Operators, right: object, destination: Operators |
                key: tuple[str, str, str]) -> Any:
     """`arithmetic` where something must be checked or converted; spellings that need neither are kept for it."""
     symbol = _SYMBOL[op]
+    if left.dtype == pred and op in ("and", "xor"):
+        return _of_predicates(op, left, right, destination)
     _require_number(left, symbol, floats=op in ("add", "sub", "mul", "truediv", "max", "min"))
     if not left.dtype.is_float and op == "truediv":
         raise TypeError(f"operator / is not defined on {left.dtype} registers ({left.name}); // is the integer "
@@ -231,6 +236,18 @@ def _converted(op: str, left: Operators, right: object, destination: Operators |
     emit(opcode, modifiers, result, left, right)
     if key[1:] == (left.dtype.name, "int" if right.__class__ is int else getattr(right, "dtype", pred).name):
         _SPELLED[key] = opcode, words(modifiers)
+    return result
+
+
+def _of_predicates(op: str, left: Operators, right: object, destination: Operators | None) -> Any:
+    """`p & q` and `p ^ q`; a side may be `~q`, of which a predicate is made first."""
+    if getattr(right, "negated_register", None) is not None:
+        negated, right = right, _declared(left, pred)
+        emit("not", "pred", right, negated.reg)
+    if not isinstance(right, Operators) or right.dtype != pred:
+        raise TypeError(f"operator {_SYMBOL[op]} takes two predicates, not {left!r} and {right!r}")
+    result = _declared(left, pred) if destination is None else destination
+    emit(op, "pred", result, left, right)
     return result
 
 

@@ -69,6 +69,7 @@ class TraceContext:
         self._regions = 0
         self._region: tuple[int, ...] = ()              # those open now, outermost first
         self._joins = 0
+        self.unentered: dict[object, tuple[str, Place]] = {}       # blocks that no `with` has entered yet
 
     def fail(self, message: str, place: Place | None, hint: str | None = None) -> None:
         """Note a fault that cannot be raised where it is found; the trace ends with it."""
@@ -247,6 +248,12 @@ class TraceContext:
             if statement is not None:
                 self.append(statement)
 
+    def end(self) -> None:
+        """The function has returned: what it leaves open is a fault."""
+        for name, place in self.unentered.values():
+            self.fail(f"ptx.{name} without `with`: nothing is in it", place, f"write `with ptx.{name}(...):`, and what "
+                      "belongs to it below, indented")
+
     def body(self) -> tuple[Statement, ...]:
         """The whole body: registers, variables, prologue, statements."""
         return (*self.reg_decls, *self.var_decls, *self.prologue, *self.statements)
@@ -311,6 +318,7 @@ def guard(pred: object) -> Predicate | None:
         return Predicate(negated, True)
     dtype = getattr(pred, "dtype", None)
     if dtype is None or dtype.name != "pred":
-        raise TypeError(f"pred= takes a predicate register or ~predicate, not {pred!r}")
+        raise TypeError(f"pred= takes a predicate register or ~predicate, not {pred!r}"
+                        f"{getattr(pred, 'why_no_guard', '')}")
     return Predicate(pred.name)
 

@@ -114,7 +114,7 @@ def _number_problem(match: Match, operand: Operand, type_name: str, tok: str) ->
 
 def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> str | None:
     if tok == "bad offset":
-        return "an address is [register+number]; add registers with add"
+        return "an address is [register+number]; add registers before, in Python ptx.addr(pointer + offset)"
     if tok == "name":
         return "{operand} is a name; this address is in a .b32 register" if operand.type == "addrb32" else None
     if tok == "offset and parts":

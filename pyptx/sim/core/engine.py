@@ -250,7 +250,7 @@ class Part:
         row, pitch = _address(self.counters.issues), self.counters.issues.nbytes
         launch.issues, launch.lanes, launch.divergent, launch.conflicts, launch.requests, launch.sectors, \
             launch.excess, launch.waits, launch.async_operations, launch.tma_bytes, launch.tensor_flops = \
-            range(row, row + 11 * pitch, pitch)
+            (row + k * pitch for k in range(11))        # an entry of no instruction has rows of no bytes
 
     def run(self) -> None:
         library = core()
@@ -278,6 +278,9 @@ class Part:
                 self.failed = self.error(library, context, status)
                 self.job.arrays["next_cta"][0] = self.plan.ctas
             self._collect(library, context, status)
+        except KeyboardInterrupt as pressed:
+            pressed.add_note(deadlocks.standing(self.program, self.plan, *self.waiting(library, context)))
+            raise
         finally:
             library.core_close(context)
 

@@ -61,6 +61,13 @@ def deadlock(program: Program, plan: Plan, ctas: list[int], groups: list[Group])
                            instructions=list(dict.fromkeys(g.instruction for g in groups)))
 
 
+def standing(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> str:
+    """Where a run was when somebody lost patience."""
+    names = ", ".join(cta_name(plan, cta) for cta in ctas)
+    return "\n".join([f"the simulator was in CTA {names}:", *_lines(program, plan, groups),
+                      "max_steps= of a launch ends one that takes too many steps, and k.debug(...) walks through it"])
+
+
 def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> SimulationError:
     """`max_steps` are over."""
     lines = [f"gave up after max_steps={plan.max_steps} warp-instructions, in CTA {cta_name(plan, cta)}",
