@@ -31,6 +31,7 @@ _WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
 _ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
 _OFFSET = re.compile(r"%[\w$]+|[A-Za-z_$][\w$]*")
 _COORDINATES = re.compile(r", \{([^{}]*)\}")
+_ALONE = re.compile(r"(, %[\w$]+)+")
 
 
 def expression(node: Operand, find: Find) -> str:
@@ -101,21 +102,22 @@ def _vector(elements: list[str]) -> str:
 
 
 def _offset(text: str, find: Find) -> str | None:
-    """An offset as Python: a number, a register, a list of coordinates."""
+    """An offset as Python: a number, a register, a list of coordinates, a tuple of what stands behind commas."""
     if _INTEGER.fullmatch(text) and text not in ("0", "-0"):
         return text
     if _OFFSET.fullmatch(text):
         found = find(text)
         return found[0] if found is not None else literal(text)
     coordinates = _COORDINATES.fullmatch(text)
-    if coordinates:
+    if coordinates or _ALONE.fullmatch(text):
         shown = []
-        for item in coordinates[1].split(", "):
+        for item in (coordinates[1] if coordinates else text[2:]).split(", "):
             found = find(item)
             if found is None and not _INTEGER.fullmatch(item):
                 return literal(text)
             shown.append(found[0] if found is not None else item)
-        return f"[{', '.join(shown)}]"
+        inner = ", ".join(shown)
+        return f"[{inner}]" if coordinates else f"({inner}{',' if len(shown) == 1 else ''})"
     if re.fullmatch(r"[\w%$, {}()+*-]+", text) and text[:1] not in "+-" and ("," in text) == text.startswith(", "):
         return literal(text)
     return None

@@ -44,6 +44,7 @@ class Operand:
         gate: what its presence needs.
         selectors: choices of a `.sel` suffix; one that starts with "~" is a pattern, followed by an example.
         bare: the suffix may be absent.
+        alone: a vector of one element that may be written without braces.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Operand:
     gate: Needs = ANYWHERE
     selectors: tuple[str, ...] = ()
     bare: bool = True
+    alone: bool = False
 
     def selects(self, word: str) -> bool:
         """Whether `.word` may stand behind the register."""

@@ -13,7 +13,7 @@ from pyptx.isa.targets import needs as read_needs
 
 __all__ = ["RESERVED", "read", "slot_name"]
 
-RESERVED = frozenset({"needs", "effect", "means", "work", "rw", "regs", "sink", "some", "when"})
+RESERVED = frozenset({"needs", "effect", "means", "work", "rw", "regs", "sink", "some", "when", "alone"})
 _KINDS = frozenset({"label", "symbol", "function", "special", "list"})
 _ADDRESSES = frozenset({"addr", "addr32", "addrb32"})
 
@@ -99,6 +99,7 @@ class _Operands:
         self.result: dict[str, Operand] = {}
         self.regs = cells.get("regs", {})
         self.sinks = cells.get("sink", "").split()
+        self.alone = cells.get("alone", "").split()
         self.writes = cells["rw"].split() if "rw" in cells else None
         self.types = [w.text[1:] for w in form_.words
                       if w.slot is None and w.text in _types.TYPE_WORDS and w.text != ".pred"]
@@ -162,7 +163,8 @@ class _Operands:
                        count=count, rule=rule, imm=self.takes_number(name, type_, written, inside, imm),
                        imm_forced=imm == "+imm", sink=name in self.sinks, negatable=bool(bang), selectors=selectors,
                        bare=not part.suffix or part.optional,
-                       special=self.form.op.opcode == "mov" and not written, **common)
+                       special=self.form.op.opcode == "mov" and not written,
+                       alone=name in self.alone and count == "1", **common)
 
     def rule(self, name: str) -> str | dict[str, str]:
         rule = self.regs if isinstance(self.regs, str) else self.regs.get(name) or self.regs.get("*", "")

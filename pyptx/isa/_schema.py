@@ -20,6 +20,7 @@ Cells of a form, all but the syntax by keyword:
                       for"} or one of the profiles in `_types`; "*" and a bare profile are for all operands
     sink              names of written operands that may be "_"
     some              names of slots of which at least one is there
+    alone             names of vectors of one element that may be written without braces
     when              {"atype != btype": needs}: extra needs of a combination
 
 What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand

@@ -37,13 +37,14 @@ op("cp.async.bulk", "Copy bytes in bulk asynchronously.", "data-movement-and-con
         ".mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80 "
         ".mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff",
         needs="107f* ptx_94"),
-   form("cp.async.bulk.commit_group"), sz="u32 in *16", mask="u16", needs="sm_90 ptx_80", effect="async", scope=SCOPE)
+   form("cp.async.bulk.commit_group"), sz="u32 in 0..1048560*16", mask="u16", needs="sm_90 ptx_80",
+   effect="async", scope=SCOPE)
 
 op("cp.async.bulk.prefetch", "Prefetch in bulk to L2.",
    "data-movement-and-conversion-instructions-cp-async-bulk-prefetch",
    form("cp.async.bulk.prefetch.L2.global{.L2::cache_hint}  [a], sz{, cp if .L2::cache_hint}", cp="u64",
         needs="sm_90 ptx_80"),
-   form("cp.async.bulk.prefetch.L2.global.L2::evict_last  [a], sz", needs="107f* ptx_94"), sz="u32 in *16",
+   form("cp.async.bulk.prefetch.L2.global.L2::evict_last  [a], sz", needs="107f* ptx_94"), sz="u32 in 0..1048560*16",
    effect="async")
 
 op("multimem.cp.async.bulk", "Copy in bulk to all replicas asynchronously.",
@@ -52,7 +53,7 @@ op("multimem.cp.async.bulk", "Copy in bulk to all replicas asynchronously.",
    form("multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask  [d], [a], sz, bm", bm="u16",
         needs="sm_100 ptx_91"),
    form("multimem.cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group.b128  [d], [a], sz", scope=SCOPE,
-        needs="sm_90 ptx_93"), sz="u32 in *16", effect="async")
+        needs="sm_90 ptx_93"), sz="u32 in 0..1048560*16", effect="async")
 
 op("cp.async.bulk.wait_group", "Wait for bulk groups.",
    "data-movement-and-conversion-instructions-cp-async-bulk-wait-group",

@@ -27,8 +27,8 @@ op("cp.reduce.async.bulk", "Reduce in bulk asynchronously.",
         "[d], [a], sz{, cp if .L2::cache_hint}", type=".f16 .bf16", cp="u64"),
    form("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f32  [d], [a], sz", needs="sm_90 ptx_94"),
    form("cp.reduce.async.bulk.relaxed.scope.global.shared::cta.bulk_group.add.type  [d], [a], sz", scope=SCOPE,
-        needs="sm_90 ptx_93"), op=BOOL, type=".u32 .s32 .u64 .f32 .f64", sz="u32 in *16", needs="sm_90 ptx_80",
-   effect="async")
+        needs="sm_90 ptx_93"), op=BOOL, type=".u32 .s32 .u64 .f32 .f64", sz="u32 in 0..1048560*16",
+   needs="sm_90 ptx_80", effect="async")
 
 op("multimem.cp.reduce.async.bulk", "Reduce in bulk into all replicas asynchronously.",
    "data-movement-and-conversion-instructions-multimem-cp-reduce-async-bulk",
@@ -41,5 +41,5 @@ op("multimem.cp.reduce.async.bulk", "Reduce in bulk into all replicas asynchrono
    form("multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.type  [d], [a], sz",
         type=".f16 .bf16 .f32@ptx_94"),
    form("multimem.cp.reduce.async.bulk.relaxed.scope.global.shared::cta.bulk_group.add.type  [d], [a], sz",
-        scope=SCOPE, needs="sm_90 ptx_93"), type=".u32 .s32 .u64 .f32 .f64", sz="u32 in *16", needs="sm_90 ptx_91",
-   effect="async")
+        scope=SCOPE, needs="sm_90 ptx_93"), type=".u32 .s32 .u64 .f32 .f64", sz="u32 in 0..1048560*16",
+   needs="sm_90 ptx_91", effect="async")

@@ -38,8 +38,8 @@ op("discard", "Drop cached data without writing it back.", "data-movement-and-co
 
 op("applypriority.async.bulk", "Change the cache priority of a range asynchronously.",
    "data-movement-and-conversion-instructions-applypriority",
-   form("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal  [a], sz", sz="u32 in *16", effect="async",
-        needs="107f* ptx_94"))
+   form("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal  [a], sz", sz="u32 in 0..1048560*16",
+        effect="async", needs="107f* ptx_94"))
 
 op("applypriority.async.bulk.tensor", "Change the cache priority of a tensor tile asynchronously.",
    "data-movement-and-conversion-instructions-applypriority",

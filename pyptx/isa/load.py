@@ -79,6 +79,7 @@ op("ld", "Load.", "data-movement-and-conversion-instructions-ld",
    form("ld.sem.scope{.global}{.evict}{.evict2}{.L2::cache_hint}{.prefetch}.v4.type  "
         "{d*4}, [a]{, cp if .L2::cache_hint}", type=WIDE64, regs="vector", needs="sm_100 ptx_88"),
    form("ld.mmio.sem.sys{.global}.type  d, [a]", sem=".relaxed .acquire@ptx_93", needs="sm_70 ptx_82"),
+   form("ld.mmio.sem.sys{.global}.b128  d, [a]", sem=".relaxed .acquire@ptx_93", needs="sm_70 ptx_84"),
    form("ld.proxy::readonly{.global}.type  d, [a]", needs="sm_90 ptx_94"),
    form("ld.proxy::readonly{.global}.vec.type  {d*vec}, [a]", type=IN_V4, regs="vector", needs="sm_90 ptx_94"),
    form("ld.global{.nc_cop}.nc.type  d, [a]", needs="sm_32 ptx_31"),

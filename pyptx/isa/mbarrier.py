@@ -18,17 +18,17 @@ op("mbarrier.expect_tx", "Expect more transaction bytes.",
    "parallel-synchronization-and-communication-instructions-mbarrier-expect-tx",
    form("mbarrier.expect_tx{.space}.b64  [a], n"),
    form("mbarrier.expect_tx.relaxed.scope{.space}.b64  [a], n"),
-   form("mbarrier.expect_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask", mask="u32",
-        needs="107f* ptx_94"), space=SHARED, n="u32", needs="sm_90 ptx_80", effect="mbarrier:shared",
-   scope=".cta .cluster")
+   form("mbarrier.expect_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask",
+        mask="u32 in 0..4294967295", needs="107f* ptx_94"), space=SHARED, n="u32",
+   needs="sm_90 ptx_80", effect="mbarrier:shared", scope=".cta .cluster")
 
 op("mbarrier.complete_tx", "Complete transaction bytes.",
    "parallel-synchronization-and-communication-instructions-mbarrier-complete-tx",
    form("mbarrier.complete_tx{.space}.b64  [a], n"),
    form("mbarrier.complete_tx.relaxed.scope{.space}.b64  [a], n"),
-   form("mbarrier.complete_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask", mask="u32",
-        needs="107f* ptx_94"), space=SHARED, n="u32", needs="sm_90 ptx_80", effect="mbarrier:shared",
-   scope=".cta .cluster")
+   form("mbarrier.complete_tx.relaxed.scope.shared::cluster.multicast::cluster::32b.b64  [a], n, mask",
+        mask="u32 in 0..4294967295", needs="107f* ptx_94"), space=SHARED, n="u32",
+   needs="sm_90 ptx_80", effect="mbarrier:shared", scope=".cta .cluster")
 
 op("mbarrier.arrive", "Arrive at an mbarrier.",
    "parallel-synchronization-and-communication-instructions-mbarrier-arrive",
@@ -46,9 +46,9 @@ op("mbarrier.arrive", "Arrive at an mbarrier.",
    form("mbarrier.op.noComplete{.space}.b64  st, [a], n", sink="st", needs="sm_80 ptx_70"),
    form("mbarrier.op.noComplete.release.cta{.space}.b64  st, [a], n", sink="st", needs="sm_80 ptx_80"),
    form("mbarrier.arrive.sem.scope.shared::cluster.multicast::cluster::32b.b64  _, [a], mask",
-        sem=".release .relaxed", mask="u32", needs="107f* ptx_94"), op=".arrive .arrive_drop", space=CTA_SHARED,
-   st="u64", needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295", sem=".release .relaxed@ptx_86",
-   scope=".cta .cluster")
+        sem=".release .relaxed", mask="u32 in 0..4294967295", needs="107f* ptx_94"), op=".arrive .arrive_drop",
+   space=CTA_SHARED, st="u64", needs="sm_90 ptx_80", effect="mbarrier:shared", n="u32 in 1..4294967295",
+   sem=".release .relaxed@ptx_86", scope=".cta .cluster")
 
 
 def phased(wait: str, time: str = ""):
@@ -60,8 +60,8 @@ def phased(wait: str, time: str = ""):
         yield form(f"{plain}.phase_type::primary{end}  p, [a], st{time}", needs="sm_90 ptx_93")
         yield form(f"{parity}.phase{end}  p, [a], ph{time}", phase=both, needs="sm_90 ptx_93")
         yield form(f"{plain}.phase_type::primary{end}  p|rp, rv, [a], st{time}", needs="sm_90 ptx_93", **report)
-        yield form(f"{parity}.phase_type::primary{end}  p|rp{{, rv}}, [a], ph{time}", ph="u32", needs="sm_90 ptx_93",
-                   **report)
+        yield form(f"{parity}.phase_type::primary{end}  p|rp{{, rv}}, [a], ph{time}", ph="u32 in 0..1",
+                   needs="sm_90 ptx_93", **report)
 
 
 op("mbarrier.test_wait", "Test whether an mbarrier phase is over.",

@@ -70,6 +70,7 @@ op("st", "Store.", "data-movement-and-conversion-instructions-st",
    form("st.sem.scope{.global}{.evict}{.evict2}{.L2::cache_hint}.v4.type  [a], {b*4}{, cp if .L2::cache_hint}",
         type=WIDE64, regs="vector", needs="sm_100 ptx_88"),
    form("st.mmio.sem.sys{.global}.type  [a], b", sem=".relaxed .release@ptx_93", needs="sm_70 ptx_82"),
+   form("st.mmio.sem.sys{.global}.b128  [a], b", sem=".relaxed .release@ptx_93", b="b128+imm", needs="sm_70 ptx_84"),
    space=STORE_SPACE, type=SCALAR, vec=V24, cop=".wb .cg .cs .wt", sem=".relaxed .release", scope=SCOPE, evict=EVICT,
    evict2=L2_EVICT, cp="u64", weak="sm_70 ptx_60", L2_cache_hint="sm_80 ptx_74", regs="memory", effect="store:global")
 

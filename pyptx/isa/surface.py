@@ -12,7 +12,8 @@ _COORDINATE = "{b32,s32,u32}"                           # just 32 bits, whatever
 REGISTERS = {"*": "memory", **dict.fromkeys("ixyz", _COORDINATE)}
 GEOMETRIES = {"1d": "{x*1}", "2d": "{x*2}", "3d": "{x*4}", "a1d": "{i, x}", "a2d": "{i, x, y, z}"}
 LENGTHS = {"": 1, ".v2": 2, ".v4": 4}
-CELLS = {"clampmode": CLAMP, "s": "u64", "x": "s32", "i": "u32", "regs": REGISTERS, "needs": "ptx_31"}
+CELLS = {"clampmode": CLAMP, "s": "u64", "x": "s32", "i": "u32", "regs": REGISTERS, "needs": "ptx_31",
+         "alone": "x"}
 ATOMIC = {key: value for key, value in CELLS.items() if key != "i"}
 TYPES = ".b8 .b16 .b32 .b64"
 

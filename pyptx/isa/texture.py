@@ -43,7 +43,8 @@ def _lookups(mode: str = "", more: str = "") -> list[Form]:
 
 
 CELLS = {"dtype": ".u32 .s32 .f32 .f16@sm_53,ptx_42", "t": "u64", "regs": DATA, "effect": "load:texture",
-         "p": "@sm_60,ptx_71", "i": "u32", "e": "s32@sm_30,ptx_43", "f": "f32@sm_30,ptx_43", "needs": "ptx_31"}
+         "p": "@sm_60,ptx_71", "i": "u32", "e": "s32@sm_30,ptx_43", "f": "f32@sm_30,ptx_43", "needs": "ptx_31",
+         "alone": "c"}
 
 op("tex", "Sample a texture.", "texture-instructions-tex", *_lookups(), **CELLS)
 

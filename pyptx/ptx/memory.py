@@ -19,7 +19,7 @@ def addr(base: object, offset: object = None) -> AddressOperand:
     Args:
         base: register, name, tensor, allocation, mbarrier, or another address.
         offset: bytes as int, a register, or text; a list `[c0, c1]`, or text `", {c0, c1}"`, is the coordinates of a
-            tensor address.
+            tensor or texture, a tuple `(x,)` what stands there without braces, `[base, x]`.
     Examples:
         >>> @kernel(raw_params=[("u64", "data")])
         ... def pair():

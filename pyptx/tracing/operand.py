@@ -91,7 +91,8 @@ def address(value: object, offset: object = None) -> AddressOperand:
     """`[value+offset]` for a register, a name, an address, or a handle of memory.
 
     Args:
-        offset: bytes (int), a register, or text; a list, or text that starts with ", ", makes a tensor address.
+        offset: bytes (int), a register, or text; a list makes `[value, {a, b}]`, a tuple `[value, a, b]`, text that
+            starts with ", " either.
     """
     convert = getattr(value, "__ptx_address__", None)
     if convert is not None:
@@ -119,6 +120,8 @@ def shifted(base: AddressOperand, offset: object) -> AddressOperand:
         return AddressOperand(base.base, f"{base.offset}+{offset}")
     if isinstance(offset, list):
         text = ", {" + ", ".join(map(_offset_text, offset)) + "}"
+    elif isinstance(offset, tuple):
+        text = "".join(", " + _offset_text(part) for part in offset)
     else:
         text = tight(offset) if isinstance(offset, str) else _offset_text(offset)
     if base.offset is None:

@@ -13,13 +13,18 @@ from pyptx.validate._tokens import NUMBERS, REGISTER_TYPES, address_parts
 __all__ = ["Leaf", "align", "counts_of", "fit", "follow", "items_of"]
 
 
+# ptxas makes code of its own for these, for some targets, and refuses special registers there
+_EXPANDED = frozenset(("mma", "wmma", "wgmma", "tcgen05", "spcompress", "spdecompress"))
+
+
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Where an operand of a form is in an instruction, and what stands there."""
+    """Where an operand of a form is in an instruction, and what stands there; `alone`: without the form's braces."""
 
     name: str
     path: tuple[int | str, ...]
     tokens: tuple
+    alone: bool = False
 
 
 def follow(operands: tuple[Operand, ...], path: tuple[int | str, ...]) -> Operand:
@@ -93,6 +98,9 @@ def fit(part: Part, tok, path: tuple, form: Form, choices: dict) -> list[Leaf] |
             right = fit(part.parts[1], tok[2], (*path, "right"), form, choices)
             return left + right if left is not None and right is not None else None
         return fit(part.parts[0], tok, path, form, choices) if part.optional else None
+    if kind == "vector" and part.count and form.operands[part.parts[0].name].alone and tok in REGISTER_TYPES:
+        operand = form.operands[part.parts[0].name]
+        return [Leaf(operand.name, path, (tok,), True)] if _fits(operand, tok, form, choices) else None
     if tok.__class__ is not tuple:
         return None
     if kind == "vector" and tok[0] == "{":
@@ -105,6 +113,9 @@ def fit(part: Part, tok, path: tuple, form: Form, choices: dict) -> list[Leaf] |
 
 
 def _fit_vector(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) -> list[Leaf] | None:
+    special = any(inner.__class__ is tuple and inner[0] == "%" for inner in tok[1:])
+    if special and any(inner in NUMBERS for inner in tok[1:]):
+        return None
     if not part.count:
         if len(tok) - 1 != len(part.parts):
             return None
@@ -125,7 +136,7 @@ def _fit_vector(part: Part, tok: tuple, path: tuple, form: Form, choices: dict) 
             return None
         if not (_fits(operand, inner, form, choices) or (register and inner == other)):
             return None
-    if not register and not _numbers_fit(operand, form, choices):
+    if not register and not special and not _numbers_fit(operand, form, choices):
         return None
     return [Leaf(operand.name, path, tok[1:])]
 
@@ -163,8 +174,11 @@ def _fits(operand: isa.Operand, tok, form: Form, choices: dict) -> bool:
                         and _fits(operand, tok[1], form, choices))
             if tok[0] == ".":
                 return operand.selects(tok[2])
+            if tok[0] == "%":
+                return tok[1] != "" and operand.role == "read" and not predicate and \
+                    form.op.opcode not in _EXPANDED and form.op.name != "tex.grad"
             data = form.effect.startswith(("load", "store")) and (operand.role == "write" or operand.type in choices)
-            return tok[0] == "{" and len(tok) == 2 and (data or form.op.opcode == "mma") and \
+            return tok[0] == "{" and len(tok) == 2 and not predicate and (data or form.op.opcode == "mma") and \
                 _fits(operand, tok[1], form, choices)
         if not operand.bare:
             return False

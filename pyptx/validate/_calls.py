@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyptx.ir.nodes import CallPrototype, CallTargets, Function, Param, VarDecl
-from pyptx.ir.operands import ImmediateOperand, LabelOperand, Operand, ParenthesizedOperand, RegisterOperand
+from pyptx.ir.operands import (
+    ImmediateOperand,
+    LabelOperand,
+    Operand,
+    ParenthesizedOperand,
+    RegisterOperand,
+    operand_text,
+)
 from pyptx.isa import _types
 from pyptx.validate._bind import Bound
 from pyptx.validate._scope import Scope
@@ -17,6 +24,10 @@ __all__ = ["call_problems"]
 def call_problems(bound: Bound, scope: Scope) -> Iterator[str]:
     """What is wrong with a call: its target, and each argument against the parameter it stands for."""
     operands = bound.operands
+    for argument in (a for name in ("results", "params") for a in _given(operands.get(name))):
+        if not isinstance(argument, (ImmediateOperand, RegisterOperand, LabelOperand)):
+            yield f"{operand_text(argument)} cannot be handed over; expected a register, a .param variable or a number"
+            return
     callees = []
     target = operands.get("f")
     direct = isinstance(target, LabelOperand) and scope.type_of(target.name) is None
@@ -39,9 +50,13 @@ def call_problems(bound: Bound, scope: Scope) -> Iterator[str]:
         yield from _matched(callee, "parameter", callee.params, operands.get("params"), scope)
 
 
+def _given(operand: Operand | None) -> tuple[Operand, ...]:
+    return operand.elements if isinstance(operand, ParenthesizedOperand) else () if operand is None else (operand,)
+
+
 def _matched(callee: Function | CallPrototype, what: str, params: tuple[Param, ...], given: Operand | None,
              scope: Scope) -> Iterator[str]:
-    arguments = given.elements if isinstance(given, ParenthesizedOperand) else () if given is None else (given,)
+    arguments = _given(given)
     least = len(params) - (bool(params) and params[-1].array_size == 0)
     if not least <= len(arguments) <= len(params):
         plural = "" if len(params) == 1 else "s"

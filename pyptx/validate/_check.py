@@ -9,7 +9,17 @@ from functools import lru_cache
 from pyptx import isa
 from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
-from pyptx.ir.nodes import AddressSize, Function, Instruction, Label, Module, RegDecl, RegisterOperand, VarDecl
+from pyptx.ir.nodes import (
+    AddressSize,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    RegDecl,
+    RegisterOperand,
+    VarDecl,
+    VectorOperand,
+)
 from pyptx.isa import registers, targets
 from pyptx.isa._schema import allowed, combined_needs
 from pyptx.isa.targets import Needs, Target
@@ -142,18 +152,20 @@ def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[
     elif version < best.ptx:
         yield _error(instruction, too_early(instruction.mnemonic, best.ptx, version))
     for name, operand in bound.operands.items():
-        row = registers.lookup(operand.name) if isinstance(operand, RegisterOperand) else None
-        if row is None or bound.form.operands[name].role == "write":
-            continue
-        if row.components and operand.name == row.name and bound.form.operands[name].kind != "special":
-            yield _error(instruction, f"{operand.name} has components; write {operand.name}.x")
-        elif not row.needs.on(chip):
-            yield _error(instruction, f"Feature '{operand.name}' requires .target {row.needs.words}; {says}")
-        elif version < row.needs.ptx:
-            yield _error(instruction, too_early(operand.name, row.needs.ptx, version))
-        elif bound.types[name] and bound.types[name] not in row.types:
-            yield _error(instruction, f"{operand.name} cannot be read as .{bound.types[name]}; expected "
-                                      f"{' or '.join('.' + t for t in row.types)}")
+        whole = operand.__class__ is not VectorOperand and bound.form.operands[name].kind != "vector"
+        for element in (operand,) if operand.__class__ is not VectorOperand else operand.elements:
+            row = registers.lookup(element.name) if isinstance(element, RegisterOperand) else None
+            if row is None or bound.form.operands[name].role == "write":
+                continue
+            if row.components and element.name == row.name and bound.form.operands[name].kind != "special":
+                yield _error(instruction, f"{element.name} has components; write {element.name}.x")
+            elif not row.needs.on(chip):
+                yield _error(instruction, f"Feature '{element.name}' requires .target {row.needs.words}; {says}")
+            elif version < row.needs.ptx:
+                yield _error(instruction, too_early(element.name, row.needs.ptx, version))
+            elif whole and bound.types[name] and bound.types[name] not in row.types:
+                yield _error(instruction, f"{element.name} cannot be read as .{bound.types[name]}; expected "
+                                          f"{' or '.join('.' + t for t in row.types)}")
 
 
 def required_version(module: Module) -> tuple[int, int]:
@@ -172,8 +184,9 @@ def required_version(module: Module) -> tuple[int, int]:
             wanted = best.ptx if best is not None else version
         version = max(version, wanted)
         for operand in instruction.operands:
-            if operand.__class__ is RegisterOperand:
-                version = max(version, _version_of_register(operand.name, chip))
+            for element in operand.elements if operand.__class__ is VectorOperand else (operand,):
+                if element.__class__ is RegisterOperand:
+                    version = max(version, _version_of_register(element.name, chip))
     return version
 
 

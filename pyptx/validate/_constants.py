@@ -35,7 +35,8 @@ def constant_problems(operands: tuple[Operand, ...], is_register) -> Iterator[st
             if isinstance(leaf, AddressOperand):
                 if leaf.base[0] in "0123456789(-+~!" and (problem := expression_problem(leaf.base)):
                     yield problem
-                number = address_parts(leaf.offset)[0] if leaf.offset else ""
+                number, parts = address_parts(leaf.offset) if leaf.offset else ("", ())
+                yield from constant_problems(parts, is_register)
                 if number[:1] == "-" and ("=+", "") in (leaf.layout or ()):
                     yield f"[{leaf.base}{number}]: an offset is added; write [{leaf.base}+{number}]"
                 problem = _offset(number) if number and not any(map(is_register, _names(number))) else None

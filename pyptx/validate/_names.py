@@ -47,7 +47,7 @@ def _naming(form: Form) -> tuple[tuple[str, str], ...]:
     """The operands of a form that name something: name and kind."""
     return tuple((name, operand.kind) for name, operand in form.operands.items()
                  if operand.kind in ("address", "symbol", "label") or
-                 (operand.kind == "register" and operand.type == "u64"))
+                 (operand.kind == "register" and operand.type in ("u32", "u64")))
 
 
 def symbol_of(operand: Operand) -> str | None:
@@ -65,6 +65,9 @@ def symbol_of(operand: Operand) -> str | None:
 def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:
     wanted = spaces(bound.form, bound.choices, name)
     symbol = symbol_of(operand)
+    if symbol == "_":
+        yield "_ is no address", None
+        return
     if getattr(operand, "suffix", ""):
         yield from _unified(bound, operand, wanted, scope)
     if symbol and wanted == ("param::func",) and scope.type_of(symbol) is not None:
@@ -122,11 +125,13 @@ def _unified(bound: Bound, operand: AddressOperand, wanted: tuple[str, ...] | No
 def _handle(name: str, operand: AddressOperand, scope: Scope) -> Iterator[tuple[str, str | None]]:
     """The handle of a texture or surface: its variable, or a register."""
     symbol, wanted = operand.base, _IMAGES.get(name)
+    if operand.offset and not operand.offset.startswith(","):
+        yield f"{symbol} is a handle, to which nothing can be added; drop +{operand.offset}", None
     if scope.type_of(symbol) is not None or symbol.startswith("%"):
         return
     found = scope.find(symbol)
     if wanted is None:
-        yield f"{symbol} is no register; expected one of 64 bits", None
+        yield f"{symbol} is no register", None
     elif found is None:
         yield f"there is no variable {symbol} here", f"declare it outside of the function: .global .{wanted} {symbol};"
     elif not isinstance(found, (VarDecl, Param)) or found.type.value != wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from pyptx.ir.nodes import Instruction
 from pyptx.ir.operands import operand_text
@@ -26,6 +27,8 @@ def type_problem(match: Match, leaves: tuple[Leaf, ...]) -> Problem | None:
     for leaf in leaves:
         operand = form.operands[leaf.name]
         untyped = operand.kind == "vector" and any(tok.__class__ is str and tok[0] == "b" for tok in leaf.tokens)
+        if leaf.alone:                                  # just the type of the mnemonic: braces would take any bits
+            operand, untyped = replace(operand, rule=""), False
         for n, tok in enumerate(leaf.tokens):
             problem = _leaf_problem(match, operand, tok, untyped)
             if problem is None and n and operand.kind == "vector":
@@ -42,15 +45,20 @@ def _kind(register_type: str) -> str:
 
 def _mixed_problem(operand: Operand, before: tuple, tok) -> str | None:
     """Elements of a vector must be registers of one width, and of one kind: b goes with every other."""
+    tok = _unspecial(tok)
     if tok.__class__ is tuple or tok not in _types.DECLARABLE:
         return None
-    for other in before:
+    for other in map(_unspecial, before):
         if other.__class__ is tuple or other not in _types.DECLARABLE:
             continue
         kinds = {_kind(other), _kind(tok)} - {""}
         if _types.DECLARABLE[other] != _types.DECLARABLE[tok] or len(kinds) > 1:
             return f"a vector holds registers of one type; {{operand}} is .{tok}, another of {operand.name} is .{other}"
     return None
+
+
+def _unspecial(tok):
+    return tok[1] if tok[0] == "%" and tok != "%" else tok
 
 
 def _leaf_text(path: tuple, n: int, count: int) -> Callable[[Instruction], str]:
@@ -116,7 +124,8 @@ def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> s
     if tok == "bad offset":
         return "an address is [register+number]; add registers before, in Python ptx.addr(pointer + offset)"
     if tok == "name":
-        return "{operand} is a name; this address is in a .b32 register" if operand.type == "addrb32" else None
+        return "{operand} is a name; an address in tensor memory is in a .b32 register" \
+            if operand.type in ("addr32", "addrb32") else None
     if tok == "offset and parts":
         return "an address with coordinates or more registers has no offset; add it to the register before"
     if tok == "bad base":

@@ -3,6 +3,7 @@
 A token is
     a type name ("f32", "pred")   a register of that type          "?"   a register nobody declared
     "%"                           a special register               "_"   the sink
+    ("%", "b32")                  one in braces, read as a register of that type; ("%", "") is none of 32 or 64 bits
     "int" "float" "hex" "hex64"   a literal: 7, 1.5, 0f3F800000, 0d3FF0000000000000
     "name"                        a label, variable, function      ("[]", "name")  an element of one: a[2]
     (".", token, "b0")            a register with a selector       ("!", token)   negated
@@ -64,7 +65,7 @@ def token(operand: Operand, type_of: TypeOf):
     if kind is LabelOperand:
         return _declared(type_of(operand.name)) or _unknown(operand.name, type_of, "name")
     if kind is VectorOperand:
-        return ("{", *[token(element, type_of) for element in operand.elements])
+        return ("{", *[_element(element, type_of) for element in operand.elements])
     if kind is PipeOperand:
         return ("|", token(operand.left, type_of), token(operand.right, type_of))
     if kind is NegatedOperand:
@@ -76,6 +77,16 @@ def token(operand: Operand, type_of: TypeOf):
     if kind is SubscriptOperand:
         return ("[]", "name")
     raise TypeError(f"{operand!r} is no operand of an instruction")
+
+
+def _element(operand: Operand, type_of: TypeOf):
+    """In braces ptxas reads a special register of 32 or 64 bits like a register of bits."""
+    found = token(operand, type_of)
+    if found == "%":
+        special = registers.lookup(operand.name)
+        whole = special.components and "." not in operand.name
+        return ("%", "" if whole or special.types[0] == "pred" else "b64" if special.types[0] == "u64" else "b32")
+    return found
 
 
 def _declared(type_name: str | None):

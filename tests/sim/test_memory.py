@@ -8,6 +8,7 @@ from sim.both import run_both
 from sim.text import entry
 
 from pyptx import sim
+from pyptx.errors import SimulationError
 
 PROLOGUE = """
 .reg .b16 %h<8>; .reg .b32 %r<24>; .reg .b64 %rd<24>; .reg .pred %p<4>; .reg .b128 %q<4>
@@ -171,3 +172,34 @@ def test_parameters_of_every_kind():
     out = np.zeros(2)
     run_both(module, 1, 1, (out, -5, 255, 1.5, np.float64(2.25), np.array([0, 0, 7, 8], np.uint32).tobytes()))
     assert out[0] == 3.75 and tuple(out[1:].view(np.int32)) == (250, 15)
+
+
+def test_a_vector_may_hold_special_registers():
+    module = entry("""
+        .reg .b64 %out
+        .reg .b64 %at
+        .reg .b64 %pair
+        .reg .b32 %i
+        ld.param.u64 %out, [out]
+        mov.u32 %i, %tid.x
+        mul.wide.u32 %at, %i, 16
+        add.u64 %at, %at, %out
+        mov.b64 %pair, {%tid.x, %ntid.x}
+        st.global.v2.u32 [%at], {%laneid, %i}
+        st.global.u64 [%at+8], %pair
+        st.shared.v4.u32 [place], {%ctaid.x, %nctaid.x, %warpid, %i}
+        ret""", "u64 out", declarations=".shared .align 16 .b8 place[16]")
+    out = np.zeros((40, 4), np.uint32)
+    run_both(module, 1, 40, (out,))
+    i = np.arange(40)
+    assert (out == np.stack([i % 32, i, i, np.full(40, 40)], axis=1)).all()
+
+
+def test_a_clock_in_a_vector_is_refused_by_name():
+    module = entry("""
+        .reg .b64 %out
+        ld.param.u64 %out, [out]
+        st.global.v2.u32 [%out], {%clock, %clock}
+        ret""", "u64 out")
+    with pytest.raises(SimulationError, match="%clock among the elements"):
+        run_both(module, 1, 1, (np.zeros(2, np.uint32),))

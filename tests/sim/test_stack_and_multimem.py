@@ -133,6 +133,28 @@ def test_multimem_reduces_vectors_of_halves():
     assert (x[:8] == wanted).all() and (x[16:] == wanted).all()
 
 
+@pytest.mark.parametrize("operation, type_name, length", [("min", "f16x2", 4), ("max", "f16x2", 2), ("max", "f16", 8),
+                                                          ("min", "f16", 2)])
+def test_multimem_takes_the_least_and_the_greatest_of_vectors_of_halves(operation, type_name, length):
+    packed = type_name == "f16x2"
+    names = ", ".join(f"%v{k}" for k in range(length))
+    loads = "\n".join(f"ld.global.b{32 if packed else 16} %v{k}, [%x+{16 + (4 if packed else 2) * k}]"
+                      for k in range(length))
+    module = entry(f"""
+        .reg .b64 %x
+        .reg .b{32 if packed else 16} %v<8>
+        ld.param.u64 %x, [x]
+        {loads}
+        multimem.red.release.sys.global.{operation}.v{length}.{type_name} [%x], {{{names}}}
+        ret""", "u64 x", target="sm_90")
+    x = np.random.default_rng(5).normal(size=16).astype(np.float16)
+    count = length * (2 if packed else 1)
+    wanted = x.copy()
+    wanted[:count] = {"min": np.minimum, "max": np.maximum}[operation](x[:count], x[8:8 + count])
+    run_both(module, 1, 1, (x,))
+    assert (x == wanted).all()
+
+
 def test_multimem_bulk_reduction_adds_shared_memory():
     module = entry("""
         .reg .b64 %x

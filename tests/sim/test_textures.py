@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sim.texture_programs import fetch, floats
+from sim.texture_programs import both, fetch, floats, program
 
 from pyptx import Texture
 from pyptx.texture import GEOMETRIES
@@ -293,3 +293,14 @@ def test_the_core_gathers_what_the_reference_gathers(seed: int) -> None:
         columns[0] = np.zeros(40, np.int64)
     dtype = "f32" if texture.reads_floats else "u32"
     fetch(texture, floats(*columns), dtype=dtype, opcode=f"tld4.{rng.choice(list('rgba'))}")
+
+
+def test_coordinates_of_one_dimension_need_no_braces() -> None:
+    data = np.arange(16, dtype=np.float32)
+    words = floats(np.arange(16), np.zeros(16))
+    braces = program("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%object, {%w0}], {%w1};",
+                     "st.global.f32 [%out], %f0;")
+    alone = program("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%object, %w0], {%w1};", "st.global.f32 [%out], %f0;")
+    found = both(alone, Texture(data, "1d"), words)
+    assert (found[:, 0].view(np.float32) == data).all()
+    assert (found == both(braces, Texture(data, "1d"), words)).all()

@@ -7,10 +7,8 @@ from pyptx.sim.actions.basic import Action, Clock, Compute, Const, Move, Special
 from pyptx.sim.actions.means import Apply, Leaf
 from pyptx.sim.decode import decodes, type_words
 from pyptx.sim.symbols.literals import integer
-from pyptx.sim.symbols.operands import Operands
+from pyptx.sim.symbols.operands import CLOCKS, Operands
 from pyptx.sim.symbols.scope import width_of
-
-_CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
 
 
 @decodes("mov")
@@ -33,11 +31,12 @@ def move(o: Operands) -> Action | None:
             return Move((o.as_target(to),), tuple(o.as_value(e, f"b{part}") for e in elements))
     if (moved := _in_frame(o, to, source, type_name)) is not None:
         return moved
-    data, value = o.as_target(to), o.as_value(source, type_name)
+    data, clock = o.as_target(to), CLOCKS.get(getattr(source, "name", ""))
     if data is None:
         return None
-    if isinstance(value, Special) and value.name in _CLOCKS:
-        return Clock(data, _CLOCKS[value.name])
+    if clock is not None:
+        return Clock(data, clock)
+    value = o.as_value(source, type_name)
     if isinstance(value, Const) and value.width != width_of(type_name):
         value = Const(value.bits & ((1 << width_of(type_name)) - 1), width_of(type_name))
     if width_of(type_name) == 128:

@@ -19,7 +19,10 @@ from pyptx.sim.symbols.literals import bits_of, integer
 from pyptx.sim.symbols.names import RESERVED
 from pyptx.sim.symbols.scope import Scope, Variable, width_of
 
-__all__ = ["Operands"]
+__all__ = ["CLOCKS", "Operands"]
+
+# registers that count time, and by how many bits each is shifted
+CLOCKS = {"%clock": 0, "%clock64": 0, "%globaltimer": 0, "%globaltimer_lo": 0, "%clock_hi": 32, "%globaltimer_hi": 32}
 
 _VALUE_WIDTH = {"s8x4": 32, "u8x4": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16, "e2m3x2": 16,
                 "e3m2x2": 16, "e2m1x2": 8, "ue8m0x2": 16, "s2f6x2": 16, "e4m3x4": 32, "e5m2x4": 32, "e2m3x4": 32,
@@ -105,6 +108,8 @@ class Operands:
                     return Const(function, 64)
                 if name in RESERVED and self.scope.names.reserved is not None:
                     return Special(shared_address(self.scope.names.reserved + 512 * RESERVED.index(name)), 32)
+                if name in CLOCKS:
+                    raise self.refuse(f"{name} among the elements of a vector is not simulated; mov it to a register")
                 if name.startswith("%"):
                     return Special(name, width_of(type_name))
                 if name == "WARP_SZ":
