@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from pyptx._dominators import dominators, postorder
+
 __all__ = ["Ending", "Flow", "flow_of"]
 
 
@@ -31,14 +33,13 @@ class Flow:
 
 
 def flow_of(count: int, code: Iterable[tuple[int, int]], endings: Mapping[int, Ending]) -> Flow:
-    """Blocks and natural loops.
+    """Blocks and natural loops. Code that cannot be reached is in no loop, nor is a cycle that can be entered in two
+    places.
 
     Args:
         count: rows in all.
         code: rows [first, end) of each function; control enters at its first row.
         endings: the rows that end a block.
-    Source: loops by dominators (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"). Code that cannot be
-        reached is in no loop, nor is a cycle that can be entered in two places.
     """
     starts: list[int] = []
     depth = [0] * count
@@ -62,12 +63,12 @@ def _loops(bounds: list[int], endings: Mapping[int, Ending], depth: list[int]) -
         ending = endings.get(end - 1, Ending((), True))
         to = [number[target] for target in ending.targets if target in number]
         after.append([*to, block + 1] if ending.falls and block + 1 < len(blocks) else to)
-    order = _postorder(after)
+    order = postorder(after, 0)
     before: list[list[int]] = [[] for _ in blocks]
     for block in order:
         for other in after[block]:
             before[other].append(block)
-    above = _dominators(order, before)
+    above = dominators(order, before)
     found = []
     for head in order:
         back = [block for block in before[head] if _dominates(head, block, above)]
@@ -78,44 +79,6 @@ def _loops(bounds: list[int], endings: Mapping[int, Ending], depth: list[int]) -
                     depth[row] += 1
             found.append((blocks[head][0], max(blocks[block][1] for block in back) - 1))
     return found
-
-
-def _postorder(after: list[list[int]]) -> list[int]:
-    """Blocks that can be reached from block 0, each behind those it leads to first."""
-    order, seen, stack = [], {0}, [(0, iter(after[0]))]
-    while stack:
-        block, rest = stack[-1]
-        for other in rest:
-            if other not in seen:
-                seen.add(other)
-                stack.append((other, iter(after[other])))
-                break
-        else:
-            order.append(block)
-            stack.pop()
-    return order
-
-
-def _dominators(order: list[int], before: list[list[int]]) -> dict[int, int]:
-    """Block -> the nearest block that every way to it passes; block 0 has itself."""
-    rank = {block: place for place, block in enumerate(order)}
-    above = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(order[:-1]):
-            known = [other for other in before[block] if other in above]
-            new = known[0]
-            for other in known[1:]:
-                while new != other:
-                    if rank[new] < rank[other]:
-                        new = above[new]
-                    else:
-                        other = above[other]
-            if above.get(block) != new:
-                above[block] = new
-                changed = True
-    return above
 
 
 def _dominates(head: int, block: int, above: dict[int, int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pyptx._dominators import dominators, postorder
 from pyptx.sim.actions.basic import Branch, Exit, Jump, Return, Trap
 
 __all__ = ["Flow", "flow"]
@@ -39,9 +40,9 @@ class Flow:
         for block, following in enumerate(self.after):
             for other in following:
                 before[other].append(block)
-        dominator = _post_dominators([*self.after, []], before, end)
+        dominator = dominators(postorder(before, end), [*self.after, []])
         for i, block in self.splits.items():
-            d = dominator[block]
+            d = dominator.get(block)
             result[i] = self.starts[d] if d is not None and d != end else None
         return result
 
@@ -98,44 +99,3 @@ def flow(actions: Sequence[object], guards: Sequence[object | None], entries: It
         if len(following) > 1:
             splits[i] = block
     return Flow(starts, after, splits)
-
-
-def _post_dominators(after: list[list[int]], before: list[list[int]], end: int) -> list[int | None]:
-    """Immediate post-dominators (Cooper, Harvey, Kennedy), walking backwards from `end`."""
-    order, seen, stack = [], {end}, [(end, iter(before[end]))]
-    while stack:
-        node, rest = stack[-1]
-        for b in rest:
-            if b not in seen:
-                seen.add(b)
-                stack.append((b, iter(before[b])))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    rank = {b: k for k, b in enumerate(order)}
-    dominator: list[int | None] = [None] * (end + 1)
-    dominator[end] = end
-    changed = True
-    while changed:
-        changed = False
-        for b in reversed(order):
-            if b == end:
-                continue
-            new = None
-            for s in after[b]:
-                if s in rank and dominator[s] is not None:
-                    new = s if new is None else _meet(s, new, dominator, rank)
-            if new is not None and dominator[b] != new:
-                dominator[b] = new
-                changed = True
-    return dominator
-
-
-def _meet(a: int, b: int, dominator: list[int | None], rank: dict[int, int]) -> int:
-    while a != b:
-        while rank[a] < rank[b]:
-            a = dominator[a]                    # type: ignore[assignment]
-        while rank[b] < rank[a]:
-            b = dominator[b]                    # type: ignore[assignment]
-    return a
