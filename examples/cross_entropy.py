@@ -16,43 +16,52 @@ Cost with 8192 columns of f32: 32 registers a thread: eight CTAs on an SM.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from examples.rows import LOG2_E, THREADS, Row, blocks, online, place
+from examples.rows import LOG2_E, Row, cluster_for, online, place, row_kernel
 from examples.vectors import load, moved
-from pyptx import Tile, kernel, ptx, reg
+from pyptx import Tile, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32, s32, u32
 
+IGNORED = -100                  # the target of rows that do not count, as torch has it
 SPACE = {"AHEAD": (1, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, targets, loss, *, AHEAD=2):
-    """The losses (M, f32) of the rows of x (M x N), any N, for targets (M, s32); 0 for a target outside 0 to N - 1."""
+def rows(x, targets, loss, AHEAD, CLUSTER):
+    """The losses (M, f32) of the rows of x (M x N), any N, for targets (M, s32); 0 for targets of IGNORED, and NaN for
+    others outside 0 to N - 1. CLUSTER CTAs share a row."""
     M, N = x.shape
-    row, at, width = place(M, N)
+    team = place(M, N, CLUSTER)
     x_row, target_at, to = ptx.global_ptrs(x, targets, loss)
-    x_row, target_at, to = moved(x_row, row, N * x.dtype.bits // 8), moved(target_at, row, 4), moved(to, row, 4)
-    target, first = reg.scalar(u32, N), at == 0         # both loads are asked for before the row's
+    x_row = moved(x_row, team.row, N * x.dtype.bits // 8)
+    target_at, to = moved(target_at, team.row, 4), moved(to, team.row, 4)
+    target, first = reg.scalar(u32, N), team.at == 0    # both loads are asked for before the row's
     ptx.inst.ld.global_.u32(target, ptx.addr(target_at), pred=first)
     known = target < N                                  # unsigned: a negative target is a large number
     (chosen,) = load(moved(x_row, target, x.dtype.bits // 8), 1, x.dtype, known)
-    numbers = Row(x_row, x.dtype, row, N, at, width, kept=0, ahead=AHEAD)
+    numbers = Row(x_row, x.dtype, team, N, kept=0, ahead=AHEAD)
 
-    largest, total = online(numbers)
+    largest, total = online(team, numbers)
     result = reg.scalar(f32)
     ptx.inst.lg2.approx.f32(result, total)
     ptx.inst.fma.rn.f32(result, result, 1 / LOG2_E, largest)
     ptx.inst.sub.f32(result, result, chosen)
-    ptx.inst.selp.f32(result, result, 0.0, known)
+    for otherwise, holds in ((math.nan, known), (0.0, target != IGNORED)):
+        ptx.inst.selp.f32(result, result, otherwise, holds)
     ptx.inst.st.global_.f32(ptx.addr(to), result, pred=first)
 
 
-def cross_entropy_of(dtype: PtxType) -> Kernel:
-    """The kernel for rows of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="cross_entropy", arch="sm_80", in_specs=[Tile("M", "N", dtype, align=16), Tile("M", s32)],
-                  out_specs=[Tile("M", f32)], grid=blocks, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+def cross_entropy_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
+    """The kernel for rows of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
+    """
+    def of_rows(x, targets, loss, *, AHEAD=2, CLUSTER=0):
+        rows(x, targets, loss, AHEAD, CLUSTER or cluster_for(x.shape[1], arch))
+    return row_kernel(of_rows, "cross_entropy", arch, [Tile("M", "N", dtype, align=16), Tile("M", s32)],
+                      [Tile("M", f32)])
 
 
 cross_entropy = cross_entropy_of(f32)
@@ -63,7 +72,8 @@ def reference(x: np.ndarray, targets: np.ndarray) -> np.ndarray:
     x, known = x.astype(np.float32), (0 <= targets) & (targets < x.shape[1])
     most = x.max(axis=1)
     chosen = x[np.arange(len(x)), np.where(known, targets, 0)]
-    return np.where(known, np.log(np.exp(x - most[:, None]).sum(axis=1)) + most - chosen, 0).astype(np.float32)
+    loss = np.log(np.exp(x - most[:, None]).sum(axis=1)) + most - chosen
+    return np.where(known, loss, np.where(targets == IGNORED, 0, np.nan)).astype(np.float32)
 
 
 def main() -> None:

@@ -9,8 +9,7 @@ Techniques, and where they are described:
   Global Memory"); arithmetic in f32 whatever the type.
 - The variance from differences from the mean, in a pass of its own: sums of squares would cancel for numbers far from
   zero (Chan, Golub and LeVeque, "Algorithms for computing the sample variance"). Rows that fit in registers are read
-  once all the same, also those of a cluster of CTAs: `layer_norm_of(bf16, "sm_90")(x, weight, bias,
-  CLUSTER=rows.cluster_for(N))`.
+  once all the same, also those of a cluster of CTAs: `layer_norm_of(bf16, "sm_90")`.
 
 Cost with 8192 columns of f32: 58 registers a thread: four CTAs on an SM.
 """
@@ -21,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from examples.rows import THREADS, Row, blocks, over_row, place
+from examples.rows import Row, cluster_for, over_row, place, row_kernel
 from examples.vectors import moved, store
-from pyptx import Tile, kernel, ptx, reg
+from pyptx import Tile, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -32,15 +31,15 @@ from pyptx.types import PtxType, f32
 SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=1):
+def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
     """Normalise the rows of x (M x N), any N; scale and shift its columns by weight and bias (N).
-    CLUSTER CTAs share a row (sm_90)."""
+    CLUSTER CTAs share a row."""
     M, N = x.shape
-    row, at, width = place(M, N, CLUSTER)
+    team = place(M, N, CLUSTER)
     x_row, weight_row, bias_row, y_row = ptx.global_ptrs(x, weight, bias, y)
-    x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
-    numbers = Row(x_row, x.dtype, row, N, at, width, KEPT)
-    weights, biases, to = (numbers.first_of(start) for start in (weight_row, bias_row, y_row))
+    x_row, y_row = (moved(start, team.row, N * x.dtype.bits // 8) for start in (x_row, y_row))
+    numbers = Row(x_row, x.dtype, team, N, KEPT)
+    weights, biases, to = *map(numbers.columns_of, (weight_row, bias_row)), numbers.first_of(y_row)
 
     mean = reg.scalar(f32, 0.0)
 
@@ -48,7 +47,7 @@ def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=1):
         for value in values:                            # zeros where there is nothing
             ptx.inst.add.f32(mean, mean, value)
     numbers.each(add)
-    over_row(mean, ptx.warp.reduce_sum, ptx.inst.add.f32, at, width)
+    over_row(team, mean, ptx.warp.reduce_sum, ptx.inst.add.f32)
     ptx.inst.mul.f32(mean, mean, 1 / N)
 
     squares = reg.scalar(f32, 0.0)
@@ -59,13 +58,13 @@ def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=1):
             ptx.inst.sub.f32(difference, value, mean)
             ptx.inst.fma.rn.f32(squares, difference, difference, squares, pred=guard)
     numbers.each(add_square)
-    over_row(squares, ptx.warp.reduce_sum, ptx.inst.add.f32, at, width)
+    over_row(team, squares, ptx.warp.reduce_sum, ptx.inst.add.f32)
     scale = reg.scalar(f32)
     ptx.inst.fma.rn.f32(scale, squares, 1 / N, eps)
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
-        factors, shifts = (numbers.along(beside(start), len(values), guard) for start in (weights, biases))
+        factors, shifts = (numbers.along(columns, len(values), guard, beside) for columns in (weights, biases))
         results = []
         for value, factor, shift in zip(values, factors, shifts, strict=True):
             result = reg.scalar(f32)
@@ -78,11 +77,12 @@ def rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=1):
 
 
 def layer_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="layer_norm", arch=arch,
-                  in_specs=[Tile("M", "N", dtype, align=16), Tile("N", dtype, align=16), Tile("N", dtype, align=16)],
-                  out_specs=[Tile("M", "N", dtype, align=16)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
+    """
+    def of_rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=0):
+        rows(x, weight, bias, y, eps, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+    tile, columns = Tile("M", "N", dtype, align=16), Tile("N", dtype, align=16)
+    return row_kernel(of_rows, "layer_norm", arch, [tile, columns, columns], [tile])
 
 
 layer_norm = layer_norm_of(f32)

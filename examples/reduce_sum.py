@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.rows import THREADS, over_row
+from examples.rows import THREADS, Team, over_row
 from examples.vectors import load, moved
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
@@ -53,11 +53,11 @@ def sums(x, partial, *, ROUNDS=4):
     for i in range(-(-left // threads)):
         take_in(load(place, vector, dtype, thread < left - i * threads, offset=i * step_bytes))
     if tail:
-        take_in(load(moved(x_at, vectors * vector + thread, dtype.bits // 8), 1, dtype, thread < tail))
+        take_in(load(moved(moved(x_at, vectors * 16), thread, dtype.bits // 8), 1, dtype, thread < tail))
 
     while len(totals) > 1:
         totals = [low + high for low, high in zip(totals[::2], totals[1::2], strict=True)]
-    over_row(totals[0], ptx.warp.reduce_sum, ptx.inst.add.f32, tid, THREADS)
+    over_row(Team(block, tid, THREADS), totals[0], ptx.warp.reduce_sum, ptx.inst.add.f32)
     ptx.inst.st.global_.f32(ptx.addr(moved(to, block, 4)), totals[0], pred=tid == 0)
 
 
@@ -72,7 +72,7 @@ reduce_sum, of_sums = reduce_sum_of(f32), reduce_sum_of(f32)
 
 def total(x, first: Kernel = reduce_sum, **params):
     """The sum of x, an array of one f32; `first` is the kernel for its type."""
-    CTAS = params.pop("CTAS", min(MOST_CTAS, -(-x.shape[0] // (16 * THREADS))))
+    CTAS = params.pop("CTAS", max(1, min(MOST_CTAS, -(-x.shape[0] // (16 * THREADS)))))
     partial = first(x, CTAS=CTAS, **params)
     return partial if CTAS == 1 else of_sums(partial, CTAS=1)
 

@@ -9,7 +9,7 @@ what the GPU executes is what the calls to `ptx` leave behind. Techniques, and w
 - Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
   Global Memory"); arithmetic in f32 whatever the type.
 - Rows of up to KEPT vectors a thread stay in registers between the two passes; longer ones are read twice, or shared by
-  the CTAs of a cluster: `rms_norm_of(bf16, "sm_90")(x, weight, CLUSTER=rows.cluster_for(N))`.
+  the CTAs of a cluster: `rms_norm_of(bf16, "sm_90")`.
 - Sums meet in shuffles, those of warps in shared memory (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
 
 Source of the function: Zhang and Sennrich, "Root Mean Square Layer Normalization".
@@ -23,9 +23,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from examples.rows import THREADS, Row, blocks, over_row, place
+from examples.rows import Row, cluster_for, over_row, place, row_kernel
 from examples.vectors import moved, store
-from pyptx import Tile, kernel, ptx, reg
+from pyptx import Tile, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -34,14 +34,14 @@ from pyptx.types import PtxType, f32
 SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
-    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N). CLUSTER CTAs share a row (sm_90)."""
+def rows(x, weight, y, eps, KEPT, CLUSTER):
+    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N). CLUSTER CTAs share a row."""
     M, N = x.shape
-    row, at, width = place(M, N, CLUSTER)                        # thread `at` of the `width` threads of a row
+    team = place(M, N, CLUSTER)
     x_row, weight_row, y_row = ptx.global_ptrs(x, weight, y)
-    x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in (x_row, y_row))
-    numbers = Row(x_row, x.dtype, row, N, at, width, KEPT)
-    weights, to = (numbers.first_of(start) for start in (weight_row, y_row))
+    x_row, y_row = (moved(start, team.row, N * x.dtype.bits // 8) for start in (x_row, y_row))
+    numbers = Row(x_row, x.dtype, team, N, KEPT)
+    weights, to = numbers.columns_of(weight_row), numbers.first_of(y_row)
 
     total = reg.scalar(f32, 0.0)
 
@@ -49,7 +49,7 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
         for value in values:                            # zeros where there is nothing
             ptx.inst.fma.rn.f32(total, value, value, total)
     numbers.each(add_squares)
-    over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, at, width)
+    over_row(team, total, ptx.warp.reduce_sum, ptx.inst.add.f32)
 
     scale = reg.scalar(f32)
     ptx.inst.fma.rn.f32(scale, total, 1 / N, eps)
@@ -57,7 +57,7 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
         results = []
-        for value, factor in zip(values, numbers.along(beside(weights), len(values), guard), strict=True):
+        for value, factor in zip(values, numbers.along(weights, len(values), guard, beside), strict=True):
             result = reg.scalar(f32)
             ptx.inst.mul.f32(result, value, scale)
             ptx.inst.mul.f32(result, result, factor)
@@ -67,11 +67,12 @@ def rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=1):
 
 
 def rms_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="rms_norm", arch=arch,
-                  in_specs=[Tile("M", "N", dtype, align=16), Tile("N", dtype, align=16)],
-                  out_specs=[Tile("M", "N", dtype, align=16)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
+    """
+    def of_rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=0):
+        rows(x, weight, y, eps, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+    tile = Tile("M", "N", dtype, align=16)
+    return row_kernel(of_rows, "rms_norm", arch, [tile, Tile("N", dtype, align=16)], [tile])
 
 
 rms_norm = rms_norm_of(f32)

@@ -16,20 +16,25 @@ Techniques, and where they are described:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from examples.vectors import load, load_words, moved, unpacked, widest
-from pyptx import ptx, reg, smem
+from examples.vectors import THREADS, load, load_words, moved, unpacked, widest
+from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.isa import targets
+from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.types import PtxType, f32, s64, u32, u64
+from pyptx.types import PtxType, b32, f32, pred, s64, u32, u64
 
-__all__ = ["LOG2_E", "THREADS", "Row", "blocks", "cluster_for", "exponential", "in_place", "online", "over_row",
-           "place", "threads_of_row"]
+__all__ = ["LOG2_E", "THREADS", "Row", "Team", "cluster_for", "exponential", "in_place", "online", "over_row", "place",
+           "row_kernel", "threads_of_row"]
 
-THREADS = 256                   # of a block
 LONG_ROW = 2048                 # numbers from which on a row has all threads of a block
+RAGGED = 64                     # numbers from which on a row that no number of whole vectors fills has vectors inside
 LOG2_E = math.log2(math.e)
-LEAST = -2e38                   # below all numbers that matter; -inf less -inf would be no number
+LEAST = -3.4028234663852886e38  # the least f32: what is -inf less it is -inf, and not no number as -inf less -inf is
+MEETINGS = 2                    # of the CTAs of a cluster in one kernel, at most
 
 
 def threads_of_row(columns: int, cluster: int = 1) -> int:
@@ -37,35 +42,78 @@ def threads_of_row(columns: int, cluster: int = 1) -> int:
     return THREADS * cluster if columns >= LONG_ROW or cluster > 1 else 32
 
 
-def cluster_for(columns: int) -> int:
-    """How many CTAs, up to eight, hold a row with 32 numbers a thread."""
+def cluster_for(columns: int, arch: str = "sm_90") -> int:
+    """How many CTAs, up to eight, hold a row with 32 numbers a thread; one where a GPU has no clusters."""
+    if targets.parse(arch).number < 90:
+        return 1
     found = 1
     while found < 8 and columns > found * THREADS * 32:
         found *= 2
     return found
 
 
-def blocks(M: int, N: int, CLUSTER: int = 1) -> int:
-    """The grid for M rows of N numbers."""
-    return -(-M * threads_of_row(N, CLUSTER) // THREADS)
+def row_kernel(body: Callable, name: str, arch: str, inputs: Sequence[Tile], outputs: Sequence[Tile]) -> Kernel:
+    """A kernel of rows (M x N), which has a parameter CLUSTER: so many CTAs share a row; 0 for those of cluster_for."""
+    def grid(M: int, N: int, CLUSTER: int) -> int:
+        return -(-M * threads_of_row(N, CLUSTER or cluster_for(N, arch)) // THREADS)
+    return kernel(body, name=name, arch=arch, in_specs=inputs, out_specs=outputs, grid=grid,
+                  cluster=lambda N, CLUSTER: (CLUSTER or cluster_for(N, arch), 1, 1), block=(THREADS, 1, 1),
+                  reqntid=(THREADS, 1, 1))
 
 
-def place(rows: int, columns: int, cluster: int = 1) -> tuple[Reg, Reg, int]:
-    """The row of this thread, its number among the threads of the row, and how many those are; threads beyond the
-    last row return from the kernel."""
+@dataclass(frozen=True)
+class Team:
+    """The threads that share a row.
+
+    Attributes:
+        row: its number; `at`: of this thread among them; `width`: how many they are.
+        meetings: of the CTAs of a cluster, those that are still to come: where the values of all their warps meet in
+            shared memory, and the mbarrier that counts them.
+    """
+
+    row: Reg
+    at: Reg
+    width: int
+    meetings: list[tuple[Reg, Reg]] = field(default_factory=list)
+
+    @property
+    def cluster(self) -> int:
+        """CTAs, at least one."""
+        return max(1, self.width // THREADS)
+
+
+def place(rows: int, columns: int, cluster: int = 1) -> Team:
+    """The row of this thread and those it shares it with; threads beyond the last row return from the kernel."""
     width = threads_of_row(columns, cluster)
     tid = reg.from_(ptx.special.tid.x(), u32)
     block = reg.from_(ptx.special.ctaid.x(), u32)
     if cluster > 1:
-        ptx.cluster.arrive()                            # before others write here, it must have started: see over_row
         rank = reg.from_(ptx.special.cluster_ctarank(), u32)
-        return block >> cluster.bit_length() - 1, rank * THREADS + tid, width
+        return Team(block >> cluster.bit_length() - 1, rank * THREADS + tid, width, meetings_of(cluster, tid))
     if width == THREADS:
-        return block, tid, width
+        return Team(block, tid, width)
     row = block * (THREADS // width) + (tid >> 5)
     if rows * width % THREADS:
         ptx.ret(pred=row >= rows)
-    return row, tid & 31, width
+    return Team(row, tid & 31, width)
+
+
+def meetings_of(cluster: int, tid: Reg) -> list[tuple[Reg, Reg]]:
+    """Make room and mbarriers for values that the other CTAs of a cluster send; they may once `Row` has waited."""
+    warps = cluster * THREADS // 32
+    partial, arrived = smem.alloc(f32, (MEETINGS, warps)), smem.mbarrier(MEETINGS)
+    start, barriers = reg.from_(partial.name, u32), reg.from_(arrived.name, u32)
+    with ptx.if_(tid == 0):
+        for i in range(MEETINGS):
+            ptx.inst.mbarrier.init.shared__cta.b64(ptx.addr(barriers, 8 * i), 1)
+        ptx.fence.mbarrier_init()
+        for i in range(MEETINGS):
+            ptx.inst.mbarrier.arrive.expect_tx.shared__cta.b64("_", ptx.addr(barriers, 8 * i), 4 * warps)
+    with ptx.if_(tid < 32):                             # only one of these has written what others must see
+        ptx.inst.barrier.cluster.arrive.release.aligned()
+    with ptx.else_():
+        ptx.inst.barrier.cluster.arrive.relaxed.aligned()
+    return [(start + 4 * warps * i, barriers + 8 * i) for i in range(MEETINGS)]
 
 
 class Row:
@@ -73,43 +121,40 @@ class Row:
 
     Rows of up to `kept` vectors a thread are read once and stay in registers; of longer ones every pass reads them
     again, `ahead` vectors of a thread at a time. In a ragged row, which no number of whole vectors fills, the vectors
-    start where 16 divides the address; `edge` is the number before or after them that is this thread's.
+    start where 16 divides the address, `before` numbers behind the row's start; these numbers and those after the last
+    vector, fewer than two vectors' together, are an `edge`, one thread's each.
     """
 
-    def __init__(self, start: Reg, dtype: PtxType, row: Reg, columns: int, at: Reg, width: int, kept: int,
-                 ahead: int = 4):
-        self.dtype, self.at, self.width, self.ahead = dtype, at, width, ahead
-        self.vector, self.before, self.vectors, self.edge = widest(columns, dtype), 0, columns, None
-        self.ragged = columns % (128 // dtype.bits) != 0 and columns >= LONG_ROW
+    def __init__(self, start: Reg, dtype: PtxType, team: Team, columns: int, kept: int, ahead: int = 4):
+        self.dtype, self.at, self.width, self.ahead = dtype, team.at, team.width, ahead
+        self.vector, self.before, self.edge = widest(columns, dtype), 0, None
+        self.vectors = columns // self.vector
+        self.ragged = columns % (128 // dtype.bits) != 0 and columns >= RAGGED
         if self.ragged:
-            self._cut(row, columns)
-        else:
-            self.vectors = self.least = columns // self.vector
+            self._cut(team.row, columns)
         self.start = self.first_of(start)
-        self.rounds = -(-(columns // self.vector) // width)
+        self.rounds = -(-self.vectors // self.width)
         self.stays, self.words, self.edge_words = self.rounds <= kept, [], []
         self.raised: list[list[Reg]] | None = None      # what the values were turned into
         if self.stays:
             self.words = [load_words(self.start, self.vector, dtype, self.guard(i), offset=i * self.step_bytes)
                           for i in range(self.rounds)]
             self.edge_words = self._edge()
-        if width > THREADS:
-            ptx.cluster.wait()                          # all its CTAs have started: they may be written to
+        if team.meetings:
+            ptx.inst.barrier.cluster.wait.aligned()     # all CTAs have their mbarriers: values may be sent
 
     def _cut(self, row: Reg, columns: int) -> None:
-        """Where the vectors of a ragged row start, how many they are, and which edge this thread has."""
+        """Where the vectors of a ragged row start, and which number of its edge this thread has: those before the
+        vectors go to the first threads, those after to the next. There is one vector less than fit at best, so that
+        the numbers of another array beside them lie in two whole vectors of that (see along)."""
         self.vector = vector = 128 // self.dtype.bits
+        self.vectors = columns // vector - 1
         self.before = (0 - row * columns) & (vector - 1)
-        whole = columns - self.before
-        after = whole & (vector - 1)
-        self.vectors, self.least = whole >> vector.bit_length() - 1, (columns - vector + 1) // vector
-        behind, limit, index = self.at >= vector, reg.scalar(u32), reg.scalar(u32)
-        ptx.inst.selp.u32(limit, after + vector, self.before, behind)
-        ptx.inst.selp.u32(index, self.at + columns - after - vector, self.at, behind)
-        distance = reg.scalar(s64)                      # from this thread's first vector
-        size = self.dtype.bits // 8
-        ptx.inst.mul.wide.s32(distance, index - self.before - self.at * vector, size)
-        self.edge = distance, self.at < limit
+        inside = self.vectors * vector
+        index, distance = reg.scalar(u32), reg.scalar(s64)      # from this thread's first vector
+        ptx.inst.selp.u32(index, self.at, self.at + inside, self.at < self.before)
+        ptx.inst.mul.wide.s32(distance, index - self.before - self.at * vector, self.dtype.bits // 8)
+        self.edge = distance, self.at < columns - inside
 
     @property
     def step_bytes(self) -> int:
@@ -120,18 +165,24 @@ class Row:
         """The address of this thread's first vector in a row that starts at `start`."""
         return moved(start, self.at * self.vector + self.before, self.dtype.bits // 8)
 
-    def guard(self, i: int | Reg) -> Reg | None:
+    def guard(self, i: int) -> Reg | None:
         """The predicate of the threads that have a vector in round i; None where all have."""
-        if isinstance(i, int) and (i + 1) * self.width <= self.least:
-            return None
-        return self.at + i * self.width < self.vectors
+        return None if (i + 1) * self.width <= self.vectors else self.at + i * self.width < self.vectors
 
-    def along(self, address: Reg, count: int, guard: Reg | None) -> list[Reg]:
-        """Numbers of another array, which starts where 16 divides the address, at the columns of a part of this one."""
-        if not self.ragged:
-            return load(address, count, self.dtype, guard)
-        size = self.dtype.bits // 8
-        return [load(address, 1, self.dtype, guard, offset=i * size)[0] for i in range(count)]
+    def columns_of(self, start: Reg) -> tuple[Reg, Reg]:
+        """For `along`: addresses of this thread's first vector, in an array of as many numbers as the row has, and
+        where 16 divides the address at or before it."""
+        return self.first_of(start), moved(start, self.at * self.vector, self.dtype.bits // 8)
+
+    def along(self, columns: tuple[Reg, Reg], count: int, guard: Reg | None, beside: Callable) -> list[Reg]:
+        """Numbers of another array, which starts where 16 divides the address, at the columns of a part of this row.
+        What lies beside a vector of a ragged row is the end of one vector and the start of the next."""
+        first, whole = columns
+        if not self.ragged or count == 1:
+            return load(beside(first), count, self.dtype, guard)
+        place = beside(whole)
+        words = [word for part in (0, 16) for word in load_words(place, count, self.dtype, guard, offset=part)]
+        return unpacked(later(words, self.before, self.dtype.bits), self.dtype)
 
     def each(self, use: Callable[[list[Reg], Reg | None, Callable[[Reg], Reg]], None]) -> None:
         """Call use(values, guard, beside) for every vector, and for the edge; beside(first) is where another row of
@@ -149,7 +200,7 @@ class Row:
 
     def _in_a_loop(self, use: Callable) -> None:
         """Read and use the vectors, `ahead` of them at a time."""
-        groups = self.least // self.width // self.ahead
+        groups = self.vectors // self.width // self.ahead
         if groups:
             for group in ptx.range_(0, groups):
                 distance = group * (self.ahead * self.step_bytes)
@@ -180,24 +231,32 @@ def further(address: Reg, distance: Reg) -> Reg:
     return result
 
 
-def over_row(value: Reg, reduce: Callable[[Reg], None], combine: Callable[[Reg, Reg, Reg], None], at: Reg,
-             width: int) -> None:
+def later(words: list[Reg], numbers: Reg, bits: int) -> list[Reg]:
+    """The first half of words of 32 bits, from so many numbers of 16 or 32 bits on: fewer than a half holds."""
+    by_words = numbers if bits == 32 else numbers >> 1
+    half = len(words) // 2
+    for step in (2, 1):
+        moves, kept = (by_words & step) != 0, half + step - 1 + (bits == 16)
+        chosen = [reg.scalar(words[0].dtype) for _ in range(kept)]
+        for one, stays, comes in zip(chosen, words, words[step:], strict=False):
+            ptx.inst.selp.b32(one, comes, stays, moves)
+        words = chosen
+    if bits == 32:
+        return words
+    shifted, distance = [reg.scalar(b32) for _ in range(half)], (numbers & 1) << 4
+    for one, (low, high) in zip(shifted, pairwise(words), strict=True):
+        ptx.inst.shf.r.wrap.b32(one, low, high, distance)
+    return shifted
+
+
+def over_row(team: Team, value: Reg, reduce: Callable[[Reg], None], combine: Callable[[Reg, Reg, Reg], None]) -> None:
     """Combine a value of all threads of a row, in place: in each warp, then over the warps' results, which in a cluster
-    each warp writes to all CTAs."""
+    each warp sends to all CTAs."""
     reduce(value)
-    if width == 32:
+    if team.width == 32:
         return
-    warps, cluster = width // 32, width // THREADS
-    partial = smem.alloc(f32, warps)
-    start, lane = reg.from_(partial.name, u32), at & 31
-    own = start + (at >> 5 << 2)
-    if cluster > 1:
-        there = ptx.cluster.map_shared_u32(own, lane & (cluster - 1))
-        ptx.inst.st.shared__cluster.f32(ptx.addr(there), value, pred=lane < cluster)
-        ptx.cluster.sync()
-    else:
-        ptx.inst.st.shared.f32(ptx.addr(own), value, pred=lane == 0)
-        ptx.bar.sync(0)
+    lane, warp, warps = team.at & 31, team.at >> 5, team.width // 32
+    start = send(team, value, warp, lane) if team.meetings else gather(value, warp, lane, warps)
     if warps >= 32:                                     # a lane takes one or two, then the lanes meet once more
         found = [reg.scalar(f32) for _ in range(warps // 32)]
         for i, one in enumerate(found):
@@ -216,6 +275,28 @@ def over_row(value: Reg, reduce: Callable[[Reg], None], combine: Callable[[Reg, 
         reduce(value)
 
 
+def gather(value: Reg, warp: Reg, lane: Reg, warps: int) -> Reg:
+    """Where in shared memory the values of a CTA's warps are."""
+    start = reg.from_(smem.alloc(f32, warps, align=16).name, u32)
+    ptx.inst.st.shared.f32(ptx.addr(start + (warp << 2)), value, pred=lane == 0)
+    ptx.bar.sync(0)
+    return start
+
+
+def send(team: Team, value: Reg, warp: Reg, lane: Reg) -> Reg:
+    """Where in shared memory the values of a cluster's warps are: a lane for each CTA stores that of its warp there,
+    and the mbarrier there counts the bytes. Nobody leaves before all that is meant for it has come."""
+    start, barrier = team.meetings.pop(0)
+    to = lane & (team.cluster - 1)
+    there, counted = (ptx.cluster.map_shared_u32(one, to) for one in (start + (warp << 2), barrier))
+    ptx.inst.st.async_.shared__cluster.mbarrier__complete_tx__bytes.f32(ptx.addr(there), value, ptx.addr(counted),
+                                                                        pred=lane < team.cluster)
+    all_came = reg.scalar(pred)
+    with ptx.scope(), ptx.loop("not_yet", pred=~all_came):
+        ptx.inst.mbarrier.try_wait.parity.acquire.cluster.shared__cta.b64(all_came, ptx.addr(barrier), 0)
+    return start
+
+
 def exponential(value: Reg, largest: Reg) -> Reg:
     """exp(value - largest), f32."""
     result = reg.scalar(f32)
@@ -225,7 +306,7 @@ def exponential(value: Reg, largest: Reg) -> Reg:
     return result
 
 
-def online(numbers: Row) -> tuple[Reg, Reg]:
+def online(team: Team, numbers: Row) -> tuple[Reg, Reg]:
     """The largest value of a row and its sum of exponentials relative to that value, in one pass.
 
     Source: Milakov and Gimelshein, "Online normalizer calculation for softmax".
@@ -243,13 +324,13 @@ def online(numbers: Row) -> tuple[Reg, Reg]:
     numbers.each(take_in)
 
     own = reg.from_(largest, f32)
-    over_row(largest, ptx.warp.reduce_max, ptx.inst.max.f32, numbers.at, numbers.width)
+    over_row(team, largest, ptx.warp.reduce_max, ptx.inst.max.f32)
     ptx.inst.mul.f32(total, total, exponential(own, largest))
-    over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, numbers.at, numbers.width)
+    over_row(team, total, ptx.warp.reduce_sum, ptx.inst.add.f32)
     return largest, total
 
 
-def in_place(numbers: Row) -> tuple[Reg, Reg]:
+def in_place(team: Team, numbers: Row) -> tuple[Reg, Reg]:
     """Turn the values of a row that stays in registers into exp(value - largest); the largest value of the row and the
     sum of those, f32."""
     largest, total = reg.scalar(f32, LEAST), reg.scalar(f32, 0.0)
@@ -258,7 +339,7 @@ def in_place(numbers: Row) -> tuple[Reg, Reg]:
         for value in values:
             ptx.inst.max.f32(largest, largest, value, pred=guard)
     numbers.each(compare)
-    over_row(largest, ptx.warp.reduce_max, ptx.inst.max.f32, numbers.at, numbers.width)
+    over_row(team, largest, ptx.warp.reduce_max, ptx.inst.max.f32)
 
     raised = []
 
@@ -268,5 +349,5 @@ def in_place(numbers: Row) -> tuple[Reg, Reg]:
             ptx.inst.add.f32(total, total, value, pred=guard)
     numbers.each(raise_)
     numbers.raised = raised
-    over_row(total, ptx.warp.reduce_sum, ptx.inst.add.f32, numbers.at, numbers.width)
+    over_row(team, total, ptx.warp.reduce_sum, ptx.inst.add.f32)
     return largest, total

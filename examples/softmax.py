@@ -10,7 +10,7 @@ Techniques, and where they are described:
 - A row that fits in registers is read once, and each of its values is raised once. Of longer rows the largest value and
   the sum are found in one pass, so that they are read twice and not three times (Milakov and Gimelshein, "Online
   normalizer calculation for softmax"). On Hopper and newer a long row fits in the registers of a cluster of CTAs:
-  `softmax_of(bf16, "sm_90")(x, CLUSTER=rows.cluster_for(N))`.
+  `softmax_of(bf16, "sm_90")`.
 - exp as 2 to the power of scaled differences, by ex2 (PTX ISA, "ex2").
 
 Cost with 8192 columns of f32: 48 registers a thread: five CTAs on an SM.
@@ -22,9 +22,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from examples.rows import THREADS, Row, blocks, exponential, in_place, online, place
+from examples.rows import Row, cluster_for, exponential, in_place, online, place, row_kernel
 from examples.vectors import moved, store
-from pyptx import Tile, kernel, ptx, reg
+from pyptx import Tile, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -33,20 +33,20 @@ from pyptx.types import PtxType, f32
 SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
 
 
-def rows(x, y, *, KEPT=8, CLUSTER=1):
-    """Softmax of the rows of x (M x N), any N; up to KEPT vectors of a thread stay in registers. CLUSTER CTAs share a
-    row (sm_90)."""
+def rows(x, y, KEPT, CLUSTER):
+    """Softmax of the rows of x (M x N), any N; up to KEPT vectors of a thread stay in registers, CLUSTER CTAs share a
+    row."""
     M, N = x.shape
-    row, at, width = place(M, N, CLUSTER)
-    x_row, y_row = (moved(start, row, N * x.dtype.bits // 8) for start in ptx.global_ptrs(x, y))
-    numbers = Row(x_row, x.dtype, row, N, at, width, KEPT)
+    team = place(M, N, CLUSTER)
+    x_row, y_row = (moved(start, team.row, N * x.dtype.bits // 8) for start in ptx.global_ptrs(x, y))
+    numbers = Row(x_row, x.dtype, team, N, KEPT)
     to = numbers.first_of(y_row)
 
     largest = None
     if numbers.stays:
-        _, total = in_place(numbers)
+        _, total = in_place(team, numbers)
     else:
-        largest, total = online(numbers)
+        largest, total = online(team, numbers)
     factor = reg.scalar(f32)
     ptx.inst.rcp.rn.f32(factor, total)
 
@@ -59,10 +59,12 @@ def rows(x, y, *, KEPT=8, CLUSTER=1):
 
 
 def softmax_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16)."""
-    return kernel(rows, name="softmax", arch=arch, in_specs=[Tile("M", "N", dtype, align=16)],
-                  out_specs=[Tile("M", "N", dtype, align=16)], grid=blocks, cluster=lambda CLUSTER: (CLUSTER, 1, 1),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
+    """
+    def of_rows(x, y, *, KEPT=8, CLUSTER=0):
+        rows(x, y, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+    tile = Tile("M", "N", dtype, align=16)
+    return row_kernel(of_rows, "softmax", arch, [tile], [tile])
 
 
 softmax = softmax_of(f32)

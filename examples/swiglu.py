@@ -9,8 +9,8 @@ Source of the function: Shazeer, "GLU Variants Improve Transformer". The gradien
 
 Techniques, and where they are described:
 
-- Accesses of 16 bytes wherever the number of elements allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
-  Global Memory"); arithmetic in f32 whatever the type.
+- Accesses of 16 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"); the numbers after the last
+  whole vector one by one: see `elementwise`. Arithmetic in f32 whatever the type.
 - A thread has ROUNDS vectors of each array on their way before it uses the first (Little's law; Volkov, "Better
   Performance at Lower Occupancy").
 - exp as 2 to the power of scaled numbers, by ex2 (PTX ISA, "ex2").
@@ -28,14 +28,13 @@ from collections.abc import Callable
 import numpy as np
 
 import pyptx
-from examples.vectors import load, moved, store, widest
+from examples.vectors import THREADS, blocks_of, elementwise
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import PtxType, f32, u32
+from pyptx.types import PtxType, f32
 
-THREADS = 256
 LOG2_E = math.log2(math.e)
 SPACE = {"ROUNDS": (1, 2, 4)}                   # values worth trying
 
@@ -80,32 +79,14 @@ def sigmoid(value: Reg) -> Reg:
     return result
 
 
-def elementwise(inputs: list, outputs: list, function: Callable[..., list[Reg]], ROUNDS: int) -> None:
-    """Write function's results for the numbers at the same places of all inputs, which have one shape and type."""
-    size, dtype = math.prod(inputs[0].shape), inputs[0].dtype
-    count = widest(size, dtype)                         # numbers of a vector
-    vectors, step_bytes = size // count, THREADS * count * dtype.bits // 8
-    first = reg.from_(ptx.special.ctaid.x(), u32) * (THREADS * ROUNDS) + reg.from_(ptx.special.tid.x(), u32)
-    guards = [first + i * THREADS < vectors if vectors % (THREADS * ROUNDS) else None for i in range(ROUNDS)]
-    places = [moved(start, first, count * dtype.bits // 8) for start in ptx.global_ptrs(*inputs, *outputs)]
-    parts = [[load(start, count, dtype, guard, offset=i * step_bytes) for start in places[:len(inputs)]]
-             for i, guard in enumerate(guards)]
-    for i, (guard, vectors_of_round) in enumerate(zip(guards, parts, strict=True)):
-        results = [function(*numbers) for numbers in zip(*vectors_of_round, strict=True)]
-        for to, values in zip(places[len(inputs):], zip(*results, strict=True), strict=True):
-            store(to, list(values), dtype, guard, offset=i * step_bytes)
-
-
 def kernels_of(dtype: PtxType) -> tuple[Kernel, Kernel]:
     """The forward and the backward kernel for arrays of `dtype` (f32, bf16 or f16)."""
     tile = Tile("M", "N", dtype, align=16)
 
-    def blocks(M: int, N: int, ROUNDS: int) -> int:
-        return -(-M * N // (widest(M * N, dtype) * THREADS * ROUNDS))
-
     def made(body: Callable, name: str, inputs: int, outputs: int) -> Kernel:
-        return kernel(body, name=name, arch="sm_80", in_specs=[tile] * inputs, out_specs=[tile] * outputs, grid=blocks,
-                      block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+        return kernel(body, name=name, arch="sm_80", in_specs=[tile] * inputs, out_specs=[tile] * outputs,
+                      grid=lambda M, N, ROUNDS: blocks_of(M * N, dtype, ROUNDS), block=(THREADS, 1, 1),
+                      reqntid=(THREADS, 1, 1))
     return made(forward, "swiglu", 2, 1), made(backward, "swiglu_backward", 3, 2)
 
 

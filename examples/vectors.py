@@ -1,4 +1,5 @@
-"""Loads and stores of up to 16 bytes, of f32, bf16 or f16 in memory and f32 in registers; addresses and guards.
+"""Loads and stores of up to 16 bytes, of f32, bf16 or f16 in memory and f32 in registers; addresses and guards; what is
+done to every number of an array alone.
 
 Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "ld", "st", "cvt".
 """
@@ -6,13 +7,16 @@ Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyptx import ptx, reg
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b16, b32, bf16, f32, pred, u64
+from pyptx.types import PtxType, b16, b32, bf16, f32, pred, u32, u64
 
-__all__ = ["both", "load", "load_words", "moved", "round_pair", "rounded", "store", "unpacked", "wide", "widest"]
+__all__ = ["THREADS", "blocks_of", "both", "elementwise", "load", "load_words", "moved", "round_pair", "rounded",
+           "store", "unpacked", "wide", "widest"]
+
+THREADS = 256                   # of a block
 
 
 def widest(count: int, dtype: PtxType) -> int:
@@ -104,3 +108,32 @@ def rounded(values: Sequence[Reg], dtype: PtxType) -> list[Reg]:
 def round_pair(pair: Reg, low: Reg, high: Reg, dtype: PtxType) -> None:
     """Two f32 as a pair of 16-bit numbers."""
     getattr(ptx.inst.cvt.rn, f"{dtype.name}x2").f32(pair, high, low)
+
+
+def elementwise(inputs: list, outputs: list, function: Callable[..., list[Reg]], ROUNDS: int) -> None:
+    """Write function's results for the numbers at the same places of all inputs, which have one shape and type: whole
+    vectors, ROUNDS of each input on their way at a time; the numbers after the last one by one."""
+    dtype = inputs[0].dtype
+    vectors, tail = divmod(math.prod(inputs[0].shape), 128 // dtype.bits)
+    block, tid = reg.from_(ptx.special.ctaid.x(), u32), reg.from_(ptx.special.tid.x(), u32)
+    starts = ptx.global_ptrs(*inputs, *outputs)
+
+    def apply(places: list[Reg], count: int, guards: list) -> None:
+        parts = [[load(start, count, dtype, guard, offset=i * THREADS * 16) for start in places[:len(inputs)]]
+                 for i, guard in enumerate(guards)]
+        for i, (guard, part) in enumerate(zip(guards, parts, strict=True)):
+            results = [function(*numbers) for numbers in zip(*part, strict=True)]
+            for to, values in zip(places[len(inputs):], zip(*results, strict=True), strict=True):
+                store(to, list(values), dtype, guard, offset=i * THREADS * 16)
+    if vectors:
+        first = block * (THREADS * ROUNDS) + tid
+        guards = [first + i * THREADS < vectors if vectors % (THREADS * ROUNDS) else None for i in range(ROUNDS)]
+        apply([moved(start, first, 16) for start in starts], 128 // dtype.bits, guards)
+    if tail:
+        with ptx.if_(block * THREADS + tid < tail):             # threads of the first block
+            apply([moved(moved(start, vectors * 16), tid, dtype.bits // 8) for start in starts], 1, [None])
+
+
+def blocks_of(size: int, dtype: PtxType, ROUNDS: int) -> int:
+    """How many blocks that takes for so many numbers."""
+    return max(1, -(-(size * dtype.bits // 128) // (THREADS * ROUNDS)))

@@ -23,7 +23,8 @@ NOTED = {
     "row_sums": {CONFLICTS},                    # a lane reads a row of 128 bytes
     "hopper_gemm": {SCATTERED},                 # sums leave from registers, four bytes a lane, eight rows a request
     "sgemm": {CONFLICTS},                       # A is transposed on its way to shared memory
-    "layer_norm": {SCATTERED},                  # odd rows start anywhere, weights at 16 bytes: those come one by one
+    "layer_norm": {SCATTERED},                  # odd rows: one request for the numbers at both ends
+    "softmax": {SCATTERED},                     # the same
     "blackwell/nvfp4_gemm": {SCATTERED,         # sums leave from registers, four bytes a lane, eight rows a request
                              CONFLICTS},        # rows g and g + 8 of the scales, 128 bytes apart, share their banks
     "transpose": {SCATTERED},                   # odd sizes: rows do not start at 16 bytes, see `read`

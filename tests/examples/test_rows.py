@@ -11,7 +11,7 @@ from pyptx.types import bf16, f16, f32
 
 NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 CLOSE = {f32: 1e-5, f16: 2e-3, bf16: 1.6e-2}
-SHAPES = [(3, 1), (9, 7), (4, 100), (2, 2048), (3, 2051), (1, 40_000)]
+SHAPES = [(3, 1), (9, 7), (5, 1001), (2, 2048), (3, 2051), (1, 40_000)]
 
 types = pytest.mark.parametrize("dtype", NUMPY, ids=str)
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -42,14 +42,29 @@ def test_softmax_equals_numpy(example, shape, dtype, schedule: str):
 @types
 @pytest.mark.parametrize("columns, cluster", [(3000, 2), (20_001, 4), (70_003, 8)])
 def test_a_row_is_shared_by_a_cluster(example, dtype, columns: int, cluster: int):
-    softmax, rms_norm, layer_norm = map(example, ("softmax", "rms_norm", "layer_norm"))
+    softmax, rms_norm, layer_norm, losses = map(example, ("softmax", "rms_norm", "layer_norm", "cross_entropy"))
     assert example("rows").cluster_for(columns) == max(1, cluster if columns > 8192 else 1)
+    assert example("rows").cluster_for(columns, "sm_89") == 1
     x, weight, bias = arrays(dtype, (2, columns), columns, columns)
     for module, name, given in ((softmax, "softmax", [x]), (rms_norm, "rms_norm", [x, weight]),
                                 (layer_norm, "layer_norm", [x, weight, bias])):
         kernel = getattr(module, f"{name}_of")(dtype, "sm_90")
         with use("sim", schedule="late"):
             close(kernel(*given, CLUSTER=cluster), module.reference(*given), dtype)
+    targets = np.array([0, columns - 1], np.int32)
+    loss = losses.cross_entropy_of(dtype, "sm_90")(x, targets, CLUSTER=cluster)
+    np.testing.assert_allclose(loss, losses.reference(x, targets), rtol=1e-5, atol=1e-5)
+
+
+def test_what_ctas_of_a_cluster_send_each_other_is_ordered(example):
+    x, weight, bias = arrays(bf16, (2, 9001), 9001, 9001)
+    targets = np.array([5, 9000], np.int32)
+    for kernel, given in ((example("layer_norm").layer_norm_of(bf16, "sm_90"), (x, weight, bias)),
+                          (example("cross_entropy").cross_entropy_of(bf16, "sm_90"), (x, targets))):
+        report = kernel.check(*given, random=1)
+        assert report.ok, report
+        opcodes = [line.opcode for line in kernel.compile(M=2, N=9001).sass]
+        assert "STAS" in opcodes and opcodes.count("MEMBAR.ALL.GPU") == 1, "of one warp"
 
 
 @types
@@ -68,12 +83,14 @@ def test_ragged_rows_are_read_by_sixteen_bytes_and_written_once(example, dtype, 
 @pytest.mark.parametrize("columns", [64, 20_000])
 def test_softmax_of_masked_and_of_large_numbers(example, columns: int):
     softmax = example("softmax")
-    x = np.full((3, columns), -np.inf, np.float32)
+    x = np.full((5, columns), -np.inf, np.float32)
     x[0, columns // 2] = x[0, 1] = -5.0
     x[1] = 1e30
     x[2, 3:] = 3e38
+    x[3] = np.finfo(np.float32).min                     # what torch users mask with
     y = softmax.softmax(x)
-    np.testing.assert_allclose(y, softmax.reference(x), rtol=1e-6)
+    np.testing.assert_allclose(y[:4], softmax.reference(x[:4]), rtol=1e-6)
+    assert np.isnan(y[4]).all(), "as torch has it"
 
 
 @types
@@ -114,7 +131,7 @@ def test_cross_entropy_equals_numpy(example, shape, dtype, schedule: str):
     cross_entropy = example("cross_entropy")
     (x,) = arrays(dtype, shape)
     targets = np.random.default_rng(1).integers(0, shape[1], shape[0], np.int32)
-    targets[-1] = -100 if shape[0] > 1 else 0
+    targets[-1] = -100 if shape[0] > 1 else shape[1]
     with use("sim", schedule=schedule):
         loss = cross_entropy.cross_entropy_of(dtype)(x, targets)
     assert loss.dtype == np.float32
