@@ -38,8 +38,8 @@ def dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[in
         before: of each node, the nodes that lead to it; such as cannot be reached count for nothing.
     Examples:
         >>> after, before = [[1, 2], [3], [3], []], [[], [0], [0], [1, 2]]
-        >>> dominators(postorder(after, 0), before)
-        {0: 0, 1: 0, 2: 0, 3: 0}
+        >>> sorted(dominators(postorder(after, 0), before).items())
+        [(0, 0), (1, 0), (2, 0), (3, 0)]
     """
     root = order[-1]
     rank = {node: place for place, node in enumerate(order)}
