@@ -9,18 +9,24 @@ A block of 256 threads computes a BM x BN tile of C, BK columns of A and rows of
 - Tiles in shared memory, and parts of them in registers, so that a number is read from memory once for a whole tile and
   from shared memory once for a row or column of a part (Volkov and Demmel, "Benchmarking GPUs to tune dense linear
   algebra").
-- Vectors of four both ways; A lies in shared memory with rows and columns exchanged, rows padded by PAD numbers.
+- A thread's part is made of blocks of 4 x 4, 64 rows or columns apart, and a warp has 4 x 8 threads of the grid: what
+  it reads at once, 4 rows of A and 8 columns of B by vectors of four, lies side by side (CUTLASS, "Efficient GEMM in
+  CUDA"). A lies in shared memory with rows and columns exchanged, rows padded by PAD numbers.
+- The next tiles are on their way to registers while these are multiplied.
+- Numbers outside are zeros, and vectors are as wide as the length of a row lets them be: M, N and K are anything.
 
-Cost: 53 registers a thread and 8 KiB of shared memory: four CTAs on an SM.
+Cost: 128 registers a thread and 16 KiB of shared memory: two CTAs on an SM.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from examples.products import reference
+from examples.vectors import both, wide, widest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -28,64 +34,84 @@ from pyptx.types import f32, u32
 
 THREADS = 256
 SIDE = 16                       # the threads as a SIDE x SIDE grid
-SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32, 64)}          # values worth trying
+BLOCK, APART = 4, 64            # rows and columns of a block of a thread's part, and from block to block
+SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32)}              # values worth trying
 PAD = 4                         # columns added to the tile of A: keeps its rows apart in the banks, and aligned
 
 
 @kernel(in_specs=(Tile("M", "K", f32), Tile("K", "N", f32)), out_specs=(Tile("M", "N", f32),),
-        grid=lambda M, N, BM, BN: (N // BN, M // BM, 1), block=(THREADS, 1, 1))
-def sgemm(a, b, c, *, BM=64, BN=64, BK=16):
-    """C (M x N) = A (M x K) @ B (K x N), row-major f32; M, N and K multiples of BM, BN and BK."""
+        grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM), 1), block=(THREADS, 1, 1))
+def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
+    """C (M x N) = A (M x K) @ B (K x N), row-major f32."""
     (M, K), N = a.shape, b.shape[1]
-    check_sizes(M, N, K, BM, BN, BK)
-
+    check_sizes(BM, BN, BK)
     tid = reg.from_(ptx.special.tid.x(), u32)
-    tile_row = reg.from_(ptx.special.ctaid.y(), u32) * BM
-    tile_column = reg.from_(ptx.special.ctaid.x(), u32) * BN
-    a_at, b_at, c_at = ptx.global_ptrs(a, b, c)
+    row = reg.from_(ptx.special.ctaid.y(), u32) * BM
+    column = reg.from_(ptx.special.ctaid.x(), u32) * BN
+    from_a, from_b, to_c = ptx.global_ptrs(a, b, c)
 
-    # A lies in shared memory with rows and columns exchanged, so that a thread reads its rows of one k as a vector.
-    a_shared = smem.alloc(f32, (BK, BM + PAD))
-    b_shared = smem.alloc(f32, (BK, BN))
-    a_part, b_part = Part.of(tid, BM, BK), Part.of(tid, BK, BN)
-    advance(a_at, (tile_row + a_part.row) * K + a_part.column)
-    advance(b_at, b_part.row * N + tile_column + b_part.column)
-    a_store = byte_address(a_shared, a_part.column * (BM + PAD) + a_part.row)
-    b_store = byte_address(b_shared, b_part.row * BN + b_part.column)
+    # What this thread copies, and where: A lies in shared memory with rows and columns exchanged.
+    a_shared, b_shared = smem.alloc(f32, (BK, BM + PAD)), smem.alloc(f32, (BK, BN))
+    a_part, b_part = Part.of(tid, BM, BK, widest(K, f32)), Part.of(tid, BK, BN, widest(N, f32))
+    a_row, b_column = row + a_part.row, column + b_part.column
+    from_a += wide(a_row, K * 4) + wide(a_part.column, 4)
+    from_b += wide(b_part.row, N * 4) + wide(b_column, 4)
+    put_a = byte_address(a_shared, a_part.column * (BM + PAD) + a_part.row)
+    put_b = byte_address(b_shared, b_part.row * BN + b_part.column)
+    a_numbers, b_numbers = a_part.numbers(), b_part.numbers()
+    a_inside = [a_row + i * a_part.step < M if M % BM else None for i in range(a_part.count)]
+    b_inside = b_column < N if N % BN else None
+
+    def fetch(k: int | Reg) -> None:
+        """Start to read BK columns of A and rows of B, `k` and following."""
+        inside = a_part.column + k < K
+        for i, (vector, row_inside) in enumerate(zip(a_numbers, a_inside, strict=True)):
+            read(vector, ptx.addr(from_a, i * a_part.step * K * 4), both(inside, row_inside))
+        for i, vector in enumerate(b_numbers):
+            inside = b_part.row + i * b_part.step + k < K
+            read(vector, ptx.addr(from_b, i * b_part.step * N * 4), both(inside, b_inside))
+        ptx.inst.add.u64(from_a, from_a, BK * 4)
+        ptx.inst.add.u64(from_b, from_b, BK * N * 4)
 
     rows, columns = BM // SIDE, BN // SIDE              # of C, in this thread
-    ty, tx = tid >> 4, tid & (SIDE - 1)
-    a_read = byte_address(a_shared, ty * rows)
-    b_read = byte_address(b_shared, tx * columns)
+    lane, warp = tid & 31, tid >> 5
+    first_row = ((warp >> 1) * 4 + (lane >> 3)) * BLOCK
+    first_column = ((warp & 1) * 8 + (lane & 7)) * BLOCK
+    get_a, get_b = byte_address(a_shared, first_row), byte_address(b_shared, first_column)
     sums = [[reg.scalar(f32, 0.0) for _ in range(columns)] for _ in range(rows)]
     left, right = reg.array(f32, rows).regs(), reg.array(f32, columns).regs()
 
-    for _ in ptx.range_(0, K, BK):
-        copy_transposed(a_at, a_store, a_part, K, BM + PAD)
-        copy(b_at, b_store, b_part, N, BN)
-        ptx.inst.add.u64(a_at, a_at, BK * 4)
-        ptx.inst.add.u64(b_at, b_at, BK * N * 4)
+    fetch(0)
+    for k in ptx.range_(0, K, BK):
+        for i, vector in enumerate(a_numbers):
+            for j, value in enumerate(vector):
+                ptx.inst.st.shared.f32(ptx.addr(put_a, (j * (BM + PAD) + i * a_part.step) * 4), value)
+        for i, vector in enumerate(b_numbers):
+            write(ptx.inst.st.shared, ptx.addr(put_b, i * b_part.step * BN * 4), vector)
         ptx.bar.sync(0)
-        for k in range(BK):
-            load_shared(left, a_read, k * (BM + PAD))
-            load_shared(right, b_read, k * BN)
+        fetch(k + BK)                                   # while these are multiplied
+        for j in range(BK):
+            load_blocks(left, get_a, j * (BM + PAD))
+            load_blocks(right, get_b, j * BN)
             for sums_of_row, x in zip(sums, left, strict=True):
                 for total, y in zip(sums_of_row, right, strict=True):
                     ptx.inst.fma.rn.f32(total, x, y, total)
         ptx.bar.sync(0)
 
-    advance(c_at, (tile_row + ty * rows) * N + tile_column + tx * columns)
+    row, column = row + first_row, column + first_column
+    to_c += wide(row, N * 4) + wide(column, 4)
+    size = widest(N, f32)
+    inside_columns = [column + place(j) < N if N % BN else None for j in range(0, columns, size)]
     for i, sums_of_row in enumerate(sums):
-        for j in range(0, columns, 4):
-            ptx.inst.st.global_.v4.f32(ptx.addr(c_at, (i * N + j) * 4), sums_of_row[j:j + 4])
+        inside_row = row + place(i) < M if M % BM else None
+        for j, inside in zip(range(0, columns, size), inside_columns, strict=True):
+            write(ptx.inst.st.global_, ptx.addr(to_c, (place(i) * N + place(j)) * 4), sums_of_row[j:j + size],
+                  both(inside_row, inside))
 
 
-def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> None:
-    """Raise ValueError for sizes that the tiling does not cover exactly."""
-    for name, size, tile in (("M", M, BM), ("N", N, BN), ("K", K, BK)):
-        if size % tile:
-            raise ValueError(f"sgemm: {name}={size} is not a multiple of B{name}={tile}")
-    for name, tile, what in (("BM", BM, 64), ("BN", BN, 64), ("BK", BK, 4)):
+def check_sizes(BM: int, BN: int, BK: int) -> None:
+    """Raise ValueError for tiles that the threads do not cover exactly."""
+    for name, tile, what in (("BM", BM, APART), ("BN", BN, APART), ("BK", BK, 4)):
         if tile % what:
             raise ValueError(f"sgemm: {name}={tile} is not a multiple of {what}")
     for name, width, height in (("A", BK, BM), ("B", BN, BK)):
@@ -95,24 +121,31 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> None:
 
 
 class Part(NamedTuple):
-    """What one thread copies of a tile: vectors of four numbers, the first at (row, column), then `step` rows on."""
+    """What one thread copies of a tile: `count` vectors of `size` numbers, the first at (row, column), each `step` rows
+    behind the one before.
+    """
 
     row: Reg
     column: Reg
     step: int
     count: int
+    size: int
 
     @classmethod
-    def of(cls, tid: Reg, height: int, width: int) -> Part:
+    def of(cls, tid: Reg, height: int, width: int, size: int) -> Part:
         """Thread `tid`'s part of a height x width tile, spread so that neighbours read neighbouring vectors."""
-        per_row = width // 4                            # vectors; a power of two, so that no division is needed
+        per_row = width // size                         # vectors; a power of two, so that no division is needed
         shift = per_row.bit_length() - 1
-        return cls(tid >> shift, (tid & (per_row - 1)) << 2, THREADS // per_row, height * per_row // THREADS)
+        return cls(tid >> shift, (tid & (per_row - 1)) * size, THREADS // per_row, height * per_row // THREADS, size)
+
+    def numbers(self) -> list[list[Reg]]:
+        """Registers for them."""
+        return [reg.array(f32, self.size).regs() for _ in range(self.count)]
 
 
-def advance(pointer: Reg, elements: Reg) -> None:
-    """Move a global pointer by a number of f32."""
-    ptx.inst.mad.wide.u32(pointer, elements, 4, pointer)
+def place(number: int) -> int:
+    """Where the rows (or columns) of a thread's part are in the tile, from its first one."""
+    return number // BLOCK * APART + number % BLOCK
 
 
 def byte_address(tile: smem.SharedAlloc, element: Reg) -> Reg:
@@ -122,37 +155,34 @@ def byte_address(tile: smem.SharedAlloc, element: Reg) -> Reg:
     return address
 
 
-def load_shared(values: list[Reg], start: Reg, element: int) -> None:
-    """Fill `values` with the consecutive f32 that lie `element` numbers behind a shared address."""
-    for i in range(0, len(values), 4):
-        ptx.inst.ld.shared.v4.f32(values[i:i + 4], ptx.addr(start, (element + i) * 4))
+def read(vector: Sequence[Reg], address: object, guard: Reg) -> None:
+    """Read numbers from global memory; zeros where the guard does not hold."""
+    for value in vector:
+        ptx.inst.mov.f32(value, 0.0)
+    if len(vector) == 1:
+        ptx.inst.ld.global_.f32(vector[0], address, pred=guard)
+    else:
+        getattr(ptx.inst.ld.global_, f"v{len(vector)}").f32(vector, address, pred=guard)
 
 
-def fetch(pointer: Reg, part: Part, row_length: int) -> list[list[Reg]]:
-    """This thread's vectors of a tile, from global memory."""
-    vectors = [reg.array(f32, 4).regs() for _ in range(part.count)]
-    for i, vector in enumerate(vectors):
-        ptx.inst.ld.global_.v4.f32(vector, ptx.addr(pointer, i * part.step * row_length * 4))
-    return vectors
+def write(space: object, address: object, vector: Sequence[Reg], guard: Reg | None = None) -> None:
+    """Write numbers to memory by st.global or st.shared, which is the `space`."""
+    if len(vector) == 1:
+        space.f32(address, vector[0], pred=guard)
+    else:
+        getattr(space, f"v{len(vector)}").f32(address, vector, pred=guard)
 
 
-def copy(pointer: Reg, store: Reg, part: Part, row_length: int, shared_length: int) -> None:
-    """Copy this thread's part of a tile to shared memory; lengths are those of a row in elements."""
-    for i, vector in enumerate(fetch(pointer, part, row_length)):
-        ptx.inst.st.shared.v4.f32(ptx.addr(store, i * part.step * shared_length * 4), vector)
-
-
-def copy_transposed(pointer: Reg, store: Reg, part: Part, row_length: int, shared_length: int) -> None:
-    """Copy this thread's part of a tile to shared memory, where its columns become rows."""
-    for i, vector in enumerate(fetch(pointer, part, row_length)):
-        for j, value in enumerate(vector):
-            ptx.inst.st.shared.f32(ptx.addr(store, (j * shared_length + i * part.step) * 4), value)
+def load_blocks(values: list[Reg], start: Reg, element: int) -> None:
+    """Fill `values` with blocks of f32, the first one `element` numbers behind a shared address."""
+    for i in range(0, len(values), BLOCK):
+        ptx.inst.ld.shared.v4.f32(values[i:i + BLOCK], ptx.addr(start, (element + place(i)) * 4))
 
 
 def main() -> None:
     random = np.random.default_rng(0)
-    a = random.standard_normal((256, 256), dtype=np.float32)
-    b = random.standard_normal((256, 256), dtype=np.float32)
+    a = random.standard_normal((250, 203), dtype=np.float32)
+    b = random.standard_normal((203, 130), dtype=np.float32)
     compare(sgemm, [a, b], reference(a, b), rtol=1e-4, atol=1e-4)
 
 

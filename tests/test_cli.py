@@ -151,10 +151,10 @@ def test_a_missing_size_is_one_clear_line(capsys, one: Path):
 
 def test_what_a_kernel_refuses_is_reported_at_its_line(capsys):
     example = Path(__file__).parents[1] / "examples" / "sgemm.py"
-    status, _, err = run(capsys, "ptx", example, "-p", "M=100", "-p", "N=64", "K=16")
+    status, _, err = run(capsys, "ptx", example, "-p", "M=100", "-p", "N=64", "K=16", "BM=96")
     assert status == 1
     assert f"{example}:" in err
-    assert "ValueError: sgemm: M=100 is not a multiple of BM=64" in err
+    assert "ValueError: sgemm: BM=96 is not a multiple of 64" in err
 
 
 @pytest.mark.parametrize("name, message", [

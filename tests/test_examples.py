@@ -56,13 +56,14 @@ def test_rms_norm_equals_numpy_for_rows_of_any_length(rms_norm, rows: int, colum
 
 
 @pytest.mark.parametrize("shape, tiling", [
-    ((64, 64, 16), {}),
     ((128, 192, 48), {}),
-    ((128, 128, 32), {"BM": 128, "BN": 128}),
-    ((128, 64, 64), {"BM": 128, "BN": 64, "BK": 32}),
-    ((64, 256, 64), {"BN": 256, "BK": 64}),
+    ((130, 257, 19), {}),
+    ((1, 1, 1), {}),
+    ((64, 64, 16), {"BM": 64, "BN": 64}),
+    ((131, 66, 6), {"BM": 64, "BN": 128}),
+    ((128, 60, 68), {"BN": 64, "BK": 32}),
 ], ids=str)
-def test_sgemm_equals_numpy_for_every_tiling(sgemm, shape: tuple[int, int, int], tiling: dict[str, int]):
+def test_sgemm_equals_numpy_for_every_size_and_tiling(sgemm, shape: tuple[int, int, int], tiling: dict[str, int]):
     m, n, k = shape
     random = np.random.default_rng(m + n + k)
     a = random.standard_normal((m, k), dtype=np.float32)
@@ -70,17 +71,13 @@ def test_sgemm_equals_numpy_for_every_tiling(sgemm, shape: tuple[int, int, int],
     np.testing.assert_allclose(sgemm.sgemm(a, b, **tiling), a @ b, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("shape, tiling, message", [
-    ((100, 64, 16), {}, "M=100 is not a multiple of BM=64"),
-    ((64, 100, 16), {}, "N=100 is not a multiple of BN=64"),
-    ((64, 64, 20), {}, "K=20 is not a multiple of BK=16"),
-    ((96, 64, 16), {"BM": 96}, "BM=96 is not a multiple of 64"),
-    ((64, 64, 8), {"BK": 8}, "cannot copy a 64 x 8 tile of A evenly"),
+@pytest.mark.parametrize("tiling, message", [
+    ({"BM": 96}, "BM=96 is not a multiple of 64"),
+    ({"BM": 64, "BK": 8}, "cannot copy a 64 x 8 tile of A evenly"),
 ], ids=str)
-def test_sgemm_refuses_what_its_tiling_does_not_cover(sgemm, shape, tiling, message: str):
-    m, n, k = shape
+def test_sgemm_refuses_tiles_that_its_threads_do_not_cover(sgemm, tiling, message: str):
     with pytest.raises(ValueError, match=message):
-        sgemm.sgemm(np.ones((m, k), np.float32), np.ones((k, n), np.float32), **tiling)
+        sgemm.sgemm(np.ones((64, 16), np.float32), np.ones((16, 64), np.float32), **tiling)
 
 
 def test_every_machine_instruction_of_both_examples_is_owned(rms_norm, sgemm):
@@ -89,7 +86,7 @@ def test_every_machine_instruction_of_both_examples_is_owned(rms_norm, sgemm):
         written = [owner for owner in owners if not owner.added_by_ptxas]
         assert len(written) > 0.8 * len(compiled.sass)
         files = {Path(owner.place.file) for owner in written}
-        shared = {"rms_norm": {"rows", "vectors"}, "sgemm": set()}[compiled.name]
+        shared = {"rms_norm": {"rows", "vectors"}, "sgemm": {"vectors"}}[compiled.name]
         assert files <= {EXAMPLES / f"{name}.py" for name in {compiled.name, *shared}}
         assert EXAMPLES / f"{compiled.name}.py" in files
         text = compiled.ptx.splitlines()
@@ -120,4 +117,4 @@ def test_both_examples_assemble_for_every_generation_without_spills(rms_norm, sg
                      sgemm.sgemm.compile(arch=arch, M=256, N=256, K=256)):
         used = compiled.resources[compiled.name]
         assert used.spill_stores == used.spill_loads == 0
-        assert 16 <= used.registers <= 64
+        assert 16 <= used.registers <= 128

@@ -369,7 +369,8 @@ def sgemm(checkout):
     module = load_module(str(checkout / "examples" / "sgemm.py"))
 
     def compiled(arch: str = "sm_90a", options: tuple[str, ...] = (), **parameters):
-        return module.sgemm.compile(arch=arch, options=options, **{"M": 256, "N": 256, "K": 256} | parameters).sass
+        sizes = {"M": 256, "N": 256, "K": 256, "BM": 64, "BN": 64}
+        return module.sgemm.compile(arch=arch, options=options, **sizes | parameters).sass
     return compiled
 
 
@@ -379,14 +380,14 @@ def test_the_same_kernel_compiled_twice_is_identical(sgemm):
 
 def test_another_size_changes_the_constants_that_hold_it(sgemm):
     found = kinds(sgemm(), sgemm(K=512))
-    assert found == {"identical": 366, "different": 2}
+    assert found == {"identical": 393, "different": 5}
 
 
 def test_the_same_code_for_a_relative_is_mostly_the_same(sgemm):
     """sm_80 and sm_86 differ in registers and order, hardly in what is done."""
     found = kinds(sgemm("sm_80"), sgemm("sm_86"))
     assert found["different"] <= 10
-    assert found["renamed"] + found["rescheduled"] > 200
+    assert found["renamed"] + found["rescheduled"] > 100
 
 
 def test_another_optimization_level_reorders(sgemm):

@@ -27,7 +27,7 @@ COSTS = [
     ("cross_entropy", "cross_entropy", ROWS, 32, 8, {"LDG": 4, "MUFU": 10, "STG": 1}),
     ("swiglu", "swiglu", ROWS, 32, 8, {"LDG": 4, "MUFU": 16, "STG": 2}),
     ("swiglu", "swiglu_backward", ROWS, 32, 8, {"LDG": 3, "MUFU": 8, "STG": 2}),
-    ("sgemm", "sgemm", GEMM, 64, 4, {"LDG": 2, "STS": 5, "LDS": 32, "FFMA": 256}),
+    ("sgemm", "sgemm", GEMM, 128, 2, {"LDG": 4, "STS": 10, "LDS": 64, "FFMA": 1024}),
     ("ampere/gemm", "gemm", GEMM, 255, 1, {"LDGSTS": 4, "LDSM": 8, "HMMA": 32}),
     ("ampere/attention", "attention", HEADS, 255, 2, {"LDGSTS": 16, "LDSM": 48, "HMMA": 128, "MUFU": 32}),
     ("hopper/gemm", "gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),

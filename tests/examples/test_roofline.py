@@ -51,12 +51,12 @@ def test_a_hopper_matrix_product(gemm):
 
 
 def test_a_matrix_product_on_cuda_cores(example):
-    view = example("sgemm").sgemm.roofline(f32(128, 64), f32(64, 192))
+    view = example("sgemm").sgemm.roofline(f32(128, 64), f32(64, 256))
     point, = view.points
     assert view.gpu.name == "H200 SXM"
-    assert point.work["core.f32"] == point.flops == 2 * 128 * 192 * 64
-    assert point.bytes["dram"] == 4 * (128 * 64 + 64 * 192 + 128 * 192)
-    assert point.bytes["l2"] == 4 * (128 * 64 * 3 + 64 * 192 * 2 + 128 * 192), "each tile of C reads its own"
+    assert point.work["core.f32"] == point.flops == 2 * 128 * 256 * 64
+    assert point.bytes["dram"] == 4 * (128 * 64 + 64 * 256 + 128 * 256)
+    assert point.bytes["l2"] == 4 * (128 * 64 * 2 + 64 * 256 + 128 * 256), "each tile of C reads its own"
 
 
 def test_softmax(softmax):
