@@ -176,6 +176,20 @@ def _image(seen: Sighting) -> Explained:
                      "GPU than the texture's copy)", (seen.before.how, "reads it through the texture cache"))
 
 
+def _swizzle(seen: Sighting) -> Explained:
+    written, read = seen.swizzles
+    return Explained("swizzle-mismatch", f"{_up(_name(seen.after, 'after'))} reads {{where}} by a descriptor with "
+                     f"{_swizzled(read)}, and {_name(seen.before, 'before')} wrote it with {_swizzled(written)}: "
+                     "what is taken for one piece of a row is another.",
+                     'the same for both: Layout.TMA_128B, or TensorMap(swizzle="128B"), goes with '
+                     "ptx.wgmma.SWIZZLE_128B in ptx.wgmma.make_descriptor and with swizzle=\"128B\" in "
+                     "ptx.tcgen05.descriptor", ("writes", "reads"))
+
+
+def _swizzled(name: str) -> str:
+    return name if " " in name else f"swizzle {name}"
+
+
 def _limit(seen: Sighting) -> Explained:
     return Explained("unwatched", f"Accesses are watched up to about warp-instruction {seen.offset:,} of the run and "
                      "not after it: the sanitizer remembers as much as it may.",
@@ -191,7 +205,7 @@ def _more(seen: Sighting) -> Explained:
 _EXPLAIN = {"race": _race, "proxy": _proxy, "init-fence": _init, "fence-after": _after,
             "uninitialised": _uninitialised, "unawaited": _unawaited, "unawaited-barrier": _unawaited_barrier,
             "peer": _peer, "limit": _limit, "more": _more,
-            "missed": _missed, "dead": _dead, "map": _map, "image": _image}
+            "missed": _missed, "dead": _dead, "map": _map, "image": _image, "swizzle": _swizzle}
 
 
 def explain_registers(use: RegisterUse) -> Explained:

@@ -17,6 +17,7 @@ RULES = {
     "missing-proxy-fence": "An asynchronous operation reads what threads wrote without a fence.proxy.async in between.",
     "missing-tensormap-fence": "A copy uses a tensor map that the kernel wrote, without the fences of tensor maps.",
     "stale-texture": "A texture or surface is read where the same launch has written.",
+    "swizzle-mismatch": "A product reads shared memory by another swizzle than the copy that filled it.",
     "missing-mbarrier-fence": "A copy completes on an mbarrier that no fence has made visible to it.",
     "missing-tcgen05-fence": "tcgen05 operations of several threads are ordered by a barrier without a tcgen05.fence.",
     "missing-wgmma-fence": "wgmma uses registers that were written since the last wgmma.fence.",

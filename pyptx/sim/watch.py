@@ -17,15 +17,17 @@ from pyptx.sim.program.program import Program
 __all__ = ["KINDS", "Sighting", "Side", "sightings", "words"]
 
 RULES = ("race", "proxy", "init-fence", "fence-after", "uninitialised", "unawaited",
-         "unawaited-barrier", "peer", "limit", "more", "dead", "missed", "map", "unwritten", "image")
+         "unawaited-barrier", "peer", "limit", "more", "dead", "missed", "map", "unwritten", "image",
+         "swizzle")
 KINDS = ("thread", "cp.async", "bulk-read", "bulk", "wgmma", "tcgen05", "tcgen05.ld", "tcgen05.st", "mbarrier")
 HOW = ("reads", "writes", "updates")
 _SPACES = ("shared", "global", "tensor")
 _ORDERS = {"volatile": 1, "relaxed": 1, "mmio": 1, "acquire": 2, "release": 3, "acq_rel": 4}
 _SCOPES = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
+_SWIZZLES = {1: "no swizzle", 2: "32B", 4: "64B", 8: "128B", 16: "128B_ATOM_32B"}
 _NONE = 0xFFFFFFFF
 _FENCE_MEMORY, _FENCE_PROXY, _FENCE_INIT, _FENCE_AFTER, _FENCE_MAP, _FENCE_RELAXED, _FENCE_BEFORE = range(1, 8)
-WORDS = 14                                          # of one finding, see core_found in core/watch.c
+WORDS = 15                                          # of one finding, see core_found in core/watch.c
 
 
 def words(program: Program) -> np.ndarray:
@@ -81,6 +83,7 @@ class Sighting:
             memory 4 * (512 * half + column), a half being 16 lanes.
         rank: CTA of the cluster whose memory it is.       buffer: of global memory.
         cta: of the later access.           count: how often it was seen.
+        swizzles: of "swizzle": how the copy wrote and how the product reads, by the names of tensor maps.
     """
 
     rule: str
@@ -92,6 +95,7 @@ class Sighting:
     cta: int
     count: int
     buffer: Segment | None = None
+    swizzles: tuple[str, ...] = ()
 
     @classmethod
     def unwritten(cls, buffer: Segment, offset: int, count: int) -> Sighting:
@@ -114,7 +118,7 @@ def sightings(rows: Sequence[Sequence[int]], warps: int, segments: Sequence[Segm
 
 
 def _one(row: Sequence[int], warps: int, segments: Sequence[Segment]) -> Sighting:
-    rule, first, second, how1, how2, kind1, kind2, thread1, thread2, space, place, count, cta, offset = row
+    rule, first, second, how1, how2, kind1, kind2, thread1, thread2, space, place, count, cta, offset, swizzles = row
 
     def side(instruction: int, thread: int, how: int, kind: int) -> Side:
         warp = thread // 32
@@ -122,4 +126,5 @@ def _one(row: Sequence[int], warps: int, segments: Sequence[Segment]) -> Sightin
     before = None if first == _NONE else side(first, thread1, how1, kind1)
     where = _SPACES[space]
     return Sighting(RULES[rule], before, side(second, thread2, how2, kind2), where, offset,
-                    place if space != 1 else 0, cta, count, segments[place] if space == 1 else None)
+                    place if space != 1 else 0, cta, count, segments[place] if space == 1 else None,
+                    tuple(_SWIZZLES[code] for code in (swizzles & 255, swizzles >> 8)) if swizzles else ())

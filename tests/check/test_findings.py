@@ -9,8 +9,10 @@ import pytest
 from check import racy
 
 import pyptx
+from pyptx import Layout, Tile, ptx, reg, smem
 from pyptx.check import CheckError
 from pyptx.errors import LaunchError
+from pyptx.types import f16, f32, u32
 
 X = np.random.default_rng(0).standard_normal(racy.N).astype(np.float32)
 
@@ -18,6 +20,50 @@ X = np.random.default_rng(0).standard_normal(racy.N).astype(np.float32)
 def only(report):
     assert len(report.findings) == 1, report.text()
     return report.findings[0]
+
+
+def product_of(layout: Layout, swizzle: int):
+    """y = x @ x^T for the first 16 columns of x, which TMA copies by one swizzle and wgmma reads by another."""
+    @pyptx.kernel(arch="sm_90a", in_specs=[Tile(64, "BK", f16, layout, tma_box=(64, "BK"))],
+                  out_specs=[Tile(64, 64, f32)], grid=(1, 1, 1), block=(128, 1, 1))
+    def squares(x, y, *, BK=64):
+        tile, tid = smem.alloc(f16, (64, BK), align=1024), reg.from_(ptx.special.tid.x(), u32)
+        (ready,) = [ptx.mbarrier.array(smem.mbarrier(1))[0]]
+        with ptx.if_(tid == 0):
+            ready.init(1)
+            ptx.fence.mbarrier_init()
+            ready.arrive_expect_tx(128 * BK)
+            ptx.cp.async_bulk.tensor_2d(dst=tile, src=x.tma_desc(), coord=(0, 0), mbar=ready)
+        ptx.bar.sync(0)
+        ready.wait(0)
+        rows = ptx.wgmma.make_descriptor(tile, leading_byte_offset=16, stride_byte_offset=16 * BK, swizzle=swizzle)
+        sums = reg.wgmma_frag(m=64, n=64, dtype=f32)
+        ptx.wgmma.fence()
+        ptx.wgmma.mma_async(shape=(64, 64, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=sums, a=rows, b=rows)
+        ptx.wgmma.commit_group()
+        ptx.wgmma.wait_group(0)
+        to = ptx.global_ptrs(y)[0] + tid * 4
+        for k, value in enumerate(sums):
+            ptx.inst.st.global_.f32(ptx.addr(to, 512 * k), value)
+    return squares
+
+
+@pytest.mark.parametrize(("layout", "swizzle", "read", "written"), [
+    (Layout.TMA_128B, ptx.wgmma.SWIZZLE_128B, "", ""), (Layout.TMA_32B, ptx.wgmma.SWIZZLE_32B, "", ""),
+    (Layout.TMA_128B, ptx.wgmma.SWIZZLE_64B, "swizzle 64B", "swizzle 128B"),
+    (Layout.TMA_32B, ptx.wgmma.SWIZZLE_NONE, "no swizzle", "swizzle 32B"),
+    (Layout.ROW, ptx.wgmma.SWIZZLE_128B, "swizzle 128B", "no swizzle")])
+def test_a_product_reads_by_the_swizzle_of_the_copy(layout: Layout, swizzle: int, read: str, written: str):
+    x = np.ones((64, 16 if layout is Layout.TMA_32B else 64), np.float16)
+    report = product_of(layout, swizzle).check(x, random=0)
+    if not read:
+        assert report.ok, report.text()
+        return
+    finding = only(report)
+    assert finding.rule == "swizzle-mismatch"
+    assert [place.ptx.split(".")[0] for place in finding.places] == ["cp", "wgmma"]
+    assert f"by a descriptor with {read}, and the copy" in finding.message
+    assert f"wrote it with {written}" in finding.message
 
 
 def line_of(kernel) -> int:

@@ -11,7 +11,7 @@ from pyptx.check.performance import CONFLICTS, SCATTERED
 ELSEWHERE = {                                   # rules that another file tests
     "schedule-dependent-result": "test_findings", "order-of-atomics": "test_findings", "fault": "test_report",
     "unwritten-result": "test_results", "dead-store": "test_results", "unwatched": "test_limits",
-    "texture": "runtime/test_textures", "stale-texture": "runtime/test_textures",
+    "swizzle-mismatch": "test_findings", "texture": "runtime/test_textures", "stale-texture": "runtime/test_textures",
     CONFLICTS: "test_performance", SCATTERED: "test_performance"}
 
 

@@ -149,6 +149,10 @@ def test_what_is_wrong_is_said(body, message, engine):
      ("784 bytes to come", "all arrivals at the mbarrier bar (0x400) came, but 784 bytes did not")),
     (INIT.format(n=1) + "mov.u32 %r3, 0; W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], %r3; @!%p2 bra W",
      ("1 of 1 arrivals to come", "nobody arrived at the mbarrier bar (0x400) in this phase")),
+    ("mov.u32 %r10, other; @%p1 mbarrier.init.shared::cta.b64 [%r10], 1;" + INIT.format(n=1) +
+     "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 16; setp.lt.u32 %p3, %r1, 32;"
+     "selp.u32 %r4, %r10, %r9, %p3; W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0; @!%p2 bra W",
+     ("warp 0 waits for the end of phase 0 of the mbarrier other", "mbarrier bar (0x400) came, but 16 bytes did not")),
     (INIT.format(n=1) + "setp.ge.u32 %p3, %r1, 32; @%p3 exit;"
      "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r9], 0; @!%p2 bra W",
      ("warp 1 exited", "1 warps have exited"))])

@@ -94,7 +94,8 @@ void watch_tile(Ctx *x, void *agent, const Cta *cta, const Tile *t, u32 format, 
     for (u32 r = t->mn ? row / per : row, end = t->mn ? (row + rows + per - 1) / per : row + rows; r < end; r++)
         for (u32 c = 0; c < (t->mn ? k : (k + per - 1) / per); c++) {
             const u8 *p = t->mn ? chunk_mn(x, cta, t, c, r) : chunk_k(x, cta, t, r, c);
-            if (p) watch_shared(x, agent, cta, (u64)(p - cta->smem), held);
-            else x->status = status;                                     // it is reported where it is read
+            if (!p) { x->status = status; continue; }                    // it is reported where it is read
+            watch_shared(x, agent, cta, (u64)(p - cta->smem), held);
+            if (!t->phase) watch_chunk(x, agent, cta, (u64)(p - cta->smem), t->wide ? SWIZZLE_ATOM_32 : t->chunks);
         }
 }

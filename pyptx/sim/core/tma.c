@@ -65,6 +65,10 @@ static void watch_box(Ctx *x, u32 lane, Cta *at, u32 barrier, const Cta *cta, u6
     if (!load || cta == x->cta || at == x->cta) tensor_watch(x, m, c, g, &global);
     watch_map(x, &global, c->map);
     Agent shared = watch_async(x, lane, load ? ROW_MBARRIER : ROW_BULK_READ, load ? SEEN_WRITE : SEEN_READ);
+    if (load && !m->interleave && m->swizzle < 4 && m->atomicity < 2) {
+        shared.flags |= SEEN_BOX;
+        shared.base = m->atomicity ? SWIZZLE_ATOM_32 : 1u << m->swizzle;
+    }
     if (load) watch_on_barrier(x, &shared, at, barrier);
     watch_shared(x, &shared, cta, offset - x->smem_start, g->footprint);
     if (load) watch_signal(x, at, barrier, lane, ROW_MBARRIER);

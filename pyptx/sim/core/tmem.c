@@ -303,6 +303,7 @@ static void watch_cp(Ctx *x, u32 shape, u32 lane, u32 address, const Tile *t, Ct
                 const u8 *from = tile_chunk(x, ctas[k], t, row, c);
                 if (!from) return;
                 watch_shared(x, &reads, ctas[k], (u64)(from - ctas[k]->smem), 16);
+                if (!t->phase) watch_chunk(x, &reads, ctas[k], (u64)(from - ctas[k]->smem), t->wide ? SWIZZLE_ATOM_32 : t->chunks);
             }
             for (u32 copy = 0; copy < cp_shapes[shape].copies; copy++) seen |= 1u << (tmem_lane(address) + cp_lane(shape, row, copy)) / 16;
             if (row + 1 < cp_shapes[shape].rows) continue;

@@ -25,7 +25,7 @@ int watch_open(Ctx *x, const u32 *info, u64 most_bytes) {
     w->proxy_rows = bulk || wgmma || tc ? w->warps * (1 + (w->kinds >> ROW_CP & 1)) : 0;
     w->tensor_rows = tc ? 3 * w->warps : 0;
     Record none = {0};
-    w->scratch = (V32 *)aligned(sizeof(V32) * total(w));
+    w->scratch = (V32 *)aligned(sizeof(V32) * (total(w) + w->tensor_rows));
     w->nothing = (V32 *)aligned(sizeof(V32) * total(w));
     w->last = (V32 *)aligned(sizeof(V32) * total(w));
     w->global = calloc(x->nsegments + 1, sizeof *w->global);
@@ -152,7 +152,7 @@ u32 core_found(const Ctx *x, u32 k, u64 *out) {
     Found more = {.rule = FOUND_MORE, .pc = {NONE, w->found[0].pc[1]}, .count = w->unlisted};
     const Found *f = k < w->nfound ? &w->found[k] : k == w->nfound && w->full ? &limit : &more;
     u64 all[] = {f->rule, f->pc[0] == NONE ? NONE : x->ops[f->pc[0]].instr, x->ops[f->pc[1]].instr, f->how[0], f->how[1], f->kind[0], f->kind[1],
-                 f->thread[0], f->thread[1], f->space, f->place, f->count, f->cta, f->offset};
+                 f->thread[0], f->thread[1], f->space, f->place, f->count, f->cta, f->offset, f->swizzle[0] | f->swizzle[1] << 8};
     memcpy(out, all, sizeof all);
     return 1;
 }

@@ -15,11 +15,11 @@
 
 enum { ROW_THREAD, ROW_CP, ROW_BULK_READ, ROW_BULK, ROW_WGMMA, ROW_TC, ROW_TC_LD, ROW_TC_ST, ROW_KINDS, ROW_MBARRIER = ROW_KINDS };
 enum { SEEN_READ, SEEN_WRITE, SEEN_ATOMIC, SEEN_TOGETHER = 4, SEEN_CACHED = 8 };       // how memory is accessed; by all lanes as one; as a texture or surface
-enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8, SEEN_IMAGE = 16, SEEN_STORE = 32 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map; of a texture or surface; a store that is ordered
+enum { SEEN_ASYNC = 1, SEEN_STRONG = 2, SEEN_RELEASED = 4, SEEN_MAP = 8, SEEN_IMAGE = 16, SEEN_STORE = 32, SEEN_BOX = 64 };                  // by the async proxy; ordered among themselves; to the proxy of tensor maps; of a tensor map; of a texture or surface; a store that is ordered; of a box, whose swizzle is in `base`
 enum { IN_SHARED, IN_GLOBAL, IN_TENSOR };
 // What is reported; the order is known to sim/watch.py. LIMIT: from a step on nothing is watched; MORE: is not listed.
 enum { FOUND_RACE, FOUND_PROXY, FOUND_INIT_FENCE, FOUND_FENCE_AFTER, FOUND_UNINITIALISED, FOUND_UNAWAITED,
-       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED, FOUND_MAP, FOUND_IMAGE = 14 };     // 13 is of Python
+       FOUND_UNAWAITED_BARRIER, FOUND_PEER, FOUND_LIMIT, FOUND_MORE, FOUND_DEAD, FOUND_MISSED, FOUND_MAP, FOUND_IMAGE = 14, FOUND_SWIZZLE };     // 13 is of Python
 
 // An instruction as told by Python, one word each: ordering, scope << 4, fence << 8.
 enum { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_BOTH };
@@ -29,11 +29,13 @@ enum { FENCE_NONE, FENCE_MEMORY, FENCE_PROXY, FENCE_INIT, FENCE_AFTER, FENCE_MAP
 typedef struct { u32 write, reads; } Cell;                               // see shadow.c
 enum { SPLIT = 0xffffffffu, TOP = 0x80000000u, MOST_SHAPES = 1 << 10 };
 typedef struct { Cell *cells; u64 bytes; const u8 *host; u32 space, id, fresh, warps; u32 *readers; } Shadow;       // fresh: nothing in it until it is written; readers: of each cell and warp, see shadow_whole.c
+// Swizzles: how many pieces of 16 bytes are exchanged, 1 to 8; or four of 32 bytes.
+enum { SWIZZLE_ATOM_32 = 16 };
 // Accesses of one instruction by one warp at one time.
 // `base`, `shape`: of accesses by PLACE, where the lowest lane's bytes lie and how those of the others lie to them.
 typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 base; u16 by, shape; } Record;
 typedef struct { V32 offset; u32 bytes, apart, nspans; struct { u32 at, bytes; } span[LANES]; } Shape;      // apart: no byte is of two lanes; spans: what all cover
-typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; } Found;
+typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; u32 swizzle[2]; } Found;
 
 typedef struct {
     V32 done[ROW_KINDS];        // up to where each lane waited for what it started
@@ -130,6 +132,7 @@ void watch_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how);       // of l
 Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how);                  // started by x->warp; lane: or ANY_LANE
 void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier);           // it completes on an mbarrier instead
 void watch_shared(Ctx *x, Agent *a, const Cta *cta, u64 offset, u64 bytes);       // offset: from the start of its memory
+void watch_chunk(Ctx *x, Agent *a, const Cta *cta, u64 offset, u32 swizzle);      // of a tile in shared memory: had who wrote it this swizzle, too?
 void watch_global(Ctx *x, Agent *a, u64 address, u64 bytes);
 void watch_tensor(Ctx *x, Agent *a, const Cta *cta, u32 half, u32 column, u32 columns); // half: 16 of the 128 lanes
 // watch_maps.c

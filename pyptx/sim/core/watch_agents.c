@@ -37,6 +37,20 @@ void barrier_word(Ctx *x, Cta *at, u32 barrier, u32 lane, u32 how, u32 flags) {
     shadow_touch(x, &a, &a.c->shared[at->rank], barrier - x->smem_start, 8);
 }
 
+// What was known of tcgen05 at the last tcgen05.fence::after_thread_sync: by a lane, or by all of the warp.
+static const V32 *after_fence(const Watch *w, const Watched *p, u32 lane) {
+    const V32 *common = p->after[LANES] ? p->after[LANES] : w->nothing;
+    if (lane < LANES) return p->after[lane] ? p->after[lane] : common;
+    V32 *least = 0;
+    for (u32 m = live(p); m; m &= m - 1) {
+        const V32 *v = p->after[__builtin_ctz(m)];
+        if (!v) v = common;
+        if (least) for (u32 r = 0; r < w->tensor_rows; r++) least[r] = __builtin_elementwise_min(least[r], v[r]);
+        else memcpy(least = w->scratch + total(w), v, sizeof(V32) * w->tensor_rows);
+    }
+    return least ? least : common;
+}
+
 Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how) {
     Agent a = agent_of(x, lane);
     Watch *w = x->watch;
@@ -61,8 +75,7 @@ Agent watch_async(Ctx *x, u32 lane, u32 kind, u32 how) {
     for (u32 k = mask; k; k &= k - 1) ((u32 *)&a.p->newest[kind])[__builtin_ctz(k)] = r.time;
     a.p->newest_pc[kind] = x->pc;
     if (kind >= ROW_TC) {
-        a.tensor = a.p->after[lane < LANES && a.p->after[lane] ? lane : LANES];
-        if (!a.tensor) a.tensor = w->nothing;
+        a.tensor = after_fence(w, a.p, lane);
     }
     a.value = new_record(x, &r) << 6 | code;
     return a;
@@ -87,6 +100,22 @@ void watch_on_barrier(Ctx *x, Agent *a, Cta *at, u32 barrier) {
 void watch_shared(Ctx *x, Agent *a, const Cta *cta, u64 offset, u64 bytes) {
     if (cta != x->cta && a->lane < LANES) uses_peer(x, a->p, cta->rank, a->lane);
     shadow_touch(x, a, &a->c->shared[cta->rank], offset, bytes);
+}
+// Of an address: the bits that a swizzle changes.
+static inline u64 changed(u32 swizzle, u64 address) {
+    return swizzle & SWIZZLE_ATOM_32 ? (address >> 7 & 3) << 5 : (address >> 7 & (swizzle - 1)) << 4;
+}
+void watch_chunk(Ctx *x, Agent *a, const Cta *cta, u64 offset, u32 swizzle) {
+    Watch *w = x->watch;
+    Shadow *s = &a->c->shared[cta->rank];
+    if (w->full || !s->cells || offset >= s->bytes || s->cells[offset >> 4].write == SPLIT) return;
+    u32 value = s->cells[offset >> 4].write, n = w->nfound;
+    const Record *r = &w->records[value >> 6];
+    u32 was = r->base;
+    if (!(r->flags & SEEN_BOX) || was == swizzle) return;
+    if ((was == 1 || swizzle == 1) && changed(was, x->smem_start + offset) == changed(swizzle, x->smem_start + offset)) return;    // a first row
+    watch_found(x, FOUND_SWIZZLE, a, r, value & 63, s, offset);
+    if (w->nfound > n) { w->found[n].swizzle[0] = was; w->found[n].swizzle[1] = swizzle; }
 }
 void watch_global(Ctx *x, Agent *a, u64 address, u64 bytes) {
     Segment *s = segment_of(x, address, bytes);

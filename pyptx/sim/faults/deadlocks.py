@@ -46,7 +46,6 @@ class Group:
 
 def deadlock(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> SimulationError:
     """Every live thread of a cluster (of a CTA, where there are none) waits: who, where, for what."""
-    first = program.instructions[groups[0].instruction] if groups else None
     whose = f"CTA {cta_name(plan, ctas[0])}" if len(ctas) == 1 else \
         f"the cluster of CTAs {', '.join(cta_name(plan, c) for c in ctas)}"
     lines = [f"deadlock: every thread of {whose} that has not exited waits", *_lines(program, plan, groups)]
@@ -56,9 +55,10 @@ def deadlock(program: Program, plan: Plan, ctas: list[int], groups: list[Group])
         if gone:
             where = f" of CTA {cta_name(plan, cta)}" if len(ctas) > 1 else ""
             lines.append(f"    {_warps(gone)}{where} exited")
-    return SimulationError("\n".join(lines), at=first.place if first else None,
-                           hint=next(_guesses(program, plan, ctas, groups), None), kind="deadlock",
-                           instructions=list(dict.fromkeys(g.instruction for g in groups)))
+    culprit, hint = next(_guesses(program, plan, ctas, groups), (None, None))
+    waiting = list(dict.fromkeys(g.instruction for g in ([culprit, *groups] if culprit else groups)))
+    return SimulationError("\n".join(lines), at=program.instructions[waiting[0]].place if waiting else None, hint=hint,
+                           kind="deadlock", instructions=waiting)
 
 
 def standing(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> str:
@@ -78,27 +78,27 @@ def too_long(program: Program, plan: Plan, cta: int, groups: list[Group]) -> Sim
                            instructions=list(dict.fromkeys(g.instruction for g in groups)))
 
 
-def _guesses(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> Iterator[str]:
-    """What may be wrong, the likeliest first."""
-    at = {(g.instruction, g.barrier) for g in groups if g.state == "barrier"}
-    for g in groups:
-        if isinstance(_action(program, g), act.MbarrierWait):
-            yield _about_mbarrier(program, plan, g, groups)
+def _guesses(program: Program, plan: Plan, ctas: list[int], groups: list[Group]) -> Iterator[tuple[Group, str]]:
+    """Who waits for what, and what may be wrong, the likeliest first."""
+    at = {(g.instruction, g.barrier): g for g in groups if g.state == "barrier"}
+    for g in sorted((g for g in groups if isinstance(_action(program, g), act.MbarrierWait)), key=_unlikely):
+        yield g, _about_mbarrier(program, plan, g, groups)
     for g in groups:
         if isinstance(_action(program, g), act.ClusterWait):
             late = sorted({(o.cta, o.warp) for o in groups if o.missing})
             if late:
                 who = ", ".join(f"warp {w} of CTA {cta_name(plan, c)}" for c, w in late)
-                yield f"{who} did not come to the cluster barrier; every thread that has not exited arrives"
+                yield g, f"{who} did not come to the cluster barrier; every thread that has not exited arrives"
     if len({b for _, b in at}) < len(at):
-        yield "threads wait at the same barrier in different places; is a barrier inside a branch that only some take?"
+        yield next(iter(at.values())), ("threads wait at the same barrier in different places; is a barrier inside a "
+                                        "branch that only some take?")
     for g in groups:
         if g.state == "barrier" and g.expected > g.arrived:
-            yield f"barrier {g.barrier} waits for {32 * g.expected} threads; {32 * g.arrived} came"
+            yield g, f"barrier {g.barrier} waits for {32 * g.expected} threads; {32 * g.arrived} came"
         action = _action(program, g)
         if isinstance(action, act.SetMaxRegisters):
-            yield (f"setmaxnreg.inc waits for {action.count - g.registers} more registers a thread and the CTA has "
-                   f"{g.free} free; another warpgroup gives some back with setmaxnreg.dec, or .maxnreg is larger")
+            yield g, (f"setmaxnreg.inc waits for {action.count - g.registers} more registers a thread and the CTA has "
+                      f"{g.free} free; another warpgroup gives some back with setmaxnreg.dec, or .maxnreg is larger")
 
 
 def _action(program: Program, group: Group):
@@ -107,10 +107,21 @@ def _action(program: Program, group: Group):
     return program.actions[group.instruction]
 
 
+def _counts(word: int) -> tuple[int, int, int]:
+    """Of an mbarrier: arrivals to come, those of a phase, bytes to come."""
+    return word & MOST, word >> 20 & MOST, (word >> 40 & 0x1FFFFF) - (1 << 21 if word >> 60 & 1 else 0)
+
+
+def _unlikely(group: Group) -> int:
+    """How little an mbarrier that is waited for explains: wrong bytes stop a phase by themselves, some arrivals too few
+    are a wrong count or a role that went wrong, and none at all may be for what another role waits for."""
+    pending, expected, tx = _counts(group.word)
+    return 0 if tx and not pending else 1 if tx else 2 if pending < expected else 3
+
+
 def _about_mbarrier(program: Program, plan: Plan, group: Group, groups: list[Group]) -> str:
     name = _symbol(program, group.address)
-    pending, expected = group.word & MOST, group.word >> 20 & MOST
-    tx = (group.word >> 40 & 0x1FFFFF) - (1 << 21 if group.word >> 60 & 1 else 0)
+    pending, expected, tx = _counts(group.word)
     exited = plan.warps - len({g.warp for g in groups if g.cta == group.cta})
     gone = f"; {exited} warps have exited" if exited else ""
     if tx and not pending:
