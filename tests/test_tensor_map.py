@@ -198,6 +198,12 @@ def test_the_driver_gets_tiles_innermost_first():
     assert plain(arguments) == [6, 2, 0x1000, [64, 128], [128], [64, 32], [1, 2], 0, 3, 2, 1]
 
 
+def test_the_driver_gets_a_stride_of_a_vector_which_has_none():
+    """cuda.bindings makes a null pointer of an empty list."""
+    _, arguments = TensorMap(0x1000, (8,), shape=(64,), dtype="f16").driver_call(driver)
+    assert plain(arguments)[1:6] == [1, 0x1000, [64], [16], [8]]
+
+
 def test_the_driver_gets_images_with_corners_w_first():
     function, arguments = TensorMap(NHWC, (100, 64), im2col=((-1, -2), (1, 2))).driver_call(driver, 0x1000)
     assert function is driver.cuTensorMapEncodeIm2col

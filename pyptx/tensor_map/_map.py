@@ -202,8 +202,9 @@ class TensorMap:
 
         def choice(kind: str, name: str, value: str | None) -> Any:
             return getattr(getattr(driver, f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}_{value or 'NONE'}")
+        strides = self.strides[-2::-1] or (16,)         # of one dimension none is read, but a null pointer is no array
         head = (choice("DataType", "DATA_TYPE", self.element.driver), narrow(self.rank), self.resolve(address),
-                [wide(n) for n in reversed(self.shape)], [wide(n) for n in self.strides[-2::-1]])
+                [wide(n) for n in reversed(self.shape)], [wide(n) for n in strides])
         steps = [narrow(n) for n in reversed(self.element_strides)]
         interleave = choice("Interleave", "INTERLEAVE", self.interleave)
         promotion = self.l2_promotion and "L2_" + self.l2_promotion

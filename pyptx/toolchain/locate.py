@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyptx.errors import MissingToolError, ToolError
 
-__all__ = ["TOOLS", "Tool", "find", "version_of"]
+__all__ = ["TOOLS", "Tool", "find", "installed_elsewhere", "version_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def find(name: str) -> Path:
         return path
     path = _in_wheels(name)
     if path is None:
-        elsewhere = None if tool.is_library else _on_path(name)
+        elsewhere = None if tool.is_library else next(_elsewhere(name), None)
         raise MissingToolError(
             f"{name} from the CUDA toolkit was not found; it {tool.purpose}",
             hint=f"pip install {tool.package}, or set {tool.variable} to the path of {name} of an installed toolkit"
@@ -92,10 +92,24 @@ def _candidates(tool: Tool) -> Iterator[Path]:
             yield from Path(folder).glob("*/" + pattern)
 
 
-def _on_path(name: str) -> str | None:
+def _elsewhere(name: str) -> Iterator[str]:
+    """A program of toolkits on this machine: on PATH, and where NVIDIA's installers put it."""
     import shutil
 
-    return shutil.which(name)
+    home = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+    found = shutil.which(name), shutil.which(name, path=os.path.join(home, "bin"))
+    yield from dict.fromkeys(filter(None, found))
+
+
+def installed_elsewhere(name: str) -> list[tuple[str, str]]:
+    """Path and version of a program in toolkits on this machine, which is used only when told."""
+    found = []
+    for path in _elsewhere(name):
+        try:
+            found.append((path, _version(Path(path), Path(path).stat().st_mtime_ns)))
+        except (OSError, ToolError):                    # it does not run: no help
+            continue
+    return found
 
 
 def _release(path: Path) -> tuple[int, ...]:

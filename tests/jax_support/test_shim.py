@@ -26,6 +26,13 @@ X = jnp.arange(100, dtype=jnp.float32)
 NAME = "pyptx_launch_recorded"
 
 
+@pytest.fixture(autouse=True)
+def new_variants():
+    """What one fake driver loaded is none of the next one's."""
+    for k in (scale, product, copy):
+        k._cache.clear()
+
+
 class Config(ctypes.Structure):
     _fields_ = [("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("smem", ctypes.c_uint32),
                 ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(ctypes.c_uint32)),

@@ -104,11 +104,36 @@ def test_a_newer_target_than_the_chip_is_refused():
         launch(backend(), newer, X, variant=newer.variant(N=100))
 
 
-def test_a_driver_too_old_for_the_machine_code_is_named():
+def test_a_driver_too_old_for_the_machine_code_is_named_with_a_ptxas_that_would_do(monkeypatch):
+    monkeypatch.setattr("pyptx.toolchain.locate.installed_elsewhere",
+                        lambda name: [("/new", "13.1.2"), ("/old", "12.6.77")])
     cuda = backend(version=12040)
     fake(cuda).failing["cuLibraryLoadData"] = real.CUresult.CUDA_ERROR_INVALID_IMAGE
-    with pytest.raises(LaunchError, match=r"CUDA up to 12\.4, the machine code for sm_90 was made by \w+ 13"):
+    with pytest.raises(LaunchError, match=r"CUDA up to 12\.4, the machine code for sm_90 was made by \w+ 13") as told:
         launch(cuda, scale, X, X.copy(), 2.0, 100)
+    assert "driver of CUDA 13 or later, or let PYPTX_PTXAS name a ptxas of CUDA 12: PYPTX_PTXAS=/old" in str(told.value)
+
+
+@pytest.mark.parametrize("status, known, message", [
+    ("INVALID_IMAGE", 13000, r"CUDA up to 13\.0.*\n.*a driver of CUDA 13\.\d+ or later.* a ptxas of CUDA 13\.0$"),
+    ("INVALID_IMAGE", 13090, "^loading scale on cuda:0"), ("OUT_OF_MEMORY", 13000, "^loading scale on cuda:0")])
+def test_only_a_newer_tool_is_blamed(status, known, message, monkeypatch):
+    monkeypatch.setattr("pyptx.toolchain.locate.installed_elsewhere", lambda name: [])
+    cuda = backend(version=known)
+    fake(cuda).failing["cuLibraryLoadData"] = getattr(real.CUresult, f"CUDA_ERROR_{status}")
+    with pytest.raises((LaunchError, DeviceError), match=message):
+        launch(cuda, scale, X, X.copy(), 2.0, 100)
+
+
+def test_a_kernel_is_loaded_and_its_maps_are_placed_while_a_graph_is_recorded():
+    cuda = backend()
+    x, y = (DeviceArray.of(cuda.driver, 0, np.zeros((24, 32), np.float32)) for _ in range(2))
+    fake(cuda).capturing.add(9)
+    launch(cuda, copy, x, y, TensorMap(x, (8, 32)), TensorMap(y, (8, 32)), grid=3, block=32, variant=copy.variant(M=24),
+           stream=9)
+    assert len(fake(cuda).launches) == 1 and fake(cuda).mode.name.endswith("GLOBAL"), "and the mode is put back"
+    del x, y
+    assert len(fake(cuda).memory) == 1, "the maps'"
 
 
 def test_clusters_and_shared_memory_are_asked_for():
@@ -236,6 +261,8 @@ def test_tensor_maps_are_in_device_memory_that_keeps_its_value():
 def test_maps_for_a_graph_are_copied_on_a_stream_of_their_own_and_never_reused():
     cuda = backend()
     device = cuda.driver.device(0)
+    fake(cuda).current.append(100)
+    fake(cuda).capturing.add(9)
     blobs = cuda.blobs(device)
     first = blobs.address(b"a" * 128, pinned=True)
     assert blobs.address(b"a" * 128, pinned=False) == first != blobs.address(b"b" * 128, pinned=False)
@@ -245,13 +272,18 @@ def test_maps_for_a_graph_are_copied_on_a_stream_of_their_own_and_never_reused()
 
 
 def test_old_maps_make_room_when_the_gpu_has_come_to_rest(monkeypatch):
+    """And when at least as many others were used since: the GPU may hold what lay there."""
     monkeypatch.setattr("pyptx.runtime.cuda.maps._KEPT_BLOBS", 512)
     cuda = backend()
+    fake(cuda).current.append(100)
     blobs = cuda.blobs(cuda.driver.device(0))
     kept = blobs.address(b"kept".ljust(128), pinned=True)
-    places = {blobs.address(str(k).encode().ljust(128), pinned=False) for k in range(1200)}
-    assert kept not in places and fake(cuda).names().count("cuCtxSynchronize") == 1
-    assert blobs.address(b"kept".ljust(128), pinned=False) == kept
+    places = [blobs.address(str(k).encode().ljust(128), pinned=False) for k in range(3000)]
+    assert kept not in places and blobs.address(b"kept".ljust(128), pinned=False) == kept
+    last: dict[int, int] = {}
+    since = [k - last[place] for k, place in enumerate(places) if last.setdefault(place, k) != k]
+    assert since and min(since) > 512
+    assert len(fake(cuda).memory) <= 8, "memory is bounded"
 
 
 def test_a_map_goes_by_value_where_the_kernel_takes_it_so():

@@ -1,6 +1,8 @@
 """A stand-in for `cuda.bindings.driver`: its own types, functions that record, and host memory for a GPU's.
 
-What the backend asks of a GPU can be tested without one. Kernels do not run; `launches` says what was launched.
+What the backend asks of a GPU can be tested without one. Kernels do not run; `launches` says what was launched. It is
+as strict as the driver where that is cheap: calls without a current context, calls that a capture forbids, shared
+memory and clusters that were not asked for, handles that are gone, and tensor maps of the wrong types are refused.
 """
 
 from __future__ import annotations
@@ -13,6 +15,20 @@ from typing import Any
 from cuda.bindings import driver as real
 
 OK = real.CUresult.CUDA_SUCCESS
+BARE = ("cuInit", "cuDriverGet", "cuDeviceGet", "cuDevicePrimaryCtx", "cuCtxGetCurrent", "cuCtxPush", "cuCtxPop",
+        "cuLibrary", "cuTensorMapEncode", "cuThreadExchange", "cuStreamIsCapturing")    # without a current context
+UNSAFE = ("cuMemAlloc", "cuMemFree", "cuLibraryLoadData", "cuKernelGetFunction", "cuStreamSynchronize", "cuMemcpyHtoD",
+          "cuMemcpyDtoH", "cuArray3DCreate", "cuArrayDestroy", "cuMipmappedArrayCreate")     # while a thread captures
+FREELY = 48 * 1024                                      # bytes of shared memory that a launch has without asking
+
+
+class Refused(Exception):
+    """With the status that the driver gives."""
+
+
+def refuse(when: bool, status: str) -> None:
+    if when:
+        raise Refused(getattr(real.CUresult, "CUDA_ERROR_" + status))
 
 
 class FakeDriver:
@@ -36,6 +52,9 @@ class FakeDriver:
         self.objects: dict[int, Any] = {}
         self.current: list[int] = []
         self.capturing: set[int] = set()
+        self.mode = real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+        self.events: dict[int, int | None] = {}                 # stream it was recorded on
+        self._asked: dict[tuple[int, str], int] = {}            # what functions were allowed
         self._capability, self._count, self._version, self._smem = capability, devices, version, smem
         self._function = {"MAX_THREADS_PER_BLOCK": most_threads, "NUM_REGS": registers, "SHARED_SIZE_BYTES": 0}
         self._kernels: dict[int, str] = {}
@@ -50,7 +69,14 @@ class FakeDriver:
                 self.calls.append((name, *args))
             if name in self.failing:
                 return (self.failing[name], None)
-            return (OK, *getattr(self, "_" + name)(*args))
+            if not self.current and not name.startswith(BARE):
+                return (real.CUresult.CUDA_ERROR_INVALID_CONTEXT, None)
+            if self.capturing and name in UNSAFE and self.mode.name.endswith("GLOBAL"):
+                return (real.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None)
+            try:
+                return (OK, *getattr(self, "_" + name)(*args))
+            except Refused as why:
+                return (why.args[0], None)
         function.__name__ = name
         return function
 
@@ -105,6 +131,7 @@ class FakeDriver:
     # memory ----------------------------------------------------------------------------------------------------------
 
     def _cuMemAlloc(self, size: int) -> tuple:
+        refuse(size < 1, "INVALID_VALUE")
         memory = ctypes.create_string_buffer(size + 256)
         address = -(-ctypes.addressof(memory) // 256) * 256
         self.memory[address] = memory
@@ -201,21 +228,29 @@ class FakeDriver:
                 status.CU_STREAM_CAPTURE_STATUS_NONE,)
 
     def _cuThreadExchangeStreamCaptureMode(self, mode: Any) -> tuple:
-        return (real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,)
+        before, self.mode = self.mode, mode
+        return (before,)
 
     def _cuEventCreate(self, flags: int) -> tuple:
-        return (real.CUevent(1),)
+        event = real.CUevent(1 + len(self.calls))
+        self.events[int(event)] = None
+        return (event,)
 
     def _cuEventRecord(self, event: Any, stream: Any) -> tuple:
+        refuse(int(event) not in self.events, "INVALID_HANDLE")
+        self.events[int(event)] = int(stream)
         return ()
 
     def _cuEventSynchronize(self, event: Any) -> tuple:
+        refuse(int(event) not in self.events, "INVALID_HANDLE")
         return ()
 
     def _cuEventDestroy(self, event: Any) -> tuple:
+        refuse(self.events.pop(int(event), self) is self, "INVALID_HANDLE")
         return ()
 
     def _cuEventElapsedTime(self, start: Any, end: Any) -> tuple:
+        refuse(any(self.events.get(int(event)) is None for event in (start, end)), "INVALID_HANDLE")
         return (2.5,)
 
     # kernels ---------------------------------------------------------------------------------------------------------
@@ -237,9 +272,18 @@ class FakeDriver:
         return (self._function[attribute.name.removeprefix("CU_FUNC_ATTRIBUTE_")],)
 
     def _cuFuncSetAttribute(self, function: Any, attribute: Any, value: int) -> tuple:
+        name = attribute.name.removeprefix("CU_FUNC_ATTRIBUTE_")
+        refuse(name == "MAX_DYNAMIC_SHARED_SIZE_BYTES" and value > self._smem, "INVALID_VALUE")
+        self._asked[int(function), name] = value
         return ()
 
     def _cuTensorMapEncodeTiled(self, *args: Any) -> tuple:
+        rank, address, (dims, strides, box, steps) = int(args[1]), int(args[2]), args[3:7]
+        if not all(isinstance(n, real.cuuint64_t) for n in (*dims, *strides)) or not all(
+                isinstance(n, real.cuuint32_t) for n in (*box, *steps)):
+            raise TypeError("sizes of a tensor map are cuuint64_t, those of its box cuuint32_t")
+        refuse(not 1 <= rank <= 5 or address % 16 != 0 or {rank, max(1, rank - 1)} != {
+            len(dims), len(box), len(steps), len(strides)} or len(dims) != rank, "INVALID_VALUE")
         encoded = real.CUtensorMap()
         address = int(args[2])
         encoded.opaque = [real.cuuint64_t(address), *[real.cuuint64_t(len(self.calls))] * 15]
@@ -247,6 +291,7 @@ class FakeDriver:
 
     def _cuLaunchKernelEx(self, config: Any, kernel: Any, params: int, extra: int) -> tuple:
         name = self._kernels[int(kernel)]
+        self._admit(config, int(kernel))
         sizes = self.sizes.get(name, [])
         pointers = (ctypes.c_void_p * len(sizes)).from_address(params) if sizes else ()
         attributes = {a.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_"): a.value for a in config.attrs[:config.numAttrs]}
@@ -259,3 +304,16 @@ class FakeDriver:
         with self._lock:
             self.launches.append(launch)
         return ()
+
+    def _admit(self, config: Any, kernel: int) -> None:
+        """What the driver checks of a launch."""
+        grid = config.gridDimX, config.gridDimY, config.gridDimZ
+        cluster = next(((a.value.clusterDim.x, a.value.clusterDim.y, a.value.clusterDim.z)
+                        for a in config.attrs[:config.numAttrs] if a.id.name.endswith("_CLUSTER_DIMENSION")), (1, 1, 1))
+        refuse(config.blockDimX * config.blockDimY * config.blockDimZ > self._function["MAX_THREADS_PER_BLOCK"],
+               "INVALID_VALUE")
+        refuse(config.sharedMemBytes > max(FREELY, self._asked.get((kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES"), 0)),
+               "INVALID_VALUE")
+        refuse(any(n % c for n, c in zip(grid, cluster, strict=True)), "INVALID_CLUSTER_SIZE")
+        refuse(cluster[0] * cluster[1] * cluster[2] > 8
+               and not self._asked.get((kernel, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED")), "INVALID_CLUSTER_SIZE")

@@ -22,7 +22,7 @@ class FakeGpu(FakeDriver):
         self.clock, self.flushed, self.graphs = 0.0, 0, []
         self.sizes = {"double": [8, 8]}
         self._recording: list | None = None
-        self._events: list[float] = []
+        self._times: dict[int, float] = {}
 
     def _cuDeviceGetUuid(self, device: Any) -> tuple:
         return (real.CUuuid(),)
@@ -56,16 +56,13 @@ class FakeGpu(FakeDriver):
         self.clock += self.seconds
         return ()
 
-    def _cuEventCreate(self, flags: int) -> tuple:
-        self._events.append(0.0)
-        return (real.CUevent(len(self._events)),)
-
     def _cuEventRecord(self, event: Any, stream: Any) -> tuple:
-        self._events[int(event) - 1] = self.clock
-        return ()
+        self._times[int(event)] = self.clock
+        return super()._cuEventRecord(event, stream)
 
     def _cuEventElapsedTime(self, start: Any, end: Any) -> tuple:
-        return ((self._events[int(end) - 1] - self._events[int(start) - 1]) * 1000,)
+        super()._cuEventElapsedTime(start, end)
+        return ((self._times[int(end)] - self._times[int(start)]) * 1000,)
 
     def _cuStreamBeginCapture(self, stream: Any, mode: Any) -> tuple:
         self._recording = []

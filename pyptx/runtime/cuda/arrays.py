@@ -30,7 +30,7 @@ class DeviceArray:
         self.shape, self.dtype, self.device = tuple(shape), np.dtype(dtype), device
         self.nbytes, self.address, self._driver = prod(self.shape) * self.dtype.itemsize, 0, driver
         if self.nbytes:
-            with driver.on(driver.device(device)):
+            with driver.on(driver.device(device)), driver.unrelated():
                 self.address = int(driver.call("cuMemAlloc", self.nbytes, doing=f"allocating {self.nbytes} bytes"))
             weakref.finalize(self, _free, driver, device, self.address).atexit = False
 
@@ -70,7 +70,7 @@ class DeviceArray:
 
 def _free(driver: Driver, device: int, address: int) -> None:
     try:
-        with driver.on(driver.device(device)):
+        with driver.on(driver.device(device)), driver.unrelated():
             driver.call("cuMemFree", address)
     except DeviceError:
         pass                    # a kernel's fault ended the context, and its memory with it; the launch reports it
@@ -121,8 +121,9 @@ class DeviceArrays:
         address = self.address(array)
         if not address:
             return 0                                                        # an empty array is nowhere
-        ordinal = self._driver.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-        return int(self._driver.call("cuPointerGetAttribute", ordinal, address, doing="finding the GPU of an array"))
+        what = self._driver.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        with self._driver.some_context():
+            return int(self._driver.call("cuPointerGetAttribute", what, address, doing="finding the GPU of an array"))
 
     def device(self, array: Any) -> str:
         return f"cuda:{self._ordinal(array)}"

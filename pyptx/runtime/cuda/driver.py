@@ -6,7 +6,7 @@ The driver is the module `cuda.bindings.driver`, or an object with the same func
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -15,7 +15,7 @@ from typing import Any
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.isa import targets
 
-__all__ = ["Device", "Driver", "installed", "version_text"]
+__all__ = ["Device", "Driver", "installed", "newer", "remedy", "version_text"]
 
 
 def installed() -> Any:
@@ -34,6 +34,29 @@ def installed() -> Any:
 def version_text(number: int) -> str:
     """13.1 for 13010, as the driver counts versions of CUDA."""
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def newer(made: str, known: int, *, minor: bool) -> bool:
+    """Whether a tool's version, "13.5.37", is of a newer CUDA than a driver knows.
+
+    Args:
+        minor: of a newer minor version, too. Its machine code loads as a rule.
+    """
+    numbers = [int(part) for part in made.split(".")[:2] if part.isdigit()]
+    parts = 2 if minor else 1
+    return bool(numbers) and numbers[:parts] > [known // 1000, known % 1000 // 10][:parts]
+
+
+def remedy(made: str, known: int) -> str:
+    """What would do where a driver is too old for the machine code of a tool; names a fitting ptxas of this machine."""
+    from pyptx.toolchain.locate import installed_elsewhere  # late: it looks for files
+
+    minor = not newer(made, known, minor=False)
+    parts = 2 if minor else 1
+    wanted, fitting = (".".join(text.split(".")[:parts]) for text in (made, version_text(known)))
+    fits = [path for path, version in installed_elsewhere("ptxas") if not newer(version, known, minor=minor)]
+    return (f"install a driver of CUDA {wanted} or later, or let PYPTX_PTXAS name a ptxas of CUDA {fitting}"
+            + (f": PYPTX_PTXAS={fits[0]}" if fits else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +169,10 @@ class Driver:
         """The number of the GPU whose context is current in this thread; 0 where none is."""
         return int(self.call("cuCtxGetDevice")) if int(self.call("cuCtxGetCurrent")) else 0
 
+    def some_context(self) -> AbstractContextManager[None]:
+        """For calls that want any current context: this thread's, else the first GPU's."""
+        return nullcontext() if int(self.call("cuCtxGetCurrent")) else self.on(self.device(0))
+
     @contextmanager
     def on(self, device: Device) -> Iterator[None]:
         """Make a GPU's context the current one of this thread, and the one before it current again afterwards."""
@@ -157,6 +184,18 @@ class Driver:
             yield
         finally:
             self.call("cuCtxPopCurrent")
+
+    @contextmanager
+    def unrelated(self) -> Iterator[None]:
+        """For what a graph that is recorded in this thread has nothing to do with: allocating, loading, waiting for a
+        stream of one's own. Without it the driver refuses that, and the graph is lost.
+        """
+        mode = self.call("cuThreadExchangeStreamCaptureMode",
+                         self.api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        try:
+            yield
+        finally:
+            self.call("cuThreadExchangeStreamCaptureMode", mode)
 
     def capturing(self, stream: int) -> bool:
         """Whether a stream records a graph. (The legacy stream never does, and asking it may be an error.)"""

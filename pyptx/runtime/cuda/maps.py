@@ -14,8 +14,8 @@ from pyptx.tensor_map import TensorMap
 __all__ = ["BYTES", "Blobs", "Encoder", "Placed"]
 
 BYTES = 128
-_SLAB = 512                                             # maps allocated at once: 64 KiB
-_KEPT_ENCODINGS, _KEPT_BLOBS = 4096, 1 << 16
+_APART, _SLAB = 512, 256                    # bytes from map to map, as of separate allocations; maps of a slab
+_KEPT_ENCODINGS, _KEPT_BLOBS = 4096, 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,11 @@ class Blobs:
 
     A map's memory is written once, on a stream of its own and to the end, before its address is given out; so a launch
     on any stream, in any thread and in any graph may read it. It is used again for another map only when nothing can
-    read it any more: after the GPU came to rest, and never where a graph or XLA remembers the address. Hold `lock` from
-    `address` until the launch that reads it was issued.
+    read it any more: after the GPU came to rest, and never where a graph or XLA remembers the address. Nor before as
+    many other maps were used as are kept: kernels do not fence maps that the host wrote, so what the GPU's own cache of
+    maps holds of an address must be gone. Hold `lock` from `address` until the launch that reads it was issued.
+
+    Source: CUDA Programming Guide, "Asynchronous data copies using the Tensor Memory Accelerator".
     """
 
     def __init__(self, driver: Driver, device: Device):
@@ -68,6 +71,7 @@ class Blobs:
         self._addresses: dict[bytes, int] = {}
         self._pinned: set[bytes] = set()
         self._free: list[int] = []
+        self._resting: list[int] = []
         self._stream: Any = None
         self.lock = RLock()
 
@@ -94,19 +98,15 @@ class Blobs:
         call, api = self._driver.call, self._driver.api
         if may_wait and not self._free and len(self._addresses) - len(self._pinned) >= _KEPT_BLOBS:
             call("cuCtxSynchronize")
-            for old in [blob for blob in self._addresses if blob not in self._pinned]:
-                self._free.append(self._addresses.pop(old))
-        # A graph may be recorded in this thread, which forbids other work of it unless told that it is unrelated.
-        mode = call("cuThreadExchangeStreamCaptureMode", api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
-        try:
+            old = [blob for blob in self._addresses if blob not in self._pinned]
+            self._free, self._resting = self._resting, [self._addresses.pop(blob) for blob in reversed(old)]
+        with self._driver.unrelated():
             if not self._free:
-                slab = int(call("cuMemAlloc", _SLAB * BYTES, doing="allocating memory for tensor maps"))
-                self._free.extend(slab + BYTES * k for k in reversed(range(_SLAB)))
+                slab = int(call("cuMemAlloc", _SLAB * _APART, doing="allocating memory for tensor maps"))
+                self._free.extend(slab + _APART * k for k in reversed(range(_SLAB)))
             if self._stream is None:
                 self._stream = call("cuStreamCreate", api.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
             address = self._free.pop()
             call("cuMemcpyHtoDAsync", address, encoded, BYTES, self._stream, doing="copying a tensor map")
             call("cuStreamSynchronize", self._stream, doing="copying a tensor map")
-        finally:
-            call("cuThreadExchangeStreamCaptureMode", mode)
         return address

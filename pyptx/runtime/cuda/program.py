@@ -11,7 +11,7 @@ from pyptx.compiled import Compiled
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.ir.nodes import Module, VarDecl
 from pyptx.isa import targets
-from pyptx.runtime.cuda.driver import Device, Driver, version_text
+from pyptx.runtime.cuda.driver import Device, Driver, newer, remedy, version_text
 from pyptx.runtime.plan import LaunchPlan
 from pyptx.sim.memory.args import layout
 from pyptx.sim.memory.objects import REFERENCES, references_end
@@ -132,23 +132,25 @@ class Program:
             compiled = self._assemble(target)
             self._libraries[target] = compiled, self._library(compiled, device)
         compiled, library = self._libraries[target]
-        kernel = self._driver.call("cuLibraryGetKernel", library, self.entry.encode(), doing=f"finding {self.entry}")
-        function = self._driver.call("cuKernelGetFunction", kernel, doing=f"loading {self.entry} on {device}")
+        with self._driver.unrelated():
+            kernel = self._driver.call("cuLibraryGetKernel", library, self.entry.encode(),
+                                       doing=f"finding {self.entry}")
+            function = self._driver.call("cuKernelGetFunction", kernel, doing=f"loading {self.entry} on {device}")
         return Loaded(device, compiled, self.entry, kernel, function, self._driver)
 
     def _library(self, compiled: Compiled, device: Device) -> Any:
         try:
-            return self._driver.call("cuLibraryLoadData", compiled.cubin, [], [], 0, [], [], 0,
-                                     doing=f"loading {self.entry} on {device}")
+            with self._driver.unrelated():
+                return self._driver.call("cuLibraryLoadData", compiled.cubin, [], [], 0, [], [], 0,
+                                         doing=f"loading {self.entry} on {device}")
         except DeviceError as refused:
-            made = compiled.tool.partition(" ")[2]
-            if int(made.partition(".")[0] or 0) * 1000 <= self._driver.version and refused.code not in _TOO_OLD:
+            maker, _, made = compiled.tool.partition(" ")
+            if not newer(made, self._driver.version, minor=refused.code in _TOO_OLD):
                 raise
             raise LaunchError(
                 f"{refused.message}. The driver knows CUDA up to {version_text(self._driver.version)}, the machine "
-                f"code for {compiled.target} was made by {compiled.tool}",
-                hint=f"install a driver of CUDA {made.partition('.')[0]} or later, or let PYPTX_PTXAS name a ptxas of "
-                     f"CUDA {self._driver.version // 1000}") from None
+                f"code for {compiled.target} was made by {maker} {made}",
+                hint=remedy(made, self._driver.version)) from None
 
 
 _TOO_OLD = (200, 209, 218, 222)         # INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyptx.errors import DeviceError, LaunchError
-from pyptx.runtime.cuda.driver import Driver, version_text
+from pyptx.runtime.cuda.driver import Driver, newer, remedy, version_text
 
 __all__ = ["survey"]
 
@@ -25,10 +25,10 @@ def survey(api: Any = None, *, assembler: str | None = None) -> Iterator[tuple[s
         what = "the package cuda-python" if "cuda-python" in missing.message else "an NVIDIA GPU and its driver"
         yield "driver", False, f"none ({missing.message})", f"install {what}"
         return
-    release = (assembler or "").rpartition(" ")[2].partition(".")[0]
-    if release.isdigit() and known < 1000 * int(release):
-        yield "driver", False, f"CUDA {version_text(known)}, too old for machine code of {assembler}", (
-            f"install a driver of CUDA {release} or later, or let PYPTX_PTXAS name a ptxas of CUDA {known // 1000}")
+    release = (assembler or "").rpartition(" ")[2]
+    if newer(release, known, minor=False):
+        yield "driver", False, f"CUDA {version_text(known)}, too old for machine code of {assembler}", remedy(release,
+                                                                                                           known)
     else:
         yield "driver", True, f"CUDA {version_text(known)}", None
     if not count:

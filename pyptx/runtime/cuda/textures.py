@@ -255,7 +255,7 @@ def _free(driver: Driver, device: Device, surface: bool, handle: int, mipmapped:
           memory: int) -> None:
     """Give an object and its memory back, once the GPU has done with them."""
     try:
-        with driver.on(device):
+        with driver.on(device), driver.unrelated():
             driver.call("cuCtxSynchronize")
             driver.call("cuSurfObjectDestroy" if surface else "cuTexObjectDestroy",
                         (driver.api.CUsurfObject if surface else driver.api.CUtexObject)(handle))
