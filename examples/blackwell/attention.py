@@ -16,15 +16,17 @@ of a ninth warp copies, one of a tenth starts the products. Techniques, and wher
   EVERY pairs of exponentials one is computed by multiply-adds ("FlashAttention-4"; exponentials.py).
 - exp as 2 to the power of scaled differences; masks only in blocks that need one; the longest rows of blocks first.
 
-A block of 80 scores costs a warp 61 ex2, 40 max of three, 70 multiply-adds and 70 additions of pairs, and 40 roundings
-to pairs; all in all 378 instructions.
+A block has 128 keys where D is 64, 80 where it is 128. One of 80 scores costs a warp 61 ex2, 40 max of three, 70
+multiply-adds and 70 additions of pairs, and 40 roundings to pairs; all in all 378 instructions.
 
-Cost with D = 128: 156 registers a thread, 184 KiB of shared memory, all of tensor memory: one CTA on an SM.
+Cost with D = 128: 168 registers a thread at launch, then 56 and 224; 184 KiB of shared memory, all of tensor memory:
+one CTA on an SM.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from examples.blackwell.exponentials import Pairs
 from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
@@ -32,7 +34,7 @@ from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, scale_of, visible
 from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
 from examples.vectors import rounded
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, TensorMap, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
@@ -40,19 +42,21 @@ from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 TILES = 2                       # of a CTA, of ROWS queries each
 BM = TILES * ROWS
 COPIES, MULTIPLIES = 32 * 8, 32 * 9                     # threads with a role of their own
-THREADS = 32 * 10
+THREADS = 32 * 12               # registers go from one warpgroup to others
+AT_LAUNCH, REGISTERS = 168, (56, 224)                   # of a thread; of one without a softmax, and of one with
 COLUMNS = 512                   # of tensor memory
 PART = 32                       # columns of results that a thread reads at a time
 SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
 SPACE = {"BN": (32, 48, 64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "EVERY": (0, 2, 3, 4, 8)}     # values worth trying
 
 
-def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
+def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
     """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
     """
     (S, D), T = q.shape[2:], k.shape[2]
+    BN = most_keys(D) if BN is None else BN
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * scale_of("attention", D, SCALE)
     q_bytes, block_bytes = ROWS * D * 2, BN * D * 2
@@ -69,9 +73,11 @@ def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
     warp, lane = tid >> 5, tid & 31
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
     row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
-    blocks = reg.scalar(s32, -(-T // BN))
-    if CAUSAL:
-        blocks = ((row + (BM + BN - 1)) // BN).min(blocks)
+
+    def count_blocks() -> Reg:
+        """Blocks of keys that the last query sees; each role counts for itself, or ptxas spills the number."""
+        most = -(-T // BN)
+        return ((row + (BM + BN - 1)) // BN).min(most) if CAUSAL else reg.scalar(s32, most)
 
     with ptx.if_(warp == 0):
         ptx.tcgen05.alloc(slot, COLUMNS)
@@ -88,79 +94,86 @@ def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
     memory = smem.load(b32, slot)
     of_keys, of_values = ptx.pipeline(STAGES), ptx.pipeline(STAGES)
 
-    with ptx.if_(tid == COPIES):
-        q_filled[0].arrive_expect_tx(TILES * q_bytes)
-        for tile in range(TILES):
-            for d in range(0, D, BOX):
-                ptx.cp.async_bulk.tensor_4d(dst=q_start + (tile * q_bytes + d * ROWS * 2), src=q.tma_desc(),
-                                            coord=(d, row + tile * ROWS, head, batch), mbar=q_filled[0])
-        for block in ptx.range_(0, blocks):
-            stage, phase = of_keys.advance()
-            for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
-                freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
-                ready = filled.at(stage)
-                ready.arrive_expect_tx(block_bytes)
-                for d in range(0, D, BOX):
-                    ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
-                                                src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
-
-    with ptx.if_(tid == MULTIPLIES):
-        kinds = [reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=ROWS, n=n, ab_dtype=q.dtype, b_major=major))
-                 for n, major in ((BN, "K"), (D, "MN"))]
-        from_q, from_k = (ptx.tcgen05.descriptor(start, stride_bytes=1024) for start in (q_start, k_start))
-        from_v = ptx.tcgen05.descriptor(v_start, stride_bytes=1024, leading_bytes=BN * LINE)
-
-        def next_keys() -> Reg:
-            """Wait for the next block of keys; its stage."""
-            stage, phase = of_keys.advance()
-            k_filled.at(stage).wait(phase)
-            ptx.tcgen05.fence_after_thread_sync()
-            return stage
-
-        def start_scores(tile: int, stage: Reg) -> None:
-            this_k = from_k + stage * (block_bytes // 16)
-            for d in range(0, D, MMA_K):
-                q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (ROWS, BN))
-                ptx.tcgen05.mma(memory + tile * of_tile, from_q + (tile * q_bytes + q_offset) // 16,
-                                this_k + k_offset // 16, kinds[0], pred_operand=d > 0)
-            ptx.tcgen05.commit(scored[tile])
-
-        def next_values() -> tuple[Reg, Reg]:
-            """Wait for the next block of values; its stage, and the descriptor."""
-            stage, phase = of_values.advance()
-            v_filled.at(stage).wait(phase)
-            return stage, from_v + stage * (block_bytes // 16)
-
-        def add(tile: int, block: Reg, this_v: Reg) -> None:
-            """Start adding the product of a tile's weights, once they are there, and a block of values."""
-            weighed[tile].wait(block & 1)
-            ptx.tcgen05.fence_after_thread_sync()
-            for key in range(0, BN, MMA_K):
-                ptx.tcgen05.mma(memory + (TILES * of_tile + tile * D), memory + (tile * of_tile + BN + key // 2),
-                                this_v + key * LINE // 16, kinds[1], a_is_tmem=True,
-                                pred_operand=True if key else block != 0)
-            ptx.tcgen05.commit(added[tile])
-
-        q_filled[0].wait(0)
-        stage = next_keys()
-        for tile in range(TILES):
-            start_scores(tile, stage)
-        ptx.tcgen05.commit(k_freed.at(stage))
-        for block in ptx.range_(0, blocks - 1):
-            stage, (v_stage, this_v) = next_keys(), next_values()
+    with ptx.if_(warp >= 8):
+        ptx.setmaxnreg_dec(REGISTERS[0])
+        with ptx.if_(tid == COPIES):
+            blocks = count_blocks()
+            q_filled[0].arrive_expect_tx(TILES * q_bytes)
             for tile in range(TILES):
-                taken[tile].wait(block & 1)             # the next scores, while weights are made of these
-                ptx.tcgen05.fence_after_thread_sync()
-                start_scores(tile, stage)
-                if tile == TILES - 1:
-                    ptx.tcgen05.commit(k_freed.at(stage))
-                add(tile, block, this_v)
-            ptx.tcgen05.commit(v_freed.at(v_stage))
-        _, this_v = next_values()
-        for tile in range(TILES):
-            add(tile, blocks - 1, this_v)
+                for d in range(0, D, BOX):
+                    ptx.cp.async_bulk.tensor_4d(dst=q_start + (tile * q_bytes + d * ROWS * 2), src=q.tma_desc(),
+                                                coord=(d, row + tile * ROWS, head, batch), mbar=q_filled[0])
+            for block in ptx.range_(0, blocks):
+                stage, phase = of_keys.advance()
+                for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
+                    freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
+                    ready = filled.at(stage)
+                    ready.arrive_expect_tx(block_bytes)
+                    for d in range(0, D, BOX):
+                        ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
+                                                    src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
 
-    with ptx.if_(warp < 8):
+        with ptx.if_(tid == MULTIPLIES):
+            blocks = count_blocks()
+            kinds = [reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=ROWS, n=n, ab_dtype=q.dtype,
+                                                                             b_major=major))
+                     for n, major in ((BN, "K"), (D, "MN"))]
+            from_q, from_k = (ptx.tcgen05.descriptor(start, stride_bytes=1024) for start in (q_start, k_start))
+            from_v = ptx.tcgen05.descriptor(v_start, stride_bytes=1024, leading_bytes=BN * LINE)
+
+            def next_keys() -> Reg:
+                """Wait for the next block of keys; its stage."""
+                stage, phase = of_keys.advance()
+                k_filled.at(stage).wait(phase)
+                ptx.tcgen05.fence_after_thread_sync()
+                return stage
+
+            def start_scores(tile: int, stage: Reg) -> None:
+                this_k = from_k + stage * (block_bytes // 16)
+                for d in range(0, D, MMA_K):
+                    q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (ROWS, BN))
+                    ptx.tcgen05.mma(memory + tile * of_tile, from_q + (tile * q_bytes + q_offset) // 16,
+                                    this_k + k_offset // 16, kinds[0], pred_operand=d > 0)
+                ptx.tcgen05.commit(scored[tile])
+
+            def next_values() -> tuple[Reg, Reg]:
+                """Wait for the next block of values; its stage, and the descriptor."""
+                stage, phase = of_values.advance()
+                v_filled.at(stage).wait(phase)
+                return stage, from_v + stage * (block_bytes // 16)
+
+            def add(tile: int, block: Reg, this_v: Reg) -> None:
+                """Start adding the product of a tile's weights, once they are there, and a block of values."""
+                weighed[tile].wait(block & 1)
+                ptx.tcgen05.fence_after_thread_sync()
+                for key in range(0, BN, MMA_K):
+                    ptx.tcgen05.mma(memory + (TILES * of_tile + tile * D), memory + (tile * of_tile + BN + key // 2),
+                                    this_v + key * LINE // 16, kinds[1], a_is_tmem=True,
+                                    pred_operand=True if key else block != 0)
+                ptx.tcgen05.commit(added[tile])
+
+            q_filled[0].wait(0)
+            stage = next_keys()
+            for tile in range(TILES):
+                start_scores(tile, stage)
+            ptx.tcgen05.commit(k_freed.at(stage))
+            for block in ptx.range_(0, blocks - 1):
+                stage, (v_stage, this_v) = next_keys(), next_values()
+                for tile in range(TILES):
+                    taken[tile].wait(block & 1)             # the next scores, while weights are made of these
+                    ptx.tcgen05.fence_after_thread_sync()
+                    start_scores(tile, stage)
+                    if tile == TILES - 1:
+                        ptx.tcgen05.commit(k_freed.at(stage))
+                    add(tile, block, this_v)
+                ptx.tcgen05.commit(v_freed.at(v_stage))
+            _, this_v = next_values()
+            for tile in range(TILES):
+                add(tile, blocks - 1, this_v)
+
+    with ptx.else_():
+        ptx.setmaxnreg_inc(REGISTERS[1])
+        blocks = count_blocks()
         tile = tid >> 7
         lanes = memory + ((warp & 3) << 21)             # the lane is in the upper half of an address
         scores_at = lanes + tile * of_tile
@@ -257,22 +270,34 @@ def forward(q, k, v, o, *, BN=80, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
         ptx.tcgen05.dealloc(memory, COLUMNS)
 
 
+def most_keys(D: int) -> int:
+    """Of a block: what results leave of a tile's columns, scores and weights share."""
+    return (COLUMNS // TILES - D) * 2 // 3 // 16 * 16
+
+
+def keys_map(keys: Any, BN: int | None = None) -> TensorMap:
+    """Of keys or values: boxes of a block's rows."""
+    return TensorMap(keys, (1, 1, most_keys(keys.shape[3]) if BN is None else BN, BOX), swizzle="128B")
+
+
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
     """Raise ValueError for sizes that the tiling does not take."""
     check_heads("attention", S, T, D, causal)
-    if BN % 16 or not 0 < BN <= (COLUMNS // TILES - D) * 2 // 3:
-        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {128 if D == 64 else 80}: scores, "
-                         "weights and results share tensor memory")
+    if BN % 16 or not 0 < BN <= most_keys(D):
+        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {most_keys(D)}: scores, weights and "
+                         "results share tensor memory")
     check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
 def attention_of(dtype: PtxType) -> Kernel:
     """The kernel for arrays of `dtype` (bf16 or f16)."""
-    def tile(length: str, rows: int | str) -> Tile:
-        return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
-    return kernel(forward, name="attention", arch="sm_100a",
-                  in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")], out_specs=[tile("S", 32)],
-                  grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    def queries(rows: int) -> Tile:
+        return Tile("B", "H", "S", "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
+    keys = Tile("B", "H", "T", "D", dtype, tensor_map=keys_map)
+    return kernel(forward, name="attention", arch="sm_100a", in_specs=[queries(ROWS), keys, keys],
+                  out_specs=[queries(32)],
+                  grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1),
+                  raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))])
 
 
 attention = attention_of(bf16)
