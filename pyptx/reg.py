@@ -164,6 +164,7 @@ class PipeRef:
 
     @property
     def why_no_guard(self) -> str:
+        """What `pred=` and `ptx.if_` add where they refuse it."""
         return f"; that is a pair of destinations, as PTX writes it, and the or of predicates is {_OR}"
 
     def __and__(self, other: Any) -> Reg:

@@ -46,6 +46,8 @@ class Tile:
             view of the array): `lambda array, BM, PAD: TensorMap(array, ...)`. After the array it takes the sizes and
             template parameters it names.
 
+        zeroed: a new array for this output is all zeros before the kernel runs, which may add to it (`red`, `atom`); of
+            other outputs it must write every element. Arrays given as `out=` stay as they are.
         align: bytes of which the array's address is a multiple, as accesses of several numbers at a time need it; a
             launch on a GPU refuses others by name. (The pointer is declared `.ptr .global .align`.)
 
@@ -72,11 +74,12 @@ class Tile:
     tma_whole: bool
     tensor_map: Callable[..., Any] | None
     align: int | None
+    zeroed: bool
 
     def __init__(self, *items: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: Layout = Layout.ROW,
                  tma_box: tuple[int | str, ...] | None = None, tma_rank: int = 2, tma_padding: bool = False,
                  tma_whole: bool = False, tensor_map: Callable[..., Any] | None = None,
-                 align: int | None = None):
+                 align: int | None = None, zeroed: bool = False):
         shape: list[int | str] = []
         for item in items:
             if isinstance(item, PtxType):
@@ -99,7 +102,8 @@ class Tile:
             raise ValueError(f"Tile: align={align} is no power of two")
         values = {"shape": tuple(shape), "dtype": dtype, "layout": layout,
                   "tma_box": tuple(tma_box) if tma_box is not None else None, "tma_rank": tma_rank,
-                  "tma_padding": tma_padding, "tma_whole": tma_whole, "tensor_map": tensor_map, "align": align}
+                  "tma_padding": tma_padding, "tma_whole": tma_whole, "tensor_map": tensor_map, "align": align,
+                  "zeroed": zeroed}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -110,9 +110,11 @@ def _after(seen: Sighting) -> Explained:
 
 
 def _uninitialised(seen: Sighting) -> Explained:
+    adds = seen.after.how == "updates" and seen.space == "global"
     return Explained("uninitialised-memory", f"{_up(_name(seen.after, 'after'))} {seen.after.how} {{where}}, which "
                      "nobody has written.",
-                     "write it first; what hangs over the edge of an array has to be filled, too",
+                     "write it first; what hangs over the edge of an array has to be filled, too"
+                     + "; of an output that the kernel adds to: Tile(..., zeroed=True), or zeros as out=" * adds,
                      (seen.after.how,))
 
 

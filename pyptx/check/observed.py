@@ -90,7 +90,7 @@ def _unwritten_result(program: Program, seen: Sighting, schedules: tuple[str, ..
         message = (f"The kernel does not write {where} and what follows of its result: {-(-seen.count // item):,} of "
                    f"{size // item:,} elements are left as they were, which is nothing certain for a new array.")
         fix = ("write every element: look at the grid, the bounds of the last tile and the index; where the rest is to "
-               "stay, pass the array as out=")
+               "stay, pass the array as out=, where it is zero, Tile(..., zeroed=True)")
     return Finding("unwritten-result", "error", message, fix, (), name, index, schedules)
 
 

@@ -74,20 +74,28 @@ class JaxArrays:
             raise LaunchError(f"{found.name}: kernels cannot run on GPU arrays of JAX here: {shim_load_error()}")
         handle = handle_of(kernel, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
                            [(r.shape, np.dtype(r.dtype)) for r in results], env)
-        call = _call(handle, tuple((r.shape, r.dtype) for r in results))
+        zeroed = tuple(k for k, spec in enumerate(found.out_specs) if spec.zeroed)
+        call = _call(handle, len(inputs), tuple((r.shape, r.dtype) for r in results), zeroed)
         outputs = (call.__wrapped__ if any(isinstance(x, jax.core.Tracer) for x in inputs) else call)(*inputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> Any:
         raise LaunchError("JAX arrays cannot be written to; call the kernel, which gives new arrays")
 
 
 @cache
-def _call(handle: int, results: tuple[tuple[tuple[int, ...], Any], ...]) -> Callable[..., Sequence[Any]]:
-    """The foreign function call of a handle, jitted: an eager call is then compiled once."""
+def _call(handle: int, inputs: int, results: tuple[tuple[tuple[int, ...], Any], ...],
+          zeroed: tuple[int, ...]) -> Callable[..., Sequence[Any]]:
+    """The foreign function call of a handle, jitted: an eager call is then compiled once.
+
+    Results that begin as zeros, those of the numbers `zeroed`, are arguments behind the inputs, in whose memory XLA
+    puts them.
+    """
     shapes = [jax.ShapeDtypeStruct(*result) for result in results]
-    launch = jax.ffi.ffi_call(TARGET, shapes, has_side_effect=False, vmap_method="sequential")
-    return jax.jit(lambda *inputs: launch(*inputs, cubin_handle=np.int64(handle)))
+    launch = jax.ffi.ffi_call(TARGET, shapes, has_side_effect=False, vmap_method="sequential",
+                              input_output_aliases={inputs + k: result for k, result in enumerate(zeroed)})
+    return jax.jit(lambda *given: launch(*given, *(jax.numpy.zeros(*results[k]) for k in zeroed),
+                                         cubin_handle=np.int64(handle)))
 
 
 def _result_dtype(kernel: str, name: str) -> np.dtype:

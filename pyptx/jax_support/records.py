@@ -63,8 +63,9 @@ class _Recorder:
                 kind, index = BUFFER, arg.index
             slots[k] = Slot(kind, index, slot.offset, slot.size)
         values, name = bytes(block), program.entry.encode()
-        record = Record(int(loaded.kernel), plan.grid, plan.block, plan.cluster, plan.smem_bytes, len(args),
-                        sum(isinstance(arg, StandIn) for arg in args), len(self.maps), len(block), slots, values, name)
+        arrays = max(arg.index + 1 for arg in args if isinstance(arg, StandIn))
+        record = Record(int(loaded.kernel), plan.grid, plan.block, plan.cluster, plan.smem_bytes, len(args), arrays,
+                        len(self.maps), len(block), slots, values, name)
         record.owned = slots, values, name                      # what it points to
         self.record = record
         return LaunchResult(self.name, None)
@@ -85,10 +86,10 @@ class Records:
     def prepare(self, handle: int, device: int) -> Record:
         """The record of a launch on a GPU."""
         call, recorder = self._call_of(handle), _Recorder(self._cuda, device)
-        buffers = [StandIn(k, shape, np.dtype(dtype))
-                   for k, (shape, dtype) in enumerate((*call.inputs, *call.outputs))]
-        count = len(call.inputs)
-        inputs, outputs = buffers[:count], buffers[count:]
+        zeros = [array for array, spec in zip(call.outputs, call.kernel.out_specs, strict=True) if spec.zeroed]
+        buffers = [StandIn(k, shape, np.dtype(dtype))           # zeros lie where the outputs do
+                   for k, (shape, dtype) in enumerate((*call.inputs, *zeros, *call.outputs))]
+        inputs, outputs = buffers[:len(call.inputs)], buffers[-len(call.outputs):]
         call.kernel.run(Runtime(recorder, arrays_of(buffers[0])), inputs, outputs, call.params)
         self._maps[handle, device] = recorder.maps
         return recorder.record

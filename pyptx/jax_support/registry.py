@@ -110,7 +110,7 @@ def _shim() -> tuple[Shim | None, str | None]:
 
 def _run(frame: ffi.CallFrame) -> None:
     call = call_of(ffi.scalar_attribute(frame, "cubin_handle"))
-    inputs = list(ffi.arrays(frame.args, writeable=False))
+    inputs = list(ffi.arrays(frame.args, writeable=False))[:len(call.inputs)]
     outputs = list(ffi.arrays(frame.rets, writeable=True))
     call.kernel.run(runtime_for(inputs, "sim"), inputs, outputs, call.params)
 

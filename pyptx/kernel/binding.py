@@ -202,7 +202,7 @@ class Binding:
         """Arrays for the results: new ones, or those of `out=`, checked."""
         shapes = [spec.resolve_shape(env) for spec in self.out_specs]
         if out is None:
-            return [runtime.arrays.empty(shape, spec.dtype.name, inputs)
+            return [runtime.arrays.empty(shape, spec.dtype.name, inputs, spec.zeroed)
                     for shape, spec in zip(shapes, self.out_specs, strict=True)]
         given = list(out) if isinstance(out, tuple | list) else [out]
         if len(given) != len(shapes):

@@ -77,7 +77,8 @@ class Calls:
             return
         if len(self.found) >= _KEPT:
             self.found.clear()
-        results = [(tuple(array.shape), spec.dtype.name) for array, spec in zip(outputs, kernel.out_specs, strict=True)]
+        results = [(tuple(array.shape), spec.dtype.name, spec.zeroed)
+                   for array, spec in zip(outputs, kernel.out_specs, strict=True)]
         named = [(place, name) for place, name in enumerate(binding.raw) if name in raw]
         self.found[key] = Repeat(kernel, variant, runtime.arrays, launch, results, values, named)
 
@@ -104,7 +105,7 @@ class Repeat:
                 values[place] = params[name]
         if out is None:
             empty = self._arrays.empty
-            outputs = [empty(shape, name, inputs) for shape, name in self._results]
+            outputs = [empty(shape, name, inputs, zeroed) for shape, name, zeroed in self._results]
         else:
             outputs = list(out) if isinstance(out, tuple | list) else [out]
         done = self._launch((*inputs, *outputs), values, out is not None)

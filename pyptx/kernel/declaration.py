@@ -59,6 +59,8 @@ class Declaration:
         if len(self.specs) > len(self.tensors):
             raise TypeError(f"kernel {self.name}: {len(self.specs)} specs for {len(self.tensors)} positional "
                             "parameters")
+        if inputs := [name for name, spec in zip(self.tensors, self.in_specs, strict=False) if spec.zeroed]:
+            raise TypeError(f"kernel {self.name}: {inputs[0]} is an input; zeroed=True is for outputs")
 
     @cached_property
     def tensors(self) -> tuple[str, ...]:

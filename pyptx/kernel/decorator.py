@@ -238,7 +238,8 @@ class Kernel(Traced):
         params, seed = self.binding.with_seed(params, seed)
         own, others = self.binding.own(params)
         variant, plan, args = self.bind(*arrays, out=out, **own)
-        results = self.declared.tensors[len(self.in_specs):] if out is None else ()
+        outputs = zip(self.declared.tensors[len(self.in_specs):], self.out_specs, strict=False)
+        results = [name for name, spec in outputs if not spec.zeroed] if out is None else ()
         return variant.check(plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
                              schedules=schedules, random=random, seed=seed, settings={**options(), **others},
                              results=results)

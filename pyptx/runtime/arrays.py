@@ -53,8 +53,8 @@ class Arrays(Protocol):
     def kind(self, array: Any) -> Hashable | None:
         """All of an array but its address that a call is checked for and bound by; None where that is not known."""
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
-        """A new array, where the others are, of the PTX type of that name."""
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> Any:
+        """A new array, where the others are, of the PTX type of that name; all zeros or with nothing certain in it."""
 
     def writeable(self, array: Any) -> bool:
         """Whether a kernel may write to it."""

@@ -38,8 +38,10 @@ class NumpyArrays:
         if array.dtype.byteorder == ">":
             raise LaunchError(f"{what} is big-endian; pass x.astype(x.dtype.newbyteorder('='))")
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> np.ndarray:
-        """A new array filled with 0xFF bytes (NaN, -1), so that what a kernel forgets to write shows."""
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> np.ndarray:
+        """A new array; not zeroed it is full of 0xFF bytes (NaN, -1), so that what a kernel forgets to write shows."""
+        if zeroed:
+            return np.zeros(shape, numpy_dtype(dtype_name))
         array = np.empty(shape, numpy_dtype(dtype_name))
         array.reshape(-1).view(np.uint8).fill(0xFF)
         return array

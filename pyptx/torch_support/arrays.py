@@ -42,12 +42,15 @@ class TorchArrays:
         if array.is_conj() or array.is_neg():
             raise LaunchError(f"{what} is a lazy conjugate or negation; pass x.resolve_conj().resolve_neg()")
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[torch.Tensor]) -> torch.Tensor:
-        """A new tensor on the device of the first input; on the CPU filled with 0xFF bytes (NaN, -1), so that what a
-        kernel forgets to write shows.
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[torch.Tensor],
+              zeroed: bool = False) -> torch.Tensor:
+        """A new tensor on the device of the first input; not zeroed it is on the CPU filled with 0xFF bytes (NaN, -1),
+        so that what a kernel forgets to write shows.
         """
         tensor = _empty(shape, dtype_name, like)
-        if not tensor.is_cuda:
+        if zeroed:
+            tensor.view(-1).view(torch.uint8).zero_()
+        elif not tensor.is_cuda:
             tensor.view(-1).view(torch.uint8).fill_(0xFF)
         return tensor
 

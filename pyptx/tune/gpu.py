@@ -91,9 +91,9 @@ class Gpu:
         for array, host in zip(self._inputs, self._hosts, strict=True):     # an earlier one may have written to them
             array.set(host)
         outputs = self._outputs_of(job)
-        for part in outputs:
+        for part, output in zip(outputs, job.outputs, strict=True):
             self._fill(part.whole.address, _GUARD, part.whole.nbytes)
-            self._fill(part.address, _UNWRITTEN, part.nbytes)
+            self._fill(part.address, 0 if output.zeroed else _UNWRITTEN, part.nbytes)
         self._launch(job)
         self._wait(f"running {job.entry}")
         found = []

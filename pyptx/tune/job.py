@@ -25,10 +25,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Shape and type of an array."""
+    """Shape and type of an array, and whether it is all zeros before the kernel runs."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
+    zeroed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,8 @@ class Job:
         Raises:
             LaunchError: a tensor map of memory that is no argument.
         """
-        arrays = [launch.args[at] for at in (*launch.inputs, *launch.outputs)]
+        at = (*launch.inputs, *launch.outputs)
+        arrays = [launch.args[k] for k in at]
         places = {id(array): Place(i) for i, array in enumerate(arrays)}
 
         def plain(arg: Any) -> Any:
@@ -76,7 +78,8 @@ class Job:
         plan, variant = launch.plan, launch.variant
         return cls(key, variant.emitted.text, variant.entry.name, target or variant.module.target.targets[0], plan.grid,
                    plan.block, plan.cluster, plan.smem_bytes, tuple(map(plain, launch.args)),
-                   tuple(Array(tuple(array.shape), array.dtype) for array in arrays), len(launch.inputs), options)
+                   tuple(Array(tuple(array.shape), array.dtype, k in launch.zeroed)
+                         for k, array in zip(at, arrays, strict=True)), len(launch.inputs), options)
 
     @property
     def outputs(self) -> tuple[Array, ...]:

@@ -28,6 +28,7 @@ class Launch:
     Attributes:
         args: in parameter order: arrays, numbers, tensor maps.
         inputs, outputs: places in `args` of the arrays a call takes and gives.
+        zeroed: those of outputs that begin as zeros.
     """
 
     variant: Variant
@@ -35,6 +36,7 @@ class Launch:
     args: tuple[Any, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    zeroed: tuple[int, ...] = ()
 
     def identity(self) -> str:
         """What tells it from launches of the same machine code: sizes, numbers, tensor maps."""
@@ -149,8 +151,9 @@ class Problem:
         kernel = self.kernel.forgetful()                # traced texts and trees of a sweep are not kept with the kernel
         variant, plan, args = kernel.bind(*inputs, out=self._outputs(config),
                                           **{**self._sizes_of_outputs(), **self._values(config)})
-        first, written = len(inputs), len(self.kernel.out_specs)
-        return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + written)))
+        first, specs = len(inputs), self.kernel.out_specs
+        return Launch(variant, plan, tuple(args), tuple(range(first)), tuple(range(first, first + len(specs))),
+                      tuple(first + k for k, spec in enumerate(specs) if spec.zeroed))
 
     def _blank(self) -> tuple[np.ndarray, ...]:
         return tuple(np.zeros(shape, numpy_dtype(spec.dtype.name))          # zeros take no memory until written

@@ -67,7 +67,7 @@ class Worker:
         outputs = []
         for output in job.outputs:
             array = np.empty(output.shape, output.dtype)
-            array.reshape(-1).view(np.uint8).fill(0xFF)         # NaN, -1: what is never written shows
+            array.reshape(-1).view(np.uint8).fill(0 if output.zeroed else 0xFF)     # NaN, -1 show
             outputs.append(array)
         sim.launch(program, job.grid, job.block, job.arguments([*copies, *outputs]), cluster=job.cluster,
                    smem_bytes=job.smem_bytes, **settings)

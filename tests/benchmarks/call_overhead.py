@@ -47,7 +47,7 @@ def pose_as_gpu() -> None:
 
         kind = staticmethod(torch_arrays._kind)
 
-        def empty(self, shape, dtype_name, like):
+        def empty(self, shape, dtype_name, like, zeroed=False):
             return torch_arrays._empty(shape, dtype_name, like)
 
     torch_arrays.ARRAYS = Posing()

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from runtime.kernels import double_bf16, past_the_end, product, scale
+from runtime.kernels import counts, double_bf16, past_the_end, product, scale
 from support.processes import PACKAGE_PARENT, python
 
 from pyptx.errors import LaunchError
@@ -33,6 +33,14 @@ def test_several_outputs():
     a, b = (jnp.asarray(np.random.default_rng(k).normal(size=(3, 100)), jnp.float32) for k in range(2))
     both, total = jax.jit(product)(a, b)
     assert (both == a * b).all() and (total == a + b).all()
+
+
+def test_outputs_that_a_kernel_adds_to_are_zeros_first():
+    x = jnp.arange(300, dtype=jnp.uint32) % 8
+    compiled = jax.jit(lambda x: counts(x))
+    for f in (counts, compiled, compiled):
+        assert (f(x) == jnp.bincount(x, length=8)).all()
+    assert (jax.vmap(compiled)(jnp.stack([x, 7 - x]))[1] == jnp.bincount(7 - x, length=8)).all()
 
 
 def test_bfloat16():

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from runtime.kernels import product, scale
+from runtime.kernels import counts, product, scale
 from runtime.test_maps import copy
 from support.fake_cuda import FakeDriver, real
 
 from pyptx.errors import MissingToolError
-from pyptx.jax_support import compile_ptx_to_cubin, registry, shim
+from pyptx.jax_support import arrays, compile_ptx_to_cubin, registry, shim
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Records
 from pyptx.runtime.cuda import Cuda
@@ -99,6 +99,16 @@ def test_several_outputs_follow_the_inputs():
     jax.block_until_ready(f(a, a + 1))
     ((grid, *_, values),) = recorded.launches
     assert grid == (3, 1, 1) and len({*values}) == 4
+
+
+def test_an_output_of_zeros_lies_where_the_zeros_do(monkeypatch):
+    recorded, name = Recorded([8] * 2), f"{NAME}_{next(_registered)}"
+    jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
+    monkeypatch.setattr(arrays, "TARGET", name)
+    x = jnp.arange(100, dtype=jnp.uint32)
+    assert (counts(x) == 0).all()                       # the handler has only recorded the launch
+    ((*_, values),) = recorded.launches
+    assert len({*values}) == 2
 
 
 def test_tensor_maps_are_encoded_once_for_each_set_of_buffers():

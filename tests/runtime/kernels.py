@@ -3,7 +3,7 @@
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.types import bf16, f32, u32
 
-__all__ = ["double_bf16", "past_the_end", "product", "scale"]
+__all__ = ["counts", "double_bf16", "past_the_end", "product", "scale"]
 
 
 @kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
@@ -63,3 +63,15 @@ def past_the_end(x, y):
 def _thread(block: int):
     """The number of the thread in the grid."""
     return reg.from_(ptx.special.ctaid.x(), u32) * block + reg.from_(ptx.special.tid.x(), u32)
+
+
+@kernel(arch="sm_80", in_specs=[Tile("N", u32)], out_specs=[Tile(8, u32, zeroed=True)],
+        grid=lambda N, PER: -(-N // (64 * PER)), block=64)
+def counts(x, out, *, PER=1):
+    """How often each number below 8 occurs in x; PER numbers a thread."""
+    source, target = ptx.global_ptrs(x, out)
+    for k in range(PER):
+        i = _thread(64 * PER) + k * 64
+        with ptx.if_(i < x.shape[0]):
+            number = ptx.inst.ld.global_.u32(reg.scalar(u32), ptx.addr(source + i * 4))
+            ptx.inst.red.global_.add.u32(ptx.addr(target + number * 4), 1)

@@ -398,3 +398,9 @@ def test_eight_threads_that_meet_at_a_new_kernel_make_one_variant_and_one_load()
         thread.join()
     assert not faults and len(scale._cache) == 1 and len(fake(cuda).launches) == 8
     assert fake(cuda).names().count("cuLibraryLoadData") == 1
+
+
+def test_a_new_array_of_zeros_is_written_before_a_launch_can_be():
+    cuda = backend()
+    x = DeviceArrays(cuda.driver).empty((5,), "f32", (), True)
+    assert "cuMemcpyHtoD" in fake(cuda).names() and (x.get() == 0).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from runtime.kernels import double_bf16, product, scale
+from runtime.kernels import counts, double_bf16, product, scale
 
 import pyptx
 from pyptx import Tile, kernel, ptx
@@ -45,6 +45,12 @@ def test_outputs_may_be_given():
     out = torch.empty_like(X)
     assert scale(X, factor=2.0, out=out) is out
     assert torch.equal(out, 2 * X)
+
+
+def test_outputs_that_a_kernel_adds_to_are_zeros_first():
+    x = torch.arange(300, dtype=torch.int32) % 8
+    for f in (counts, counts, lambda x: torch.vmap(counts)(x[None])[0]):
+        assert torch.equal(f(x).int(), torch.bincount(x).int())
 
 
 def test_launch_writes_tensors_in_place():

@@ -107,13 +107,16 @@ class DeviceArrays:
         if interface.get("mask") is not None:
             raise LaunchError(f"{what} is a masked array; pass its data")
 
-    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any]) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> Any:
         """A CuPy array beside CuPy arrays, a DeviceArray beside others."""
         if like and type(like[0]).__module__.partition(".")[0] == "cupy":
             cupy = sys.modules["cupy"]
             with cupy.cuda.Device(self._ordinal(like[0])):
-                return cupy.empty(shape, numpy_dtype(dtype_name))
-        return DeviceArray(self._driver, self._ordinal(like[0]) if like else 0, shape, numpy_dtype(dtype_name))
+                return (cupy.zeros if zeroed else cupy.empty)(shape, numpy_dtype(dtype_name))
+        array = DeviceArray(self._driver, self._ordinal(like[0]) if like else 0, shape, numpy_dtype(dtype_name))
+        if zeroed:
+            array.set(np.zeros(shape, array.dtype))
+        return array
 
     def _ordinal(self, array: Any) -> int:
         if isinstance(array, DeviceArray):
