@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -34,6 +36,26 @@ def test_a_process_that_hangs_is_ended_with_those_it_started(tmp_path: Path):
     else:
         pytest.fail("what it had started still runs")
     assert "ended after 3 s" in (tmp_path / "log.txt").read_text()
+
+
+def test_what_is_ended_from_outside_takes_its_processes_along_and_can_be_gone_on_with(tmp_path: Path):
+    """By SIGTERM, while a step is at its work; what was finished before is there."""
+    script = (f"import sys; sys.path.insert(0, {str(everything.HERE)!r}); import everything as e; "
+              "e.Everything.about = lambda self: (True, True); "
+              "e.Everything.smoke = lambda self: self.python('-c', 'import os, time; print(os.getpid(), flush=True); "
+              "time.sleep(60)', limit=50) and (True, True); "
+              f"raise SystemExit(e.main(['--out', {str(tmp_path)!r}]))")
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    log = tmp_path / "log.txt"
+    for _ in range(300):
+        if log.is_file() and (found := [line for line in log.read_text().splitlines() if line.isdigit()]):
+            break
+        time.sleep(0.1)
+    process.terminate()
+    assert process.wait(timeout=30) == 143
+    assert not Path(f"/proc/{found[0]}").exists()
+    assert json.loads((tmp_path / "state.json").read_text())["done"] == {"about": True}
+    assert "- about: right" in (tmp_path / "summary.md").read_text()
 
 
 def test_a_process_that_says_nothing_any_more_is_ended_early(tmp_path: Path):

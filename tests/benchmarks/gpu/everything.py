@@ -22,6 +22,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -43,7 +44,7 @@ PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "c
 STEPS = ("about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "summary")
 LIMITS = {"about": 90, "smoke": 150, "examples": 240, "benchmark": 900, "overhead": 120, "tests": 500, "forms": 300}
 TEST_S, MOST_AGAIN = 90, 25                             # seconds of a test; tests that are run again alone
-CANDIDATE_S = {"examples": 30, "benchmark": 60}         # seconds of a candidate
+CANDIDATE_S = {"examples": 30, "benchmark": 90}         # seconds of a candidate
 FORMS_S = 60                                            # seconds of a module of forms
 GOOD = "passed", "skipped"
 NOT_LOADED = "the machine code for"                     # of the error of a driver that does not take it
@@ -294,6 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in given.before.iterdir():
             if path.is_file() and path.suffix != ".new" and not (given.out / path.name).exists():
                 shutil.copyfile(path, given.out / path.name)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # so that the process of a step is ended, too
     steps = [name for name in STEPS if name in given.only and name not in given.skip]
     return int(bool(Everything(given.out.resolve(), given.budget, given.dry).run(steps)))
 

@@ -75,7 +75,15 @@ def main(rounds: int) -> int:
     if not torch.cuda.is_available():
         print("no GPU: nothing is measured")
         return 0
-    found = candidates(torch)
+    found = {}
+    for name, (issue, launches) in candidates(torch).items():
+        try:
+            issue()
+            torch.cuda.synchronize()
+        except Exception as fault:                              # of a candidate, ours or another's: told
+            print(f"{name:18} failed: {type(fault).__name__}: {fault}"[:400])
+        else:
+            found[name] = issue, launches
     times: dict[str, list[float]] = {name: [] for name in found}
     for _ in range(rounds + 3):
         for name in random.sample(list(found), len(found)):

@@ -50,6 +50,18 @@ def _ends(process: subprocess.Popen, limit: float, quiet: float, log: Log) -> bo
     return process.poll() is not None
 
 
+def _end(process: subprocess.Popen, log: Log) -> None:
+    """End a process with what it started."""
+    for number, wait in ((signal.SIGTERM, 5), (signal.SIGKILL, 30)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=wait)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            continue
+    if process.poll() is None:                                  # a driver that hangs holds it; the others go on
+        log(f"process {process.pid} cannot be ended")
+
+
 def environment(cache: str) -> dict[str, str]:
     """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
     folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -90,17 +102,16 @@ def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
     if limit <= 1:
         return None, "no time"
     start = log.path.stat().st_size
+    # A group of its own, to be ended as a whole, but no session: what ends this process from outside finds it.
     process = subprocess.Popen(command, cwd=folder, env=env, stdout=log.file, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, start_new_session=True)
-    if not _ends(process, limit, quiet, log):
-        for number in (signal.SIGTERM, signal.SIGKILL):         # with what it started
-            try:
-                os.killpg(process.pid, number)
-                process.wait(timeout=5 if number == signal.SIGTERM else 30)
-            except (subprocess.TimeoutExpired, ProcessLookupError):
-                continue
-        if process.poll() is None:                              # a driver that hangs holds it; the others go on
-            log(f"process {process.pid} cannot be ended")
+                               stdin=subprocess.DEVNULL, process_group=0)
+    try:
+        ended = _ends(process, limit, quiet, log)
+    except BaseException:                                       # such as SIGTERM's
+        _end(process, log)
+        raise
+    if not ended:
+        _end(process, log)
         process.returncode = None
     text = log.since(start)
     print(text[-3000:].rstrip(), flush=True)

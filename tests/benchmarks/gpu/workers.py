@@ -36,7 +36,7 @@ class Worker:
 
     def __init__(self, command: list[str]):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                                        stderr=subprocess.STDOUT, text=True, process_group=0,
                                         env=os.environ | {"PYTHONUNBUFFERED": "1"})
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._last: deque[str] = deque(maxlen=30)
