@@ -313,3 +313,20 @@ def test_the_heads_of_columns_cover_lines_that_are_scrolled_sideways(page):
         return there.closest('.pyptx-columns') !== null;
     })""")
     assert covered == [True, True, True]
+
+
+def test_keys_of_a_page_of_its_own_work_at_once_and_a_frame_takes_no_focus(page, view):
+    page.open(view)
+    assert page.js("return document.activeElement.dataset.pane") == "python"
+    page.keys(Keys.ARROW_DOWN)
+    assert len(page.marked("python", "active")) == 1
+    page.keys("/", "mov")
+    assert page.js("return document.activeElement.tagName") == "INPUT"
+    frame = page.path.with_name("frame.html")
+    frame.write_text(f"<!doctype html><input id=cell autofocus><iframe src={page.path.name}></iframe>", encoding="utf-8")
+    page.chrome.get(frame.as_uri())
+    page.chrome.switch_to.frame(0)
+    WebDriverWait(page.chrome, 20).until(lambda _: page.all(".pyptx-row"))
+    assert page.js("return document.activeElement.tagName") == "BODY"
+    page.chrome.switch_to.default_content()
+    assert page.js("return document.activeElement.id") == "cell"
