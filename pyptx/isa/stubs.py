@@ -33,7 +33,7 @@ def namespace_stub() -> str:
     """The content of the stub of pyptx.ptx: every name it imports, said to be public."""
     lines, names = [_HEAD, ""], []
     for node in ast.parse(_NAMESPACE.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("pyptx"):
             public = [alias.name for alias in node.names if alias.asname is None]
             names += public
             lines += [f"from {node.module} import {name} as {name}" for name in public]

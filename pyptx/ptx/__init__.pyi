@@ -1,6 +1,5 @@
 """Written by `python -m pyptx.isa.generate`; do not edit."""
 
-from difflib import get_close_matches as get_close_matches
 from pyptx import isa as isa
 from pyptx.isa.spelling import ptx_word as ptx_word
 from pyptx.ptx import cluster as cluster
@@ -74,10 +73,9 @@ from pyptx.ptx.texture import tex as tex
 from pyptx.ptx.texture import tld4 as tld4
 
 __all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x",
-           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "get_close_matches",
-           "global_ptrs", "if_", "inst", "intrinsic", "isa", "kloop", "label", "ld", "ldmatrix", "loc", "loop",
-           "mad", "mbarrier", "mma", "mov", "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe",
-           "pipeline", "pragma", "ptx_word", "range_", "raw", "ret", "scope", "selp", "setmaxnreg",
-           "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st", "stmatrix",
-           "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust", "tcgen05", "tex", "tld4", "tma", "var",
-           "warp", "wgmma", "xor_"]
+           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst",
+           "intrinsic", "isa", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
+           "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "ptx_word",
+           "range_", "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl",
+           "shr", "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
+           "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]

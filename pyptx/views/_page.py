@@ -47,7 +47,7 @@ const pinned = name => history.replaceState(null, "", `#${{name}}`);         // 
 window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true, pinned}})}};
 const follow = () => {{ if (location.hash.length > 1) window.pyptx.view.go?.(location.hash.slice(1)); }};
 addEventListener("hashchange", follow);
-if (parent === window) view.querySelector(".pyptx-list")?.focus({{preventScroll: true}});  // a notebook's frame takes none
+if (parent === window) view.querySelector(".pyptx-list")?.focus({{preventScroll: true}});   // in a frame it takes none
 follow();
 </script>
 </body>

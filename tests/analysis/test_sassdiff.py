@@ -245,6 +245,78 @@ def test_what_reads_one_parameter_is_not_what_reads_another():
     assert {(3, 1), (4, 2), (1, 4), (2, 5), (5, 6), (6, 7)} <= pairs
 
 
+EARLY = """
+    S2R R0, SR_TID.X
+    LDC R1, c[0x0][0x218]
+    MOV R9, 0x7
+    ISETP.GE.AND P0, PT, R0, R1, PT
+    @P0 EXIT
+    LDC.64 R2, c[0x0][0x210]
+    IMAD.WIDE.U32 R2, R0, 0x4, R2
+    LDG.E R4, desc[UR4][R2.64]
+    IADD3 R4, R4, R9, RZ
+    STG.E desc[UR4][R2.64], R4
+    EXIT
+"""
+LATER = EARLY.replace("    MOV R9, 0x7\n", "").replace("    IADD3 R4", "    MOV R9, 0x7\n    IADD3 R4")
+
+
+def test_a_constant_made_in_another_block_has_only_moved():
+    assert kinds(sass(EARLY), sass(LATER)) == {"identical": 10, "rescheduled": 1}
+    sums = [text.replace("MOV R9, 0x7", "IADD3 R9, R0, 0x7, RZ") for text in (EARLY, LATER)]
+    assert kinds(*map(sass, sums)) == {"identical": 10, "rescheduled": 1}
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda text: text.replace("MOV R9, 0x7", "@!P1 MOV R9, 0x7"),
+    lambda text: text.replace("EXIT\n    LDC.64", "EXIT\n    MOV R9, 0x8\n    LDC.64"),
+    lambda text: text.replace("MOV R9, 0x7", "LDG.E R9, desc[UR4][R6.64]"),
+    lambda text: text.replace("MOV R9, 0x7", "S2R R9, SR_CLOCKLO")], ids=["guarded", "twice", "loaded", "clock"])
+def test_what_may_be_another_value_elsewhere_has_not_moved(spoil):
+    assert kinds(sass(spoil(EARLY)), sass(spoil(LATER)))["different"] == 1
+
+
+def test_another_constant_in_another_block_is_different():
+    assert kinds(sass(EARLY), sass(LATER.replace("0x7", "0x9")))["different"] == 1
+
+
+SHIFTED = """
+    S2R R9, SR_TID.X
+    STS [R9.X16+0x10], R9
+    BAR.SYNC.DEFER_BLOCKING 0x0
+    LDS.128 R4, [R9.X16+0x20]
+    STG.E [R2.64], R4
+    EXIT
+"""
+WINDOW = """
+    S2R R9, SR_TID.X
+    S2UR UR5, SR_CgaCtaId
+    UMOV UR4, 0x400
+    ULEA UR4, UR5, UR4, 0x18
+    LEA R0, R9, UR4, 0x4
+    STS [R0+0x10], R9
+    BAR.SYNC.DEFER_BLOCKING 0x0
+    LDS.128 R4, [R0+0x20]
+    STG.E [R2.64], R4
+    EXIT
+"""
+
+
+def test_a_shift_in_an_address_is_the_shift_before_it():
+    found = kinds(sass(SHIFTED), sass(WINDOW))
+    assert found == {"identical": 4, "renamed": 2, "different": 4}
+    shift = "    S2R R9, SR_TID.X\n    SHF.L.U32 R0, R9, 0x4, RZ\n" + SHIFTED.split("\n", 2)[2].replace("R9.X16", "R0")
+    assert kinds(sass(SHIFTED), sass(shift)) == {"identical": 4, "renamed": 2, "different": 1}
+
+
+@pytest.mark.parametrize("one, other", [("R9, UR4, 0x4", "R9, UR4, 0x3"), ("UR4, 0x400", "UR4, 0x410"),
+                                        ("R0, R9, UR4, 0x4", "R0, R8, UR4, 0x4"), ("SR_CgaCtaId", "SR_CTAID.X"),
+                                        ("0x18", "0x17"), ("LEA R0, R9", "@P0 LEA R0, R9")])
+def test_a_shift_of_another_value_is_another_address(one, other):
+    assert WINDOW.count(one) == 1
+    assert kinds(sass(SHIFTED), sass(WINDOW.replace(one, other)))["different"] == 6
+
+
 def test_scheduling_bits_are_told_apart_from_code():
     busy = tuple(replace(line, control=Control(9, True, None, None, 1, 0)) for line in sass(LOOP))
     found = compare_sass(sass(LOOP), busy)

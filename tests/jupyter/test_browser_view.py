@@ -323,7 +323,8 @@ def test_keys_of_a_page_of_its_own_work_at_once_and_a_frame_takes_no_focus(page,
     page.keys("/", "mov")
     assert page.js("return document.activeElement.tagName") == "INPUT"
     frame = page.path.with_name("frame.html")
-    frame.write_text(f"<!doctype html><input id=cell autofocus><iframe src={page.path.name}></iframe>", encoding="utf-8")
+    frame.write_text(f"<!doctype html><input id=cell autofocus><iframe src={page.path.name}></iframe>",
+                     encoding="utf-8")
     page.chrome.get(frame.as_uri())
     page.chrome.switch_to.frame(0)
     WebDriverWait(page.chrome, 20).until(lambda _: page.all(".pyptx-row"))

@@ -15,32 +15,42 @@ from pyptx.analysis.diff.spelling import Spelled
 from pyptx.analysis.diff.webs import Webs
 from pyptx.analysis.sass.registers import READ, WRITE, Shape
 
-__all__ = ["once"]
+__all__ = ["once", "pure", "steady"]
 
 _PURE = re.compile(r"U?(MOV|IADD3|LEA|SHF|LOP3|IMAD|PRMT|ISETP)|LDC|S2R")
 _LASTING = re.compile(r"SR_(N?CTAID|N?TID)\.[XYZ]|SR_LANEID|SR_CgaCtaId")
 
 
-def once(words: Sequence[str], predicates: Sequence[str], spelled: Sequence[Spelled], shapes: Sequence[Shape],
-         webs: Webs) -> Webs:
-    """The webs with copies of one lasting value under the number of the first.
+def pure(word: str) -> bool:
+    """Whether an opcode only computes its results from its operands, or reads what never changes."""
+    return _PURE.fullmatch(word) is not None
+
+
+def steady(words: Sequence[str], predicates: Sequence[str], spelled: Sequence[Spelled], shapes: Sequence[Shape],
+           webs: Webs) -> dict[int, int]:
+    """Webs whose value is the same whenever a thread reads it, and wherever it is computed: web -> first web with it.
 
     Args:
         words, predicates, spelled, shapes: of each line; the webs are of the registers of `shapes`.
     """
     writes = Counter(web for one, of in zip(shapes, webs.of, strict=True)
                      for role, web in zip(one.roles, of, strict=True) if role != READ)
-    lasting: dict[int, int] = {}                        # web -> the first web with its value
+    found: dict[int, int] = {}
     known: dict[tuple, int] = {}
     for word, predicate, (_, operands), one, of in zip(words, predicates, spelled, shapes, webs.of, strict=True):
-        if predicate or not _PURE.fullmatch(word) or (word == "S2R" and not _LASTING.fullmatch(operands[-1])):
+        if predicate or not pure(word) or (word == "S2R" and not _LASTING.fullmatch(operands[-1])):
             continue
         taken = [web for role, web in zip(one.roles, of, strict=True) if role != WRITE]
         made = [web for role, web in zip(one.roles, of, strict=True) if role == WRITE]
-        if any(web not in lasting for web in taken) or any(writes[web] != 1 or web in webs.unset for web in made):
+        if any(web not in found for web in taken) or any(writes[web] != 1 or web in webs.unset for web in made):
             continue
-        way = one.key, *(lasting[web] for web in taken)
+        way = one.key, *(found[web] for web in taken)
         for number, web in enumerate(made):
-            lasting[web] = known.setdefault((way, number), web)
-    return replace(webs, of=[tuple(lasting.get(web, web) for web in of) for of in webs.of],
-                   lasting=frozenset(lasting.values()), copies=sum(web != first for web, first in lasting.items()))
+            found[web] = known.setdefault((way, number), web)
+    return found
+
+
+def once(webs: Webs, values: dict[int, int]) -> Webs:
+    """The webs with copies of one lasting value, as `steady` has them, under the number of the first."""
+    return replace(webs, of=[tuple(values.get(web, web) for web in of) for of in webs.of],
+                   lasting=frozenset(values.values()), copies=sum(web != first for web, first in values.items()))

@@ -8,7 +8,8 @@ both functions (`webs.py`) are matched one to one, and each of its registers mus
 - renamed: the same instruction, other registers, and that holds for the whole life of each of these values; or the same
   in another spelling (`spelling.py`): a sum by another unit, a parameter in a register instead of a constant bank;
 - rescheduled: the same instruction at another place of the same basic block, where nothing it depends on, and nothing
-  that depends on it, has changed sides;
+  that depends on it, has changed sides; or in another basic block, where it only makes a value that is the same
+  wherever it is computed, and everything that reads the value reads that of this line;
 - different: everything else.
 
 Scheduling bits (stalls, barriers, reuse) decide none of this; a row says when they differ.
@@ -129,8 +130,9 @@ def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
         most = sum((Counter(one.key for one in a.shapes) & Counter(one.key for one in b.shapes)).values())
         if most <= best:                                # not even if every line that has an equal were paired
             continue
+        free = a.anywhere(), b.anywhere()
         for match in _pairings(a, b):
-            moved = _moved(match)
+            moved = _moved(match, free)
             yield match, moved
             best = max(best, len(match.good) + len(moved))
             if best >= most:
@@ -139,8 +141,8 @@ def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
 
 def _readings(left: Sequence, of_a: range, right: Sequence, of_b: range,
               layouts: Sequence[str]) -> Iterator[tuple[Side, Side]]:
-    """Both functions as they stand; with fixed values in place of the registers that hold them; and each with copies of
-    one value taken for one."""
+    """Both functions as they stand; with fixed values in place of the registers that hold them; with shifts in their
+    addresses where one side has them there; and each with copies of one value taken for one."""
     def sides(fill: bool) -> tuple[Side, Side]:
         return tuple(Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
                      ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
@@ -148,6 +150,11 @@ def _readings(left: Sequence, of_a: range, right: Sequence, of_b: range,
     plain, filled = sides(False), sides(True)
     both = [plain, filled] if any(x.shapes != y.shapes for x, y in zip(plain, filled, strict=True)) else [plain]
     yield from both
+    for a, b in list(both):
+        shifted = a.scaled(), b.scaled()
+        if shifted != (a, b):
+            both.append(shifted)
+            yield shifted
     for a, b in both:
         a, b = a.once(), b.once()
         if a.webs.copies or b.webs.copies:
@@ -187,8 +194,12 @@ def _by_value(match: _Match) -> _Match:
     return _Match(match.a, match.b, match.forth).pair(align(*match.finer_keys()))
 
 
-def _moved(match: _Match) -> dict[int, int]:
-    """Lines that are the same instruction elsewhere in the same block: index on the left -> on the right."""
+def _moved(match: _Match, free: tuple[list[bool], list[bool]]) -> dict[int, int]:
+    """Lines that are the same instruction elsewhere in the same block: index on the left -> on the right.
+
+    Args:
+        free: of each side, for each line whether it may as well stand in another block.
+    """
     a, b = match.a, match.b
     left = [i for i in range(len(a.rows)) if i not in match.good]
     taken = {match.at[i] for i in match.good}
@@ -200,28 +211,37 @@ def _moved(match: _Match) -> dict[int, int]:
         blocks[a.webs.block[i]][b.webs.block[match.at[i]]] += 1
     block_of = {x: counted.most_common(1)[0][0] for x, counted in blocks.items()}
     moved: dict[int, int] = {}
-    for _ in range(ROUNDS):
-        waiting: dict[tuple, list[int]] = defaultdict(list)
-        for j in reversed(right):
-            known = (web if web in match.back else -1 for web in b.webs.of[j])
-            waiting[b.webs.block[j], b.shapes[j].key, *known].append(j)
-        before = len(moved)
-        for i in left:
-            known = (match.forth.get(web, -1) for web in a.webs.of[i])
-            candidates = waiting.get((block_of.get(a.webs.block[i], -1), a.shapes[i].key, *known))
-            if not candidates or a.targets[i] >= 0:
-                continue
-            j = candidates[-1]
-            for x, y in zip(a.webs.of[i], b.webs.of[j], strict=True):
-                match.bind(x, y)
-            if match.same_values(i, j):
-                moved[i] = j
-                candidates.pop()
-        if len(moved) == before:
-            break
-        gone = set(moved.values())
-        left, right = [i for i in left if i not in moved], [j for j in right if j not in gone]
-    return keep_order(a, b, {i: match.at[i] for i in match.good}, moved)
+
+    def place(side: int, block: int, number: int, far: bool) -> int | None:
+        """The block a line is looked for in; -1 for any, where it does the same in all of them."""
+        return (-1 if free[side][number] else None) if far else block
+
+    for far in (False, True):
+        for _ in range(ROUNDS):
+            waiting: dict[tuple, list[int]] = defaultdict(list)
+            for j in reversed(right):
+                known = (web if web in match.back else -1 for web in b.webs.of[j])
+                waiting[place(1, b.webs.block[j], j, far), b.shapes[j].key, *known].append(j)
+            before = len(moved)
+            for i in left:
+                known = (match.forth.get(web, -1) for web in a.webs.of[i])
+                block = place(0, block_of.get(a.webs.block[i], -1), i, far)
+                candidates = None if block is None else waiting.get((block, a.shapes[i].key, *known))
+                if not candidates or a.targets[i] >= 0:
+                    continue
+                j = candidates[-1]
+                for x, y in zip(a.webs.of[i], b.webs.of[j], strict=True):
+                    match.bind(x, y)
+                if match.same_values(i, j):
+                    moved[i] = j
+                    candidates.pop()
+            if len(moved) == before:
+                break
+            gone = set(moved.values())
+            left, right = [i for i in left if i not in moved], [j for j in right if j not in gone]
+    loose = {i: j for i, j in moved.items() if free[0][i] and free[1][j]}
+    bound = {i: j for i, j in moved.items() if i not in loose}
+    return loose | keep_order(a, b, {i: match.at[i] for i in match.good}, bound)
 
 
 def _rows(match: _Match, moved: dict[int, int]) -> list[Row]:

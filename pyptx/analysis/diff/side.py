@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pyptx.analysis.diff.repeats import once
+from pyptx.analysis.diff.repeats import once, pure, steady
+from pyptx.analysis.diff.scaled import scaled
 from pyptx.analysis.diff.spelling import Spelled, name_constants, spell
 from pyptx.analysis.diff.webs import Webs, find_webs
 from pyptx.analysis.sass.registers import READ, READ_WRITE, WRITE, Shape, fields, shape
@@ -75,8 +76,22 @@ class Side:
 
     def once(self) -> Side:
         """The same with one number for copies of one value."""
-        predicates = [line.predicate for line in self.lines]
-        return replace(self, webs=once(self.words, predicates, self.spelled, self.shapes, self.webs))
+        return replace(self, webs=once(self.webs, self.values()))
+
+    def scaled(self) -> Side:
+        """The same with shifts in the addresses of shared memory, where it is written otherwise (`scaled.py`)."""
+        found = scaled(self.words, self.spelled, self.shapes, self.webs, self.values())
+        return self if found is None else replace(self, spelled=found[0], shapes=found[1], webs=found[2])
+
+    def values(self) -> dict[int, int]:
+        """Webs with one value wherever it is computed: web -> the first web with that value."""
+        return steady(self.words, [line.predicate for line in self.lines], self.spelled, self.shapes, self.webs)
+
+    def anywhere(self) -> list[bool]:
+        """For each line whether it only makes such a value: in another basic block it would do the same."""
+        values = self.values()
+        return [not line.predicate and pure(word) and WRITE in one.roles and all(web in values for web in of)
+                for line, word, one, of in zip(self.lines, self.words, self.shapes, self.webs.of, strict=True)]
 
     def loose(self) -> tuple[list[str], list[tuple[int, ...]]]:
         """Keys and webs of the lines that leave open how an address is computed: of its registers the first counts,
