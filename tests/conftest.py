@@ -40,6 +40,16 @@ def own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
 
 
 @pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The store that results of tuning are kept in during the test, empty at first."""
+    from pyptx.store import Store
+
+    store = Store(tmp_path / "results.sqlite")
+    monkeypatch.setattr("pyptx.tune.results.default_store", lambda: store)
+    return store
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compare text with a file under tests/golden: `golden("softmax_sm90.ptx", text)`."""
     def check(name: str, text: str) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.processes import python, variables
+from support.threads import in_threads
 
 from pyptx import cache as cache_module
 from pyptx.cache import CacheEntry, CacheKey, CubinCache, get_global_cache, set_global_cache
@@ -271,12 +271,7 @@ for round in range(40):
 
 def test_processes_share_a_folder(tmp_path):
     results = []
-    threads = [threading.Thread(target=lambda: results.append(python("-W", "error", "-c", WORKER, str(tmp_path))))
-               for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda k: results.append(python("-W", "error", "-c", WORKER, str(tmp_path))), 4)
     assert [result.returncode for result in results] == [0] * 4, results
     assert not list(tmp_path.glob(".*"))
 

@@ -6,13 +6,13 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 import warnings
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from support.processes import variables
+from support.threads import in_threads
 
 from pyptx.store import Store, default_store, get_blob, put_blob
 
@@ -83,11 +83,7 @@ def test_wrong_sql_is_an_error_and_not_a_damaged_file(path: Path):
 
 def test_threads_may_share_a_store(path: Path):
     store = Store(path)
-    threads = [threading.Thread(target=lambda n=n: [add(store, f"{n}{i}") for i in range(10)]) for n in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda k: [add(store, f"{k}.{i}") for i in range(10)], 4)
     assert len(labels(store)) == 40
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Thread
-
 import numpy as np
 import pytest
 from runtime.kernels import product, scale
 from runtime.test_maps import copy
 from support.processes import python
+from support.threads import in_threads
 
 import pyptx
 from pyptx.errors import LaunchError
@@ -96,23 +95,13 @@ def test_tensor_maps_of_calls_made_before(torch, hopper):
 
 
 def test_eight_threads_on_streams_of_their_own(torch):
-    faults = []
-
     def work(k: int) -> None:
-        try:
-            with torch.cuda.stream(torch.cuda.Stream()):
-                x = torch.full((1000,), float(k), device="cuda")
-                for step in range(50):
-                    y = scale(x, factor=float(step))
-                    assert (y == k * step).all()
-        except BaseException as fault:                              # raised below
-            faults.append(fault)
-    threads = [Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults, faults
+        with torch.cuda.stream(torch.cuda.Stream()):
+            x = torch.full((1000,), float(k), device="cuda")
+            for step in range(50):
+                y = scale(x, factor=float(step))
+                assert (y == k * step).all()
+    in_threads(work)
 
 
 def test_every_gpu_runs_its_own_arrays(torch):

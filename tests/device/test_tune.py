@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tune.kernels import double, twice
@@ -11,8 +9,7 @@ from tune.kernels import double, twice
 from pyptx import use
 from pyptx.errors import LaunchError
 from pyptx.runtime.cuda import BACKEND
-from pyptx.store import Store
-from pyptx.tune import Space, results, tune
+from pyptx.tune import Space, tune
 
 pytestmark = pytest.mark.gpu
 
@@ -28,9 +25,7 @@ def gpu():
 
 
 @pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
+def on_the_gpu(own_store):
     with use("cuda"):
         yield
 

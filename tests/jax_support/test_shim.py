@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import threading
 from pathlib import Path
 
 import jax
@@ -14,6 +13,7 @@ import pytest
 from runtime.kernels import counts, product, scale
 from runtime.test_maps import copy
 from support.fake_cuda import FakeDriver, real
+from support.threads import in_threads
 
 from pyptx.errors import MissingToolError
 from pyptx.jax_support import arrays, compile_ptx_to_cubin, registry, shim
@@ -195,11 +195,7 @@ def test_stream_and_gpu_come_from_the_frame_and_threads_need_no_python():
     (grid, _, _, stream, *_, values), = recorded.launches
     assert (grid, stream) == ((2, 1, 1), 77)
     assert [int.from_bytes(v, "little") for v in values[:2]] == [0x1000, 0x2000]
-    threads = [threading.Thread(target=function, args=(ctypes.byref(first),)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda k: function(ctypes.byref(first)))
     assert len(recorded.launches) == 9 and len(recorded.prepared) == 1 and keep
 
 

@@ -36,6 +36,12 @@ class Ran:
 
 
 @pytest.fixture
+def own_history(tmp_path, monkeypatch) -> None:
+    """A history for the test, empty at first."""
+    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def shell(tmp_path, monkeypatch) -> Iterator[InteractiveShell]:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     InteractiveShell.clear_instance()

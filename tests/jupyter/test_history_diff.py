@@ -10,13 +10,9 @@ import pyptx
 from pyptx import history
 from pyptx.views import Diff, LinkedView
 
+pytestmark = pytest.mark.usefixtures("own_history")
+
 ADD = with_line_9("ptx.inst.add.f32(value, value, factor)")
-
-
-@pytest.fixture(autouse=True)
-def own_history(tmp_path, monkeypatch):
-    """A history for each test."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def against(cell: str, ref: str) -> str:

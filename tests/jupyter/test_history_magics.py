@@ -17,13 +17,9 @@ from pyptx.history import Versions
 from pyptx.jupyter.completion import completions
 from pyptx.views import LinkedView
 
+pytestmark = pytest.mark.usefixtures("own_history")
+
 HALF = GOOD.replace("factor=2.0", "factor=0.5")
-
-
-@pytest.fixture(autouse=True)
-def own_history(tmp_path, monkeypatch):
-    """A history for each test."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture

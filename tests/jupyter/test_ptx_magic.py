@@ -14,14 +14,11 @@ from pyptx import history
 from pyptx.jupyter.completion import completions
 from pyptx.views import LinkedView
 
+pytestmark = pytest.mark.usefixtures("own_history")
+
 SCALE = "%%ptx\n" + PTX
 OTHER = SCALE.replace("mul.f32 %v, %v, %f", "add.f32 %v, %v, %f")
 TWO = SCALE + SCALE.split("\n", 4)[4].replace("scale(", "second(")
-
-
-@pytest.fixture(autouse=True)
-def own_history(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def asked(options: str, cell: str = SCALE) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,15 +16,10 @@ from pyptx.tune import Space, Study, autotune, restrict, results, sweep, sweepin
 from pyptx.views.sweeps.studies import Sweep
 from pyptx.views.sweeps.sweep import SweepView
 
+pytestmark = pytest.mark.usefixtures("own_store")
+
 X = np.arange(256, dtype=np.float32)
 LIMIT_S = 60
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
-    return store
 
 
 def study(**options) -> Study:

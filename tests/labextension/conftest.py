@@ -66,6 +66,17 @@ class Lab:
         notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
         nbformat.write(notebook, self.folder / name)
 
+    def open_without_kernel(self, name: str) -> nbformat.NotebookNode:
+        """Open a copy of a saved notebook whose language has no kernel here; the notebook as it was saved."""
+        notebook = nbformat.read(self.folder / name, 4)
+        absent = "a language with no kernel here"
+        notebook.metadata = {"kernelspec": {"name": absent, "display_name": absent, "language": absent},
+                             "language_info": {"name": absent}}
+        nbformat.write(notebook, self.folder / f"kept-{name}")
+        self.open(f"kept-{name}")
+        self.one(".jp-Dialog button.jp-mod-reject").click()
+        return notebook
+
     def request(self, path: str) -> Any:
         request = urllib.request.Request(self.url + path, headers={"Authorization": f"token {TOKEN}"})
         with urllib.request.urlopen(request, timeout=60) as answer:

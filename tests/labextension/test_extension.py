@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import nbformat
 import pytest
 from selenium.webdriver import ActionChains, Keys
 from support.processes import variables
@@ -197,13 +196,7 @@ def test_letters_belong_to_the_view_that_has_the_focus(kernel_page):
 def test_draws_without_a_kernel_and_in_the_dark(kernel_page):
     lab = kernel_page
     lab.command("docmanager:save")
-    notebook = nbformat.read(lab.folder / "norms.ipynb", 4)
-    absent = "a language with no kernel here"
-    notebook.metadata = {"kernelspec": {"name": absent, "display_name": absent, "language": absent},
-                         "language_info": {"name": absent}}
-    nbformat.write(notebook, lab.folder / "kept.ipynb")
-    lab.open("kept.ipynb")
-    lab.one(".jp-Dialog button.jp-mod-reject").click()
+    lab.open_without_kernel("norms.ipynb")
     assert "No Kernel" in lab.text(".jp-NotebookPanel-toolbar, .jp-Toolbar-kernelName")
     lab.wait("return document.querySelectorAll('.jp-OutputArea .pyptx-sass .pyptx-row').length > 10")
     lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 from runtime.kernels import product, scale
 from runtime.test_maps import copy
 from support.fake_cuda import FakeDriver, real
+from support.threads import in_threads
 
 import pyptx
 from pyptx import Tile, kernel, ptx, reg
@@ -192,7 +192,7 @@ def test_what_the_function_reads_from_outside_is_part_of_the_call(gpu):
 
 
 def test_eight_threads_call_one_kernel_on_streams_of_their_own(gpu):
-    faults, together, n = [], Barrier(8), 40
+    n = 40
 
     class Streamed:
         def __init__(self, owner, stream):
@@ -200,19 +200,11 @@ def test_eight_threads_call_one_kernel_on_streams_of_their_own(gpu):
             self.__cuda_array_interface__ = {**owner.__cuda_array_interface__, "stream": stream}
 
     def work(k: int) -> None:
-        try:
-            x, y = Streamed(array(gpu, 100), k + 1), Streamed(array(gpu, 100), k + 1)
-            together.wait()
-            for step in range(n):
-                scale(x, factor=float(100 * k + step), out=y)
-        except BaseException as fault:                                      # shown below, in the thread of the test
-            faults.append(fault)
-    threads = [Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults and len(scale._cache) == 1
+        x, y = Streamed(array(gpu, 100), k + 1), Streamed(array(gpu, 100), k + 1)
+        for step in range(n):
+            scale(x, factor=float(100 * k + step), out=y)
+    in_threads(work)
+    assert len(scale._cache) == 1
     seen = sorted((done.stream, struct.unpack("<f", done.values[2])[0]) for done in launches(gpu))
     assert seen == [(k + 1, float(100 * k + step)) for k in range(8) for step in range(n)]
     assert gpu.driver.api.names().count("cuLibraryLoadData") == 1

@@ -5,36 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 from support.processes import variables
+from support.threads import in_threads
 
 from pyptx import Tile, compiled, kernel, ptx, reg
 from pyptx.cache import CubinCache, get_global_cache, set_global_cache
 from pyptx.types import f32, u32
 
 THREADS, PROCESSES = 8, 4
-
-
-def in_threads(work) -> None:
-    """Run `work(k)` in eight threads that start together; raise what one of them raised."""
-    faults, together = [], Barrier(THREADS)
-
-    def run(k: int) -> None:
-        try:
-            together.wait()
-            work(k)
-        except BaseException as fault:                          # raised below, in the thread of the test
-            faults.append(fault)
-    threads = [Thread(target=run, args=(k,)) for k in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for fault in faults:
-        raise fault
 
 
 def new_kernel(constant: float):

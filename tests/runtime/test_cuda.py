@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 from runtime.kernels import double_bf16, scale
 from runtime.test_maps import copy
 from support.fake_cuda import FakeDriver, real
+from support.threads import in_threads
 
 from pyptx import TensorMap, Tile, kernel, ptx, smem
 from pyptx.errors import DeviceError, LaunchError
@@ -297,8 +297,7 @@ def test_a_map_goes_by_value_where_the_kernel_takes_it_so():
 
 
 def test_eight_threads_assemble_and_load_once(monkeypatch):
-    cuda, assembled, faults = backend(), [], []
-    together = Barrier(8)
+    cuda, assembled = backend(), []
     variant = scale.variant(N=100)
 
     def assemble(target):
@@ -310,18 +309,10 @@ def test_eight_threads_assemble_and_load_once(monkeypatch):
     fake(cuda).current.append(100)                                          # one current context, as with torch
 
     def work(k: int) -> None:
-        try:
-            together.wait()
-            for n in range(20):
-                cuda.launch(program, plan, [x, x, float(k), n], {"stream": k + 1})
-        except BaseException as fault:                                      # shown below, in the thread of the test
-            faults.append(fault)
-    threads = [Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults and assembled == ["sm_90"] and fake(cuda).names().count("cuLibraryLoadData") == 1
+        for n in range(20):
+            cuda.launch(program, plan, [x, x, float(k), n], {"stream": k + 1})
+    in_threads(work)
+    assert assembled == ["sm_90"] and fake(cuda).names().count("cuLibraryLoadData") == 1
     seen = {(done.stream, struct.unpack("<f", done.values[2])[0], int.from_bytes(done.values[3], "little"))
             for done in fake(cuda).launches}
     assert seen == {(k + 1, float(k), n) for k in range(8) for n in range(20)}
@@ -381,22 +372,11 @@ def test_arrays_of_any_package_with_the_interface():
 
 
 def test_eight_threads_that_meet_at_a_new_kernel_make_one_variant_and_one_load():
-    cuda, faults, together = backend(), [], Barrier(8)
+    cuda = backend()
     fake(cuda).current.append(100)
     x = DeviceArray.of(cuda.driver, 0, X)
-
-    def work() -> None:
-        try:
-            together.wait()
-            launch(cuda, scale, x, x, 1.0, 100)
-        except BaseException as fault:                                      # shown below, in the thread of the test
-            faults.append(fault)
-    threads = [Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults and len(scale._cache) == 1 and len(fake(cuda).launches) == 8
+    in_threads(lambda k: launch(cuda, scale, x, x, 1.0, 100))
+    assert len(scale._cache) == 1 and len(fake(cuda).launches) == 8
     assert fake(cuda).names().count("cuLibraryLoadData") == 1
 
 

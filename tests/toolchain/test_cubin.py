@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import threading
 
 import pytest
+from support.threads import in_threads
 
 from pyptx.errors import AssembleError, ToolError
 from pyptx.toolchain import Resources, assemble, find
@@ -195,10 +195,6 @@ def test_threads_may_assemble_at_once(ptx, tool):
 
     def work(number: int) -> None:
         results[number] = assemble(ptx[names[number]], target="sm_80", tool=tool).resources
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(names))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, len(names))
     for number, name in enumerate(names):
         assert results[number] == assemble(ptx[name], target="sm_80", tool=tool).resources

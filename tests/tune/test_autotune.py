@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tune.kernels import double, twice
 
 from pyptx.kernel import Kernel
-from pyptx.store import Store
-from pyptx.tune import Space, SpaceError, autotune, restrict, results
+from pyptx.tune import Space, SpaceError, autotune, restrict
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 X = np.arange(512, dtype=np.float32)
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
-    return store
 
 
 def tuned(**options):

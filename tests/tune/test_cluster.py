@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tune.kernels import double, twice
 
-from pyptx.store import Store
-from pyptx.tune import Space, Study, results
+from pyptx.tune import Space, Study
 
 X = np.arange(256, dtype=np.float32)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +22,6 @@ def client():
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
             distributed.Client(cluster) as client:
         yield client
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
 
 
 def test_the_workers_of_a_cluster_share_a_sweep_and_faults_stay_with_their_trial(client):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import random
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tune.kernels import double, twice
 
-from pyptx.store import Store
 from pyptx.tune import Space, Study, results
 from pyptx.tune.isolation import Died, Fault, Hang
 from pyptx.tune.measured import Measured
 from pyptx.tune.places import measured
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 X = np.arange(1024, dtype=np.float32)
 SPACE = Space(PER=[1, 2, 4, 8, 16])
@@ -71,12 +71,6 @@ def study(monkeypatch: pytest.MonkeyPatch, fate: dict[int, Any], children: int =
     monkeypatch.setattr("pyptx.tune.study.key_of_problem",
                         lambda problem, *place: results.Key(problem.key(), measured("NVIDIA H200", "13010")))
     return Study(double(), options.pop("space", SPACE), X, reference=twice, **options), gpus
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
 
 
 def test_all_are_measured_the_near_ones_race_and_the_best_is_found(monkeypatch):

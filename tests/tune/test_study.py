@@ -12,18 +12,12 @@ import numpy as np
 import pytest
 from tune.kernels import double, tiled, twice
 
-from pyptx.store import Store
-from pyptx.tune import Space, SpaceError, Study, restrict, results, tune
+from pyptx.tune import Space, SpaceError, Study, restrict, tune
 from pyptx.tune.isolation import Child
 
+pytestmark = pytest.mark.usefixtures("own_store")
+
 X = np.arange(256, dtype=np.float32)
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
-    return store
 
 
 def test_every_fault_is_told_with_its_reason_and_the_rest_finishes():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,18 +15,14 @@ from pyptx import history
 from pyptx.analysis.gpus import gpu
 from pyptx.runtime.cuda import Cuda
 from pyptx.store import Store
-from pyptx.tune import results, tune
+from pyptx.tune import tune
 from pyptx.tune.timing import time_call
 from pyptx.views.rooflines import placing
 from pyptx.views.rooflines.placing import of_study
 
+pytestmark = pytest.mark.usefixtures("own_store")
+
 X = np.arange(1024, dtype=np.float32)
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr(results, "default_store", lambda: store)
 
 
 def test_trials_with_a_time_are_points_before_and_after_a_restart():
