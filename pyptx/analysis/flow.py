@@ -68,10 +68,10 @@ def _loops(bounds: list[int], endings: Mapping[int, Ending], depth: list[int]) -
     for block in order:
         for other in after[block]:
             before[other].append(block)
-    above = dominators(order, before)
+    above, rank = dominators(order, before), {block: place for place, block in enumerate(order)}
     found = []
     for head in order:
-        back = [block for block in before[head] if _dominates(head, block, above)]
+        back = [block for block in before[head] if _dominates(head, block, above, rank)]
         if back:
             body = _body(head, back, before)
             for block in body:
@@ -81,8 +81,8 @@ def _loops(bounds: list[int], endings: Mapping[int, Ending], depth: list[int]) -
     return found
 
 
-def _dominates(head: int, block: int, above: dict[int, int]) -> bool:
-    while block not in (head, 0):
+def _dominates(head: int, block: int, above: dict[int, int], rank: dict[int, int]) -> bool:
+    while rank[block] < rank[head]:                         # what dominates a block stands behind it in postorder
         block = above[block]
     return block == head
 

@@ -61,7 +61,7 @@ def test_a_search_never_asks_for_what_is_refused_or_was_asked_before(name: str):
 
 def test_tpe_comes_nearer_than_chance_with_as_many_trials():
     pytest.importorskip("optuna")
-    best = {name: sorted(min(map(cost, search(name, LARGE, 60, seed))) for seed in range(5))[2]
+    best = {name: sorted(min(map(cost, search(name, LARGE, 60, seed))) for seed in range(3))[1]
             for name in ("tpe", "random")}
     assert best["tpe"] < best["random"]
 
