@@ -178,7 +178,7 @@ def _timeline(session: Any) -> dict[str, Any]:
 def value_text(value: Any, lane: int) -> str:
     """A value of an expression: one number, or that of the focused lane with what the others have."""
     if isinstance(value, Place):
-        return f"{value.type} {' x '.join(map(str, value.shape))} at 0x{value.address:x} of {value.space} memory"
+        return repr(value)
     if isinstance(value, tuple):
         more = ", ..." if len(value) > 16 else ""
         return f"[{', '.join(value_text(part, lane) for part in value[:16])}{more}]"

@@ -40,7 +40,7 @@ def mma(d: object, a_desc: object, b_desc: object, idesc: object, *, cta_group: 
     Args:
         d: tensor memory address of the accumulator (u32).
         a_desc, b_desc: matrix descriptors (u64); with a_is_tmem, a_desc is a tensor memory address.
-        idesc: instruction descriptor (u32), see make_instr_desc_f16bf16_f32.
+        idesc: instruction descriptor (u32), see make_instr_desc.
         kind: "f16", "tf32", "i8", "f8f6f4", and block-scaled "mxf8f6f4", "mxf4", "mxf4nvf4".
         enable_input_d: without effect; `pred_operand` or `scale_d` decides.
         pred_operand, scale_d: keep what D holds: a predicate, another register (not 0), or a number known now.

@@ -18,6 +18,7 @@ from pyptx.ptx._tcgen05_desc import (
     make_instr_desc_f16bf16_f32,
     masked_descriptor,
 )
+from pyptx.ptx._tcgen05_instr import make_instr_desc
 from pyptx.ptx._tcgen05_mma import group_word, mma
 from pyptx.ptx._typed import one_of, shared_address, type_name, typed
 from pyptx.reg import NegPred, Reg, RegArray
@@ -26,8 +27,8 @@ from pyptx.tracing.trace import emit
 from pyptx.types import PtxType
 
 __all__ = ["BLACKWELL_MASKED_DESC_B128", "alloc", "commit", "cp", "dealloc", "descriptor", "fence_after_thread_sync",
-           "fence_before_thread_sync", "ld", "make_instr_desc_f16bf16_f32", "masked_descriptor", "mma",
-           "relinquish_alloc_permit", "shift", "st", "wait_ld", "wait_st"]
+           "fence_before_thread_sync", "ld", "make_instr_desc", "make_instr_desc_f16bf16_f32", "masked_descriptor",
+           "mma", "relinquish_alloc_permit", "shift", "st", "wait_ld", "wait_st"]
 
 Guard = Reg | NegPred | None
 Registers = RegArray | Sequence[Reg] | Reg

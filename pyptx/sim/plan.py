@@ -7,6 +7,7 @@ from math import prod
 
 from pyptx._geometry import check_geometry, dim3
 from pyptx.errors import LaunchError
+from pyptx.isa import targets
 from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.program.program import Program
 
@@ -80,9 +81,12 @@ class Plan:
         threads = block[0] * block[1] * block[2]
         names = program.names
         static = names.shared_bytes
-        if dynamic_bytes < 0 or static + dynamic_bytes > MAX_SHARED:
-            raise LaunchError(f"{static} static and {dynamic_bytes} dynamic bytes of shared memory; "
-                              f"at most {MAX_SHARED} in all")
+        target = targets.parse(program.module.target.targets[0])
+        most = target.limits.smem_per_cta if target.suffix else MAX_SHARED      # without one it runs on later GPUs, too
+        if dynamic_bytes < 0 or static + dynamic_bytes > most:
+            whose = f" of {target}" if target.suffix else ""
+            raise LaunchError(f"{program.entry.name}: {static} static and {dynamic_bytes} dynamic bytes of shared "
+                              f"memory; a CTA{whose} has at most {most} in all", hint="fewer stages, or smaller tiles")
         polls = program.polls
         rows = len(names.registers) + names.local_bytes // 4 + 16
         state = static + dynamic_bytes + (threads + 31) // 32 * 128 * rows

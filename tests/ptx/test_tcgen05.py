@@ -9,7 +9,8 @@ from support.tracing import Cases, trace, written
 
 from pyptx import ptx, reg, smem
 from pyptx.errors import PtxValidationError, ShapeError
-from pyptx.types import b32, b64, u16, u32
+from pyptx.sim.layouts.tmem import geometry
+from pyptx.types import b32, b64, e4m3, u16, u32
 from pyptx.types import pred as pred_type
 
 writes = Cases()
@@ -205,6 +206,45 @@ def test_the_fields_of_an_instruction_descriptor_can_be_read_back(m, n, a, b, sp
 def test_instruction_descriptors_out_of_range_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         ptx.tcgen05.make_instr_desc_f16bf16_f32(**options)
+
+
+KINDS = {"f16": ("f16", "bf16"), "tf32": ("tf32",), "i8": ("u8", "s8"),
+         "f8f6f4": ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mxf8f6f4": ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"),
+         "mxf4": ("e2m1",), "mxf4nvf4": ("e2m1",)}
+
+
+@given(data=st.data(), kind=st.sampled_from(list(KINDS)), m=st.sampled_from([128, 256]), n=st.integers(1, 8))
+def test_an_instruction_descriptor_says_what_the_simulator_reads(data, kind, m, n):
+    pick = {name: data.draw(st.sampled_from(choices)) for name, choices in {
+        "a": KINDS[kind], "b": KINDS[kind], "ids": (0, 1, 2, 3) if kind == "mxf8f6f4" else (0,),
+        "negate": (False, kind != "i8"), "major": ("K", "MN")}.items()}
+    scaled = kind.startswith("mx")
+    major = pick["major"] if kind in ("f16", "tf32") or pick["b"] in ("e4m3", "e5m2", "u8", "s8") else "K"
+    options = {"scale_a_id": pick["ids"], "scale_b_id": 3 - pick["ids"] if pick["ids"] else 0} if scaled else {}
+    bits = ptx.tcgen05.make_instr_desc(kind, m=m, n=32 * n, a=pick["a"], b=pick["b"], negate_b=pick["negate"],
+                                       b_major=major, **options)
+    found = geometry(bits, kind, m // 128, ws=False, sparse=False, in_tmem=False, ashift=False,
+                     vector={"mxf4": 2, "mxf4nvf4": 4}.get(kind, 1))
+    name = {"e2m1": "e2m1x8"} if kind in ("mxf4", "mxf4nvf4") else {}
+    assert (found.m, found.n, found.a, found.b) == (m, 32 * n, *(name.get(pick[x], pick[x]) for x in "ab"))
+    assert (found.d, found.negate, found.mn_b) == ("s32" if kind == "i8" else "f32", pick["negate"], major == "MN")
+    assert found.scale_type == {"mxf4nvf4": "ue4m3"}.get(kind, "ue8m0" if scaled else "")
+    if scaled:
+        assert (found.id_a, found.id_b) == (options["scale_a_id"], options["scale_b_id"])
+    if kind == "f16" and pick["a"] == pick["b"]:
+        assert bits == ptx.tcgen05.make_instr_desc_f16bf16_f32(m=m, n=32 * n, ab_dtype=pick["a"], b_major=major,
+                                                               scale_b=-1 if pick["negate"] else 1)
+
+
+@pytest.mark.parametrize(("kind", "options", "message"), [
+    ("f8", {}, "kind"), ("mxf4", {"a": e4m3}, "a of kind::mxf4"), ("f16", {"d": "f16"}, "bf16 operands have sums"),
+    ("mxf4", {"a": "e2m1", "b": "e2m1", "m": 64}, "m of kind::mxf4"), ("f16", {"n": 12}, "n of kind::f16"),
+    ("f8f6f4", {"a": "e2m1", "b": "e4m3", "a_major": "MN"}, "a_major of e2m1"),
+    ("f16", {"scale_a_id": 1}, "scale_a_id=1"),
+    ("mxf8f6f4", {"a": "e4m3", "b": "e4m3", "scale": "ue4m3"}, "scale of kind::mxf8f6f4")])
+def test_what_a_kind_does_not_have_is_refused(kind, options, message):
+    with pytest.raises(ValueError, match=message):
+        ptx.tcgen05.make_instr_desc(kind, **{"m": 128, "n": 128, "a": "bf16", "b": "bf16"} | options)
 
 
 def test_what_ptxas_refuses_but_kernels_write_is_written_with_a_warning():

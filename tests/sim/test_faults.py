@@ -107,3 +107,9 @@ def test_sizes_are_checked(engine, options, message):
     sizes = {"grid": 1, "block": 32} | options
     with pytest.raises(LaunchError, match=message):
         sim.launch(sim.load(entry("ret")), sizes.pop("grid"), sizes.pop("block"), (), engine=engine, **sizes)
+
+
+def test_shared_memory_is_that_of_the_chip_a_program_is_for(engine):
+    program = sim.load(entry(".shared .b8 x[100000]; ret", target="sm_120a"))
+    with pytest.raises(LaunchError, match="test: 100000 static and 2048 dynamic .* CTA of sm_120a has at most 101376"):
+        sim.launch(program, 1, 32, (), engine=engine, smem_bytes=2048)

@@ -136,6 +136,7 @@ def test_a_mime_bundle_has_all_forms():
 
 def test_text_draws_the_chart_and_lists_the_points(golden):
     golden("views/roofline.txt", "\n\n".join((four().text(), sgemm().text(width=70), Roofline("t4").text())) + "\n")
+    assert str(four()) == four().text() and "4 points" in repr(four()) and repr(sgemm()).endswith(": 1 point>")
 
 
 @pytest.mark.parametrize("name, view", [("four", four()), ("sgemm", sgemm()), ("sweep", sweep())])

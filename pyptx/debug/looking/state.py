@@ -32,6 +32,9 @@ class Place:
         self.name, self.space, self.address, self.type, self.shape = name, space, address, type_name, shape
         self.swizzle, self._state = swizzle, state
 
+    def __repr__(self) -> str:
+        return f"{self.type} {' x '.join(map(str, self.shape))} at 0x{self.address:x} of {self.space} memory"
+
     @property
     def number(self) -> int:
         """Where it starts."""

@@ -260,7 +260,11 @@ class Roofline:
         return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(chart=False)}
 
     def __repr__(self) -> str:
-        return f"<Roofline of {self.title} on {self.gpu}: {len(self.points)} points>"
+        count = len(self.points)
+        return f"<Roofline of {self.title} on {self.gpu}: {count} point{'' if count == 1 else 's'}>"
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sim.compiled.cuda_matrices import attention_gradients, attention_of
 from sim.compiled.cuda_rows import layer_norm_gradient, layer_norm_of, rms_norm_of, softmax_of
 
 BF16, E4M3, F16 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, np.float16
-SMEM = 160 << 10
+SMEM = 99 << 10                                 # what a CTA can have on every chip of the corpus
 
 
 def _case(name, grid, args, expected, block=128):
