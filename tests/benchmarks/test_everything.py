@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.scripts import gpu_benchmark
 
-everything, summary, processes, sending = map(gpu_benchmark, ("everything", "summary", "processes", "sending"))
+everything, summary, processes, testfiles = map(gpu_benchmark, ("everything", "summary", "processes", "testfiles"))
 MODELLED = {"results": [{"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx", "seconds": 2e-6}]}
 
 
@@ -115,28 +115,27 @@ def test_left_out(): pytest.skip("no reason")
 """
 
 
-def test_what_failed_after_a_fault_is_run_again_alone(tmp_path: Path, monkeypatch):
+def test_what_failed_after_a_fault_is_run_again_without_it(tmp_path: Path, monkeypatch):
     asked = []
 
-    def fake(self, file, ids, marked):
-        asked.append(ids[0])
-        told = {"file": file, "seconds": 1.0, "why": ""}
-        if len(asked) == 1:
-            lost = "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"
-            return [told | {"test": "f::a", "outcome": "passed"},
-                    told | {"test": "f::b", "outcome": "failed", "why": lost},
-                    told | {"test": "f::c", "outcome": "failed", "why": lost}], ""
-        return [told | {"test": ids[0], "outcome": "failed" if ids[0] == "f::b" else "passed"}], ""
+    def fake(self, file, ids):
+        """b and d fault, and what follows a fault fails with its words."""
+        asked.append(ids)
+        lost = "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal"
+        names = [f"f::{c}" for c in "abcde"] if len(asked) == 1 else ids
+        ends = next((k for k, name in enumerate(names) if name in ("f::b", "f::d")), len(names))
+        return [{"file": file, "seconds": 1.0, "test": name, "outcome": "passed" if k < ends else "failed",
+                 "why": lost * (k >= ends)} for k, name in enumerate(names)], ""
     (tmp_path / "root" / "tests").mkdir(parents=True)
     (tmp_path / "root" / "tests" / "test_one.py").write_text("pytest.mark.gpu")
     steps = made(tmp_path / "out")
     monkeypatch.setattr(everything, "ROOT", tmp_path / "root")
-    monkeypatch.setattr(everything.Everything, "_tests_of", fake)
-    assert steps.tests() == (True, False) and asked == ["tests/test_one.py", "f::b", "f::c"]
-    assert [row["outcome"] for row in steps.read("tests.json")] == ["passed", "failed", "passed"]
-    monkeypatch.setattr(everything.Everything, "_tests_of", lambda self, file, ids, marked: (asked.append(ids) or [
+    monkeypatch.setattr(testfiles.TestFiles, "_tests_of", fake)
+    assert steps.tests() == (True, False) and asked == [["tests/test_one.py"], ["f::c", "f::d", "f::e"], ["f::e"]]
+    assert [row["outcome"] for row in steps.read("tests.json")] == ["passed", "failed", "passed", "failed", "passed"]
+    monkeypatch.setattr(testfiles.TestFiles, "_tests_of", lambda self, file, ids: (asked.append(ids) or [
         {"file": file, "test": test, "outcome": "passed", "why": "", "seconds": 1.0} for test in ids], ""))
-    assert steps.tests() == (True, True) and asked[-1] == ["f::b"], "only what was wrong is run again"
+    assert steps.tests() == (True, True) and asked[-1] == ["f::b", "f::d"], "only what was wrong is run again"
 
 
 @pytest.mark.slow
@@ -150,7 +149,7 @@ def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monk
     steps = made(tmp_path / "out")
     steps.dry = False
     monkeypatch.setattr(everything, "ROOT", root)
-    monkeypatch.setattr(everything, "TEST_S", 10)
+    monkeypatch.setattr(testfiles, "TEST_S", 10)
     assert steps.tests() == (True, False)
     rows = {row["test"].partition("::")[2]: row["outcome"] for row in steps.read("tests.json")
             if "hangs" in row["file"]}
@@ -162,7 +161,7 @@ def test_tests_that_hang_or_die_are_told_and_the_others_run(tmp_path: Path, monk
 
 @pytest.mark.slow
 def test_without_a_gpu_the_simulator_stands_for_it(tmp_path: Path):
-    assert everything.main(["--out", str(tmp_path), "--dry", "--skip", "tests", "overhead"]) == 0
+    assert everything.main(["--out", str(tmp_path), "--dry", "--skip", "tests", "overhead", "benchmark"]) == 0
     assert json.loads((tmp_path / "about.json").read_text())["doctor"]["findings"]
     assert json.loads((tmp_path / "forms.json").read_text())["rows"][0]["differ"] == 0
     assert "- smoke: right" in (tmp_path / "summary.md").read_text()

@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import shutil
 import signal
 import sys
@@ -30,27 +29,22 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 
 from processes import Log, call, environment, others  # noqa: E402
 from summary import page  # noqa: E402
+from testfiles import GOOD, TestFiles  # noqa: E402
 
 ROOT = HERE.parents[2]
 PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "cuda-bindings", "cuda-python", "pytest",
             "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
 STEPS = ("about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "summary")
 LIMITS = {"about": 90, "smoke": 150, "examples": 240, "benchmark": 900, "overhead": 120, "tests": 500, "forms": 300}
-TEST_S, MOST_AGAIN = 90, 25                             # seconds of a test; tests that are run again alone
 CANDIDATE_S = {"examples": 30, "benchmark": 90}         # seconds of a candidate
-FORMS_S = 60                                            # seconds of a module of forms
-GOOD = "passed", "skipped"
+FORMS_S, PROCESSES = 60, 25                             # seconds of a module of forms; processes at most
 NOT_LOADED = "the machine code for"                     # of the error of a driver that does not take it
-TOLD = re.compile(r"^(tests/\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b", re.MULTILINE)         # by pytest -v
-FAULT = re.compile(r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
-                   r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned")
 
 SMOKE = """
 import torch
@@ -179,72 +173,29 @@ class Everything:
     def tests(self) -> tuple[bool, bool]:
         """The tests marked `gpu`, a file in a process; one that hangs or dies is told, and the others go on."""
         known = {row["test"]: row for row in self.read("tests.json") or ()}
-        marked = "gpu and not gpu" if self.dry else "gpu"
         files = sorted({path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text()
                         and path.name not in ("test_forms.py", "test_everything.py")})
         until, whole = time.monotonic() + LIMITS["tests"], True
+        runs = TestFiles(self.python, lambda: min(self.left, until - time.monotonic()),
+                         "gpu and not gpu" if self.dry else "gpu")
         for path in files:
             name = path.relative_to(ROOT).as_posix()
             before = [row for row in known.values() if row["file"] == name]
             again = [row["test"] for row in before if row["outcome"] not in GOOD]
             if before and not again:
                 continue
-            if self.left < 20 or time.monotonic() > until:
+            if runs.left() < 20:
                 whole = False
                 break
-            rows = self._file(name, marked, again if all("::(" not in test for test in again) else [])
-            known |= {row["test"]: row for row in [*rows, *self._after_a_fault(name, rows, marked)]}
+            if any("::(" in test for test in again):        # no test of its own, so all of the file is run
+                known, again = {test: row for test, row in known.items() if row["file"] != name}, []
+            for row in runs.rows(name, again):
+                known[row["test"]] = row
             self.write("tests.json", list(known.values()))
         wrong = [row for row in known.values() if row["outcome"] not in GOOD]
         for row in wrong:
             self.log(f"{row['outcome']}: {row['test']}: {row['why'][:300]}")
         return whole, not wrong
-
-    def _file(self, file: str, marked: str, only: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Rows of all tests of a file, or of some. Where the process does not end, the test it was at is to blame."""
-        rows, text = self._tests_of(file, only or [file], marked)
-        if rows:
-            return rows
-        collected = self.python("-m", "pytest", "-q", "--collect-only", "-m", marked, "-p", "no:cacheprovider",
-                                *(only or [file]), limit=TEST_S)[1]
-        left = [line for line in collected.splitlines() if line.startswith("tests/") and "::" in line]
-        while left and self.left > 10:
-            told = {test: outcome.lower() for test, outcome in TOLD.findall(text)}
-            rows += [_row(file, test, told[test], text[-1500:] * (told[test] not in GOOD))
-                     for test in left if test in told]
-            left = [test for test in left if test not in told]
-            if left:
-                rows.append(_row(file, left.pop(0), "ended", f"it did not end, or died: {text[-1000:]}"))
-            if left:
-                more, text = self._tests_of(file, left, marked)
-                if more:
-                    return rows + more
-        return rows or [_row(file, f"{file}::(all)", "error", collected[-2000:])]
-
-    def _tests_of(self, file: str, ids: Sequence[str], marked: str) -> tuple[list[dict[str, Any]], str]:
-        """Rows of tests, none where they did not all end, and what was printed."""
-        with tempfile.TemporaryDirectory() as scratch:
-            report = Path(scratch) / "junit.xml"
-            status, text = self.python("-m", "pytest", "-v", "--no-header", "-m", marked, "-p", "no:cacheprovider",
-                                       f"--junitxml={report}", *ids, limit=LIMITS["tests"], quiet=TEST_S)
-            if not report.is_file() or status is None:
-                return [], text
-            rows = []
-            for case in ElementTree.parse(report).getroot().iter("testcase"):
-                fault = next((found for kind in ("failure", "error", "skipped")
-                              if (found := case.find(kind)) is not None), None)
-                outcome = "passed" if fault is None else {"failure": "failed"}.get(fault.tag, fault.tag)
-                why = "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]
-                rows.append(_row(file, f"{file}::{case.get('name')}", outcome, why, float(case.get("time", 0))))
-        return rows or [_row(file, f"{file}::(none)", "skipped" if status in (0, 5) else "error", text[-300:])], text
-
-    def _after_a_fault(self, file: str, rows: Sequence[dict[str, Any]], marked: str) -> list[dict[str, Any]]:
-        """Tests that failed because a fault before them had ended the GPU's context, each in a process of its own."""
-        failed = [row["test"] for row in rows if row["outcome"] in ("failed", "error")]
-        if not any(FAULT.search(row["why"]) for row in rows):
-            return []
-        return [row for test in failed[:MOST_AGAIN] if self.left > 20
-                for row in self._tests_of(file, [test], marked)[0]]
 
     def forms(self) -> tuple[bool, bool]:
         """Every simulated form against the GPU; a module that hangs or faults is run again form by form."""
@@ -252,7 +203,7 @@ class Everything:
         until = time.monotonic() + LIMITS["forms"]
         backend, status = "sim" if self.dry else "cuda", None
         options = ["--out", str(self.out), "--target", self._target(), "--backend", backend, *only]
-        for _ in range(MOST_AGAIN):
+        for _ in range(PROCESSES):
             if (seconds := min(until - time.monotonic(), self.left)) < 15:
                 break
             status, _ = self.python("tests/device/forms.py", *options, "--seconds", f"{seconds - 10:.0f}",
@@ -275,10 +226,6 @@ class Everything:
         return page(STEPS, self.state, self.read("forms.json"), self.read("tests.json"), self.read("examples.json"),
                     self.read("benchmark.json"), json.loads((HERE / "modelled.json").read_text(encoding="utf-8")),
                     self.state.get("launches"))
-
-
-def _row(file: str, test: str, outcome: str, why: str, seconds: float = 0.0) -> dict[str, Any]:
-    return {"file": file, "test": test, "seconds": seconds, "outcome": outcome, "why": why}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
