@@ -57,6 +57,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=3, GROUP=8, CTAS=148):
             row, column = own_part(tile)
             for step in ptx.range_(0, steps):
                 roles.copy(a, b, row, column, step * BK)
+        roles.finish_copies()
 
     with ptx.if_(roles.tid == MULTIPLIES):
         descriptors = roles.descriptors(a.dtype)

@@ -52,6 +52,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=4, GROUP=8, CTAS=148):
             column += roles.rank * (BN // PAIR)
             for step in ptx.range_(0, steps):
                 roles.copy(a, b, row, column, step * BK)
+        roles.finish_copies()
 
     with ptx.if_(roles.rank == 0), ptx.if_(roles.tid == MULTIPLIES):    # the thread that starts products
         descriptors = roles.descriptors(a.dtype)
@@ -67,7 +68,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=4, GROUP=8, CTAS=148):
 
 def grid(M: int, N: int, BM: int, BN: int, CTAS: int) -> int:
     """How many CTAs: all that the GPU holds, or enough for the tiles; whole pairs."""
-    return PAIR * min(CTAS // PAIR, -(-M // (PAIR * BM)) * -(-N // BN))
+    return PAIR * min(max(1, CTAS // PAIR), -(-M // (PAIR * BM)) * -(-N // BN))
 
 
 def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int) -> None:

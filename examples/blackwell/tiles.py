@@ -43,7 +43,7 @@ class Roles:
     """
 
     def __init__(self, stages: int, BM: int, BN: int, BK: int, c: PtxType, ctas: int = 1):
-        self.BM, self.BN, self.BK, self.ctas = BM, BN, BK, ctas
+        self.count, self.BM, self.BN, self.BK, self.ctas = stages, BM, BN, BK, ctas
         self.behind = stages // 2 if BM > ROWS else 0   # stages that the second block follows behind
         self.a_bytes, self.b_bytes = BM * BK * 2, BK * (BN // ctas) * 2
         self.stage_bytes = self.a_bytes + self.b_bytes
@@ -109,6 +109,14 @@ class Roles:
         for j in range(0, self.BN // self.ctas, BOX):
             ptx.cp.async_bulk.tensor_2d(dst=to_b + j * self.BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready,
                                         cta_group=self.ctas)
+
+    def finish_copies(self) -> None:
+        """Wait until every stage is free again; by the thread that copies. An arrival that is still on its way, from
+        the other CTA perhaps, needs this CTA's mbarriers.
+        """
+        for _ in range(self.count):
+            stage, phase = self.stages.advance()
+            self.freed.at(stage).wait(phase ^ 1)
 
     def descriptors(self, dtype: PtxType) -> tuple[Reg, Reg, Reg]:
         """Of the instruction, and of A and of B in the first stage: boxes of 64 columns, eight rows of which are 1 KiB;

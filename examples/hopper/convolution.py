@@ -103,7 +103,7 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
 
 def grid(N: int, P: int, Q: int, F: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
     """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
-    return CLUSTER * min(CTAS // CLUSTER, -(-N * P * Q // (BM * CLUSTER)) * -(-F // BN))
+    return CLUSTER * min(max(1, CTAS // CLUSTER), -(-N * P * Q // (BM * CLUSTER)) * -(-F // BN))
 
 
 def pixels_map(x: Any, R: int, S: int, STRIDE: int, PAD: int, DILATION: int, BM: int) -> TensorMap:

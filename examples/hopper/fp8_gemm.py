@@ -165,7 +165,7 @@ class ColumnScales:
 
 def grid(M: int, N: int, BN: int, CLUSTER: int, CTAS: int) -> int:
     """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
-    return CLUSTER * min(CTAS // CLUSTER, -(-M // (BM * CLUSTER)) * -(-N // BN))
+    return CLUSTER * min(max(1, CTAS // CLUSTER), -(-M // (BM * CLUSTER)) * -(-N // BN))
 
 
 def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> None:

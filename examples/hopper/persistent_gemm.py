@@ -96,7 +96,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
 
 def grid(M: int, N: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
     """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
-    return CLUSTER * min(CTAS // CLUSTER, -(-M // (BM * CLUSTER)) * -(-N // BN))
+    return CLUSTER * min(max(1, CTAS // CLUSTER), -(-M // (BM * CLUSTER)) * -(-N // BN))
 
 
 def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:

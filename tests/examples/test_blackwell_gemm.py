@@ -57,3 +57,10 @@ def test_no_two_lanes_meet_in_a_bank_of_shared_memory(blackwell, out):
     gemm = blackwell.gemm_of(bf16, out)
     gemm(np.ones((128, 64), NUMPY[bf16]), np.ones((64, 256), NUMPY[bf16]))
     assert gemm.last_run.counters.shared_conflicts.sum() == 0
+
+
+def test_no_arrival_is_on_its_way_when_a_cta_ends(blackwell):
+    """The thread that copies waits for every stage once more: tcgen05.commit arrives when nobody asks for it."""
+    waits = [blackwell.gemm.ptx(M=512, N=256, K=64, BM=128, BN=128, STAGES=stages).count("mbarrier.try_wait")
+             for stages in (2, 3)]
+    assert waits[1] == waits[0] + 1

@@ -66,12 +66,13 @@ def test_groups_equal_numpy(example, ends, sizes, tiling, dtype, out, schedule: 
                                atol=digits * np.sqrt(k))
 
 
-def test_rows_of_no_group_are_left_alone(example):
+@pytest.mark.parametrize("ends", [[0, 90, 150], [0, 0, 0]], ids=str)
+def test_rows_of_no_group_are_left_alone(example, ends: list[int]):
     grouped = example("hopper/grouped_gemm")
     c = np.full((200, 64), 7, np.float32)
     grouped.grouped_gemm_of(bf16, f32)(np.ones((200, 64), NUMPY[bf16]), np.ones((2, 64, 64), NUMPY[bf16]),
-                                       np.array([0, 90, 150], np.int32), out=c, BN=128)
-    assert (c[:150] == 64).all() and (c[150:] == 7).all()
+                                       np.array(ends, np.int32), out=c, BN=128)
+    assert (c[:ends[-1]] == 64).all() and (c[ends[-1]:] == 7).all()
 
 
 def test_groups_of_equal_length_are_a_batch(example):

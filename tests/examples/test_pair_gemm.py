@@ -63,3 +63,10 @@ def test_the_pair_copies_each_number_of_b_once(blackwell):
     counters = gemm.last_run.counters
     assert counters.tma_bytes.sum() == a.nbytes + b.nbytes + 512 * 256 * 2
     assert counters.shared_conflicts.sum() == 0
+
+
+def test_no_arrival_is_on_its_way_when_a_cta_ends(blackwell):
+    """The thread that copies waits for every stage once more: tcgen05.commit arrives when nobody asks for it."""
+    waits = [blackwell.pair_gemm.ptx(M=512, N=256, K=64, BM=128, BN=128, STAGES=stages).count("mbarrier.try_wait")
+             for stages in (2, 3)]
+    assert waits[1] == waits[0] + 1
