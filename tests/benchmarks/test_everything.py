@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.scripts import gpu_benchmark
 
-everything, summary, processes, testfiles = map(gpu_benchmark, ("everything", "summary", "processes", "testfiles"))
+everything, summary, processes, testfiles, timing = map(gpu_benchmark, ("everything", "summary", "processes",
+                                                                           "testfiles", "timing"))
 MODELLED = {"results": [{"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx", "seconds": 2e-6}]}
 
 
@@ -212,7 +214,7 @@ def test_the_page_tells_what_differs_fails_and_is_slower_than_modelled():
     tests = [{"test": "a::b", "outcome": "failed", "why": "assert\n1"},
              {"test": "a::c", "outcome": "passed", "why": ""}]
     row = {"case": "sum", "sizes": {"N": 8}, "candidate": "pyptx"}
-    timed = {"seconds": [3e-6, 1, 2], "load": {"clock_hz": 1755e6, "watts": 690.2},
+    timed = {"seconds": [3e-6, 1, 2], "load": {"clock_hz": 1755e6, "watts": 690.2, "seconds": 4e-6},
              "rate": 4.0, "unit": "TB/s", "roof": 0.9, "ratio": [1.1, 1, 2]}
     benchmark = {"results": [row | timed,
                              row | {"candidate": "x", "failed": "no\nanswer"}, row | {"right": False, "error": 0.5},
@@ -224,7 +226,39 @@ def test_the_page_tells_what_differs_fails_and_is_slower_than_modelled():
     assert "3 forms compared, 1 differ, 1 were refused." in text and "- EXACT: `popc.type  d, a`: 3 of 64" in text
     assert "- refused by the gpu: `clmad`: too new" in text
     assert "Tests: 1 failed, 1 passed.\n- failed: a::b: assert 1" in text
-    assert "| sum, N 8 | pyptx | 4.00 TB/s | 90.0% | 1.100 | 3.0 | 1.50 | 1755 MHz, 690 W |" in text
+    assert "| sum, N 8 | pyptx | 4.00 TB/s | 90.0% | 1.100 | 3.0 | 1.50 | 4.0 us in a row, 1755 MHz, 690 W |" in text
     assert "| WRONG, off by 5.0e-01 |" in text and "| no |" in text and "| right, not timed |" in text
     assert "    pyptx 3 us" in text
     assert summary.page((), {}, None, None, None, None, MODELLED, None).startswith("# What the GPU said")
+
+
+class Stream:
+    """What stands for torch's CUDA: it writes down what was put on the stream, each 1 ms long."""
+
+    float = uint8 = None
+
+    def __init__(self):
+        self.put: list[str] = []
+        self.cuda = self
+
+    def get_device_properties(self, device):
+        return SimpleNamespace(L2_cache_size=60 << 20)
+
+    def empty(self, size: int, **_):
+        return SimpleNamespace(zero_=lambda: self.put.append(f"write {size >> 20} MiB"))
+
+    def Event(self, enable_timing: bool):
+        stream, event = self, SimpleNamespace(at=0, synchronize=lambda: None)
+        event.record = lambda: (setattr(event, "at", len(stream.put)), stream.put.append("event"))
+        event.elapsed_time = lambda later: float(later.at - event.at - 1)
+        return event
+
+
+def test_a_run_stands_behind_writes_over_twice_the_l2_between_two_events():
+    stream = Stream()
+    clock = timing.Events(stream, None, lambda: {"watts": 690.0} if stream.put[-1] == "event" else {})
+    assert clock.seconds(lambda: stream.put.append("work")) == 1e-3
+    assert stream.put == ["write 120 MiB"] * timing.AHEAD + ["event", "work", "event"]
+    del stream.put[:]
+    assert clock.load(lambda: stream.put.append("work"), 1e-2) == {"watts": 690.0, "seconds": 1e-3}
+    assert stream.put == ["event", *["work"] * 11, "event"], "in a row, without writes between"

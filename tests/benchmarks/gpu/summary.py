@@ -83,7 +83,9 @@ def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
 
 
 def load_words(load: Mapping[str, Any]) -> Iterator[str]:
-    """Clock and power while a candidate ran over and over."""
+    """Time, clock and power while a candidate ran over and over."""
+    if "seconds" in load:
+        yield f"{load['seconds'] * 1e6:.1f} us in a row"
     if "clock_hz" in load:
         yield f"{load['clock_hz'] / 1e6:.0f} MHz"
     if "watts" in load:

@@ -25,7 +25,8 @@ class Clock(Protocol):
         """Of one run, cold."""
 
     def load(self, work: Callable[[], Any], seconds: float) -> dict[str, Any]:
-        """Clock, power, temperature and whether it is throttled while work that takes so long runs over and over."""
+        """Clock, power, temperature and whether it is throttled while work that takes so long runs over and over, and
+        the seconds of one run then: warm, and as slow as the power allows."""
 
 
 class Events:
@@ -51,11 +52,15 @@ class Events:
         return begin.elapsed_time(end) / 1e3
 
     def load(self, work: Callable[[], Any], seconds: float) -> dict[str, Any]:
-        for _ in range(min(MOST_LOAD, 1 + int(LOAD_S / seconds))):
+        runs = min(MOST_LOAD, 1 + int(LOAD_S / seconds))
+        begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(runs):
             work()
+        end.record()
         found = self.state()                                    # the GPU is still at it
-        self.torch.cuda.synchronize()
-        return found
+        end.synchronize()
+        return found | {"seconds": begin.elapsed_time(end) / 1e3 / runs}
 
 
 @dataclass(frozen=True)
