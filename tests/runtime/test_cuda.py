@@ -336,6 +336,17 @@ def test_a_machine_without_a_driver_says_so():
     assert "pyptx.use('sim')" in str(caught.value)
 
 
+def test_a_driver_without_a_function_says_so():
+    cuda = backend()
+
+    def missing(*_):
+        raise RuntimeError('Function "cuLibraryLoadData" not found')
+    fake(cuda).cuLibraryLoadData = missing
+    with pytest.raises(LaunchError, match='loading scale on cuda:0 .*: the driver cannot do it: Function') as told:
+        launch(cuda, scale, X, X.copy(), 2.0, 100)
+    assert "newer NVIDIA driver" in str(told.value)
+
+
 def test_what_doctor_says_of_gpus():
     words = "Fake GPU, sm_90, 227 KiB of shared memory for a CTA"
     assert list(survey(FakeDriver(devices=2), assembler="ptxas 13.5.37")) == [

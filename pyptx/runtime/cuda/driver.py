@@ -110,8 +110,13 @@ class Driver:
 
         Raises:
             DeviceError: the driver's name for what is wrong, and what was being done.
+            LaunchError: the driver is too old to have the function.
         """
-        status, *values = getattr(self.api, name)(*args)
+        try:
+            status, *values = getattr(self.api, name)(*args)
+        except RuntimeError as missing:                             # cuda-python found no such function in libcuda
+            raise LaunchError(f"{doing or name}: the driver cannot do it: {missing}",
+                              hint="install a newer NVIDIA driver; pyptx doctor tells which there is") from missing
         if status != self.api.CUresult.CUDA_SUCCESS:
             raise DeviceError(f"{doing or name}: {self.words(status)}", code=int(status))
         return values[0] if len(values) == 1 else tuple(values) or None
