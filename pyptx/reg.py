@@ -15,6 +15,7 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
+from pyptx.isa.registers import SPECIAL
 from pyptx.tracing.operand import float_literal
 from pyptx.tracing.operators import PREFIX, Operators, arithmetic, readable
 from pyptx.tracing.trace import emit, get_ctx
@@ -269,8 +270,19 @@ def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray:
 
 
 def from_(src: object, dtype: PtxType) -> Reg:
-    """A new register holding `src`: a register, a number, or the name of a symbol."""
+    """A new register holding `src`: a register, a number, or the name of a symbol.
+
+    Raises:
+        TypeError: a register whose number has to be converted; the bits of one are copied as b32 or b64.
+    """
     register = scalar(dtype)
+    if isinstance(src, Reg) and "." not in src.name and src.name not in SPECIAL:
+        bits = "b" in (src.dtype.register[0], dtype.register[0])
+        if src.dtype.bits != dtype.bits or not (bits or src.dtype.is_float == dtype.is_float):
+            rounds = ".rn" * (dtype.is_float and (dtype.bits < src.dtype.bits or not src.dtype.is_float))
+            rounds = rounds or ".rzi" * (src.dtype.is_float and not dtype.is_float)
+            raise TypeError(f"reg.from_ copies a register, and {src!r} is no {dtype}; ptx.inst.cvt converts it: "
+                            f"ptx.inst.cvt{rounds}.{dtype}.{src.dtype}(reg.scalar({dtype}), x)")
     emit("mov", dtype.register, register, src)
     return register
 

@@ -368,3 +368,38 @@ def test_a_check_gives_an_endless_loop_up(monkeypatch):
     monkeypatch.setattr(pyptx.check.run, "ENDLESS", 5000)
     (found,) = of_32(spins).check(NUMBERS).findings
     assert found.rule == "endless" and len(found.schedules) == 6
+
+
+@pytest.mark.parametrize(("source", "to", "says"), [
+    (u32, f32, r"ptx\.inst\.cvt\.rn\.f32\.u32"), (f32, u32, r"cvt\.rzi\.u32\.f32"), (u32, u64, r"cvt\.u64\.u32")])
+def test_a_copy_into_another_type_says_how_to_convert(source, to, says):
+    def k(x, y):
+        reg.from_(reg.scalar(source, 1), to)
+
+    with pytest.raises(TypeError, match=says):
+        of_32(k).ptx()
+
+
+def test_arrays_tell_sizes_where_nothing_is_run():
+    assert pair.ptx(ROWS, WEIGHTS) == pair.ptx(M=4, N=8)
+    assert pair.compile(ROWS, WEIGHTS) is pair.compile(M=4, N=8) and pair.sass(ROWS, WEIGHTS) == pair.sass(M=4, N=8)
+    with pytest.raises(LaunchError, match=r"takes 2 input arrays \(x, w\), got 1"):
+        pair.ptx(ROWS)
+
+
+@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("T", u32)], grid=lambda T: T)
+def tickets(x, y):
+    cta, (to,) = reg.from_(ptx.special.ctaid.x(), u32), ptx.global_ptrs(y)
+    ptx.inst.st.global_.u32(ptx.addr(to + cta * 4), cta)
+    assert y.shape is None or y.shape[0] == 3
+
+
+def test_a_size_that_only_outputs_have_is_read_off_those_given():
+    assert tickets(NUMBERS, out=np.zeros(3, np.uint32)).tolist() == tickets(NUMBERS, T=3).tolist() == [0, 1, 2]
+    with pytest.raises(LaunchError, match=r"no input tells the size T of y.*\nhint: .*T=128"):
+        tickets(NUMBERS)
+
+
+def test_a_setting_that_nobody_has_is_no_setting_of_the_simulator():
+    with pytest.raises(LaunchError, match="tickets has no parameter 'TT', and the simulator .* max_steps"):
+        tickets.check(NUMBERS, T=3, TT=4)

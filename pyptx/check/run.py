@@ -31,6 +31,7 @@ from pyptx.sim.plan import SCHEDULES
 
 __all__ = ["check"]
 
+SETTINGS = ("engine", "max_steps", "sanitize", "schedule", "seed", "tensor_cores", "threads")     # of the simulator
 ENDLESS = 1 << 30                               # warp-instructions: no check that is meant is that long
 SHORTER = 1 << 26                               # of the schedules that follow an endless one
 ROUNDING = 2.0 ** -7                            # differences of sums that their order can explain, of the largest
@@ -52,6 +53,9 @@ def check(variant: Variant, plan: LaunchPlan, args: Sequence[Any], *, schedules:
         LaunchError: an argument or a schedule is wrong. What the kernel does wrong is never raised.
     """
     started = time.perf_counter()
+    if unknown := [name for name in settings or () if name not in SETTINGS]:
+        raise LaunchError(f"{variant.entry.name} has no parameter {unknown[0]!r}, and the simulator no such setting; "
+                          f"it has {', '.join(SETTINGS)}")
     wanted = _schedules(schedules, random, seed)
     variant.require_valid()
     program = variant.program(runtime_for((), "sim"))

@@ -68,8 +68,8 @@ class JaxArrays:
             raise LaunchError(f"{found.name}: JAX arrays cannot be written to; use what the call returns, not out=")
         env = unify_envs([found.binding.sizes_of(self, inputs), found.binding.split(params)[0]])
         found.binding.check_values(params, env)
-        results = [jax.ShapeDtypeStruct(spec.resolve_shape(env), _result_dtype(found.name, spec.dtype.name))
-                   for spec in found.out_specs]
+        results = [jax.ShapeDtypeStruct(shape, _result_dtype(found.name, spec.dtype.name))
+                   for shape, spec in zip(found.binding.shapes(env), found.out_specs, strict=True)]
         if not ensure_ffi_registered() and any(self.device(x) != "cpu" for x in inputs):
             raise LaunchError(f"{found.name}: kernels cannot run on GPU arrays of JAX here: {shim_load_error()}")
         handle = handle_of(kernel, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],

@@ -74,6 +74,8 @@ class DebugMagics(Magics):
         call = " ".join(asked.get("call", ()))
         if not call:
             raise UsageError("%ptxdebug: expected a call of a kernel, such as %ptxdebug gemm(a, b)")
+        if re.search(r"\)\s+--\w", call):
+            raise UsageError("%ptxdebug: options go before the call, as in %ptxdebug --run gemm(a, b)")
         options = {name: asked[name] for name in ("schedule", "seed", "sanitize") if asked.get(name) is not None}
         session = debug(self.shell, arguments.unquoted(call), "%ptxdebug", **options)
         for stop in asked.get("stops", ()):

@@ -79,6 +79,8 @@ class PtxMagics(Magics):
         for name, kernel in kernels.items():
             takes = arguments.takes(kernel)
             mine = {key: value for key, value in {**sticky, **params}.items() if key in takes}
+            if report is not None and report.kernel == kernel.name and not mine:
+                mine = {key: value for key, value in report.params.items() if key in takes}     # as it was checked
             made[name] = self._compile(kernel, mine, arch, version, options, ran.get(name))
         if asked.name:
             kept = {name: one.compiled for name, one in made.items()}

@@ -50,7 +50,7 @@ class Binding:
             LaunchError, TypeError: an array or a parameter does not fit.
         """
         sizes, template, raw = self.split(params)
-        env = self.unified(self.sizes_of(runtime.arrays, inputs), sizes)
+        env = self.sizes_with(runtime.arrays, self.unified(self.sizes_of(runtime.arrays, inputs), sizes), out)
         outputs = self.outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *self.raw_values(raw, env, template)]
         return Bound({**params, **env}, self.grid(env, template), self.cluster(env, template), outputs, args)
@@ -198,9 +198,30 @@ class Binding:
         except LaunchError as mismatch:
             raise LaunchError(f"{self.name}: {name}: {mismatch.message}") from None
 
+    def sizes_with(self, arrays: Arrays, env: Mapping[str, int], out: Any) -> dict[str, int]:
+        """The sizes, and those that only outputs have as the arrays of `out=` have them."""
+        given = [] if out is None else out if isinstance(out, tuple | list) else [out]
+        found = dict(env)
+        for name, spec, array in zip(self.tensors[len(self.in_specs):], self.out_specs, given, strict=False):
+            if any(dim not in found for dim in spec.symbolic_dims):
+                found = {**self.fit(name, spec, array, arrays), **found}
+        return found
+
+    def shapes(self, env: Mapping[str, int]) -> list[tuple[int, ...]]:
+        """The shapes of the outputs.
+
+        Raises:
+            LaunchError: a size that no input has was not told.
+        """
+        for name, spec in zip(self.tensors[len(self.in_specs):], self.out_specs, strict=False):
+            if missing := [dim for dim in spec.symbolic_dims if dim not in env]:
+                raise LaunchError(f"{self.name}: no input tells the size {missing[0]} of {name}, {spec}",
+                                  hint=f"pass it with the call, as {missing[0]}=128, or arrays as out=")
+        return [spec.resolve_shape(env) for spec in self.out_specs]
+
     def outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
         """Arrays for the results: new ones, or those of `out=`, checked."""
-        shapes = [spec.resolve_shape(env) for spec in self.out_specs]
+        shapes = self.shapes(env)
         if out is None:
             return [runtime.arrays.empty(shape, spec.dtype.name, inputs, spec.zeroed)
                     for shape, spec in zip(shapes, self.out_specs, strict=True)]

@@ -66,7 +66,8 @@ class Calls:
             return                                              # makes the maps of each call
         kernel, binding, arrays = self._kernel, self._kernel.binding, (*inputs, *outputs)
         sizes, template, raw = binding.split(params)
-        values = binding.raw_values(raw, {**binding.sizes_of(runtime.arrays, inputs), **sizes}, template)
+        env = binding.sizes_with(runtime.arrays, {**binding.sizes_of(runtime.arrays, inputs), **sizes}, outputs)
+        values = binding.raw_values(raw, env, template)
         specs = (*kernel.in_specs, *kernel.out_specs)
         stand_ins = [StandIn(k, tuple(array.shape), Elements(spec.dtype.bits // 8 or 1))
                      for k, (array, spec) in enumerate(zip(arrays, specs, strict=True))]

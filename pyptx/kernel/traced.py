@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pyptx._outside import Outside, hashable
@@ -14,7 +14,8 @@ from pyptx.kernel.binding import Binding
 from pyptx.kernel.declaration import Declaration, Grid
 from pyptx.kernel.specialize import specialize
 from pyptx.kernel.variant import Variant
-from pyptx.runtime import Dim3
+from pyptx.runtime import Dim3, runtime_for
+from pyptx.runtime.adopted import adopted
 from pyptx.specs import Tile
 
 if TYPE_CHECKING:
@@ -107,13 +108,24 @@ class Traced:
 
     # text and machine code --------------------------------------------------------------------------------------------
 
-    def ptx(self, **params: Any) -> str:
-        """The PTX text for these parameter values. It is returned even when the table refuses something in it."""
-        return self.variant(**params).emitted.text
+    def ptx(self, *arrays: Any, **params: Any) -> str:
+        """The PTX text for these parameter values. It is returned even when the table refuses something in it.
 
-    def module(self, **params: Any) -> Module:
+        Args:
+            arrays: of a call, for their sizes.
+        """
+        return self.variant(**self._sized(arrays, params)).emitted.text
+
+    def module(self, *arrays: Any, **params: Any) -> Module:
         """The tree for these parameter values; equal values give the same object."""
-        return self._trace(**params)
+        return self._trace(**self._sized(arrays, params))
+
+    def _sized(self, arrays: Sequence[Any], params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The parameters, with the sizes that the input arrays of a call have."""
+        if not arrays:
+            return params
+        inputs = self.binding.inputs(adopted(arrays))
+        return {**self.binding.sizes_of(runtime_for(inputs, "sim").arrays, inputs), **params}
 
     def _trace(self, **params: Any) -> Module:
         return self.variant(**params).module
@@ -131,30 +143,32 @@ class Traced:
                 self._cache[key] = specialize(self.declared, arch=arch, version=version, env=sizes, template=template)
         return self._cache[key]
 
-    def compile(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
-                lineinfo: bool = False, **params: Any) -> Compiled:
+    def compile(self, *arrays: Any, arch: str | None = None, version: tuple[int, int] | None = None,
+                options: Iterable[str] = (), lineinfo: bool = False, **params: Any) -> Compiled:
         """Validate and assemble.
 
         Args:
             arch, version: instead of the decorator's.
             options: of ptxas, such as "-O1" or "--maxrregcount=128".
             lineinfo: write `.loc` directives too, for ncu and cuda-gdb.
+            arrays: of a call, for their sizes.
             params: template parameters and symbolic sizes.
         Raises:
             CompileError: the table or the assembler refused something; all of it, each at its Python line.
             MissingToolError: no assembler is installed.
         """
-        return self.variant(arch=arch, version=version, **params).compile(options, lineinfo=lineinfo)
+        variant = self.variant(arch=arch, version=version, **self._sized(arrays, params))
+        return variant.compile(options, lineinfo=lineinfo)
 
-    def sass(self, **params: Any) -> str:
-        """The machine code as text, one instruction a line with its address."""
-        return self.compile(**params).listing()
+    def sass(self, *arrays: Any, **params: Any) -> str:
+        """The machine code as text, one instruction a line with its address; arguments as for compile."""
+        return self.compile(*arrays, **params).listing()
 
-    def view(self, *, arch: str | None = None, version: tuple[int, int] | None = None, options: Iterable[str] = (),
-             lineinfo: bool = False, **params: Any) -> Any:
+    def view(self, *arrays: Any, arch: str | None = None, version: tuple[int, int] | None = None,
+             options: Iterable[str] = (), lineinfo: bool = False, **params: Any) -> Any:
         """The linked Python | PTX | SASS view; arguments as for compile.
 
         The counters of the newest launch of the same variant stand beside the lines.
         """
-        variant = self.variant(arch=arch, version=version, **params)
+        variant = self.variant(arch=arch, version=version, **self._sized(arrays, params))
         return variant.view(variant.compile(options, lineinfo=lineinfo), block=self.block, dynamic_bytes=self.smem)

@@ -1,10 +1,7 @@
 """What a kernel body writes: `ptx.inst.*` for every instruction, and typed wrappers around the frequent ones."""
 
-from difflib import get_close_matches
-
-from pyptx import isa
-from pyptx.isa.spelling import ptx_word
 from pyptx.ptx import cluster, cp, fence, mbarrier, mma, tcgen05, tma, warp, wgmma
+from pyptx.ptx._missing import missing as __getattr__  # noqa: F401
 from pyptx.ptx._typed import emit_strictly as _emit  # noqa: F401
 from pyptx.ptx.arithmetic import add, and_, mad, mul, not_, or_, selp, setp, shl, shr, sub, xor_
 from pyptx.ptx.barrier import NamedBarrier, bar, elect_sync, named_barrier, setmaxnreg, setmaxnreg_dec, setmaxnreg_inc
@@ -26,16 +23,3 @@ __all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra",
            "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st",
            "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
            "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]
-
-
-def __getattr__(name: str) -> object:
-    """Say where an instruction is that has no wrapper of this name here."""
-    opcode, *modifiers = (word for word in name.split("_") if word)
-    if ptx_word(name) in isa.OPS:
-        hint = f"; every instruction is under ptx.inst: ptx.inst.{name}"
-    elif opcode in isa.OPS:
-        hint = f"; every instruction is under ptx.inst: ptx.inst.{'.'.join([opcode, *modifiers])}"
-    else:
-        near = get_close_matches(name, __all__, 1)
-        hint = f"; did you mean ptx.{near[0]}?" if near else "; instructions are under ptx.inst"
-    raise AttributeError(f"pyptx.ptx has no {name!r}{hint}")

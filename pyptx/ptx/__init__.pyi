@@ -1,7 +1,5 @@
 """Written by `python -m pyptx.isa.generate`; do not edit."""
 
-from pyptx import isa as isa
-from pyptx.isa.spelling import ptx_word as ptx_word
 from pyptx.ptx import cluster as cluster
 from pyptx.ptx import cp as cp
 from pyptx.ptx import fence as fence
@@ -74,8 +72,8 @@ from pyptx.ptx.texture import tld4 as tld4
 
 __all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x",
            "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst",
-           "intrinsic", "isa", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
-           "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "ptx_word",
-           "range_", "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl",
-           "shr", "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
+           "intrinsic", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
+           "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_",
+           "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr",
+           "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
            "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]

@@ -71,8 +71,8 @@ def launch(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.T
 def _(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     found, values = registered(kernel), _values(params)
     env = extract_input_shapes(found.in_specs, inputs) | found.binding.split(values)[0]
-    return [inputs[0].new_empty(spec.resolve_shape(env), dtype=torch_dtype(spec.dtype.name))
-            for spec in found.out_specs]
+    return [inputs[0].new_empty(shape, dtype=torch_dtype(spec.dtype.name))
+            for shape, spec in zip(found.binding.shapes(env), found.out_specs, strict=True)]
 
 
 @launch.register_vmap

@@ -41,3 +41,9 @@ def test_the_report_is_shown_with_the_lines_of_the_cell(run, shell):
 def test_only_calls_of_the_cells_kernels_can_be_checked(run, call):
     error = run(f'%%ptxkernel --check "{call}"\n{CELL}').error
     assert isinstance(error, UsageError) and "expected a call of a kernel of this cell" in str(error)
+
+
+def test_a_kernel_is_shown_with_the_sizes_it_was_checked_with(run):
+    ran = run('%%ptxkernel --check "nothing(x)"\n' + CELL.split("@kernel")[0]
+              + "@kernel(in_specs=[Tile('N', f32)], out_specs=[Tile('N', f32)])\ndef nothing(x, y):\n    x.shape[0]\n")
+    assert isinstance(ran.error, CheckError)            # the report's, and not of sizes that are missing

@@ -55,7 +55,7 @@ def test_options_stop_watch_and_run(run):
 @pytest.mark.parametrize("line, words", [
     ("", "expected a call of a kernel, such as %ptxdebug gemm"), ("double", "double: expected a call of a kernel"),
     ("double(", "expected a call of a kernel"), ("print(1)", "print is no kernel"),
-    ("--break 3", "expected a call of a kernel")])
+    ("--break 3", "expected a call of a kernel"), ("double(x) --run", "options go before the call")])
 def test_only_calls_of_kernels_can_be_debugged(run, line, words):
     run(GOOD)
     error = run(f"%ptxdebug {line}").error
