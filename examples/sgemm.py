@@ -39,7 +39,8 @@ SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32)}              # values
 PAD = 4                         # columns added to the tile of A: keeps its rows apart in the banks, and aligned
 
 
-@kernel(in_specs=(Tile("M", "K", f32), Tile("K", "N", f32)), out_specs=(Tile("M", "N", f32),),
+@kernel(in_specs=(Tile("M", "K", f32, align=16), Tile("K", "N", f32, align=16)),
+        out_specs=(Tile("M", "N", f32, align=16),),
         grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM), 1), block=(THREADS, 1, 1))
 def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
     """C (M x N) = A (M x K) @ B (K x N), row-major f32."""

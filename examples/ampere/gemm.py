@@ -170,8 +170,10 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int) 
 
 def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
     """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
-    return kernel(product, name="gemm", arch="sm_80", in_specs=[Tile("M", "K", dtype), Tile("K", "N", dtype)],
-                  out_specs=[Tile("M", "N", out)], grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)),
+    return kernel(product, name="gemm", arch="sm_80",
+                  in_specs=[Tile("M", "K", dtype, align=PIECE), Tile("K", "N", dtype, align=PIECE)],
+                  out_specs=[Tile("M", "N", out, align=2 * out.bits // 8)],
+                  grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)),
                   block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

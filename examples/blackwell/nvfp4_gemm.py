@@ -162,7 +162,8 @@ def nvfp4_gemm_of(out: PtxType) -> Kernel:
                             Tile("N", "H", u8, Layout.TMA_128B, tma_box=("BN", LINE), tma_whole=True),
                             Tile("M", "KB", u8, tma_box=(BM, SCALES), tma_whole=True),
                             Tile("N", "KB", u8, tma_box=("BN", SCALES), tma_whole=True)],
-                  out_specs=[Tile("M", "N", out)], grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+                  out_specs=[Tile("M", "N", out, align=2 * out.bits // 8)],
+                  grid=grid, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 
 nvfp4_gemm = nvfp4_gemm_of(bf16)

@@ -95,6 +95,15 @@ def test_it_costs_what_it_should(example, path: str, name: str, sizes, registers
     assert all(opcodes[opcode] >= count for opcode, count in mix.items()), opcodes
 
 
+@pytest.mark.parametrize("path, name, sizes", [c[:3] for c in COSTS if c[0] in (
+    "sgemm", "ampere/gemm", "blackwell/nvfp4_gemm")], ids=lambda value: value if isinstance(value, str) else "")
+def test_arrays_that_are_read_or_written_several_numbers_at_a_time_are_aligned(example, path: str, name: str, sizes):
+    """A view that starts elsewhere is refused by name on a GPU, where it would fault; TMA asks for 16 bytes itself."""
+    ptx = getattr(example(path), name).ptx(**sizes)
+    assert all(f".align 16 {array}" in ptx or f"{array}_tma_desc" in ptx for array in ("a", "b"))
+    assert re.search(r"\.align \d+ c\b", ptx)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path, name, sizes", [c[:3] for c in COSTS], ids=[f"{c[0]}:{c[1]}" for c in COSTS])
 def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(example, path: str, name: str, sizes):
