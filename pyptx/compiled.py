@@ -193,6 +193,7 @@ class Compiled:
             control: add live registers, the PTX line, and what the encoding says of stalls and barriers.
         """
         rows, entry = [f"// {self.name} for {self.target}, {self.tool}"], None
+        rows += [f"// warning{f' at PTX line {d.line}' if d.line else ''}: {d.message}" for d in self.warnings]
         for line in self.sass:
             if line.entry != entry:
                 entry = line.entry
@@ -214,7 +215,9 @@ class Compiled:
     def __repr__(self) -> str:
         uses = "; ".join(f"{entry}: {_words(used)}" if len(self.resources) > 1 else _words(used)
                          for entry, used in self.resources.items())
-        return f"<Compiled {self.name} for {self.target}: {uses or 'no entry'}>"
+        count = len(self.warnings)
+        warned = f"; {count} warning{'' if count == 1 else 's'}, see .warnings" if count else ""
+        return f"<Compiled {self.name} for {self.target}: {uses or 'no entry'}{warned}>"
 
 
 def compile_module(module: Module, text: str, places: Sequence[Place | None], *, target: str,

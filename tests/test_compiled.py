@@ -250,7 +250,10 @@ def test_advisories_have_places_too(monkeypatch):
     text = text.replace("    wgmma.commit", f"    add.f32 %f0, %f0, %f1;\n{multiply}\n    wgmma.commit", 1)
     places = written_here(text, *range(1, text.count("\n") + 1))
     for _ in range(2):                                      # assembled, then from the cache
-        [advice] = build(text, "sm_90a", places).warnings
+        built = build(text, "sm_90a", places)
+        [advice] = built.warnings
+        assert repr(built).endswith("; 1 warning, see .warnings>")
+        assert built.listing().splitlines()[1] == f"// warning at PTX line {advice.line}: {advice.message}"
         assert "(C7517)" in advice.message and advice.severity == "warning"
         assert advice.place is places[advice.line - 1]
 
