@@ -24,7 +24,7 @@ import pyptx
 PACKAGE = Path(pyptx.__file__).parent
 
 LAYERS = (
-    ("_value", "_dominators", "_loc", "errors", "types"),
+    ("_value", "_collector", "_dominators", "_loc", "errors", "types"),
     ("isa",),
     ("ir",),
     ("parser", "emitter", "validate", "spec", "codegen", "_geometry"),

@@ -7,10 +7,7 @@ formatting of one, so that the emitter can print it back.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
+from pyptx._collector import no_collections
 from pyptx.ir.nodes import BlankLine, Module, Statement
 from pyptx.parser.body import Reader, plain
 from pyptx.parser.cursor import Source
@@ -37,7 +34,7 @@ def parse(text: str | bytes, *, recover: bool = False) -> Module:
         ('f', ('sm_90',))
     """
     source = _source(text)
-    with _no_collections():
+    with no_collections():
         return read_module(Reader(source, recover))
 
 
@@ -59,18 +56,6 @@ def statements(text: str) -> tuple[Statement, ...]:
     while found and isinstance(found[-1], BlankLine):
         del found[-1]
     return tuple(found)
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """A tree has no cycles: looking for some while it grows would take a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _source(text: str | bytes) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 
@@ -14,32 +13,33 @@ __all__ = ["sources", "targets", "values"]
 _WRITTEN = frozenset(("data", "inside", "equal", "leader", "report"))
 
 
-def targets(action: Action) -> Iterator[Reg]:
+def targets(action: Action) -> list[Reg]:
     """Registers an action writes."""
-    if isinstance(action, Compute):
-        yield from (t for t, _ in action.assignments if t is not None)
-        return
+    if action.__class__ is Compute:
+        return [t for t, _ in action.assignments if t is not None]
+    found: list[Reg | Const | Special] = []
     for part in _inner(action):
-        yield from targets(part)
-    for name in _parts(type(action))[0]:
-        yield from _registers(getattr(action, name))
+        found += targets(part)
+    for name in _parts(action.__class__)[0]:
+        _collect(getattr(action, name), found)
+    return [v for v in found if v.__class__ is Reg]
 
 
-def sources(action: Action) -> Iterator[Reg]:
+def sources(action: Action) -> list[Reg]:
     """Registers an action reads."""
-    return (v for v in values(action) if isinstance(v, Reg))
+    return [v for v in values(action) if v.__class__ is Reg]
 
 
-def values(action: Action) -> Iterator[Reg | Const | Special]:
+def values(action: Action) -> list[Reg | Const | Special]:
     """Values an action reads."""
-    if isinstance(action, Compute):
-        for _, expression in action.assignments:
-            yield from (n.value for n in walk(expression) if isinstance(n, Leaf))
-        return
+    if action.__class__ is Compute:
+        return [n.value for _, expression in action.assignments for n in walk(expression) if n.__class__ is Leaf]
+    found: list[Reg | Const | Special] = []
     for part in _inner(action):
-        yield from values(part)
-    for name in _parts(type(action))[1]:
-        yield from _values(getattr(action, name))
+        found += values(part)
+    for name in _parts(action.__class__)[1]:
+        _collect(getattr(action, name), found)
+    return found
 
 
 def _inner(action: Action) -> tuple[Action, ...]:
@@ -59,16 +59,13 @@ def _parts(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return written, tuple(f.name for f in fields(kind) if f.name not in written)
 
 
-def _values(item) -> Iterator[Reg | Const | Special]:
-    if isinstance(item, (Reg, Const, Special)):
-        yield item
-    elif isinstance(item, Address):
+def _collect(item, found: list[Reg | Const | Special]) -> None:
+    kind = item.__class__
+    if kind is Reg or kind is Const or kind is Special:
+        found.append(item)
+    elif kind is Address:
         if item.base is not None:
-            yield item.base
+            found.append(item.base)
     elif isinstance(item, tuple):
         for part in item:
-            yield from _values(part)
-
-
-def _registers(item) -> Iterator[Reg]:
-    return (v for v in _values(item) if isinstance(v, Reg))
+            _collect(part, found)

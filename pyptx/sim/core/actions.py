@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyptx._collector import no_collections
 from pyptx.errors import SimulationError
 from pyptx.sim.actions import basic as act
 from pyptx.sim.actions.means import Leaf, walk
@@ -22,6 +23,7 @@ _REDUX = {("add", "u32"): 0, ("add", "s32"): 0, ("min", "s32"): 1, ("max", "s32"
           ("and", "b32"): 5, ("or", "b32"): 6, ("xor", "b32"): 7, ("min", "f32"): 8, ("max", "f32"): 9}
 
 
+@no_collections()
 def encode(program: Program) -> Encoded:
     """The operations of a program.
 

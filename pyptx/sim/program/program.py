@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pyptx._collector import no_collections
 from pyptx.errors import Diagnostic, PtxError, SimulationError
 from pyptx.ir.nodes import (
     Function,
@@ -188,6 +189,7 @@ class Program:
         return tuple(dict.fromkeys(v.name for a in self.kinds for v in values(a) if isinstance(v, Special)))
 
 
+@no_collections()
 def load(module: Module, entry: str | None = None) -> Program:
     """Resolve an entry of a module (the only one when `entry` is None).
 
