@@ -311,6 +311,9 @@ def test_a_kernel_that_returns_something_is_told_where_results_go():
     (lambda x: ptx.inst.add.f32(reg.scalar(f32), None, 1.0), "an instruction gives its destination back where"),
     (lambda x: smem.alloc(f32, 8) + 4, r"ptx\.addr\(a, 16\)"),
     (lambda x: smem.alloc(f32, 8).__setitem__(3, reg.scalar(f32)), r"smem\.store\(dtype, a\[i\], register\)"),
+    (lambda x: ptx.special.tid.x * 4, r"ptx\.special\.tid\.x is no register; ptx\.special\.tid\.x\(\) is"),
+    (lambda x: reg.from_(ptx.special.laneid, u32), r"ptx\.special\.laneid\(\) is"),
+    (lambda x: ptx.special.tid() < 4, r"ptx\.special\.tid is no register; ptx\.special\.tid\.x\(\) is"),
     (lambda x: float(reg.scalar(f32)), r"ptx\.inst\.sqrt")])
 def test_names_types_and_operands_that_are_none_say_what_would_do(use, says):
     def k(x, y):
@@ -403,3 +406,8 @@ def test_a_size_that_only_outputs_have_is_read_off_those_given():
 def test_a_setting_that_nobody_has_is_no_setting_of_the_simulator():
     with pytest.raises(LaunchError, match="tickets has no parameter 'TT', and the simulator .* max_steps"):
         tickets.check(NUMBERS, T=3, TT=4)
+
+
+def test_a_block_that_depends_on_something_says_how():
+    with pytest.raises(LaunchError, match=r"block=.*expected one to three ints\nhint: .*kernel\(body, block=threads"):
+        kernel(lambda x: None, block=lambda N: N)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
+from collections.abc import Iterable
 
 from pyptx.isa import registers
 from pyptx.reg import Reg
@@ -24,6 +24,50 @@ def _type_of(name: str) -> PtxType:
     return pred if "pred" in row.types else from_name(row.types[0])
 
 
+class _Uncalled:
+    """What is no register yet: it says how one is had of it, where one was expected."""
+
+    _call: str                          # what would be one
+
+    def _refuse(self, *_: object) -> Reg:
+        raise TypeError(f"{self!r} is no register; {self._call} is")
+
+    __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __and__ = __rand__ = __bool__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _refuse
+    __lshift__ = __rshift__ = __or__ = __xor__ = _refuse
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return self._call.removesuffix("()")
+
+
+class _Reader(_Uncalled):
+    """A function that gives a special register."""
+
+    def __init__(self, name: str):
+        self._register, self._call = sreg(name), f"ptx.special.{name.removeprefix('%')}()"
+        self.__name__ = self.__qualname__ = sys.intern(name.lstrip("%").replace(".", "_"))
+        self.__doc__ = f"The special register {name}."
+
+    def __call__(self) -> Reg:
+        return self._register
+
+
+class _Components(_Uncalled):
+    """`special.tid`: its `x`, `y` and `z` are functions that give registers."""
+
+    def __init__(self, name: str, axes: Iterable[str]):
+        self.__dict__ |= {axis: _Reader(f"{name}.{axis}") for axis in axes}
+        self._name = f"ptx.special.{name.removeprefix('%')}"
+        self._call = f"{self._name}.x()"
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __call__(self) -> Reg:
+        return self._refuse()
+
+
 class _Special:
     """`special.tid.x()`, `special.laneid()`, `special.clock64()`: names come from the table of special registers."""
 
@@ -33,25 +77,15 @@ class _Special:
         if f"%{name}" in registers.SPECIAL:
             row = registers.SPECIAL[f"%{name}"]
             if row.components:
-                member = SimpleNamespace(**{axis: _reader(f"%{name}.{axis}") for axis in row.components})
+                member = _Components(f"%{name}", row.components)
             else:
-                member = _reader(f"%{name}")
+                member = _Reader(f"%{name}")
             setattr(self, name, member)
             return member
         raise AttributeError(f"there is no special register %{name}; see dir(ptx.special)")
 
     def __dir__(self) -> list[str]:
         return [name.removeprefix("%") for name in registers.SPECIAL]
-
-
-def _reader(name: str):
-    register = sreg(name)
-
-    def read() -> Reg:
-        return register
-    read.__name__ = read.__qualname__ = sys.intern(name.lstrip("%").replace(".", "_"))
-    read.__doc__ = f"The special register {name}."
-    return read
 
 
 special = _Special()
