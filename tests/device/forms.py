@@ -36,7 +36,7 @@ from sim.registers import LANES, Stored, program_of, some_examples  # noqa: E402
 import pyptx  # noqa: E402
 from pyptx import ir, isa, sim  # noqa: E402
 from pyptx.emitter import emit  # noqa: E402
-from pyptx.errors import PtxError, SimulationError  # noqa: E402
+from pyptx.errors import CompileError, PtxError, SimulationError  # noqa: E402
 from pyptx.isa import targets  # noqa: E402
 from pyptx.isa._schema import allowed  # noqa: E402
 
@@ -157,7 +157,7 @@ def run(group: Sequence[Probe], target: str, backend: str, version: ir.Version) 
     else:
         try:
             program.compile()
-        except PtxError as error:
+        except CompileError as error:                           # a missing tool is no refusal
             refused = str(error).strip()
     if refused is not None:
         if len(group) == 1:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from device.programs import load
 from sim.compiled import cuda_images  # noqa: F401  (it registers cases)
 from sim.compiled.case import cases, close
 from sim.test_compiled_kernels import CORPUS
 
-import pyptx
 from pyptx import Surface, Texture
 
 pytestmark = pytest.mark.gpu
@@ -22,7 +22,7 @@ NAMES = sorted(name.partition(":")[2] for name in cases() if name.startswith("im
 def test_kernels_of_nvcc_give_what_numpy_gives(name, gpu):
     case = cases()[f"images.cu:{name}"]()
     wanted = [(got, np.array(want), max(tolerance, LOOSE.get(name, 0))) for got, want, tolerance in case.expected]
-    entry = pyptx.load(CORPUS / "ptx" / "nvcc" / "images.sm_80.ptx")[name]
+    entry = load(CORPUS / "ptx" / "nvcc" / "images.sm_80.ptx")[name]
     entry.launch(case.grid, case.block, *case.args, backend="cuda")
     assert not [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
 
