@@ -143,7 +143,8 @@ class PtxValidationError(FormError):
         issues: the messages, one per fault.
         user_frame: text naming the Python line.
 
-    The text is opcode and modifiers (`instruction`, else those of the first issue), the messages, then the line.
+    The text is opcode and modifiers (`instruction`, else those of the first issue), the messages, then the line when it
+    is not told before them.
     """
 
     def __init__(self, issues: Sequence[object], *, user_frame: str | None = None, instruction: str = "",
@@ -156,4 +157,5 @@ class PtxValidationError(FormError):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return f"{text}\nat {self.user_frame}" if self.user_frame else text
+        told = text.startswith(f"{self.user_frame}:")       # the place of the error, which comes first
+        return f"{text}\nat {self.user_frame}" if self.user_frame and not told else text
