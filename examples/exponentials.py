@@ -23,9 +23,12 @@ LEAST = -126.0                  # the least exponent of a normal number
 
 
 def exponential(value: Reg) -> None:
-    """value (in place, f32, up to 126): 2 to its power; what is below 2 ** LEAST becomes that."""
+    """value (in place, f32, up to 126): 2 to its power; what is below 2 ** LEAST becomes that.
+
+    What is no number becomes the largest one, which 16 bits round to infinity.
+    """
     nearest, rest, power = (reg.scalar(f32) for _ in range(3))
-    ptx.inst.max.f32(value, value, LEAST)
+    ptx.inst.max.NaN.f32(value, value, LEAST)
     ptx.inst.add.f32(nearest, value, ROUNDS)
     ptx.inst.sub.f32(rest, nearest, ROUNDS)
     ptx.inst.sub.f32(rest, value, rest)

@@ -59,7 +59,7 @@ class Pairs:
         nearest, rest, power = (reg.scalar(b64) for _ in range(3))
         ptx.inst.mov.b64(to, pair)
         for value in to:
-            ptx.inst.max.f32(value, value, LEAST)
+            ptx.inst.max.NaN.f32(value, value, LEAST)
         ptx.inst.mov.b64(pair, to)
         ptx.inst.add.rn.f32x2(nearest, pair, self.rounds)
         ptx.inst.add.rn.f32x2(rest, nearest, self.unrounds)

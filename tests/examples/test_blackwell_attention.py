@@ -41,6 +41,15 @@ def test_it_equals_numpy(blackwell, sizes, options, dtype, schedule: str):
                                rtol=digits, atol=digits)
 
 
+def test_a_key_that_is_no_number_is_not_lost(blackwell):
+    """Neither where its exponential is a special function's nor where it is computed by multiply-adds."""
+    random = np.random.default_rng(2)
+    q, k, v = (random.standard_normal((1, 32, length, 64)).astype(np.float16) for length in (8, 128, 128))
+    for head in range(32):
+        k[0, head, head] = np.nan
+    assert not np.isfinite(blackwell.attention_of(f16)(q, k, v)).any()
+
+
 def test_every_order_gives_the_same_bits(blackwell):
     report = blackwell.attention_of(f16).check(*arrays(f16, 1, 1, 300, 300, 64), CAUSAL=True)
     assert report.ok, report

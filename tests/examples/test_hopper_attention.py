@@ -52,6 +52,15 @@ def test_a_large_score_takes_all_the_weight(hopper):
     np.testing.assert_array_equal(o, np.full_like(o, 3))
 
 
+def test_a_key_that_is_no_number_is_not_lost(hopper):
+    """Neither where its exponential is a special function's nor where it is computed by multiply-adds."""
+    random = np.random.default_rng(2)
+    q, k, v = (random.standard_normal((1, 32, length, 64)).astype(np.float16) for length in (8, 128, 128))
+    for head in range(32):
+        k[0, head, head] = np.nan
+    assert not np.isfinite(hopper.attention_of(f16)(q, k, v)).any()
+
+
 def test_sums_that_grow_slowly_and_then_fast(hopper):
     """Scores up to eight powers of two above the first ones scale nothing down; those beyond do."""
     q, k = np.zeros((1, 1, 64, 64), np.float16), np.zeros((1, 1, 512, 64), np.float16)
