@@ -20,7 +20,7 @@ __all__ = ["Resources", "diagnostics", "resources"]
 
 _MESSAGE = re.compile(r"(?:\w+ )?(?:.*?, line (?P<line>\d+); )?(?P<kind>error|fatal|warning|info)\s*: (?P<text>.*)")
 _CODE = re.compile(r"\([A-Z]\d+\)")             # an advisory: an info that carries a number
-_IN_WORDS = re.compile(r"\b(?:on|at|around|near) line (\d+)\b")      # "... is injected in around line 42 by compiler"
+_IN_WORDS = re.compile(r"\b(?:on|at|in|around|near) line (\d+)\b")      # "... is injected in around line 42 by ..."
 _SUMMARY = "Ptx assembly aborted due to errors"
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")

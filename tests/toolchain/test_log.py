@@ -16,6 +16,7 @@ ptxas fatal   : Ptx assembly aborted due to errors
 TAKEN = """\
 ptxas info    : (C7508) Potential Performance Loss: wgmma.mma_async instructions are serialized
 ptxas info    : (C7517) wgmma.wait_group is injected in around line 42 by compiler in function 'tile'
+ptxas info    : (C7519) Potential Performance Loss: wgmma.mma_async instructions are serialized in line 1767
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'two' for 'sm_80'
 ptxas info    : Function properties for two
@@ -46,10 +47,10 @@ def test_nvjitlink_says_it_in_other_words():
 
 
 def test_numbered_advisories_are_warnings_and_a_line_in_words_is_a_line():
-    first, second = diagnostics(TAKEN)
+    first, second, third = diagnostics(TAKEN)
     assert (first.severity, first.line) == ("warning", None)
     assert first.message.startswith("(C7508) Potential Performance Loss")
-    assert second.line == 42
+    assert (second.line, third.line) == (42, 1767)
 
 
 def test_resources_are_those_of_entries():
