@@ -7,7 +7,7 @@ A block that is called without `with` is never entered, and what was to stand in
 from __future__ import annotations
 
 import ast
-import inspect
+import linecache
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
@@ -73,14 +73,23 @@ def _ways_out(code: CodeType) -> dict[int, str]:
             elif isinstance(statement, ast.For | ast.While):
                 walk(statement.body, False, True)
 
+    first = code.co_firstlineno
+    lines = linecache.getlines(code.co_filename)[first - 1:_last_line(code)]
+    indented = bool(lines) and lines[0][:1].isspace()
     try:
-        lines, first = inspect.getsourcelines(code)
-        indented = lines[0][:1].isspace()
         tree = ast.parse("if True:\n" * indented + "".join(lines))
-    except (OSError, SyntaxError):                      # typed at a prompt, or a lambda in the middle of something
+    except SyntaxError:                                 # a lambda in the middle of something
+        return found
+    if not tree.body:                                   # typed at a prompt
         return found
     function = tree.body[0].body[0] if indented else tree.body[0]
     if isinstance(function, ast.FunctionDef):
         ast.increment_lineno(function, first - 1 - indented)
         walk(function.body, True, False)
     return found
+
+
+def _last_line(code: CodeType) -> int:
+    """The last line of the function that has code, also in functions inside it."""
+    own = {end for _, end, _, _ in code.co_positions() if end is not None}
+    return max(own | {_last_line(inside) for inside in code.co_consts if isinstance(inside, CodeType)})
