@@ -8,9 +8,9 @@ only types and state spaces keep their order among themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from pyptx._value import value
 from pyptx.isa import _types
 from pyptx.isa._schema import Form, Op, slot_name
 
@@ -40,7 +40,7 @@ FIXED = frozenset("""
     """.split())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Match:
     """A form and what its slots chose: a dict slot -> choice without dot, None where an optional one is absent."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa.targets import ANYWHERE, Needs
@@ -13,7 +13,7 @@ from pyptx.isa.targets import ANYWHERE, Needs
 __all__ = ["Form", "Operand", "Slot", "evaluate", "resolve_type"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Slot:
     """A place in a mnemonic. `choices` are without their dot; an optional literal word is a slot with one choice."""
 
@@ -23,7 +23,7 @@ class Slot:
     gates: Mapping[str, Needs]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Operand:
     """An operand of a form.
 

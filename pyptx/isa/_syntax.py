@@ -15,14 +15,14 @@ list, `a.sel` an operand with a selector, `a{.sel}` one that may have it, anythi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.errors import TableError
 
 __all__ = ["Item", "Part", "Word", "read_mnemonic", "read_operands"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Word:
     """One dotted word of a mnemonic. `slot` names the slot in it, between `before` and `after`; None for a literal."""
 
@@ -34,7 +34,7 @@ class Word:
     pair: int                       # words of one `{.a.b}` share a number: all or none of them
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Part:
     """A piece of an operand.
 
@@ -55,7 +55,7 @@ class Part:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Item:
     """One place of the operand list. `condition` is a modifier with its dot."""
 

@@ -5,14 +5,13 @@ Source: PTX ISA, "Performance-Tuning Directives" and "Other Directives"; every c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.isa.targets import ANYWHERE, Needs, needs
 
 __all__ = ["DIRECTIVES", "FunctionRule"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionRule:
     """What a directive of a function may look like.
 

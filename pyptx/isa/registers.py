@@ -6,8 +6,8 @@ Source: PTX ISA "Special Registers"; types and versions measured with ptxas 13.5
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.isa.targets import Needs, needs
 
 __all__ = ["SPECIAL", "SpecialRegister", "lookup"]
@@ -16,7 +16,7 @@ _32, _64 = ("u32", "s32", "b32"), ("u64", "b64")
 _OLD = ("u32", "u16", "s32", "b16", "b32")          # 16-bit reads are from PTX 1.x and still accepted
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpecialRegister:
     """A register the hardware fills.
 

@@ -7,8 +7,9 @@ agrees with `cuda_occupancy.h`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from pyptx._value import value
 
 __all__ = ["ALL", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", "needs", "parse"]
 
@@ -25,7 +26,7 @@ _RENAMED = {"101": "110"}                       # sm_101 is what sm_110 was call
 _FAMILIES = {100: (100, 103, 107), 103: (103, 107), 107: (107,), 110: (110,), 120: (120, 121), 121: (121,)}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """What one compute capability offers. Bytes, 32-bit registers, warps.
 
@@ -68,7 +69,7 @@ def version(text: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Target:
     """A `.target`: its number, and its suffix: "" | "a" (this chip only) | "f" (and later ones of the family)."""
 
@@ -145,7 +146,7 @@ def default_version(arch: str) -> tuple[int, int]:
 
 # what a row needs -------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+@value
 class Needs:
     """Where something exists: the targets, the first `.version`, and the text it was written as.
 

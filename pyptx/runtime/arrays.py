@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import count
@@ -12,6 +11,7 @@ from math import prod
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
+from pyptx._value import value
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import Module
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
@@ -126,7 +126,7 @@ class Backend(Protocol):
         """A context in which arguments are as `launch` takes them; what was written is in place when it ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Runtime:
     """A backend, the package whose arrays a call is about, and where they are (None when there are none)."""
 

@@ -6,10 +6,10 @@ Only the C core watches accesses (core/watch.h says how); the Python reference r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from pyptx._value import value
 from pyptx.ir.nodes import Instruction
 from pyptx.sim.memory.spaces import SHARED_START, Segment
 from pyptx.sim.program.program import Program
@@ -60,7 +60,7 @@ def _fence(name: str, rest: list[str]) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Side:
     """An access: the instruction, who ran it (CTA of the cluster, warp, lane), how, and as what (one of KINDS)."""
 
@@ -72,7 +72,7 @@ class Side:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sighting:
     """What the sanitizer found.
 

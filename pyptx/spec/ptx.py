@@ -7,16 +7,16 @@ together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from pyptx import isa
+from pyptx._value import value
 from pyptx.isa import Form
 
 __all__ = ["INSTRUCTIONS", "InstructionSpec", "ModifierGroup", "get_specs", "register_overload"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModifierGroup:
     """Modifiers of which an instruction has one, with their dots; at most one unless `required`."""
 
@@ -25,7 +25,7 @@ class ModifierGroup:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InstructionSpec:
     """One spelling of an opcode: its groups in order, and how many operands it takes."""
 

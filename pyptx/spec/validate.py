@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.errors import PtxValidationError
 from pyptx.ir.nodes import Instruction
 from pyptx.spec.ptx import InstructionSpec, get_specs
@@ -24,7 +24,7 @@ class UnvalidatedInstructionWarning(UserWarning):
 warnings.simplefilter("ignore", UnvalidatedInstructionWarning)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ValidationIssue:
     """One thing wrong with one instruction. `severity` is "error" or "warning"."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from pyptx._value import value
 from pyptx.errors import AssembleError, Diagnostic
 from pyptx.toolchain.elf import constant_bytes
 from pyptx.toolchain.locate import version_of
@@ -25,7 +26,7 @@ _REFUSED = {
     "-c": "a relocatable object cannot be launched", "--compile-only": "a relocatable object cannot be launched"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cubin:
     """Machine code for one target.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pyptx._value import value
 from pyptx.errors import ToolError
 from pyptx.toolchain.elf import Section, constant_bytes, sections
 from pyptx.toolchain.log import Resources
@@ -27,7 +28,7 @@ _VALUES = 4                                             # format of an attribute
 _WIDTHS = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CubinFile:
     """Attributes:
         target: "sm_90a"; without the note of ptxas, "sm_90".

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.errors import ToolError
 
 __all__ = ["Section", "constant_bytes", "embedded_ptx", "sections"]
@@ -13,7 +13,7 @@ __all__ = ["Section", "constant_bytes", "embedded_ptx", "sections"]
 NOBITS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Section:
     name: str
     kind: int

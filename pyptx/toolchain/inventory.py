@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from pyptx._value import value
 from pyptx.errors import PtxError
 from pyptx.toolchain.locate import TOOLS, Tool, find, version_of
 from pyptx.toolchain.nvjitlink import library_version
@@ -13,7 +13,7 @@ from pyptx.toolchain.nvjitlink import library_version
 __all__ = ["Found", "survey"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """What is known about one tool: `path` and `version` are None where `problem` tells why."""
 

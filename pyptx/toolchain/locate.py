@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from pyptx._value import value
 from pyptx.errors import MissingToolError, ToolError
 
 __all__ = ["TOOLS", "Tool", "find", "installed_elsewhere", "version_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tool:
     """One of NVIDIA's programs or libraries.
 

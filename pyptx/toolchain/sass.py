@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from pyptx._value import value
 
 __all__ = ["Control", "LiveRegisters", "SassLine", "from_columns", "to_columns"]
 
@@ -53,7 +54,7 @@ class LiveRegisters(NamedTuple):
     upred: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SassLine:
     """One machine instruction.
 

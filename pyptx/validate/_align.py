@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyptx import isa
+from pyptx._value import value
 from pyptx.ir.operands import AddressOperand, Operand
 from pyptx.isa import Form, Match
 from pyptx.isa._syntax import Item, Part
@@ -17,7 +16,7 @@ __all__ = ["Leaf", "align", "counts_of", "fit", "follow", "items_of"]
 _EXPANDED = frozenset(("mma", "wmma", "wgmma", "tcgen05", "spcompress", "spdecompress"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Leaf:
     """Where an operand of a form is in an instruction, and what stands there; `alone`: without the form's braces."""
 

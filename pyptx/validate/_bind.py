@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pyptx import isa
+from pyptx._value import value
 from pyptx.errors import FormError
 from pyptx.ir.constants import constant_value
 from pyptx.ir.nodes import Instruction
@@ -20,7 +20,7 @@ from pyptx.validate._tokens import TypeOf, token
 __all__ = ["Bound", "bind"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bound:
     """An instruction read with the table.
 
@@ -41,7 +41,7 @@ class Bound:
         return self.operands[name]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Plan:
     form: Form
     choices: dict[str, str | None]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from pyptx._value import value
 from pyptx.ir.nodes import Instruction
 
 __all__ = ["Problem", "dotted", "either_of", "range_words", "too_early"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """A refusal. `where` finds the text of the operand it is about."""
 

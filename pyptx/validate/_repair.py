@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from pyptx import isa
+from pyptx._value import value
 from pyptx.isa import _match, _types
 from pyptx.validate._align import counts_of, items_of
 
@@ -17,7 +17,7 @@ _SURPLUS, _STRANGE, _SWAPPED, _LEAST = 0.75, 0.4, 0.9, 0.55
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Repair:
     """What is changed: the word at `at` is dropped, or another stands there.
 
@@ -59,7 +59,7 @@ def repair(op: isa.Op, words: tuple[str, ...], suspect: int, known: frozenset[st
     return best
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Change:
     at: int
     words: tuple[str, ...]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
+from pyptx._value import value
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.isa import targets
 
@@ -59,7 +59,7 @@ def remedy(made: str, known: int) -> str:
             + (f": PYPTX_PTXAS={fits[0]}" if fits else ""))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Device:
     """A GPU. Bytes; `context` is its primary context, which is the one torch, JAX and CuPy use."""
 

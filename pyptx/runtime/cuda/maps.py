@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections import OrderedDict
-from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
+from pyptx._value import value
 from pyptx.runtime.cuda.driver import Device, Driver
 from pyptx.tensor_map import TensorMap
 
@@ -18,7 +18,7 @@ _APART, _SLAB = 512, 256                    # bytes from map to map, as of separ
 _KEPT_ENCODINGS, _KEPT_BLOBS = 4096, 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Placed:
     """A tensor map whose array was copied to a GPU, and the address of the copy."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from pyptx._value import value
 from pyptx.sim.core.engine import STATES
 from pyptx.sim.faults import deadlocks
 
@@ -55,7 +55,7 @@ class Space(IntEnum):
     REGISTERS, SHARED, LOCAL, TENSOR, GLOBAL = range(5)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spot:
     """Bytes whose change stops the launch: `offset` in the registers or the local memory of a warp, in the shared or
     tensor memory of a CTA; in host memory for global memory.
@@ -68,7 +68,7 @@ class Spot:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Turn:
     """The instruction that is next, and whose it is."""
 
@@ -78,7 +78,7 @@ class Turn:
     lanes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flight:
     """An asynchronous operation under way.
 

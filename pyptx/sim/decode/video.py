@@ -9,8 +9,7 @@ Source: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.ir.nodes import ImmediateOperand, LabelOperand, NegativeOperand, Operand, RegisterOperand
 from pyptx.sim.actions.basic import Action, Compute, Const, Reg
 from pyptx.sim.actions.means import Apply, Leaf, Node
@@ -23,7 +22,7 @@ _SCALAR = "vadd vsub vabsdiff vmin vmax vset".split()
 _LANES = [name + lanes for name in "vadd vsub vavrg vabsdiff vmin vmax vset".split() for lanes in "24"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Wide:
     """A value of 64 bits, signed unless said otherwise."""
 

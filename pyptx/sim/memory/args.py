@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from pyptx._value import value
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.sim.memory.maps import MapArgument
@@ -25,7 +25,7 @@ _WIDTH = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf
           "texref": 8, "surfref": 8}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParamSlot:
     """A parameter: where it lies in the parameter block, in bytes."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pyptx._dominators import dominators, postorder
+from pyptx._value import value
 from pyptx.sim.actions.basic import Branch, Exit, Jump, Return, Trap
 
 __all__ = ["Flow", "flow"]
@@ -14,7 +14,7 @@ __all__ = ["Flow", "flow"]
 _LEAVING = frozenset((Branch, Jump, Exit, Return, Trap))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flow:
     """The blocks of a program.
 

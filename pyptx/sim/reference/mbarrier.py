@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._value import value
 from pyptx.sim.memory.spaces import SHARED_START
 from pyptx.sim.reference.state import Cta, Fault, Run
 
@@ -13,7 +12,7 @@ MOST = (1 << 20) - 1
 MOST_OF = MOST, 511                     # arrivals, by layout
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Word:
     """Pending and expected arrivals, bytes still to come (negative: came early), parity of the phase.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from pyptx._value import value
 from pyptx.sim.actions.basic import Value
 from pyptx.sim.actions.products import Wgmma, WgmmaGroup
 from pyptx.sim.layouts import fragments
@@ -18,7 +17,7 @@ from pyptx.sim.reference.state import ALL, Fault
 __all__ = ["Tile", "group", "read_chunk", "read_tile", "run", "wgmma_tile"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tile:
     """What a matrix descriptor says: start and distances in bytes, `chunks` of 16 bytes in a row of the swizzle (1:
     none), the row of the pattern the start lies in, whether elements next to each other lie along M or N, and whether

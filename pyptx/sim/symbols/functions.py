@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyptx._value import value
 from pyptx.errors import SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.sim.actions.basic import Address, Reg
@@ -25,7 +26,7 @@ __all__ = ["Body", "Slot", "lay_out", "slots_of"]
 FRAME_ALIGNMENT = 16
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Slot:
     """A result or parameter of a function in its frame; `register` says it is declared as a .reg."""
 
