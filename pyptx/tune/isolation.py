@@ -161,7 +161,7 @@ class Child:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _MAIN, str(Path(pyptx._loc.PACKAGE_DIR).parent), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=self._said,
-                env={**os.environ, **self.environment}, start_new_session=True)     # Ctrl-C is the parent's
+                env={**os.environ, **self.environment}, process_group=0)     # Ctrl-C is the parent's
         finally:
             theirs.close()
         self._link = Connection(ours.detach())

@@ -42,7 +42,7 @@ PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "c
             "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
 STEPS = ("about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "summary")
 LIMITS = {"about": 90, "smoke": 150, "examples": 240, "benchmark": 900, "overhead": 120, "tests": 500, "forms": 300}
-CANDIDATE_S = {"examples": 30, "benchmark": 90}         # seconds of a candidate
+CANDIDATE_S = {"examples": 45, "benchmark": 90}         # seconds of a candidate
 FORMS_S, PROCESSES = 60, 25                             # seconds of a module of forms; processes at most
 NOT_LOADED = "the machine code for"                     # of the error of a driver that does not take it
 
