@@ -3,7 +3,9 @@
     python examples/cross_entropy.py
     pyptx view examples/cross_entropy.py:cross_entropy -p M=512 N=1024
 
-A warp for every row, a block for a long one. Techniques, and where they are described:
+A warp for every row, a block for a long one, on Hopper and newer a cluster of blocks for one that is longer still: not
+to keep it in registers, but so that none is left over when the others are done. Techniques, and where they are
+described:
 
 - Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
   Global Memory"); arithmetic in f32 whatever the type.
@@ -27,6 +29,7 @@ from pyptx.kernel import Kernel
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32, s32, u32
 
+EACH = 64                       # numbers of a thread at most, where CTAs share a row: fewer are not worth the meetings
 IGNORED = -100                  # the target of rows that do not count, as torch has it
 SPACE = {"AHEAD": (1, 2, 4, 8)}  # values worth trying
 
@@ -59,9 +62,9 @@ def cross_entropy_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
     """The kernel for rows of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
     """
     def of_rows(x, targets, loss, *, AHEAD=2, CLUSTER=0):
-        rows(x, targets, loss, AHEAD, CLUSTER or cluster_for(x.shape[1], arch))
+        rows(x, targets, loss, AHEAD, CLUSTER or cluster_for(x.shape[1], arch, EACH))
     return row_kernel(of_rows, "cross_entropy", arch, [Tile("M", "N", dtype, align=16), Tile("M", s32)],
-                      [Tile("M", f32)])
+                      [Tile("M", f32)], EACH)
 
 
 cross_entropy = cross_entropy_of(f32)

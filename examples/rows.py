@@ -3,14 +3,14 @@ still. What softmax, the norms and cross entropy have in common.
 
 Techniques, and where they are described:
 
-- Accesses of 16 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"), also of long rows whose
-  length no vector divides: the few numbers before the first and after the last address that 16 divides are one thread's
-  each.
+- Accesses of 16 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"), also of rows whose length
+  no vector divides: the few numbers before the first and after the last vector are one thread's each, and what lies
+  beside a vector in an array of columns is put together from two.
 - Several vectors of a thread are on their way before the first is used (Little's law; Volkov, "Better Performance at
   Lower Occupancy"), also in the loops of rows that do not fit in registers.
-- What the CTAs of a cluster found goes to all of them through distributed shared memory (PTX ISA, "mapa",
-  "barrier.cluster"), so that a row of any CTA's size times their number is read once (Dao-AILab, "QuACK": softmax and
-  norms at the speed of memory).
+- What the CTAs of a cluster found goes to all of them through distributed shared memory, and mbarriers there count
+  what has come (PTX ISA, "mapa", "st.async"): a barrier of the cluster would wait for memory each time. So a row of any
+  CTA's size times their number is read once (Dao-AILab, "QuACK": softmax and norms at the speed of memory).
 """
 
 from __future__ import annotations
@@ -42,22 +42,23 @@ def threads_of_row(columns: int, cluster: int = 1) -> int:
     return THREADS * cluster if columns >= LONG_ROW or cluster > 1 else 32
 
 
-def cluster_for(columns: int, arch: str = "sm_90") -> int:
-    """How many CTAs, up to eight, hold a row with 32 numbers a thread; one where a GPU has no clusters."""
+def cluster_for(columns: int, arch: str = "sm_90", each: int = 32) -> int:
+    """How many CTAs, up to eight, have a row with `each` numbers a thread; one where a GPU has no clusters."""
     if targets.parse(arch).number < 90:
         return 1
     found = 1
-    while found < 8 and columns > found * THREADS * 32:
+    while found < 8 and columns > found * THREADS * each:
         found *= 2
     return found
 
 
-def row_kernel(body: Callable, name: str, arch: str, inputs: Sequence[Tile], outputs: Sequence[Tile]) -> Kernel:
+def row_kernel(body: Callable, name: str, arch: str, inputs: Sequence[Tile], outputs: Sequence[Tile],
+               each: int = 32) -> Kernel:
     """A kernel of rows (M x N), which has a parameter CLUSTER: so many CTAs share a row; 0 for those of cluster_for."""
     def grid(M: int, N: int, CLUSTER: int) -> int:
-        return -(-M * threads_of_row(N, CLUSTER or cluster_for(N, arch)) // THREADS)
+        return -(-M * threads_of_row(N, CLUSTER or cluster_for(N, arch, each)) // THREADS)
     return kernel(body, name=name, arch=arch, in_specs=inputs, out_specs=outputs, grid=grid,
-                  cluster=lambda N, CLUSTER: (CLUSTER or cluster_for(N, arch), 1, 1), block=(THREADS, 1, 1),
+                  cluster=lambda N, CLUSTER: (CLUSTER or cluster_for(N, arch, each), 1, 1), block=(THREADS, 1, 1),
                   reqntid=(THREADS, 1, 1))
 
 

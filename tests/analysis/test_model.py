@@ -15,7 +15,7 @@ from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model import constants
 from pyptx.analysis.model.estimate import estimate, predict
-from pyptx.analysis.model.traffic import wave_bytes
+from pyptx.analysis.model.traffic import passes_of, wave_bytes
 from pyptx.analysis.model.units import product_of
 from pyptx.analysis.work.calls import call_of
 from pyptx.analysis.work.count import work_of
@@ -174,3 +174,13 @@ def test_a_wave_reads_once_what_its_clusters_share():
     assert wave_bytes(of_a, extent, 16) == 1000 and wave_bytes(of_b, extent, 16) == 16 * 500
     assert wave_bytes(of_a, extent, 32) == 2000 and wave_bytes(of_b, extent, 32) == 16 * 500
     assert wave_bytes(of_a, extent, 512) == 32_000
+
+
+def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_between():
+    rows = Footprint("x", False, 1000, 1000, (1000, 0, 0)), Footprint("weight", False, 1000, 1000, (0, 0, 0))
+    assert passes_of(rows, (64, 1, 1), 2000) == 0
+    assert passes_of(rows, (64, 1, 1), 3000) == 1000, "the second pass over x"
+    assert passes_of(rows, (64, 1, 1), 20_000) == 0, "what clusters share"
+    x = np.zeros((2000, 20_000), np.float32)
+    once = 2 * x.nbytes / gpu("H200").dram_bytes_per_s
+    assert estimate(example("softmax.py:softmax"), x, device="H200").terms["dram"] > 1.2 * once

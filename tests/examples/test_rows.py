@@ -61,9 +61,9 @@ def test_what_ctas_of_a_cluster_send_each_other_is_ordered(example):
     targets = np.array([5, 9000], np.int32)
     for kernel, given in ((example("layer_norm").layer_norm_of(bf16, "sm_90"), (x, weight, bias)),
                           (example("cross_entropy").cross_entropy_of(bf16, "sm_90"), (x, targets))):
-        report = kernel.check(*given, random=1)
+        report = kernel.check(*given, random=1, CLUSTER=2)
         assert report.ok, report
-        opcodes = [line.opcode for line in kernel.compile(M=2, N=9001).sass]
+        opcodes = [line.opcode for line in kernel.compile(M=2, N=9001, CLUSTER=2).sass]
         assert "STAS" in opcodes and opcodes.count("MEMBAR.ALL.GPU") == 1, "of one warp"
 
 

@@ -184,7 +184,8 @@ class _Model:
         self.writer = Writer(on, self.constants, self.code, sample.program, self.worths, self.sampled, rings,
                              skips, self.missing, self.cluster)
         self.load = self._load()
-        self.traffic: Traffic = traffic_of(work, on, fits.blocks * self.sms)
+        self.traffic: Traffic = traffic_of(work, on, fits.blocks * self.sms,
+                                           self.load.read * sample.clusters)
         self.operations: list[list[Operation]] = []
         written: dict[tuple, list[Operation]] = {}
         for team, path in zip(self.teams, self.paths, strict=True):

@@ -2,11 +2,13 @@
 
 CTAs start in the order of their numbers, x first. A wave is a box of the grid, its footprint follows from what a
 cluster touches and from how much of that is new to its neighbours (sample.Footprint). From one wave to the next L2
-keeps what fits.
+keeps what fits; so it does from the first time that a cluster reads what is its own to the next, as when a row that is
+too long for registers is read in two passes: in between, all that run have read theirs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,8 +16,9 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.sample import Footprint
 
-__all__ = ["Traffic", "traffic_of", "wave_bytes"]
+__all__ = ["Traffic", "passes_of", "traffic_of", "wave_bytes"]
 
+PASSES = 4                      # over what is a cluster's own; where more is read, that is of what clusters share
 KEPT = 0.7                      # of L2, that a working set may have before its rate falls (gpu-benches, A100, H100)
 
 
@@ -28,9 +31,10 @@ class Traffic:
     again: float
 
 
-def traffic_of(work: Work, gpu: Gpu, resident: int) -> Traffic:
+def traffic_of(work: Work, gpu: Gpu, resident: int, asked: float) -> Traffic:
     """Args:
         resident: CTAs that the GPU holds at a time.
+        asked: bytes that all CTAs together read from L2.
     """
     sample = work.sample
     cluster = prod(sample.plan.cluster)
@@ -43,11 +47,21 @@ def traffic_of(work: Work, gpu: Gpu, resident: int) -> Traffic:
     reads = [footprint for footprint in sample.footprints if not footprint.writes]
     per_wave = sum(wave_bytes(footprint, extent, wave) for footprint in reads)
     stores = sum(wave_bytes(footprint, extent, wave) for footprint in sample.footprints if footprint.writes)
-    if waves <= 1 or per_wave + stores <= 0:
+    if per_wave + stores <= 0:
         return Traffic(once, written, 0.0)
-    lost = max(0.0, 1 - holds / (per_wave + stores))    # of what the next wave reads again
-    again = max(0.0, per_wave * waves - once) * lost
+    lost = max(0.0, 1 - holds / (per_wave + stores))    # of what the next wave reads again, or the next pass
+    again = max(0.0, per_wave * waves - once) * lost if waves > 1 else 0.0
+    again += sample.clusters * passes_of(reads, extent, asked / sample.clusters) * lost
     return Traffic(once + again, written, again)
+
+
+def passes_of(reads: Sequence[Footprint], extent: tuple[int, int, int], asked: float) -> float:
+    """Bytes that a cluster reads more than once of what no other cluster reads."""
+    own = sum(footprint.sectors for footprint in reads
+              if all(fresh == footprint.bytes for fresh, count in zip(footprint.fresh, extent, strict=True)
+                     if count > 1))
+    more = asked - sum(footprint.sectors for footprint in reads)
+    return max(0.0, more) if more < PASSES * own else 0.0
 
 
 def _waste(footprints: tuple[Footprint, ...], buffer: str, writes: bool) -> float:

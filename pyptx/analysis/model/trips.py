@@ -182,7 +182,7 @@ def _asks_again(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:
 def path_of(code: Code, counts: np.ndarray) -> Path:
     """The way of a warp that executed its PTX instructions so often."""
     runs, unrolled = _block_runs(code, counts)
-    copies = _copies(code, unrolled)
+    copies = _copies(code, counts, runs, unrolled)
     at = {row: k for k, block in enumerate(code.blocks) for row in range(*block)}
 
     def body(first: int, end: int, times: float, loops: list[tuple[int, int]]) -> Path:
@@ -294,11 +294,18 @@ def _copies_of_all(kinds: Mapping[tuple[int, str], int], left: Mapping[tuple[int
     return times if times > 1 and max(left[kind] for kind in kinds) >= times else 1
 
 
-def _copies(code: Code, unrolled: Sequence[int]) -> list[float]:
-    """For each row, machine instructions of its kind that one execution of its PTX instruction became."""
+def _copies(code: Code, counts: np.ndarray, runs: Sequence[float], unrolled: Sequence[int]) -> list[float]:
+    """For each row, machine instructions of its kind that one execution of its PTX instruction became. They are no more
+    than all of that kind execute for each execution of it: a loop may be unrolled among lines that stand there once."""
     found = [1.0] * len(code.lines)
-    for number, (first, end) in enumerate(code.blocks):
-        kinds = Counter((code.owners[row], _word(code.lines[row])) for row in range(first, end))
+    blocks = [_kinds(code, block) for block in code.blocks]
+    executed: Counter[tuple[int, str]] = Counter()
+    for kinds, times in zip(blocks, runs, strict=True):
+        for kind, k in kinds.items():
+            executed[kind] += k * times
+    for (first, end), kinds, times in zip(code.blocks, blocks, unrolled, strict=True):
         for row in range(first, end):
-            found[row] = max(1.0, kinds[code.owners[row], _word(code.lines[row])] / unrolled[number])
+            kind = code.owners[row], _word(code.lines[row])
+            if kind in kinds:
+                found[row] = max(1.0, min(kinds[kind] / times, executed[kind] / max(1.0, counts[kind[0]])))
     return found
