@@ -101,7 +101,7 @@ def _group(cta_group: int) -> str:
 
 
 class TensorCopy:
-    """`ptx.cp.async_.bulk.tensor_2d(...)`: load a box; `.store(...)`: write one; `.reduce(...)`: combine one."""
+    """`ptx.cp.async_bulk.tensor_2d(...)`: load a box; `.store(...)`: write one; `.reduce(...)`: combine one."""
 
     def __init__(self, rank: int):
         self._rank = rank
@@ -135,7 +135,7 @@ class TensorCopy:
 
 
 class BulkTensor:
-    """`ptx.cp.async_.bulk.tensor`: every load and store mode by name."""
+    """`ptx.cp.async_bulk.tensor`: every load and store mode by name, as in `gather4_2d`, `im2col_4d`, `scatter4_2d`."""
 
     @staticmethod
     def _tile(rank: int, dst: object, src: object, coord: Sequence[object], mbar: object, cache_hint: object,
