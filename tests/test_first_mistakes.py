@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx.debug import DebugError
 from pyptx.errors import CompileError, LaunchError, SimulationError, TraceError
 from pyptx.types import b16, f32, pred, u32, u64
 
@@ -411,3 +412,10 @@ def test_a_setting_that_nobody_has_is_no_setting_of_the_simulator():
 def test_a_block_that_depends_on_something_says_how():
     with pytest.raises(LaunchError, match=r"block=.*expected one to three ints\nhint: .*kernel\(body, block=threads"):
         kernel(lambda x: None, block=lambda N: N)
+
+
+def test_what_a_kernel_gave_is_there_to_see_at_the_end_of_a_session():
+    with seeds.debug(NUMBERS, seed=7) as session:
+        assert session.resume().reason == "exit" and session.evaluate("y[31]") == 7
+        with pytest.raises(DebugError, match="does not run now"):
+            session.evaluate("lane")

@@ -40,13 +40,17 @@ class Session(Moving):
             return {name: np.array(value) for name, value in self.arguments.items() if isinstance(value, np.ndarray)}
 
     def evaluate(self, text: str) -> Any:
-        """The value of an expression for the focused warp.
+        """The value of an expression for the focused warp; where that runs no more, one of the arguments.
 
         Raises:
             DebugError: it cannot be read, or a name stands for nothing.
         """
         with self._lock:
-            return Expression(text).value(self.state().lookup)
+            runs = self.resident(self.focus.cta) is not None
+            return Expression(text).value(self.state().lookup if runs else self._argument)
+
+    def _argument(self, name: str) -> Any:
+        return self.arguments[name] if name in self.arguments else self.state().lookup(name)
 
     def look_at(self, *, cta: CTA = None, warp: int | None = None, lane: int | None = None) -> Focus:
         """Look at another CTA, warp or lane; nothing moves.
