@@ -228,6 +228,7 @@ XLA_FFI_Error *PyptxLaunch(XLA_FFI_CallFrame *frame) {
         XLA_FFI_Error *error = frame->api->XLA_FFI_DeviceOrdinal_Get(&place);
         if (error) return error;
         device = place.device_ordinal;
+        if (device < 0 && frame->stage != XLA_FFI_ExecutionStage_EXECUTE) return NULL;      /* the execution knows it */
     }
     struct node *node = get_node(handle, device, message);
     if (!node) return fail(frame, message);

@@ -187,6 +187,8 @@ def test_stream_and_gpu_come_from_the_frame_and_threads_need_no_python():
                                 {"N": 100})
     function = recorded.shim.library.PyptxLaunch
     function.restype = ctypes.c_void_p
+    nowhere, kept = frame_of(handle, [0x1000, 0x2000], stream=0, device=-1, stage=2)
+    assert function(ctypes.byref(nowhere)) is None and not recorded.prepared and kept
     first, keep = frame_of(handle, [0x1000, 0x2000], stream=77, device=1, stage=2)
     assert function(ctypes.byref(first)) is None and not recorded.launches      # initialize only prepares
     assert recorded.prepared == [(handle, 1)]
