@@ -32,7 +32,11 @@ class _Uncalled:
     def _refuse(self, *_: object) -> Reg:
         raise TypeError(f"{self!r} is no register; {self._call} is")
 
-    __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __and__ = __rand__ = __bool__ = _refuse
+    def _compare(self, other: object) -> Reg:
+        return NotImplemented if isinstance(other, type) else self._refuse()        # inspect asks whether it is a class
+
+    __eq__ = __ne__ = _compare
+    __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _refuse
     __lshift__ = __rshift__ = __or__ = __xor__ = _refuse
     __hash__ = object.__hash__
