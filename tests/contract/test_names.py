@@ -36,7 +36,7 @@ def check_signature(signature: str, given: list[inspect.Parameter], names: dict)
     text = re.sub(r"\b_\b", lambda _: f"_{next(numbers)}", f"def f{signature}: pass")
     args, left = ast.parse(text).body[0].args, {p.name: p for p in given}
     positional = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    taken = {p.name for p in given if p.kind is p.VAR_POSITIONAL} if args.vararg else set()
+    taken = {p.name for p in given if p.kind is p.VAR_POSITIONAL}                   # may be given, need not
     assert bool(args.vararg) <= any(p.kind is p.VAR_POSITIONAL for p in given), "takes no *args"
     assert bool(args.kwarg) <= any(p.kind is p.VAR_KEYWORD for p in given), "takes no **kwargs"
     taken |= {p.name for p in given if p.kind is p.VAR_KEYWORD}
