@@ -90,6 +90,10 @@ class Arrays:
         if self.device.type != "cpu":
             self.torch.cuda.empty_cache()
 
+    def compiled(self, function: Callable) -> Callable:
+        """What torch.compile makes of it; itself in a dry run."""
+        return function if self.dry else self.torch.compile(function, dynamic=False)
+
     def of(self, array: np.ndarray) -> Any:
         return of_package("torch", array).to(self.device)
 
@@ -123,10 +127,8 @@ def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> 
     """Softmax, RMS or layer norm, or cross entropy of rows; bytes read and written once."""
     torch, x = arrays.torch, arrays.normal(M, N, dtype=dtype)
     kind, functional = {"bfloat16": bf16, "float32": f32}[dtype], torch.nn.functional
-    kernels = {"pyptx": getattr(example(name), f"{name}_of")(kind)}
-    cluster = example("rows").cluster_for(N)
-    if cluster > 1 and name != "cross_entropy":
-        kernels["pyptx, clusters"] = getattr(example(name), f"{name}_of")(kind, "sm_90")
+    of, cluster = getattr(example(name), f"{name}_of"), example("rows").cluster_for(N)
+    kernels = {"pyptx": of(kind, "sm_90"), "pyptx, no clusters": of(kind)} if cluster > 1 else {"pyptx": of(kind)}
     moved = 2 * M * N * x.element_size()
     if name == "softmax":
         inputs, theirs = (x,), lambda x: torch.softmax(x, 1)
@@ -138,13 +140,24 @@ def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> 
         theirs = lambda x, weight, bias: functional.layer_norm(x, (N,), weight, bias)       # noqa: E731
     else:
         targets = torch.randint(0, N, (M,), device=x.device, dtype=torch.int32)
-        inputs, moved = (x, targets), M * N * x.element_size()
-        theirs = lambda x, targets: functional.cross_entropy(x.float(), targets.long(), reduction="none")  # noqa: E731
-    ours = {which: lambda kernel=kernel, params=params: kernel(*inputs, **params)
-            for (which, kernel), params in zip(kernels.items(), ({}, {"CLUSTER": cluster}), strict=False)}
+        return losses(arrays, x, targets, kernels, M * N * x.element_size())
+    ours = {which: lambda kernel=kernel: kernel(*inputs) for which, kernel in kernels.items()}
     return Problem({**ours, "torch": lambda: theirs(*inputs), **triton_of(name, arrays, *inputs)}, kernels,
                    lambda: theirs(*(i.float() if i.is_floating_point() else i for i in inputs)),
                    {"bfloat16": 1.6e-2, "float32": 1e-4}[dtype], moved)
+
+
+def losses(arrays: Arrays, x: Any, targets: Any, kernels: Mapping[str, Kernel], moved: int) -> Problem:
+    """Cross entropy; torch alone writes the logarithms of all probabilities, in the type of x, and reads them again."""
+    wide, of_torch = targets.long(), arrays.torch.nn.functional.cross_entropy
+
+    def theirs(x: Any) -> Any:
+        return of_torch(x.float(), wide, reduction="none")
+    fused = arrays.compiled(theirs)
+    ours = {which: lambda kernel=kernel: kernel(x, targets) for which, kernel in kernels.items()}
+    return Problem({**ours, "torch.compile": lambda: fused(x), "torch": lambda: of_torch(x, wide, reduction="none"),
+                    **triton_of("cross_entropy", arrays, x, targets)}, kernels, lambda: theirs(x),
+                   1.6e-2 if x.element_size() == 2 else 1e-4, moved)
 
 
 def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Problem:
@@ -156,26 +169,32 @@ def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Prob
         return swiglu_gradients(arrays, x, y, kind)
     if name == "vector_add":
         x, y = x[0], y[0]
-        kernel, theirs = example(name).vector_add_of(kind), torch.add
-    else:
-        kernel, theirs = example(name).kernels_of(kind)[0], lambda g, u: torch.nn.functional.silu(g) * u
-    return Problem({"pyptx": lambda: kernel(x, y), "torch": lambda: theirs(x, y), **triton_of(name, arrays, x, y)},
-                   {"pyptx": kernel}, lambda: theirs(x.float(), y.float()), 1.6e-2, 3 * N * x.element_size())
+        kernel, theirs, wanted = example(name).vector_add_of(kind), {"torch": torch.add}, torch.add
+    else:                                               # alone, torch writes silu(g) and reads it again
+        def wanted(g: Any, u: Any) -> Any:
+            return torch.nn.functional.silu(g) * u
+        kernel, theirs = example(name).kernels_of(kind)[0], {"torch.compile": arrays.compiled(wanted), "torch": wanted}
+    others = {which: lambda one=one: one(x, y) for which, one in theirs.items()}
+    return Problem({"pyptx": lambda: kernel(x, y), **others, **triton_of(name, arrays, x, y)}, {"pyptx": kernel},
+                   lambda: wanted(x.float(), y.float()), 1.6e-2, 3 * N * x.element_size())
 
 
 def swiglu_gradients(arrays: Arrays, gate: Any, up: Any, kind: Any) -> Problem:
     torch, d_y = arrays.torch, arrays.normal(*gate.shape, dtype="bfloat16")
     _, kernel = example("swiglu").kernels_of(kind)
+    both = torch.empty((2, *gate.shape), dtype=gate.dtype, device=gate.device)
 
-    def theirs(*given: Any) -> Any:
+    def wanted(*given: Any) -> Any:
         g, u, d = (x.float() for x in given)
         s = torch.sigmoid(g)
         return torch.stack([d * u * s * (1 + g * (1 - s)), d * g * s])
-    fused = torch.compile(theirs) if not arrays.dry else theirs
-    return Problem({"pyptx": lambda: torch.stack(kernel(gate, up, d_y)),
-                    "torch.compile": lambda: fused(gate, up, d_y).to(gate.dtype)},
-                   {"pyptx": kernel}, lambda: theirs(gate, up, d_y), 1.6e-2, 5 * gate.numel() * gate.element_size(),
-                   notes="both copy their results once more")
+
+    def ours() -> Any:
+        kernel(gate, up, d_y, out=(both[0], both[1]))
+        return both
+    fused = arrays.compiled(lambda *given: wanted(*given).to(gate.dtype))
+    return Problem({"pyptx": ours, "torch.compile": lambda: fused(gate, up, d_y)}, {"pyptx": kernel},
+                   lambda: wanted(gate, up, d_y), 1.6e-2, 5 * gate.numel() * gate.element_size())
 
 
 def transpose(arrays: Arrays, M: int, N: int, dtype: str, **_: Any) -> Problem:
@@ -342,7 +361,8 @@ def triton_of(name: str, arrays: Arrays, *inputs: Any) -> dict[str, Callable[[],
         from triton_versions import VERSIONS
     except ImportError:
         return {}
-    if name in ("softmax", "layer_norm") and inputs[0].shape[1] > 65536:
+    if inputs[0].ndim == 2 and inputs[0].shape[1] > 65536 and name in ("softmax", "rms_norm", "layer_norm",
+                                                                       "cross_entropy"):
         return {}                                       # a row is a program there, and takes minutes to compile
     return {"Triton": lambda: VERSIONS[name](*inputs)} if name in VERSIONS else {}
 

@@ -57,7 +57,7 @@ def recorded(arrays: Empty) -> Iterator[list[Call]]:
     """Calls of kernels made inside are listed and not made; they give arrays of zeros."""
     calls: list[Call] = []
 
-    def call(kernel: Kernel, *given: Any, **params: Any) -> Any:
+    def call(kernel: Kernel, *given: Any, out: Any = None, **params: Any) -> Any:
         calls.append((kernel, given, params))
         sizes = dict(params)
         for tile, array in zip(kernel.in_specs, given, strict=True):

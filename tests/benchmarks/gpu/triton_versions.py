@@ -10,7 +10,7 @@ __all__ = ["VERSIONS"]
 @triton.jit
 def _add(x, y, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + i, tl.load(x + i, i < n) + tl.load(y + i, i < n), i < n)
+    tl.store(out + i, tl.load(x + i, i < n).to(tl.float32) + tl.load(y + i, i < n).to(tl.float32), i < n)
 
 
 def add(x, y):
@@ -64,6 +64,37 @@ def layer_norm(x, weight, bias):
 
 
 @triton.jit
+def _rms_norm(x, weight, out, n, BLOCK: tl.constexpr):
+    row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
+    values = tl.load(x + row * n + i, i < n, 0.0).to(tl.float32)
+    scale = 1 / tl.sqrt(tl.sum(values * values, 0) / n + 1e-6)
+    tl.store(out + row * n + i, values * scale * tl.load(weight + i, i < n), i < n)
+
+
+def rms_norm(x, weight):
+    out = torch.empty_like(x)
+    block = triton.next_power_of_2(x.shape[1])
+    _rms_norm[(x.shape[0],)](x, weight, out, x.shape[1], BLOCK=block, num_warps=min(32, max(4, block // 1024)))
+    return out
+
+
+@triton.jit
+def _cross_entropy(x, targets, out, n, BLOCK: tl.constexpr):
+    row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
+    values = tl.load(x + row * n + i, i < n, float("-inf")).to(tl.float32)
+    chosen = tl.load(x + row * n + tl.load(targets + row)).to(tl.float32)
+    largest = tl.max(values, 0)
+    tl.store(out + row, tl.log(tl.sum(tl.exp(values - largest), 0)) + largest - chosen)
+
+
+def cross_entropy(x, targets):
+    out = torch.empty(x.shape[0], dtype=torch.float32, device=x.device)
+    block = triton.next_power_of_2(x.shape[1])
+    _cross_entropy[(x.shape[0],)](x, targets, out, x.shape[1], BLOCK=block, num_warps=min(32, max(4, block // 1024)))
+    return out
+
+
+@triton.jit
 def _gemm(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     tile, down, across = tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN)
     first = tile // (GROUP * across) * GROUP
@@ -87,4 +118,5 @@ def gemm(a, b):
     return c
 
 
-VERSIONS = {"vector_add": add, "swiglu": swiglu, "softmax": softmax, "layer_norm": layer_norm, "gemm": gemm}
+VERSIONS = {"vector_add": add, "swiglu": swiglu, "softmax": softmax, "rms_norm": rms_norm, "layer_norm": layer_norm,
+            "cross_entropy": cross_entropy, "gemm": gemm}
