@@ -48,7 +48,7 @@ def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
             ptx.inst.add.f32(mean, mean, value)
     numbers.each(add)
     over_row(team, mean, ptx.warp.reduce_sum, ptx.inst.add.f32)
-    ptx.inst.mul.f32(mean, mean, 1 / N)
+    ptx.inst.mul.f32(mean, mean, 1 / max(1, N))
 
     squares = reg.scalar(f32, 0.0)
 
@@ -60,7 +60,7 @@ def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
     numbers.each(add_square)
     over_row(team, squares, ptx.warp.reduce_sum, ptx.inst.add.f32)
     scale = reg.scalar(f32)
-    ptx.inst.fma.rn.f32(scale, squares, 1 / N, eps)
+    ptx.inst.fma.rn.f32(scale, squares, 1 / max(1, N), eps)
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:

@@ -52,7 +52,7 @@ def rows(x, weight, y, eps, KEPT, CLUSTER):
     over_row(team, total, ptx.warp.reduce_sum, ptx.inst.add.f32)
 
     scale = reg.scalar(f32)
-    ptx.inst.fma.rn.f32(scale, total, 1 / N, eps)
+    ptx.inst.fma.rn.f32(scale, total, 1 / max(1, N), eps)
     ptx.inst.rsqrt.approx.f32(scale, scale)
 
     def write(values: list[Reg], guard: Reg | None, beside: Callable) -> None:

@@ -40,7 +40,8 @@ def transposed(x, y, *, TILES=2):
     held = smem.alloc(b8, (TILES, side * LINE), align=128)
     start = reg.from_(held.name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
-    block, across = reg.from_(ptx.special.ctaid.x(), u32), -(-N // side)        # only x has room for millions of rows
+    across = max(1, -(-N // side))                              # tiles; only x of a grid has room for millions of them
+    block = reg.from_(ptx.special.ctaid.x(), u32)
     top, left = block // across * (side * TILES), block % across * side
     from_x, to_y = ptx.global_ptrs(x, y)
     turns = [divmod(i, side * PIECES // THREADS) for i in range(TILES * side * PIECES // THREADS)]
@@ -127,7 +128,7 @@ def transpose_of(dtype: PtxType) -> Kernel:
     side = PIECES * 128 // dtype.bits
     return kernel(transposed, name="transpose", arch="sm_80", in_specs=[Tile("M", "N", dtype, align=16)],
                   out_specs=[Tile("N", "M", dtype, align=16)],
-                  grid=lambda M, N, TILES: -(-N // side) * -(-M // (side * TILES)),
+                  grid=lambda M, N, TILES: max(1, -(-N // side) * -(-M // (side * TILES))),
                   block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
 
 

@@ -54,6 +54,22 @@ def test_the_sum_has_the_same_bits_in_every_schedule(example):
     assert report.ok, report
 
 
+def test_arrays_of_nothing_give_nothing(example):
+    nothing = np.zeros((3, 0), np.float32)
+    assert example("transpose").transpose(nothing).shape == (0, 3)
+    assert example("transpose").transpose(nothing.T).shape == (3, 0)
+    assert example("vector_add").vector_add(nothing[0], nothing[0]).shape == (0,)
+    assert example("swiglu").swiglu(nothing, nothing).shape == (3, 0)
+    assert example("reduce_sum").total(nothing[0])[0] == 0
+    assert example("softmax").softmax(nothing).shape == (3, 0)
+    assert example("rms_norm").rms_norm(nothing, nothing[0]).shape == (3, 0)
+    assert example("layer_norm").layer_norm(nothing, nothing[0], nothing[0]).shape == (3, 0)
+
+
+def test_a_transpose_may_have_many_rows(example):
+    assert example("transpose").transpose.binding.grid({"M": 10_000_000, "N": 8}, {"TILES": 2}) == (156_250, 1, 1)
+
+
 @types
 @pytest.mark.parametrize("shape", [(1, 1), (3, 200), (64, 64), (130, 72), (65, 33), (100, 258)], ids=str)
 def test_transpose_equals_numpy(example, dtype, shape):
