@@ -52,7 +52,7 @@ def _ends(process: subprocess.Popen, limit: float, quiet: float, log: Log) -> bo
 
 def _end(process: subprocess.Popen, log: Log) -> None:
     """End a process with what it started."""
-    for number, wait in ((signal.SIGTERM, 5), (signal.SIGKILL, 30)):
+    for number, wait in ((signal.SIGTERM, 10), (signal.SIGKILL, 30)):
         try:
             os.killpg(process.pid, number)
             process.wait(timeout=wait)
