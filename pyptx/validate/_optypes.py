@@ -141,7 +141,7 @@ def _address_problem(form: Form, choices: dict, operand: Operand, tok: str) -> s
 
 _NARROW = ("shared", "local", "const", "param")
 _PLAIN = ("load", "store", "atomic", "reduce", "mbarrier", "cache")
-_EXTENDED = ("load:shared", "store:shared", "load:generic", "store:generic")        # matrices: ptxas extends these
+_MATRICES = ("load:shared", "store:shared", "load:generic", "store:generic")
 
 
 def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset[str]:
@@ -150,10 +150,12 @@ def _address_registers(form: Form, choices: dict, operand: Operand) -> frozenset
         return frozenset({"b32"})
     if operand.type == "addr32":
         return _ADDRESS_32 if form.op.name != "tcgen05.cp" else _ADDRESS_32 | _ADDRESS_64
-    if form.effect.startswith(_PLAIN) and form.effect not in _EXTENDED:
-        words = (choices.get(w.slot) if w.slot else
-                 "" if w.optional and w.text[1:] not in choices.values() else w.text[1:] for w in form.words)
-        space = next((word for word in words if word and word.startswith((*_NARROW, "global"))), "")
-        if not space.startswith(_NARROW):
-            return _ADDRESS_64
-    return _ADDRESS_64 | _ADDRESS_32 | _ADDRESS_SMALL
+    words = (choices.get(w.slot) if w.slot else
+             "" if w.optional and w.text[1:] not in choices.values() else w.text[1:] for w in form.words)
+    space = next((word for word in words if word and word.startswith((*_NARROW, "global"))), "")
+    if form.effect in _MATRICES:                        # ptxas moves these to 64 bits itself, but where it need not
+        plain = form.op.opcode in ("ldmatrix", "stmatrix") and space
+        return _ADDRESS_64 | _ADDRESS_32 | (_ADDRESS_SMALL if plain else frozenset())
+    if form.effect.startswith(_PLAIN) and not space.startswith(_NARROW):
+        return _ADDRESS_64
+    return _ADDRESS_64 | _ADDRESS_32 | (_ADDRESS_SMALL if form.op.name != "st.async" else frozenset())
