@@ -13,8 +13,6 @@ __all__ = ["Dim3", "byte_count", "check_geometry", "dim3"]
 Dim3 = tuple[int, int, int]
 
 MAX_THREADS, MAX_BLOCK_Z = 1024, 64
-_FUNCTIONS = ("only grid and cluster may be functions; blocks of several sizes have a kernel each, as of "
-              "`def scan_of(threads): return kernel(body, block=threads, ...)`")
 MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
@@ -31,7 +29,7 @@ def dim3(value: int | Sequence[int] | None, what: str) -> Dim3:
     except TypeError:
         items = ()                                              # a float, say
     if not 1 <= len(items) <= 3 or not all(hasattr(i, "__index__") for i in items):
-        raise LaunchError(f"{what}={value!r}; expected one to three ints", hint=_FUNCTIONS if callable(value) else None)
+        raise LaunchError(f"{what}={value!r}; expected one to three ints")
     sizes = tuple(int(i) for i in items) + (1,) * (3 - len(items))
     if min(sizes) < 1:
         raise LaunchError(f"{what}={value!r}; every dimension must be at least 1")

@@ -1,8 +1,8 @@
 """Classes of values: `@dataclass(frozen=True, slots=True)` in what it does, made and filled several times as fast.
 
-The tree of a module, the table and the actions of the simulator are some 160 small classes. `dataclass` compiles six methods for
-each, which was a sixth of the time that importing pyptx took; here one is compiled, the others are shared. Python 3.11,
-microseconds: 80 a class (430), 1.0 an object of six fields (2.8), 0.7 a comparison (0.5).
+The tree of a module, the table and the actions of the simulator are some 160 small classes. `dataclass` compiles six
+methods for each, which was a sixth of the time that importing pyptx took; here one is compiled, the others
+are shared. Python 3.11, microseconds: 80 a class (430), 1.0 an object of six fields (2.8), 0.7 a comparison (0.5).
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pyptx._loc import Place
 
-__all__ = ["AssembleError", "CompileError", "DeviceError", "Diagnostic", "FormError", "LaunchError", "MissingToolError",
-           "NoValueError", "PtxError", "PtxValidationError", "ShapeError", "SimulationError", "TableError", "ToolError",
-           "TraceError"]
+__all__ = ["AssembleError", "CompileError", "DeviceError", "Diagnostic", "FormError", "LaunchError",
+           "MissingSizeError", "MissingToolError", "NoValueError", "PtxError", "PtxValidationError", "ShapeError",
+           "SimulationError", "TableError", "ToolError", "TraceError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,10 @@ class FormError(PtxError, ValueError):
 
 class LaunchError(PtxError, TypeError, ValueError):
     """Arguments that do not fit the kernel; nothing was launched."""
+
+
+class MissingSizeError(LaunchError, KeyError):
+    """A size that no array tells and nobody gave."""
 
 
 class DeviceError(PtxError, RuntimeError):

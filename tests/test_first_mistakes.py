@@ -409,11 +409,6 @@ def test_a_setting_that_nobody_has_is_no_setting_of_the_simulator():
         tickets.check(NUMBERS, T=3, TT=4)
 
 
-def test_a_block_that_depends_on_something_says_how():
-    with pytest.raises(LaunchError, match=r"block=.*expected one to three ints\nhint: .*kernel\(body, block=threads"):
-        kernel(lambda x: None, block=lambda N: N)
-
-
 def test_what_a_kernel_gave_is_there_to_see_at_the_end_of_a_session():
     with seeds.debug(NUMBERS, seed=7) as session:
         assert session.resume().reason == "exit" and session.evaluate("y[31]") == 7

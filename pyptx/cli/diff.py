@@ -106,4 +106,5 @@ def _operand(reference: str, common: dict[str, object], own: dict[str, object], 
         raise CommandError(f"arch is no parameter: the target stands behind the kernel, as in {name}@sm_100a")
     kernel = load_kernel(name)
     with explained(kernel):
-        return Operand(kernel.compile(arch=arch, options=tuple(options), **common | own), kernel.block)
+        variant = kernel.variant(arch=arch, **common | own)
+        return Operand(variant.compile(options), kernel.block_of(variant))

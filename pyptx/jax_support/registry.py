@@ -54,9 +54,10 @@ def handle_of(kernel: int, params: Mapping[str, Any], inputs: Sequence[tuple], o
 
 def _digest(kernel: Any, values: tuple, inputs: Sequence[tuple], outputs: Sequence[tuple],
             params: Mapping[str, Any]) -> bytes:
-    sizes, template, _ = kernel.binding.split(params)
-    parts = (kernel.ptx(**{**sizes, **template}), kernel.binding.grid(sizes, template), kernel.block,
-             kernel.binding.cluster(sizes, template), kernel.smem, [(name, text) for name, _, text in values],
+    binding = kernel.binding
+    sizes, template, _ = binding.split(params)
+    parts = (kernel.ptx(**{**sizes, **template}), binding.grid(sizes, template), binding.block(sizes, template),
+             binding.cluster(sizes, template), kernel.smem, [(name, text) for name, _, text in values],
              kernel.in_specs, kernel.out_specs, [(shape, str(dtype)) for shape, dtype in (*inputs, *outputs)])
     return hashlib.sha256(repr(parts).encode()).digest()
 

@@ -51,8 +51,8 @@ def shown(kernel: Kernel, params: Mapping[str, Any], *, arch: str | None, versio
         words = " ".join(f"{name}={value}" for name, value in _values(ran).items())
         warnings.warn(f"--run ran {kernel.name} for {words}, which is not what is shown; its counts are left out. "
                       "Without -p, --arch and --version it is shown as it ran.", stacklevel=2)
-    return Shown(variant.compile(options), _values(variant), kernel.block, max(kernel.smem, variant.dynamic_bytes),
-                 ran.last_run.counters if same else None)
+    return Shown(variant.compile(options), _values(variant), kernel.block_of(variant),
+                 max(kernel.smem, variant.dynamic_bytes), ran.last_run.counters if same else None)
 
 
 def run(shell, statement: str, kernels: Mapping[str, Kernel]) -> dict[str, Variant]:

@@ -9,11 +9,11 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyptx.errors import LaunchError
-from pyptx.kernel.declaration import Declaration, Grid
-from pyptx.runtime import Dim3, Runtime, dim3
+from pyptx.errors import LaunchError, MissingSizeError
+from pyptx.kernel.declaration import Declaration
+from pyptx.runtime import Dim3, Runtime
 from pyptx.runtime.arrays import Arrays
-from pyptx.specs import Tile, named, unify_envs
+from pyptx.specs import Tile, unify_envs
 
 __all__ = ["Binding", "Bound"]
 
@@ -29,6 +29,7 @@ class Bound(NamedTuple):
 
     values: dict[str, Any]
     grid: Dim3
+    block: Dim3
     cluster: Dim3
     outputs: list[Any]
     args: list[Any]
@@ -53,7 +54,8 @@ class Binding:
         env = self.sizes_with(runtime.arrays, self.unified(self.sizes_of(runtime.arrays, inputs), sizes), out)
         outputs = self.outputs(runtime, env, out, inputs)
         args = [*inputs, *outputs, *self.raw_values(raw, env, template)]
-        return Bound({**params, **env}, self.grid(env, template), self.cluster(env, template), outputs, args)
+        return Bound({**params, **env}, self.grid(env, template), self.block(env, template),
+                     self.cluster(env, template), outputs, args)
 
     @cached_property
     def launch_data(self) -> frozenset[str]:
@@ -211,12 +213,12 @@ class Binding:
         """The shapes of the outputs.
 
         Raises:
-            LaunchError: a size that no input has was not told.
+            MissingSizeError: a size that no input has was not told.
         """
         for name, spec in zip(self.tensors[len(self.in_specs):], self.out_specs, strict=False):
             if missing := [dim for dim in spec.symbolic_dims if dim not in env]:
-                raise LaunchError(f"{self.name}: no input tells the size {missing[0]} of {name}, {spec}",
-                                  hint=f"pass it with the call, as {missing[0]}=128, or arrays as out=")
+                raise MissingSizeError(f"{self.name}: no input tells the size {missing[0]} of {name}, {spec}",
+                                       hint=f"pass it with the call, as {missing[0]}=128, or arrays as out=")
         return [spec.resolve_shape(env) for spec in self.out_specs]
 
     def outputs(self, runtime: Runtime, env: Mapping[str, int], out: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -257,20 +259,12 @@ class Binding:
 
     def grid(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         """The grid for these sizes and template values."""
-        return self._resolved(self._declared.grid, "grid", env, template)
+        return self._declared.extent("grid", env, template)
+
+    def block(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
+        """The block for these sizes and template values."""
+        return self._declared.extent("block", env, template)
 
     def cluster(self, env: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
         """The cluster for these sizes and template values."""
-        return self._resolved(self._declared.cluster, "cluster", env, template)
-
-    def _resolved(self, value: Grid, what: str, env: Mapping[str, int], template: Mapping[str, Any]) -> Dim3:
-        """A callable gets the sizes and template values it names; sizes by position when it names others."""
-        if not callable(value):
-            return dim3(value, what)
-        given, missing = named(value, env, template)
-        result = value(*env.values()) if missing else value(**given)
-        try:
-            return dim3(tuple(result)[:3] if isinstance(result, Sequence) else result, what)
-        except LaunchError as wrong:
-            sizes = ", ".join(f"{name}={size}" for name, size in env.items())
-            raise LaunchError(f"{self.name}: {wrong.message}, for {sizes}") from None
+        return self._declared.extent("cluster", env, template)

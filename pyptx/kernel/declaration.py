@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from pyptx._params import parse_params
+from pyptx.errors import LaunchError, MissingSizeError
 from pyptx.ir.nodes import FunctionDirective, Param
 from pyptx.ir.types import LinkingDirective
-from pyptx.runtime import Dim3
-from pyptx.specs import Tile
+from pyptx.runtime import Dim3, dim3
+from pyptx.specs import Tile, named
 from pyptx.unit import Unit
 
 __all__ = ["Declaration", "Grid"]
@@ -28,7 +30,8 @@ class Declaration:
         name: of the entry.
         version: PTX ISA version, None for as new as needed.
         in_specs, out_specs: Tiles of the tensors, in order.
-        grid, cluster: fixed ones, or functions of sizes and template values.
+        grid, block, cluster: fixed ones, or functions of sizes and template values.
+        reqntid: the block that the entry itself requires, as for `block`; None: it requires none.
         smem_bytes: dynamic shared memory at launch.
         raw_params: further parameters of the entry, as they were written.
         extern_smem: name of an extern shared array.
@@ -45,11 +48,12 @@ class Declaration:
     in_specs: tuple[Tile, ...]
     out_specs: tuple[Tile, ...]
     grid: Grid
-    block: Dim3
+    block: Grid
     cluster: Grid
     smem_bytes: int
     raw_params: tuple[tuple[str, str] | str, ...]
     extern_smem: str | None
+    reqntid: Grid
     directives: tuple[FunctionDirective, ...]
     linking: LinkingDirective | None
     unit: Unit | None
@@ -90,6 +94,28 @@ class Declaration:
             ValueError: a type string or a declaration cannot be read.
         """
         return parse_params(self.raw_params)
+
+    def extent(self, what: str, sizes: Mapping[str, int], template: Mapping[str, Any] = MappingProxyType({})) -> Dim3:
+        """The "grid", "block", "cluster" or "reqntid" for these sizes and template values.
+
+        A function gets the ones it names; sizes by position when it names others.
+
+        Raises:
+            MissingSizeError: a size it names is not given.
+            LaunchError: not one to three positive ints.
+        """
+        value = getattr(self, what)
+        if not callable(value):
+            return dim3(value, what)
+        given, missing = named(value, sizes, template)
+        if unknown := [name for name in missing if name in self.symbolic_dims]:
+            raise MissingSizeError(f"{self.name}: {what} depends on {', '.join(unknown)}, which nobody gave")
+        result = value(*sizes.values()) if missing else value(**given)
+        try:
+            return dim3(tuple(result)[:3] if isinstance(result, Sequence) else result, what)
+        except LaunchError as wrong:
+            by = ", ".join(f"{name}={size}" for name, size in {**sizes, **given}.items())
+            raise LaunchError(f"{self.name}: {wrong.message}, for {by}") from None
 
     @property
     def specs(self) -> tuple[Tile, ...]:

@@ -39,21 +39,20 @@ class Kernel(Traced):
 
     def __init__(self, fn: Callable, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
                  in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
-                 block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
+                 block: Grid = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
                  raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
-                 reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
+                 reqntid: Grid = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
                  name: str | None = None, linking: str | None = "visible", unit: Unit | None = None,
                  in_place: bool = False):
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
-        if not directives and reqntid is not None:
-            directives = (FunctionDirective("reqntid", dim3(reqntid, "reqntid")),)
         super().__init__(Declaration(
             function=fn, name=name or re.sub(r"\W", "_", fn.__name__, flags=re.ASCII),
             arch=detect_arch() if arch == "auto" else arch, version=None if version is None else tuple(version),
-            in_specs=tuple(in_specs or ()), out_specs=tuple(out_specs or ()), grid=grid, block=dim3(block, "block"),
-            cluster=cluster if callable(cluster) else dim3(cluster, "cluster"), smem_bytes=smem,
+            in_specs=tuple(in_specs or ()), out_specs=tuple(out_specs or ()), grid=grid, block=_extent(block, "block"),
+            cluster=_extent(cluster, "cluster"), smem_bytes=smem,
             raw_params=tuple(p if isinstance(p, str) else tuple(p) for p in raw_params or ()),
             extern_smem="global_smem" if extern_smem is True else extern_smem or None, directives=directives,
+            reqntid=None if directives or reqntid is None else _extent(reqntid, "reqntid"),
             linking=LinkingDirective.from_ptx(linking) if linking else None, unit=unit, in_place=in_place))
         self.calls = Calls(self)
         self.last_variant: Variant | None = None
@@ -112,10 +111,10 @@ class Kernel(Traced):
             key: of the call, under which later ones find how it is launched; None: they do not.
         """
         call = self.binding.bind(runtime, inputs, adopted(out), params)
-        variant, _ = self._launch(call.values, runtime, call.grid, self.block, call.args, cluster=call.cluster,
+        variant, _ = self._launch(call.values, runtime, call.grid, call.block, call.args, cluster=call.cluster,
                                   smem_bytes=self.smem, outputs=call.outputs, settings=options())
         if key is not None:
-            plan = variant.plan(call.grid, self.block, call.cluster, self.smem)
+            plan = variant.plan(call.grid, call.block, call.cluster, self.smem)
             self.calls.keep(key, variant, runtime, plan, inputs, call.outputs, params)
         return call.outputs
 
@@ -192,14 +191,14 @@ class Kernel(Traced):
         self.binding.check_arrays(runtime, arrays)
         call = self.binding.bind(runtime, arrays, adopted(out), params)
         variant = self.variant(**call.values)
-        plan = variant.plan(call.grid, self.block, call.cluster, self.smem)
+        plan = variant.plan(call.grid, call.block, call.cluster, self.smem)
         return variant, plan, self._with_maps(variant, call.args)
 
     def bind_launch(self, grid: Any, block: Any, args: Sequence[Any], *, cluster: Any = None, smem_bytes: int = 0,
                     **params: Any) -> tuple[Variant, LaunchPlan, list[Any]]:
         """The same of a launch with an explicit grid; None for `block` or `cluster` is the kernel's own."""
         variant = self.variant(**params)
-        plan = variant.plan(dim3(grid, "grid"), self.block if block is None else dim3(block, "block"),
+        plan = variant.plan(dim3(grid, "grid"), self.block_of(variant) if block is None else dim3(block, "block"),
                             self._cluster_of(cluster, params), max(byte_count(smem_bytes, self.name), self.smem))
         return variant, plan, self._with_maps(variant, adopted(args))
 
@@ -296,6 +295,11 @@ class Kernel(Traced):
         return self.binding.grid(env, template)
 
 
+def _extent(value: Grid, what: str) -> Grid:
+    """A launch dimension that is fixed, as three ints; a function as it is."""
+    return value if callable(value) else dim3(value, what)
+
+
 def _torch_compiles() -> bool:
     """Whether torch.compile reads this call; it takes part in no other way than as an operator."""
     torch = sys.modules.get("torch")
@@ -304,9 +308,9 @@ def _torch_compiles() -> bool:
 
 def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[int, int] | None = None,
            in_specs: Iterable[Tile] | None = None, out_specs: Iterable[Tile] | None = None, grid: Grid = None,
-           block: int | Sequence[int] = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
+           block: Grid = (1, 1, 1), cluster: Grid = (1, 1, 1), smem: int = 0,
            raw_params: Iterable[tuple[str, str]] | None = None, extern_smem: bool | str = False,
-           reqntid: Sequence[int] | None = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
+           reqntid: Grid = None, raw_directives: Iterable[tuple[str, Sequence]] | None = None,
            name: str | None = None, linking: str | None = "visible", unit: Unit | None = None,
            in_place: bool = False) -> Any:
     """Make a kernel of a Python function: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
@@ -316,12 +320,13 @@ def kernel(fn: Callable | None = None, *, arch: str = "sm_90a", version: tuple[i
         version: PTX ISA version (major, minor); by default as new as the target and the instructions need.
         in_specs, out_specs: Tiles of the array parameters, inputs first.
         grid: CTAs: a tuple, or a function of the symbolic sizes and template parameters it names.
-        block: threads of a CTA.
+        block: threads of a CTA: a tuple, or a function as for grid.
         cluster: CTAs of a cluster: a tuple, or a function as for grid.
         smem: dynamic shared memory in bytes.
         raw_params: further entry parameters, (type, name) pairs such as ("u32", "K").
         extern_smem: declare an extern shared array, `global_smem` or the name given.
-        reqntid, raw_directives: performance directives of the entry.
+        reqntid: the block that the entry requires (PTX ISA, ".reqntid"), as for `block`.
+        raw_directives: performance directives of the entry, instead of reqntid.
         name: of the entry, if it is not the function's.
         linking: "visible", "weak" or None.
         unit: the file it belongs to, with variables and functions it uses.

@@ -10,7 +10,7 @@ from pyptx import validate
 from pyptx._loc import Place, raised_at
 from pyptx.emitter import emit_lines
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import AddressSize, Function, Module, Param, Target, VarDecl, Version
+from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.kernel.declaration import Declaration
@@ -63,8 +63,8 @@ def specialize(kernel: Declaration, *, arch: str, version: tuple[int, int] | Non
         raise TraceError(f"kernel {kernel.name}: smem allocations beyond 48 KiB and extern_smem="
                          f"{kernel.extern_smem!r} both use the dynamic shared memory",
                          hint="take offsets into the extern array, or drop extern_smem")
-    entry = Function(True, kernel.name, _params(kernel, ctx), None, ctx.body(), kernel.linking, kernel.directives,
-                     place=Place(kernel.function.__code__, 0))
+    entry = Function(True, kernel.name, _params(kernel, ctx), None, ctx.body(), kernel.linking,
+                     _directives(kernel, env, template), place=Place(kernel.function.__code__, 0))
     directives = (*ctx.module_files, *_extern(kernel, ctx), entry)
     if kernel.unit is None:
         module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
@@ -75,6 +75,12 @@ def specialize(kernel: Declaration, *, arch: str, version: tuple[int, int] | Non
         module = replace(module, version=Version(*needed))
     return Variant(module, entry, emit_lines(module), ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
                    tuple(ctx.tma_tensors), {**env, **template})
+
+
+def _directives(kernel: Declaration, env: Mapping[str, int], template: Mapping[str, Any]) -> tuple[Any, ...]:
+    if kernel.reqntid is None:
+        return kernel.directives
+    return (FunctionDirective("reqntid", kernel.extent("reqntid", env, template)),)
 
 
 def _without_sizes(error: TypeError, kernel: Declaration, sizes: Mapping[str, int]) -> TraceError | None:

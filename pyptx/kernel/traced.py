@@ -67,8 +67,12 @@ class Traced:
         return self.declared.grid
 
     @property
-    def block(self) -> Dim3:
+    def block(self) -> Grid:
         return self.declared.block
+
+    def block_of(self, variant: Variant) -> Dim3:
+        """Threads of a CTA of a variant."""
+        return self.binding.block(*self.binding.split(variant.params)[:2])
 
     @property
     def cluster(self) -> Grid:
@@ -171,4 +175,5 @@ class Traced:
         The counters of the newest launch of the same variant stand beside the lines.
         """
         variant = self.variant(arch=arch, version=version, **self._sized(arrays, params))
-        return variant.view(variant.compile(options, lineinfo=lineinfo), block=self.block, dynamic_bytes=self.smem)
+        return variant.view(variant.compile(options, lineinfo=lineinfo), block=self.block_of(variant),
+                            dynamic_bytes=self.smem)

@@ -38,10 +38,11 @@ def version() -> str:
 
 def of_kernel(kernel: Kernel) -> str:
     """32 hexadecimal digits; the version of pyptx, which writes the PTX, is among what decides."""
-    sizes = [of_function(value) if callable(value) else repr(value) for value in (kernel.grid, kernel.cluster)]
     told = kernel.declared
+    sizes = [of_function(value) if callable(value) else repr(value)
+             for value in (told.grid, told.block, told.cluster, told.reqntid)]
     return digest([version(), told.name, told.arch, told.version, of_function(told.function),
-                   [repr(spec) for spec in told.specs], sizes, told.block, told.smem_bytes, told.raw_params,
+                   [repr(spec) for spec in told.specs], sizes, told.smem_bytes, told.raw_params,
                    told.extern_smem, repr(told.directives), repr(told.linking)])
 
 

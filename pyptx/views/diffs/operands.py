@@ -57,7 +57,8 @@ def operand_of(reference: Any) -> Operand:
     if isinstance(reference, Compiled):
         return Operand(reference)
     if isinstance(reference, Kernel):
-        return Operand(reference.compile(), reference.block, reference.smem)
+        variant = reference.variant()
+        return Operand(variant.compile(), reference.block_of(variant), reference.smem)
     if isinstance(reference, Entry | Program):
         return Operand(reference.compile())
     if isinstance(reference, str) and "\n" in reference:

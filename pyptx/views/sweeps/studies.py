@@ -179,7 +179,7 @@ class Sweep:
     def _launched(self, trial) -> dict[str, Any]:
         """What the occupancy of a view needs."""
         kernel = self.study.kernel
-        return {"block": kernel.block, "dynamic_shared_bytes": kernel.smem}
+        return {"block": kernel.block_of(self.study.problem.variant(trial.config)), "dynamic_shared_bytes": kernel.smem}
 
     def run(self, out: IO[str] | None = None, every_s: float = 1.0) -> None:
         """Run to the end with one line of progress, rewritten where it is a terminal.
