@@ -178,9 +178,11 @@ def test_a_wave_reads_once_what_its_clusters_share():
 
 def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_between():
     rows = Footprint("x", False, 1000, 1000, (1000, 0, 0)), Footprint("weight", False, 1000, 1000, (0, 0, 0))
-    assert passes_of(rows, (64, 1, 1), 2000) == 0
-    assert passes_of(rows, (64, 1, 1), 3000) == 1000, "the second pass over x"
-    assert passes_of(rows, (64, 1, 1), 20_000) == 0, "what clusters share"
+    extent, touched = (64, 1, 1), {"x": 64_000, "weight": 1000}
+    assert passes_of(rows, extent, 2000, touched) == 0
+    assert passes_of(rows, extent, 3000, touched) == 1000, "the second pass over x"
+    assert passes_of(rows, extent, 20_000, touched) == 0, "what clusters share"
+    assert passes_of(rows, extent, 3000, touched | {"x": 32_000}) == 0, "clusters further away read the same of x"
     x = np.zeros((2000, 20_000), np.float32)
     once = 2 * x.nbytes / gpu("H200").dram_bytes_per_s
     assert estimate(example("softmax.py:softmax"), x, device="H200").terms["dram"] > 1.2 * once

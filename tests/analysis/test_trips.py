@@ -125,3 +125,5 @@ def test_a_nest_is_one_loop_where_another_team_has_one_for_its_turns():
     (first,), second = flattened(tiles)
     assert first == Loop(2, (Loop(36, (replace(begin, weight=1 / 12), copy)),)) and second == tiles[1]
     assert flattened(tiles[:1]) == tiles[:1], "nobody has 36 turns"
+    once = [(Loop(36, (begin, Loop(1, (copy,)))),), tiles[1]]
+    assert flattened(once) == once, "the outer loop has all turns by itself"

@@ -8,7 +8,7 @@ too long for registers is read in two passes: in between, all that run have read
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -51,15 +51,22 @@ def traffic_of(work: Work, gpu: Gpu, resident: int, asked: float) -> Traffic:
         return Traffic(once, written, 0.0)
     lost = max(0.0, 1 - holds / (per_wave + stores))    # of what the next wave reads again, or the next pass
     again = max(0.0, per_wave * waves - once) * lost if waves > 1 else 0.0
-    again += sample.clusters * passes_of(reads, extent, asked / sample.clusters) * lost
+    again += sample.clusters * passes_of(reads, extent, asked / sample.clusters, sample.read) * lost
     return Traffic(once + again, written, again)
 
 
-def passes_of(reads: Sequence[Footprint], extent: tuple[int, int, int], asked: float) -> float:
-    """Bytes that a cluster reads more than once of what no other cluster reads."""
+def passes_of(reads: Sequence[Footprint], extent: tuple[int, int, int], asked: float,
+              touched: Mapping[str, int]) -> float:
+    """Bytes that a cluster reads more than once of what no other cluster reads.
+
+    Args:
+        extent: clusters along each axis.
+        asked: bytes that a cluster reads from L2.
+        touched: buffer -> bytes of it that all clusters read.
+    """
     own = sum(footprint.sectors for footprint in reads
               if all(fresh == footprint.bytes for fresh, count in zip(footprint.fresh, extent, strict=True)
-                     if count > 1))
+                     if count > 1) and footprint.bytes * prod(extent) <= 1.01 * touched[footprint.buffer])
     more = asked - sum(footprint.sectors for footprint in reads)
     return max(0.0, more) if more < PASSES * own else 0.0
 

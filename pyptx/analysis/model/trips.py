@@ -220,7 +220,8 @@ def flattened(paths: Sequence[Path]) -> list[Path]:
         if isinstance(part, Step):
             return part
         whole = _as_one(part)
-        if whole is not None and any(-1e-6 < whole.trips - trips < 1 + 1e-6 for trips in known):
+        if whole is not None and max(_trips((part,))) + 1e-6 < whole.trips and any(
+                -1e-6 < whole.trips - trips < 1 + 1e-6 for trips in known):
             return whole
         return Loop(part.trips, tuple(map(flat, part.body)))
     return [tuple(map(flat, path)) for path in paths]
