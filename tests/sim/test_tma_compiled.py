@@ -63,7 +63,7 @@ def test_matrix_products_of_triton_with_maps_made_on_the_device(name, columns, t
     a, b = rng.standard_normal((256, 128)).astype(dtype), rng.standard_normal((128, 128)).astype(dtype)
     c, scratch = np.zeros((256, 128), dtype), np.zeros(1 << 14, np.uint8)
     load(CORPUS / "triton" / f"{name}.{target}.ptx")["matmul_map"].launch(
-        (128 // columns, 2), threads, a, b, c, 256, 128, 128, scratch, scratch, smem_bytes=99 * 1024,       # all of sm_120
-        schedule=schedule)
+        (128 // columns, 2), threads, a, b, c, 256, 128, 128, scratch, scratch, schedule=schedule,
+        smem_bytes=99 * 1024)                           # all that sm_120 has
     exact = a.astype(np.float32) @ b.astype(np.float32)
     np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2 ** -8, atol=1e-2)
