@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import ml_dtypes
 import numpy as np
 import pytest
+from support.scripts import gpu_benchmark
 
-sys.path[:0] = [str(Path(__file__).parent / "gpu")]
-import beside  # noqa: E402
+beside = gpu_benchmark("beside")
 
 
 def test_every_kind_is_measured_alone_and_together():

@@ -1,4 +1,4 @@
-"""What runs beside matrix products on a Hopper GPU:  python tests/benchmarks/gpu/beside.py
+"""What runs beside matrix products on a Hopper GPU:  PYTHONPATH=. python tests/benchmarks/gpu/beside.py
 
 One warpgroup of a CTA starts wgmma, the next one does arithmetic in registers: exponentials, multiply-adds, maxima,
 roundings to pairs, or what a softmax does with a score. Each counts the cycles of its own loop, alone and with the
@@ -16,15 +16,12 @@ Needs a GPU of target sm_90a; --sim runs it small on the simulator, whose cycles
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from pyptx import Tile, kernel, ptx, reg, smem, use  # noqa: E402
-from pyptx.reg import Reg  # noqa: E402
-from pyptx.types import b8, b32, bf16, f32, u32, u64  # noqa: E402
+from pyptx import Tile, kernel, ptx, reg, smem, use
+from pyptx.reg import Reg
+from pyptx.types import b8, b32, bf16, f32, u32, u64
 
 CTAS, GROUP, K = 132, 128, 64                           # one on an SM; threads; columns of the operands
 CHAINS = 16                                             # independent values of a thread
