@@ -66,11 +66,14 @@ def build(root: Path, target: Path) -> list[Path]:
     try:
         libraries = list(load(root / CORE / "build_core.py").build_core(target))
     except Exception as error:
-        raise RuntimeError(f"cannot compile the simulator core: {error}\n"
-                           f"{SWITCH}=0 builds pyptx without it; simulations are then slow") from error
+        raise RuntimeError(
+            f"cannot compile the simulator core: {error}\n{SWITCH}=0 builds pyptx without it; simulations are then slow"
+        ) from error
     if not libraries:
-        raise RuntimeError(f"build_core() made no library for {sysconfig.get_platform()}; "
-                           f"{SWITCH}=0 builds pyptx without it; simulations are then slow")
+        raise RuntimeError(
+            f"build_core() made no library for {sysconfig.get_platform()}; "
+            f"{SWITCH}=0 builds pyptx without it; simulations are then slow"
+        )
     return [Path(library) for library in libraries]
 
 

@@ -31,7 +31,7 @@ def main() -> None:
     readme = Path(sys.argv[1]).read_text(encoding="utf-8")
     Path("readme.py").write_text(re.search(r"^```python\n(.*?)^```", readme, re.M | re.S)[1])
     names: dict = {}
-    with redirect_stdout(StringIO()):                           # it prints PTX and machine code
+    with redirect_stdout(StringIO()):  # it prints PTX and machine code
         exec(compile(Path("readme.py").read_text(), str(Path("readme.py").resolve()), "exec"), names)
     add, x = names["add"], names["x"]
     assert np.array_equal(add(x, x), 2 * x)

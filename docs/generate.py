@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyptx import cli, isa
 from pyptx.check.rules import NOTES, RULES
-from pyptx.validate._problem import range_words
+from pyptx.validate._messages import range_text
 
 __all__ = ["write"]
 
@@ -19,8 +19,10 @@ MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
 def write(folder: Path) -> None:
     """Write every page below `folder`, and leave alone what has not changed."""
     pages = {"cli.md": command_line(), "rules.md": rules()}
-    families = {name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
-                for name in isa.FAMILIES}
+    families = {
+        name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
+        for name in isa.FAMILIES
+    }
     pages["isa/index.md"] = instruction_index(families)
     for name in families:
         pages[f"isa/{name}.md"] = family_page(name)
@@ -34,25 +36,30 @@ def write(folder: Path) -> None:
 def rules() -> Iterator[str]:
     yield "# What a check finds"
     yield ""
-    yield (f"{len(RULES)} rules. A finding names its rule, the lines and instructions of both sides, the array and the "
-           "element, what happens and the usual fix. Notes are worth knowing and fail nothing; every other rule is an "
-           "error, or a warning where the finding says so.")
+    yield (
+        f"{len(RULES)} rules. A finding names its rule, the lines and instructions of both sides, the array and the "
+        "element, what happens and the usual fix. Notes are worth knowing and fail nothing; every other rule is an "
+        "error, or a warning where the finding says so."
+    )
     yield ""
     yield "| rule | |"
     yield "| --- | --- |"
     for rule, meaning in RULES.items():
-        yield f"| <a id=\"{rule}\"></a>`{rule}`{' (note)' if rule in NOTES else ''} | {meaning} |"
+        yield f'| <a id="{rule}"></a>`{rule}`{" (note)" if rule in NOTES else ""} | {meaning} |'
 
 
 # the instruction set ------------------------------------------------------------------------------------------------
+
 
 def instruction_index(families: dict[str, list]) -> Iterator[str]:
     forms = sum(len(op.forms) for op in isa.OPS.values())
     yield "# Instruction set"
     yield ""
-    yield (f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion "
-           "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand "
-           "behind each form, \"or higher\" where all later ones have it; sm_100a is one chip, sm_100f its family.")
+    yield (
+        f"{len(isa.OPS)} opcodes, {forms} forms: the table that the DSL, the validator, the simulator, completion "
+        "and the hover texts read. `.mode` is a slot; braces are optional parts; targets and PTX versions stand "
+        'behind each form, "or higher" where all later ones have it; sm_100a is one chip, sm_100f its family.'
+    )
     yield ""
     yield "```{toctree}\n:maxdepth: 1\n:hidden:\n"
     yield from families
@@ -95,7 +102,7 @@ def row_section(row: isa.Op) -> Iterator[str]:
         yield f"```text\n{form.syntax}\n```"
         needs = "; or ".join(needs_text(need) for need in form.needs if need.text)
         facts = [f"needs {needs}"] if needs else []
-        facts += [f"means `{form.means}`"] if form.means else []
+        facts += [f"semantics `{form.semantics}`"] if form.semantics else []
         if facts:
             yield "; ".join(facts) + "\n"
         for slot in form.slots.values():
@@ -116,12 +123,15 @@ def operand_facts(operand: isa.Operand) -> str:
     kind = "" if operand.kind in ("register", "imm") else operand.kind
     width = {"addr": "64 bits, or 32 in shared memory", "addr32": "32 bits", "addrb32": "32 bits in a `.b32` register"}
     number = "a float" if operand.values == "float" else "a number"
-    words = [kind, width.get(operand.type, operand.type and f"`{operand.type}`"),
-             {"write": "written", "read": "read", "readwrite": "read and written", "imm": number}[operand.role]]
+    words = [
+        kind,
+        width.get(operand.type, operand.type and f"`{operand.type}`"),
+        {"write": "written", "read": "read", "readwrite": "read and written", "imm": number}[operand.role],
+    ]
     if operand.imm and operand.role != "imm":
         words.append("register or number")
     if operand.values not in ("", "float"):
-        words.append(range_words(operand.values))
+        words.append(range_text(operand.values))
     if operand.sink:
         words.append("`_` may stand there")
     if operand.optional:
@@ -136,6 +146,7 @@ def anchor(row: isa.Op) -> str:
 
 
 # the command line ---------------------------------------------------------------------------------------------------
+
 
 def command_line() -> Iterator[str]:
     parser = cli.parser()

@@ -3,17 +3,17 @@
     python examples/cross_entropy.py
     pyptx view examples/cross_entropy.py:cross_entropy -p M=512 N=1024
 
-A warp for every row, a block for a long one, on Hopper and newer a cluster of blocks for one that is longer still: not
-to keep it in registers, but so that none is left over when the others are done. Techniques, and where they are
+One warp per row, one CTA per long row, and from Hopper on a cluster per very long row: not to keep it in registers, but
+to balance the load. Techniques, and where they are
 described:
 
-- Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
-  Global Memory"); arithmetic in f32 whatever the type.
-- The largest value and the sum in one pass, so that a row is read once whatever its length (Milakov and Gimelshein,
-  "Online normalizer calculation for softmax"), AHEAD vectors of a thread at a time: few registers, many CTAs.
-- The target and what it points to are asked for before the row, whose way they share.
+- Accesses of 16 bytes where the row length allows (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 for every type.
+- Maximum and sum in one pass, so that a row of any length is read once (Milakov and Gimelshein, "Online normalizer
+  calculation for softmax"), AHEAD vectors per thread at a time: few registers, high occupancy.
+- The loads of the target and of its logit are issued before those of the row.
 
-Cost with 8192 columns of f32: 32 registers a thread: eight CTAs on an SM.
+Cost with 8192 columns of f32: 32 registers per thread: eight CTAs per SM.
 """
 
 from __future__ import annotations
@@ -29,22 +29,24 @@ from pyptx.kernel import Kernel
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32, s32, u32
 
-EACH = 64                       # numbers of a thread at most, where CTAs share a row: fewer are not worth the meetings
-IGNORED = -100                  # the target of rows that do not count, as torch has it
-SPACE = {"AHEAD": (1, 2, 4, 8)}  # values worth trying
+EACH = 64  # elements per thread from which a row is split over more CTAs: fewer do not pay for the exchange
+IGNORED = -100  # target of rows with zero loss, as in torch
+SPACE = {"AHEAD": (1, 2, 4, 8)}  # tuning space
 
 
 def rows(x, targets, loss, AHEAD, CLUSTER):
-    """The losses (M, f32) of the rows of x (M x N), any N, for targets (M, s32); 0 for targets of IGNORED, and NaN for
-    others outside 0 to N - 1. CLUSTER CTAs share a row."""
+    """Compute the losses (M, f32) of the rows of x (M x N), any N, for targets (M, s32).
+
+    The loss is 0 for the target IGNORED and NaN for any other target outside 0..N-1. CLUSTER CTAs share a row.
+    """
     M, N = x.shape
     team = place(M, N, CLUSTER)
     x_row, target_at, to = ptx.global_ptrs(x, targets, loss)
     x_row = moved(x_row, team.row, N * x.dtype.bits // 8)
     target_at, to = moved(target_at, team.row, 4), moved(to, team.row, 4)
-    target, first = reg.scalar(u32, N), team.at == 0    # both loads are asked for before the row's
+    target, first = reg.scalar(u32, N), team.at == 0  # issued before the loads of the row
     ptx.inst.ld.global_.u32(target, ptx.addr(target_at), pred=first)
-    known = target < N                                  # unsigned: a negative target is a large number
+    known = target < N  # unsigned: a negative target is a large number
     (chosen,) = load(moved(x_row, target, x.dtype.bits // 8), 1, x.dtype, known)
     numbers = Row(x_row, x.dtype, team, N, kept=0, ahead=AHEAD)
 
@@ -59,19 +61,21 @@ def rows(x, targets, loss, AHEAD, CLUSTER):
 
 
 def cross_entropy_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for rows of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
-    """
+    """Return the kernel for rows of `dtype` (f32, bf16 or f16); from "sm_90" on, a cluster of CTAs shares long rows."""
+
     def of_rows(x, targets, loss, *, AHEAD=2, CLUSTER=0):
         rows(x, targets, loss, AHEAD, CLUSTER or cluster_for(x.shape[1], arch, EACH))
-    return row_kernel(of_rows, "cross_entropy", arch, [Tile("M", "N", dtype, align=16), Tile("M", s32)],
-                      [Tile("M", f32)], EACH)
+
+    return row_kernel(
+        of_rows, "cross_entropy", arch, [Tile("M", "N", dtype, align=16), Tile("M", s32)], [Tile("M", f32)], EACH
+    )
 
 
 cross_entropy = cross_entropy_of(f32)
 
 
 def reference(x: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
+    """Return the reference result in NumPy, in f32."""
     x, known = x.astype(np.float32), (0 <= targets) & (targets < x.shape[1])
     most = x.max(axis=1)
     chosen = x[np.arange(len(x)), np.where(known, targets, 0)]

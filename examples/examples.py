@@ -1,5 +1,4 @@
-"""The package `examples`, for scripts of this folder that are started by their path: what a script imports, Python
-looks for beside it."""
+"""Package shim: lets scripts of this folder that are run by path import `examples`."""
 
 from pathlib import Path
 

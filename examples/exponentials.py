@@ -1,12 +1,11 @@
-"""2 to the power of a number by multiply-adds, for when special functions are what is busiest.
+"""Exponentials by FMAs, for kernels limited by the special function units.
 
-An SM takes 16 exponentials a clock. Of attention, whose products have 4 D operations for each exponential, they take as
-long as the products where D is 64 on Hopper and 128 on Blackwell, so that some of them are worth computing elsewhere
-(Dao et al., "FlashAttention-4"): 2 to the power of x is 2 to the power of its nearest integer, which goes to the
-exponent, times a polynomial of the rest.
+An SM computes 16 exponentials per clock. Attention has 4 D product operations per exponential, so both take equally long
+for D = 64 on Hopper and D = 128 on Blackwell, and it pays to compute some exponentials with FMAs (Dao et al.,
+"FlashAttention-4"): 2**x is 2**n for the nearest integer n, added to the exponent, times a polynomial in x - n.
 
-Source: PTX ISA, "ex2", "fma"; the polynomial is the one of least relative error, 7.5e-5, from -1/2 to 1/2: a sixth of
-what rounding to f16 leaves.
+Source: PTX ISA, "ex2", "fma". The minimax polynomial on [-1/2, 1/2] has a relative error of 7.5e-5, a sixth of the
+rounding error of f16.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from pyptx.types import b32, f32
 
 __all__ = ["LEAST", "POLYNOMIAL", "ROUNDS", "exponential"]
 
-ROUNDS = 1.5 * 2.0 ** 23        # added to a number, makes it the nearest integer, in the lowest bits
-POLYNOMIAL = (0.05517167, 0.24261112, 0.69326099, 0.99992807)          # of x^3, x^2, x, 1
-LEAST = -126.0                  # the least exponent of a normal number
+ROUNDS = 1.5 * 2.0**23  # adding it rounds to the nearest integer, in the lowest bits
+POLYNOMIAL = (0.05517167, 0.24261112, 0.69326099, 0.99992807)  # coefficients of x^3, x^2, x, 1
+LEAST = -126.0  # smallest exponent of a normal number
 
 
 def exponential(value: Reg) -> None:
-    """value (in place, f32, up to 126): 2 to its power; what is below 2 ** LEAST becomes that.
+    """Replace `value` (f32, up to 126) by 2**value, clamped below at 2**LEAST.
 
-    What is no number becomes the largest one, which 16 bits round to infinity.
+    NaN becomes the largest f32, which rounds to infinity in 16 bits.
     """
     nearest, rest, power = (reg.scalar(f32) for _ in range(3))
     ptx.inst.max.NaN.f32(value, value, LEAST)

@@ -1,17 +1,17 @@
-"""Layer norm: y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, a warp for every row, a block for a long one.
+"""Layer norm: y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, one warp per row, one CTA per long row.
 
     python examples/layer_norm.py
     pyptx view examples/layer_norm.py:layer_norm -p M=512 N=1024
 
-Techniques, and where they are described:
+Techniques and their sources:
 
-- Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
-  Global Memory"); arithmetic in f32 whatever the type.
-- The variance from differences from the mean, in a pass of its own: sums of squares would cancel for numbers far from
-  zero (Chan, Golub and LeVeque, "Algorithms for computing the sample variance"). Rows that fit in registers are read
-  once all the same, also those of a cluster of CTAs: `layer_norm_of(bf16, "sm_90")`.
+- Accesses of 16 bytes where the row length allows (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 for every type.
+- The variance from deviations from the mean, in a second pass: sums of squares suffer from cancellation (Chan, Golub
+  and LeVeque, "Algorithms for computing the sample variance"). Rows that fit in registers are still read once, also in
+  those of a cluster of CTAs: `layer_norm_of(bf16, "sm_90")`.
 
-Cost with 8192 columns of f32: 58 registers a thread: four CTAs on an SM.
+Cost with 8192 columns of f32: 58 registers per thread: four CTAs per SM.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32
 
-SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
+SPACE = {"KEPT": (0, 2, 4, 8)}  # tuning space
 
 
 def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
-    """Normalise the rows of x (M x N), any N; scale and shift its columns by weight and bias (N).
-    CLUSTER CTAs share a row."""
+    """Normalize the rows of x (M x N), any N; scale and shift the columns by weight and bias (N). CLUSTER CTAs share a row."""
     M, N = x.shape
     team = place(M, N, CLUSTER)
     x_row, weight_row, bias_row, y_row = ptx.global_ptrs(x, weight, bias, y)
@@ -44,8 +43,9 @@ def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
     mean = reg.scalar(f32, 0.0)
 
     def add(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
-        for value in values:                            # zeros where there is nothing
+        for value in values:  # zeros out of bounds
             ptx.inst.add.f32(mean, mean, value)
+
     numbers.each(add)
     over_row(team, mean, ptx.warp.reduce_sum, ptx.inst.add.f32)
     ptx.inst.mul.f32(mean, mean, 1 / max(1, N))
@@ -57,6 +57,7 @@ def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
             difference = reg.scalar(f32)
             ptx.inst.sub.f32(difference, value, mean)
             ptx.inst.fma.rn.f32(squares, difference, difference, squares, pred=guard)
+
     numbers.each(add_square)
     over_row(team, squares, ptx.warp.reduce_sum, ptx.inst.add.f32)
     scale = reg.scalar(f32)
@@ -73,14 +74,16 @@ def rows(x, weight, bias, y, eps, KEPT, CLUSTER):
             ptx.inst.fma.rn.f32(result, result, factor, shift)
             results.append(result)
         store(beside(to), results, y.dtype, guard)
+
     numbers.each(write)
 
 
 def layer_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
-    """
+    """Return the kernel for arrays of `dtype` (f32, bf16 or f16); from "sm_90" on, a cluster of CTAs shares long rows."""
+
     def of_rows(x, weight, bias, y, *, eps=1e-5, KEPT=8, CLUSTER=0):
         rows(x, weight, bias, y, eps, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+
     tile, columns = Tile("M", "N", dtype, align=16), Tile("N", dtype, align=16)
     return row_kernel(of_rows, "layer_norm", arch, [tile, columns, columns], [tile])
 
@@ -89,7 +92,7 @@ layer_norm = layer_norm_of(f32)
 
 
 def reference(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float = 1e-5) -> np.ndarray:
-    """The same in NumPy, in f32."""
+    """Return the reference result in NumPy, in f32."""
     x, weight, bias = (array.astype(np.float32) for array in (x, weight, bias))
     scale = 1 / np.sqrt(x.var(axis=1, keepdims=True) + np.float32(eps))
     return (x - x.mean(axis=1, keepdims=True)) * scale * weight + bias
@@ -97,8 +100,8 @@ def reference(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float = 
 
 def main() -> None:
     random = np.random.default_rng(0)
-    arrays = [random.standard_normal(shape, dtype=np.float32) for shape in ((512, 1000), 1000, 1000)]
-    compare(layer_norm, arrays, reference(*arrays), rtol=1e-4, atol=1e-5)
+    x, weight, bias = (random.standard_normal(shape, dtype=np.float32) for shape in ((512, 1000), 1000, 1000))
+    compare(layer_norm, (x, weight, bias), reference(x, weight, bias), rtol=1e-4, atol=1e-5)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Sum of a vector of any length, f32, bf16 or f16, in f32: one number for each CTA, then the sum of those.
+"""Sum of a vector of any length, f32, bf16 or f16, accumulated in f32: one partial sum per CTA, then their sum.
 
     python examples/reduce_sum.py
     pyptx view examples/reduce_sum.py:reduce_sum -p N=1000000 CTAS=264
 
-The same kernel is launched twice (see `total`); the order of the additions depends on the sizes alone, so that a sum is
-the same bits each time, which sums by atomics are not. Techniques, and where they are described:
+The same kernel is launched twice (see `total`). The order of the additions depends on the sizes only, so that results
+are bitwise reproducible, unlike those of atomics. Techniques and their sources:
 
-- Each thread adds ROUNDS vectors of 16 bytes at a time, a whole grid apart, in as many sums as a vector has numbers;
-  the results meet in shuffles, and through shared memory (Harris, "Optimizing Parallel Reduction in CUDA").
-- As many CTAs as fill the GPU, whatever the length (Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride
+- Each thread adds ROUNDS vectors of 16 bytes at a time, a grid stride apart, into one sum per vector element; sums are
+  combined by shuffles, then through shared memory (Harris, "Optimizing Parallel Reduction in CUDA").
+- As many CTAs as fill the GPU, for any length (Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride
   Loops").
 
-Cost: 32 registers a thread: eight CTAs on an SM.
+Cost: 32 registers per thread: eight CTAs per SM.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from pyptx.kernel import Kernel
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32, u32
 
-MOST_CTAS = 264                                 # two for each SM of an H200
-SPACE = {"ROUNDS": (1, 2, 4, 8), "CTAS": (132, 264, 528, 1056)}        # values worth trying
+MOST_CTAS = 264  # two per SM of an H200
+SPACE = {"ROUNDS": (1, 2, 4, 8), "CTAS": (132, 264, 528, 1056)}  # tuning space
 
 
 def sums(x, partial, *, ROUNDS=4):
-    """partial[i] is the sum of what CTA i reads of x (N); each number is read by one CTA."""
+    """Write to partial[i] the sum of the elements of x (N) that CTA i reads."""
     (N,), (CTAS,), dtype = x.shape, partial.shape, x.dtype
     vector, threads = 128 // dtype.bits, CTAS * THREADS
     vectors, tail = divmod(N, vector)
@@ -44,7 +44,7 @@ def sums(x, partial, *, ROUNDS=4):
             ptx.inst.add.f32(sum_, sum_, number)
 
     place, step_bytes = moved(x_at, thread, 16), threads * 16
-    whole = vectors // (threads * ROUNDS)               # rounds in which every thread has something to do
+    whole = vectors // (threads * ROUNDS)  # rounds with work for every thread
     for _ in ptx.range_(0, whole):
         for numbers in [load(place, vector, dtype, offset=i * step_bytes) for i in range(ROUNDS)]:
             take_in(numbers)
@@ -62,23 +62,31 @@ def sums(x, partial, *, ROUNDS=4):
 
 
 def reduce_sum_of(dtype: PtxType) -> Kernel:
-    """The kernel for vectors of `dtype` (f32, bf16 or f16)."""
-    return kernel(sums, name="reduce_sum", arch="sm_80", in_specs=[Tile("N", dtype, align=16)],
-                  out_specs=[Tile("CTAS", f32)], grid=lambda CTAS: CTAS, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """Return the kernel for vectors of `dtype` (f32, bf16 or f16)."""
+    return kernel(
+        sums,
+        name="reduce_sum",
+        arch="sm_80",
+        in_specs=[Tile("N", dtype, align=16)],
+        out_specs=[Tile("CTAS", f32)],
+        grid=lambda CTAS: CTAS,
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 reduce_sum, of_sums = reduce_sum_of(f32), reduce_sum_of(f32)
 
 
 def total(x, first: Kernel = reduce_sum, **params):
-    """The sum of x, an array of one f32; `first` is the kernel for its type."""
+    """Return the sum of x as an array of one f32; `first` is the kernel for its type."""
     CTAS = params.pop("CTAS", max(1, min(MOST_CTAS, -(-x.shape[0] // (16 * THREADS)))))
     partial = first(x, CTAS=CTAS, **params)
     return partial if CTAS == 1 else of_sums(partial, CTAS=1)
 
 
 def reference(x: np.ndarray) -> np.ndarray:
-    """The same in NumPy, summed in f64."""
+    """Return the reference result in NumPy, summed in f64."""
     return x.astype(np.float64).sum(keepdims=True)
 
 

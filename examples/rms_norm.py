@@ -1,20 +1,20 @@
-"""RMS norm: y = x / sqrt(mean(x**2) + eps) * weight, a warp for every row, a block for a long one.
+"""RMS norm: y = x / sqrt(mean(x**2) + eps) * weight, one warp per row, one CTA per long row.
 
     python examples/rms_norm.py
     pyptx sass examples/rms_norm.py:rms_norm -p M=512 N=1024
 
-The first example to read. Python's own `for` and `if` run while the kernel is written: they unroll rows and choose how;
-what the GPU executes is what the calls to `ptx` leave behind. Techniques, and where they are described:
+The first example to read. Python's own `for` and `if` run while the kernel is traced: they unroll loops and select
+variants; the GPU executes the instructions that the calls of `ptx` emit. Techniques and their sources:
 
-- Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
-  Global Memory"); arithmetic in f32 whatever the type.
-- Rows of up to KEPT vectors a thread stay in registers between the two passes; longer ones are read twice, or shared by
-  the CTAs of a cluster: `rms_norm_of(bf16, "sm_90")`.
-- Sums meet in shuffles, those of warps in shared memory (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
+- Accesses of 16 bytes where the row length allows (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 for every type.
+- Rows of up to KEPT vectors per thread stay in registers between the two passes; longer ones are read twice, or shared
+  by the CTAs of a cluster: `rms_norm_of(bf16, "sm_90")`.
+- Sums are combined by shuffles in a warp and through shared memory across warps (Harris, "Optimizing Parallel Reduction in CUDA"): rows.py.
 
 Source of the function: Zhang and Sennrich, "Root Mean Square Layer Normalization".
 
-Cost with 8192 columns of f32: 56 registers a thread: four CTAs on an SM.
+Cost with 8192 columns of f32: 56 registers per thread: four CTAs per SM.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32
 
-SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
+SPACE = {"KEPT": (0, 2, 4, 8)}  # tuning space
 
 
 def rows(x, weight, y, eps, KEPT, CLUSTER):
-    """Normalise the rows of x (M x N), any N, and scale its columns by weight (N). CLUSTER CTAs share a row."""
+    """Normalize the rows of x (M x N), any N, and scale its columns by weight (N). CLUSTER CTAs share a row."""
     M, N = x.shape
     team = place(M, N, CLUSTER)
     x_row, weight_row, y_row = ptx.global_ptrs(x, weight, y)
@@ -46,8 +46,9 @@ def rows(x, weight, y, eps, KEPT, CLUSTER):
     total = reg.scalar(f32, 0.0)
 
     def add_squares(values: list[Reg], guard: Reg | None, beside: Callable) -> None:
-        for value in values:                            # zeros where there is nothing
+        for value in values:  # zeros out of bounds
             ptx.inst.fma.rn.f32(total, value, value, total)
+
     numbers.each(add_squares)
     over_row(team, total, ptx.warp.reduce_sum, ptx.inst.add.f32)
 
@@ -63,14 +64,16 @@ def rows(x, weight, y, eps, KEPT, CLUSTER):
             ptx.inst.mul.f32(result, result, factor)
             results.append(result)
         store(beside(to), results, y.dtype, guard)
+
     numbers.each(write)
 
 
 def rms_norm_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
-    """
+    """Return the kernel for arrays of `dtype` (f32, bf16 or f16); from "sm_90" on, a cluster of CTAs shares long rows."""
+
     def of_rows(x, weight, y, *, eps=1e-6, KEPT=8, CLUSTER=0):
         rows(x, weight, y, eps, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+
     tile = Tile("M", "N", dtype, align=16)
     return row_kernel(of_rows, "rms_norm", arch, [tile, Tile("N", dtype, align=16)], [tile])
 
@@ -79,15 +82,15 @@ rms_norm = rms_norm_of(f32)
 
 
 def reference(x: np.ndarray, weight: np.ndarray, eps: float = 1e-6) -> np.ndarray:
-    """The same in NumPy, in f32."""
+    """Return the reference result in NumPy, in f32."""
     x, weight = x.astype(np.float32), weight.astype(np.float32)
     return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(eps)) * weight
 
 
 def main() -> None:
     random = np.random.default_rng(0)
-    arrays = [random.standard_normal(shape, dtype=np.float32) for shape in ((512, 1000), 1000)]
-    compare(rms_norm, arrays, reference(*arrays), rtol=1e-5, atol=1e-6)
+    x, weight = (random.standard_normal(shape, dtype=np.float32) for shape in ((512, 1000), 1000))
+    compare(rms_norm, (x, weight), reference(x, weight), rtol=1e-5, atol=1e-6)
 
 
 if __name__ == "__main__":

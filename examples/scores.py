@@ -1,4 +1,4 @@
-"""What attention of all generations shares: masks and softmax of rows of scores in registers, sizes, the reference."""
+"""Helpers of attention of all generations: masks and softmax of scores in registers, size checks, reference."""
 
 from __future__ import annotations
 
@@ -13,14 +13,24 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import f32, s32
 
-__all__ = ["LOG2_E", "check_heads", "compare_attention", "hide", "raise_largest", "reference", "scale_of",
-           "softmax_step", "visible", "weigh"]
+__all__ = [
+    "LOG2_E",
+    "check_heads",
+    "compare_attention",
+    "hide",
+    "raise_largest",
+    "reference",
+    "scale_of",
+    "softmax_step",
+    "visible",
+    "weigh",
+]
 
 LOG2_E = math.log2(math.e)
 
 
 def visible(row: Reg, T: int, causal: bool) -> Reg:
-    """The last key that a query may see."""
+    """Return the last key that a query attends to."""
     last = reg.scalar(s32, T - 1)
     if causal:
         ptx.inst.min.s32(last, last, row)
@@ -28,15 +38,15 @@ def visible(row: Reg, T: int, causal: bool) -> Reg:
 
 
 def hide(scores: list[Reg], room: Reg) -> None:
-    """Set scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
+    """Set the scores of a row to -infinity in columns beyond `room`, counted from this thread's first one."""
     for i, score in enumerate(scores):
         ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
 
 
 def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float, lanes: int = 4) -> Reg:
-    """Turn scores of a row into weights; the factor by which what was summed before shrinks.
+    """Replace the scores of a row by weights; return the factor that rescales previous sums.
 
-    A row lies over so many lanes. `largest` is the whole row's, `total` this lane's share of the sum of weights.
+    A row is distributed over `lanes` lanes. `largest` is the row's maximum, `total` this lane's part of the sum of weights.
     """
     shrinks = raise_largest(scores, largest, scale, lanes)
     weigh(scores, largest, total, scale, shrinks)
@@ -44,10 +54,10 @@ def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float, lane
 
 
 def raise_largest(scores: list[Reg], largest: Reg, scale: float, lanes: int = 4, slack: float = 0.0) -> Reg:
-    """Take in the largest of a row's scores; the factor by which what was summed before shrinks.
+    """Update the running maximum of a row; return the factor that rescales previous sums.
 
-    With slack, `largest` stays until a score is so many powers of two above it: weights are at most 2 ** slack then,
-    and what was summed before shrinks seldom.
+    With slack, the maximum is kept until a score exceeds it by `slack` powers of two: weights are then at most 2**slack,
+    and rescaling is rare.
     """
     before, shrinks = reg.from_(largest, f32), reg.scalar(f32)
     for score in scores:
@@ -65,9 +75,9 @@ def raise_largest(scores: list[Reg], largest: Reg, scale: float, lanes: int = 4,
 
 
 def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Reg, every: int = 0) -> None:
-    """Turn scores of a row into weights, and add them to their sum, which shrinks before.
+    """Replace the scores of a row by weights, and add them to the rescaled sum.
 
-    Of `every` exponentials one is computed by multiply-adds; 0: none.
+    One of `every` exponentials is computed by FMAs; 0: none.
     """
     offset = reg.scalar(f32)
     ptx.inst.mul.f32(offset, largest, -scale)
@@ -82,17 +92,21 @@ def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Re
 
 
 def check_heads(name: str, S: int, T: int, D: int, causal: bool) -> None:
-    """Raise ValueError for heads that no kernel here takes."""
+    """Raise ValueError for head sizes that the kernels do not support."""
     if D not in (64, 128):
         raise ValueError(f"{name}: head dimension D={D}; expected 64 or 128")
     if T < 1:
-        raise ValueError(f"{name}: T={T}; queries need a key at least")
+        raise ValueError(f"{name}: T={T}; queries need at least one key")
     if causal and S != T:
         raise ValueError(f"{name}: causal masks need as many keys as queries (S={S}, T={T})")
 
 
 def scale_of(name: str, D: int, scale: float | None) -> float:
-    """The factor of scores, 1 / sqrt(D) unless given; ValueError for one that the largest score is not largest with."""
+    """Return the scale of the scores, by default 1 / sqrt(D).
+
+    Raises:
+        ValueError: the scale is not positive.
+    """
     if scale is None:
         return 1 / math.sqrt(D)
     if not 0 < scale < math.inf:
@@ -100,9 +114,10 @@ def scale_of(name: str, D: int, scale: float | None) -> float:
     return scale
 
 
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False,
-              scale: float | None = None) -> np.ndarray:
-    """Attention in NumPy, in f32."""
+def reference(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False, scale: float | None = None
+) -> np.ndarray:
+    """Return attention in NumPy, in f32."""
     q, k, v = (x.astype(np.float32) for x in (q, k, v))
     scores = q @ k.swapaxes(2, 3) * np.float32(scale_of("reference", q.shape[3], scale))
     if causal:
@@ -112,7 +127,7 @@ def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False,
 
 
 def compare_attention(attention: Kernel) -> None:
-    """Compare a kernel for f16 with the reference, causal, on arrays of every package that is installed."""
+    """Compare a kernel for f16 with the reference, causal, on arrays of every installed package."""
     random = np.random.default_rng(0)
     q, k, v = (random.standard_normal((1, 2, 200, 64)).astype(np.float16) for _ in range(3))
     compare(attention, [q, k, v], reference(q, k, v, causal=True), rtol=5e-3, atol=5e-3, CAUSAL=True)

@@ -1,27 +1,26 @@
-"""Matrix product in f32: C = A @ B, tiled over shared memory and registers.
+"""Matrix product in f32: C = A @ B, tiled in shared memory and registers.
 
     python examples/sgemm.py
     pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html
 
-A block of 256 threads computes a BM x BN tile of C, BK columns of A and rows of B at a time. The threads form a
-16 x 16 grid; each keeps its BM/16 x BN/16 part of the tile in registers. Techniques, and where they are described:
+A CTA of 256 threads computes a BM x BN tile of C in steps of BK along K. The threads form a 16 x 16 grid; each
+accumulates its BM/16 x BN/16 part of the tile in registers. Techniques and their sources:
 
-- Tiles in shared memory, and parts of them in registers, so that a number is read from memory once for a whole tile and
-  from shared memory once for a row or column of a part (Volkov and Demmel, "Benchmarking GPUs to tune dense linear
-  algebra").
-- A thread's part is made of blocks of 4 x 4, 64 rows or columns apart, and a warp has 4 x 8 threads of the grid: what
-  it reads at once, 4 rows of A and 8 columns of B by vectors of four, lies side by side (CUTLASS, "Efficient GEMM in
-  CUDA"). A lies in shared memory with rows and columns exchanged, rows padded by PAD numbers.
-- The next tiles are on their way to registers while these are multiplied.
-- Numbers outside are zeros, and vectors are as wide as the length of a row lets them be: M, N and K are anything.
+- Tiling in shared memory and registers: an element is read from global memory once per tile, and from shared memory
+  once per row or column of a thread's part (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra").
+- A thread's part consists of 4 x 4 blocks, 64 rows or columns apart, and a warp covers 4 x 8 threads of the grid: its
+  shared-memory reads, 4 rows of A and 8 columns of B in vectors of four, are contiguous (CUTLASS, "Efficient GEMM in
+  CUDA"). A is stored transposed in shared memory, with rows padded by PAD elements.
+- The next tiles are loaded to registers while the current ones are multiplied.
+- Out-of-bounds elements are zero, and vectors are as wide as the row length allows: M, N and K are arbitrary.
 
-Cost: 128 registers a thread and 16 KiB of shared memory: two CTAs on an SM.
+Cost: 128 registers per thread and 16 KiB of shared memory: two CTAs per SM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,17 +32,20 @@ from pyptx.testing import compare
 from pyptx.types import f32, u32
 
 THREADS = 256
-SIDE = 16                       # the threads as a SIDE x SIDE grid
-BLOCK, APART = 4, 64            # rows and columns of a block of a thread's part, and from block to block
-SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32)}              # values worth trying
-PAD = 4                         # columns added to the tile of A: keeps its rows apart in the banks, and aligned
+SIDE = 16  # the threads as a SIDE x SIDE grid
+BLOCK, APART = 4, 64  # size of a block of a thread's part, and distance between blocks
+SPACE = {"BM": (64, 128), "BN": (64, 128), "BK": (16, 32)}  # tuning space
+PAD = 4  # columns added to the tile of A against bank conflicts; keeps rows aligned
 
 
-@kernel(in_specs=(Tile("M", "K", f32, align=16), Tile("K", "N", f32, align=16)),
-        out_specs=(Tile("M", "N", f32, align=16),),
-        grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM), 1), block=(THREADS, 1, 1))
+@kernel(
+    in_specs=(Tile("M", "K", f32, align=16), Tile("K", "N", f32, align=16)),
+    out_specs=(Tile("M", "N", f32, align=16),),
+    grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM), 1),
+    block=(THREADS, 1, 1),
+)
 def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
-    """C (M x N) = A (M x K) @ B (K x N), row-major f32."""
+    """Compute C (M x N) = A (M x K) @ B (K x N), row-major f32."""
     (M, K), N = a.shape, b.shape[1]
     check_sizes(BM, BN, BK)
     tid = reg.from_(ptx.special.tid.x(), u32)
@@ -51,7 +53,7 @@ def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
     column = reg.from_(ptx.special.ctaid.x(), u32) * BN
     from_a, from_b, to_c = ptx.global_ptrs(a, b, c)
 
-    # What this thread copies, and where: A lies in shared memory with rows and columns exchanged.
+    # The elements this thread copies; A is transposed in shared memory.
     a_shared, b_shared = smem.alloc(f32, (BK, BM + PAD)), smem.alloc(f32, (BK, BN))
     a_part, b_part = Part.of(tid, BM, BK, widest(K, f32)), Part.of(tid, BK, BN, widest(N, f32))
     a_row, b_column = row + a_part.row, column + b_part.column
@@ -64,7 +66,7 @@ def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
     b_inside = b_column < N if N % BN else None
 
     def fetch(k: int | Reg) -> None:
-        """Start to read BK columns of A and rows of B, `k` and following."""
+        """Start loading BK columns of A and rows of B, from `k` on."""
         inside = a_part.column + k < K
         for i, (vector, row_inside) in enumerate(zip(a_numbers, a_inside, strict=True)):
             read(vector, ptx.addr(from_a, i * a_part.step * K * 4), both(inside, row_inside))
@@ -74,7 +76,7 @@ def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
         ptx.inst.add.u64(from_a, from_a, BK * 4)
         ptx.inst.add.u64(from_b, from_b, BK * N * 4)
 
-    rows, columns = BM // SIDE, BN // SIDE              # of C, in this thread
+    rows, columns = BM // SIDE, BN // SIDE  # of this thread's part of C
     lane, warp = tid & 31, tid >> 5
     first_row = ((warp >> 1) * 4 + (lane >> 3)) * BLOCK
     first_column = ((warp & 1) * 8 + (lane & 7)) * BLOCK
@@ -90,7 +92,7 @@ def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
         for i, vector in enumerate(b_numbers):
             write(ptx.inst.st.shared, ptx.addr(put_b, i * b_part.step * BN * 4), vector)
         ptx.bar.sync(0)
-        fetch(k + BK)                                   # while these are multiplied
+        fetch(k + BK)  # overlaps with the multiplication
         for j in range(BK):
             load_blocks(left, get_a, j * (BM + PAD))
             load_blocks(right, get_b, j * BN)
@@ -106,25 +108,29 @@ def sgemm(a, b, c, *, BM=128, BN=128, BK=16):
     for i, sums_of_row in enumerate(sums):
         inside_row = row + place(i) < M if M % BM else None
         for j, inside in zip(range(0, columns, size), inside_columns, strict=True):
-            write(ptx.inst.st.global_, ptx.addr(to_c, (place(i) * N + place(j)) * 4), sums_of_row[j:j + size],
-                  both(inside_row, inside))
+            write(
+                ptx.inst.st.global_,
+                ptx.addr(to_c, (place(i) * N + place(j)) * 4),
+                sums_of_row[j : j + size],
+                both(inside_row, inside),
+            )
 
 
 def check_sizes(BM: int, BN: int, BK: int) -> None:
-    """Raise ValueError for tiles that the threads do not cover exactly."""
+    """Raise ValueError for tiles that the threads do not cover evenly."""
     for name, tile, what in (("BM", BM, APART), ("BN", BN, APART), ("BK", BK, 4)):
         if tile % what:
             raise ValueError(f"sgemm: {name}={tile} is not a multiple of {what}")
     for name, width, height in (("A", BK, BM), ("B", BN, BK)):
         if THREADS % (width // 4) or width * height % (4 * THREADS):
-            raise ValueError(f"sgemm: {THREADS} threads cannot copy a {height} x {width} tile of {name} evenly; "
-                             f"choose powers of two for BM, BN and BK with at least {4 * THREADS} numbers in each tile")
+            raise ValueError(
+                f"sgemm: {THREADS} threads cannot copy a {height} x {width} tile of {name} evenly; "
+                f"choose powers of two for BM, BN and BK with at least {4 * THREADS} numbers in each tile"
+            )
 
 
 class Part(NamedTuple):
-    """What one thread copies of a tile: `count` vectors of `size` numbers, the first at (row, column), each `step` rows
-    behind the one before.
-    """
+    """One thread's part of a tile copy: `count` vectors of `size` elements from (row, column) on, `step` rows apart."""
 
     row: Reg
     column: Reg
@@ -134,30 +140,30 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, tid: Reg, height: int, width: int, size: int) -> Part:
-        """Thread `tid`'s part of a height x width tile, spread so that neighbours read neighbouring vectors."""
-        per_row = width // size                         # vectors; a power of two, so that no division is needed
+        """Return thread `tid`'s part of a height x width tile; neighboring threads read neighboring vectors."""
+        per_row = width // size  # vectors; a power of two avoids a division
         shift = per_row.bit_length() - 1
         return cls(tid >> shift, (tid & (per_row - 1)) * size, THREADS // per_row, height * per_row // THREADS, size)
 
     def numbers(self) -> list[list[Reg]]:
-        """Registers for them."""
+        """Declare registers for the elements."""
         return [reg.array(f32, self.size).regs() for _ in range(self.count)]
 
 
 def place(number: int) -> int:
-    """Where the rows (or columns) of a thread's part are in the tile, from its first one."""
+    """Return the rows (or columns) of a thread's part, relative to its first one."""
     return number // BLOCK * APART + number % BLOCK
 
 
 def byte_address(tile: smem.SharedAlloc, element: Reg) -> Reg:
-    """The shared address of an f32 of the tile."""
+    """Return the shared address of an f32 of the tile."""
     address = reg.from_(tile.name, u32)
     address += element << 2
     return address
 
 
-def read(vector: Sequence[Reg], address: object, guard: Reg) -> None:
-    """Read numbers from global memory; zeros where the guard does not hold."""
+def read(vector: Sequence[Reg], address: object, guard: Reg | None) -> None:
+    """Load elements from global memory; zeros where the guard is false."""
     for value in vector:
         ptx.inst.mov.f32(value, 0.0)
     if len(vector) == 1:
@@ -166,8 +172,8 @@ def read(vector: Sequence[Reg], address: object, guard: Reg) -> None:
         getattr(ptx.inst.ld.global_, f"v{len(vector)}").f32(vector, address, pred=guard)
 
 
-def write(space: object, address: object, vector: Sequence[Reg], guard: Reg | None = None) -> None:
-    """Write numbers to memory by st.global or st.shared, which is the `space`."""
+def write(space: Any, address: object, vector: Sequence[Reg], guard: Reg | None = None) -> None:
+    """Store elements to the state space `space`, global or shared."""
     if len(vector) == 1:
         space.f32(address, vector[0], pred=guard)
     else:
@@ -175,9 +181,9 @@ def write(space: object, address: object, vector: Sequence[Reg], guard: Reg | No
 
 
 def load_blocks(values: list[Reg], start: Reg, element: int) -> None:
-    """Fill `values` with blocks of f32, the first one `element` numbers behind a shared address."""
+    """Load blocks of f32 into `values`, the first one `element` elements after a shared address."""
     for i in range(0, len(values), BLOCK):
-        ptx.inst.ld.shared.v4.f32(values[i:i + BLOCK], ptx.addr(start, (element + place(i)) * 4))
+        ptx.inst.ld.shared.v4.f32(values[i : i + BLOCK], ptx.addr(start, (element + place(i)) * 4))
 
 
 def main() -> None:

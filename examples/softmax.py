@@ -1,19 +1,18 @@
-"""Softmax of rows: y = exp(x - max(x)) / sum(exp(x - max(x))), a warp for every row, a block for a long one.
+"""Softmax of rows: y = exp(x - max(x)) / sum(exp(x - max(x))), one warp per row, one CTA per long row.
 
     python examples/softmax.py
     pyptx view examples/softmax.py:softmax -p M=512 N=1024
 
-Techniques, and where they are described:
+Techniques and their sources:
 
-- Accesses of 16 bytes wherever the length of a row allows them (CUDA C++ Best Practices Guide, "Coalesced Access to
-  Global Memory"); arithmetic in f32 whatever the type.
-- A row that fits in registers is read once, and each of its values is raised once. Of longer rows the largest value and
-  the sum are found in one pass, so that they are read twice and not three times (Milakov and Gimelshein, "Online
-  normalizer calculation for softmax"). On Hopper and newer a long row fits in the registers of a cluster of CTAs:
-  `softmax_of(bf16, "sm_90")`.
-- exp as 2 to the power of scaled differences, by ex2 (PTX ISA, "ex2").
+- Accesses of 16 bytes where the row length allows (CUDA C++ Best Practices Guide, "Coalesced Access to
+  Global Memory"); arithmetic in f32 for every type.
+- A row that fits in registers is read once, with one exponential per element. For longer rows, maximum and sum are
+  computed in one pass, so that they are read twice instead of three times (Milakov and Gimelshein, "Online normalizer
+  calculation for softmax"). From Hopper on, a long row fits in the registers of a cluster: `softmax_of(bf16, "sm_90")`.
+- exp(x) as 2**(x * log2(e)), by ex2 (PTX ISA, "ex2").
 
-Cost with 8192 columns of f32: 48 registers a thread: five CTAs on an SM.
+Cost with 8192 columns of f32: 48 registers per thread: five CTAs per SM.
 """
 
 from __future__ import annotations
@@ -30,12 +29,14 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32
 
-SPACE = {"KEPT": (0, 2, 4, 8)}  # values worth trying
+SPACE = {"KEPT": (0, 2, 4, 8)}  # tuning space
 
 
 def rows(x, y, KEPT, CLUSTER):
-    """Softmax of the rows of x (M x N), any N; up to KEPT vectors of a thread stay in registers, CLUSTER CTAs share a
-    row."""
+    """Compute the softmax of the rows of x (M x N), any N.
+
+    Up to KEPT vectors per thread stay in registers; CLUSTER CTAs share a row.
+    """
     M, N = x.shape
     team = place(M, N, CLUSTER)
     x_row, y_row = (moved(start, team.row, N * x.dtype.bits // 8) for start in ptx.global_ptrs(x, y))
@@ -55,14 +56,16 @@ def rows(x, y, KEPT, CLUSTER):
         for result in results:
             ptx.inst.mul.f32(result, result, factor)
         store(beside(to), results, y.dtype, guard)
+
     numbers.each(write)
 
 
 def softmax_of(dtype: PtxType, arch: str = "sm_80") -> Kernel:
-    """The kernel for arrays of `dtype` (f32, bf16 or f16); for "sm_90" and newer the CTAs of a cluster share long rows.
-    """
+    """Return the kernel for arrays of `dtype` (f32, bf16 or f16); from "sm_90" on, a cluster of CTAs shares long rows."""
+
     def of_rows(x, y, *, KEPT=8, CLUSTER=0):
         rows(x, y, KEPT, CLUSTER or cluster_for(x.shape[1], arch))
+
     tile = Tile("M", "N", dtype, align=16)
     return row_kernel(of_rows, "softmax", arch, [tile], [tile])
 
@@ -71,7 +74,7 @@ softmax = softmax_of(f32)
 
 
 def reference(x: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
+    """Return the reference result in NumPy, in f32."""
     x = x.astype(np.float32)
     weights = np.exp(x - x.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)

@@ -3,17 +3,16 @@
     python examples/transpose.py
     pyptx view examples/transpose.py:transpose -p M=1024 N=1024
 
-A CTA moves TILES square tiles, one below the other, through shared memory, so that both the reads and the writes are of
-whole 128-byte lines (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA"). A row of a tile is 128 bytes,
-eight pieces of 16. Techniques:
+A CTA moves TILES square tiles, one below the other, through shared memory, so that both reads and writes cover whole
+128-byte lines (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA"). A row of a tile is 128 bytes, eight
+chunks of 16. Techniques:
 
-- Reads and writes of 16 bytes wherever the sizes allow them; the loads of all tiles are on their way together.
-- No padding: piece p of row r lies at p XOR r / V, V the numbers of a piece. Eight lanes write a row: eight pieces, no
-  two in the same banks. Then eight lanes read one column, V rows apart, beside them three times eight the next columns:
-  different pieces, different words in them, no two in the same bank either (the exchange that TMA calls a swizzle: PTX
-  ISA, "Swizzling Modes").
+- Accesses of 16 bytes where the sizes allow; the loads of all tiles are in flight together.
+- Swizzle instead of padding: chunk p of row r is stored at p XOR r / V, where V is the elements per chunk. Eight lanes
+  write a row: eight chunks, no bank conflicts. Then eight lanes read one column, V rows apart, and three times eight the
+  next columns: different chunks, different words, no conflicts either (PTX ISA, "Swizzling Modes").
 
-Cost: 32 registers a thread and 8 KiB of shared memory: 16 CTAs on an SM.
+Cost: 32 registers per thread and 8 KiB of shared memory: 16 CTAs per SM.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ from pyptx.testing import compare
 from pyptx.types import PtxType, b8, b16, b32, f32, u32, u64
 
 THREADS = 128
-PIECES, LINE = 8, 128           # of a row of a tile; bytes of it
-SPACE = {"TILES": (1, 2, 4)}    # values worth trying
+PIECES, LINE = 8, 128  # 16-byte chunks of a tile row, and its bytes
+SPACE = {"TILES": (1, 2, 4)}  # tuning space
 
 
 def transposed(x, y, *, TILES=2):
-    """y (N x M) of x (M x N)."""
+    """Write the transpose of x (M x N) to y (N x M)."""
     (M, N), dtype = x.shape, x.dtype
     size, vector = dtype.bits // 8, 128 // dtype.bits
-    side = PIECES * vector                                      # of a tile: 32 for f32, 64 for 16-bit numbers
+    side = PIECES * vector  # of a tile: 32 for f32, 64 for 16-bit types
     held = smem.alloc(b8, (TILES, side * LINE), align=128)
     start = reg.from_(held.name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
-    across = max(1, -(-N // side))                              # tiles; only x of a grid has room for millions of them
+    across = max(1, -(-N // side))  # tiles; only the x dimension of a grid can be that large
     block = reg.from_(ptx.special.ctaid.x(), u32)
     top, left = block // across * (side * TILES), block % across * side
     from_x, to_y = ptx.global_ptrs(x, y)
     turns = [divmod(i, side * PIECES // THREADS) for i in range(TILES * side * PIECES // THREADS)]
 
-    # In: eight threads beside each other read a row.
+    # Load: eight adjacent threads read a row.
     piece, first_row = tid & 7, tid >> 3
     column = left + piece * vector
     pieces = []
@@ -59,9 +58,9 @@ def transposed(x, y, *, TILES=2):
         ptx.inst.st.shared.v4.b32(ptx.addr(place, tile * side * LINE), words)
     ptx.bar.sync(0)
 
-    # Out: eight threads beside each other write a row, each what it finds below each other in a column.
+    # Store: eight adjacent threads write a row, each from a column of the tile.
     for tile, turn in turns:
-        across = turn * (THREADS // PIECES) + first_row         # column of the tile
+        across = turn * (THREADS // PIECES) + first_row  # column of the tile
         own = (piece ^ (across >> vector.bit_length() - 1)) * 16 + (across & vector - 1) * size
         place = start + piece * (vector * LINE) + own
         numbers = [reg.scalar(b32 if size == 4 else b16) for _ in range(vector)]
@@ -72,7 +71,7 @@ def transposed(x, y, *, TILES=2):
 
 
 def element(start: Reg, row: Reg, columns: int, column: Reg, size: int) -> Reg:
-    """The address of an element of a matrix."""
+    """Return the address of a matrix element."""
     result = reg.scalar(u64)
     ptx.inst.mul.wide.u32(result, row, columns * size)
     ptx.inst.add.s64(result, result, start)
@@ -80,21 +79,21 @@ def element(start: Reg, row: Reg, columns: int, column: Reg, size: int) -> Reg:
 
 
 def inside(row: Reg, rows: int, column: Reg, columns: int) -> Reg:
-    """The predicate of an element that the matrix has."""
+    """Return the predicate of an element within bounds."""
     limit = reg.scalar(u32)
     ptx.inst.selp.u32(limit, columns, 0, row < rows)
     return column < limit
 
 
 def read(address: Reg, row: Reg, rows: int, column: Reg, columns: int, dtype: PtxType) -> list[Reg]:
-    """A piece as four words: in one access where rows start at multiples of 16 bytes, else in several."""
+    """Load a chunk as four words: in one access if rows are 16-byte aligned, else in several."""
     vector, size = 128 // dtype.bits, dtype.bits // 8
     width = widest(columns, dtype)
     words = [reg.scalar(b32, 0) for _ in range(4)]
     for i in range(0, vector, width):
         guard = inside(row, rows, column + i, columns)
         if width * size >= 4:
-            part = words[i * size // 4:(i + width) * size // 4]
+            part = words[i * size // 4 : (i + width) * size // 4]
             load = ptx.inst.ld.global_ if len(part) == 1 else getattr(ptx.inst.ld.global_, f"v{len(part)}")
             load.b32(part[0] if len(part) == 1 else part, ptx.addr(address, i * size), pred=guard)
         else:
@@ -107,11 +106,11 @@ def read(address: Reg, row: Reg, rows: int, column: Reg, columns: int, dtype: Pt
 
 
 def write(address: Reg, numbers: list[Reg], row: Reg, rows: int, column: Reg, columns: int, dtype: PtxType) -> None:
-    """Write a piece; see read."""
+    """Store a chunk; see `read`."""
     size = dtype.bits // 8
     width = widest(columns, dtype)
     for i in range(0, len(numbers), width):
-        part = numbers[i:i + width]
+        part = numbers[i : i + width]
         if size == 2 and width > 1:
             pairs = [reg.scalar(b32) for _ in part[::2]]
             for pair, low, high in zip(pairs, part[::2], part[1::2], strict=True):
@@ -119,24 +118,33 @@ def write(address: Reg, numbers: list[Reg], row: Reg, rows: int, column: Reg, co
             part = pairs
         store = ptx.inst.st.global_ if len(part) == 1 else getattr(ptx.inst.st.global_, f"v{len(part)}")
         store = getattr(store, f"b{min(32, width * dtype.bits)}")
-        store(ptx.addr(address, i * size), part[0] if len(part) == 1 else part,
-              pred=inside(row, rows, column + i, columns))
+        store(
+            ptx.addr(address, i * size),
+            part[0] if len(part) == 1 else part,
+            pred=inside(row, rows, column + i, columns),
+        )
 
 
 def transpose_of(dtype: PtxType) -> Kernel:
-    """The kernel for matrices of `dtype` (f32, bf16 or f16; it moves bits and rounds nothing)."""
+    """Return the kernel for matrices of `dtype` (f32, bf16 or f16; it moves bits and rounds nothing)."""
     side = PIECES * 128 // dtype.bits
-    return kernel(transposed, name="transpose", arch="sm_80", in_specs=[Tile("M", "N", dtype, align=16)],
-                  out_specs=[Tile("N", "M", dtype, align=16)],
-                  grid=lambda M, N, TILES: max(1, -(-N // side) * -(-M // (side * TILES))),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    return kernel(
+        transposed,
+        name="transpose",
+        arch="sm_80",
+        in_specs=[Tile("M", "N", dtype, align=16)],
+        out_specs=[Tile("N", "M", dtype, align=16)],
+        grid=lambda M, N, TILES: max(1, -(-N // side) * -(-M // (side * TILES))),
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 transpose = transpose_of(f32)
 
 
 def reference(x: np.ndarray) -> np.ndarray:
-    """The same in NumPy."""
+    """Return the reference result in NumPy."""
     return x.T
 
 

@@ -3,14 +3,14 @@
     python examples/vector_add.py
     pyptx view examples/vector_add.py:vector_add -p N=1000000
 
-Techniques, and where they are described:
+Techniques and their sources:
 
-- Accesses of 16 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"); the numbers after the last
+- Accesses of 16 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"); the elements after the last
   whole vector one by one: see `elementwise`.
-- ROUNDS vectors of a and of b are on their way before the first is used: what a memory does at a time is its latency
-  times its bandwidth (Little's law; Volkov, "Better Performance at Lower Occupancy").
+- ROUNDS vectors of a and of b are in flight before the first is used: the bytes in flight are latency times bandwidth
+  (Little's law; Volkov, "Better Performance at Lower Occupancy").
 
-Cost: 32 registers a thread: eight CTAs on an SM.
+Cost: 32 registers per thread: eight CTAs per SM.
 """
 
 from __future__ import annotations
@@ -23,26 +23,33 @@ from pyptx.kernel import Kernel
 from pyptx.testing import compare
 from pyptx.types import PtxType, f32
 
-SPACE = {"ROUNDS": (1, 2, 4, 8)}                # values worth trying
+SPACE = {"ROUNDS": (1, 2, 4, 8)}  # tuning space
 
 
 def add(a, b, c, *, ROUNDS=4):
-    """c = a + b, all N long."""
+    """Compute c = a + b, vectors of length N."""
     elementwise([a, b], [c], lambda x, y: [x + y], ROUNDS)
 
 
 def vector_add_of(dtype: PtxType) -> Kernel:
-    """The kernel for vectors of `dtype` (f32, bf16 or f16)."""
-    return kernel(add, name="vector_add", arch="sm_80", in_specs=[Tile("N", dtype, align=16)] * 2,
-                  out_specs=[Tile("N", dtype, align=16)], grid=lambda N, ROUNDS: blocks_of(N, dtype, ROUNDS),
-                  block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """Return the kernel for vectors of `dtype` (f32, bf16 or f16)."""
+    return kernel(
+        add,
+        name="vector_add",
+        arch="sm_80",
+        in_specs=[Tile("N", dtype, align=16)] * 2,
+        out_specs=[Tile("N", dtype, align=16)],
+        grid=lambda N, ROUNDS: blocks_of(N, dtype, ROUNDS),
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 vector_add = vector_add_of(f32)
 
 
 def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
+    """Return the reference result in NumPy, in f32."""
     return a.astype(np.float32) + b.astype(np.float32)
 
 

@@ -1,7 +1,7 @@
 // Builds the extension into ../pyptx/labextension, where it is committed and shipped from.
 //
-//     npm ci && npm run build          after a change here, in pyptx/jupyter/static or in pyptx/isa/isa.json
-//     npm ci && npm run check          whether the committed build is what the sources give, byte for byte
+//     npm ci && npm run build          after a change here, in pyptx/renderer or in pyptx/isa/isa.json
+//     npm ci && npm run check          compare the committed build with the sources, byte for byte
 
 import { spawnSync } from "node:child_process";
 import { cpSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -35,10 +35,10 @@ if (process.argv.includes("--check")) {
   const differ = [...new Set([...old, ...fresh])].filter(name => !old.includes(name) || !fresh.includes(name) ||
     !readFileSync(join(committed, name)).equals(readFileSync(join(built, name))));
   if (differ.length) {
-    console.error(`pyptx/labextension is not what the sources give; npm run build in lab_extension makes it so:\n  ${differ.sort().join("\n  ")}`);
+    console.error(`pyptx/labextension is stale; run "npm run build" in lab_extension:\n  ${differ.sort().join("\n  ")}`);
     process.exit(1);
   }
-  console.log(`pyptx/labextension is what the sources give: ${fresh.length} files`);
+  console.log(`pyptx/labextension is up to date: ${fresh.length} files`);
 } else {
   rmSync(committed, { recursive: true, force: true });
   cpSync(built, committed, { recursive: true });

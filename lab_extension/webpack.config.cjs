@@ -8,7 +8,7 @@ module.exports = {
   optimization: { moduleIds: "natural", chunkIds: "natural" },
   resolve: {
     alias: {
-      "pyptx-static": path.join(PYPTX, "jupyter", "static"),
+      "pyptx-renderer": path.join(PYPTX, "renderer"),
       "pyptx-isa": path.join(PYPTX, "isa", "isa.json"),
     },
   },

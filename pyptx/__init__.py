@@ -1,38 +1,26 @@
-"""Write NVIDIA PTX kernels in Python, one call one instruction, and see what you wrote.
+"""Write NVIDIA PTX kernels in Python, one instruction per call, and run, check and view them with or without a GPU.
 
     from pyptx import kernel, reg, smem, ptx, Tile
 
-Names are loaded on use; `import pyptx` needs only the standard library.
+Names are loaded on first use; `import pyptx` needs only the standard library.
 """
 
 import sys
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from pyptx._import_hook import when_imported
+from pyptx._notebook import FrontEnd, connect
+from pyptx._version import __version__
 
-_MODULES = {"reg", "smem", "ptx", "types", "specs", "spec", "isa", "ir", "sim", "views", "errors",
-            "history", "tune"}
-_NAMES = {
-    "Kernel": "kernel", "intrinsic": "ptx", "Tile": "specs", "Layout": "specs", "use": "runtime",
-    "LaunchResult": "runtime", "detect_arch": "runtime.device", "check_ptx": "validate",
-    "load": "program", "Program": "program", "Compiled": "compiled", "TensorMap": "tensor_map", "Im2col": "tensor_map",
-    "Texture": "texture", "Surface": "texture",
-    "differentiable_kernel": "torch_support",
-    "diff": "views", "Diagnostic": "errors", "PtxError": "errors", "CompileError": "errors", "LaunchError": "errors",
-    "autotune": "tune", "sweep": "tune",
-    "load_ipython_extension": "jupyter", "unload_ipython_extension": "jupyter",
-}
-
-__all__ = ["__version__", "kernel", *sorted(_MODULES), *_NAMES]
-
-# ruff: noqa: F401
-TYPE_CHECKING = False
-if TYPE_CHECKING:                               # what `__getattr__` finds, for editors; held against it by a test
+if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
     from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, tune, types, views
     from pyptx.compiled import Compiled
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
+    from pyptx.jupyter import load_ipython_extension, unload_ipython_extension
     from pyptx.kernel import Kernel, kernel
+    from pyptx.launch_config import LaunchConfig
     from pyptx.program import Program, load
     from pyptx.ptx import intrinsic
     from pyptx.runtime import LaunchResult, use
@@ -41,36 +29,133 @@ if TYPE_CHECKING:                               # what `__getattr__` finds, for 
     from pyptx.tensor_map import Im2col, TensorMap
     from pyptx.texture import Surface, Texture
     from pyptx.torch_support import differentiable_kernel
-    from pyptx.tune import autotune, sweep
+    from pyptx.tune.sweeps import sweep
     from pyptx.validate import check_ptx
-    from pyptx.views import diff
+    from pyptx.workbench.autotune import autotune
+    from pyptx.workbench.comparing import diff
 
+__all__ = [
+    "__version__",
+    "autotune",
+    "check_ptx",
+    "Compiled",
+    "CompileError",
+    "detect_arch",
+    "Diagnostic",
+    "diff",
+    "differentiable_kernel",
+    "errors",
+    "history",
+    "Im2col",
+    "intrinsic",
+    "ir",
+    "isa",
+    "Kernel",
+    "kernel",
+    "LaunchConfig",
+    "LaunchError",
+    "LaunchResult",
+    "Layout",
+    "load",
+    "load_ipython_extension",
+    "Program",
+    "ptx",
+    "PtxError",
+    "reg",
+    "sim",
+    "smem",
+    "spec",
+    "specs",
+    "Surface",
+    "sweep",
+    "TensorMap",
+    "Texture",
+    "Tile",
+    "tune",
+    "types",
+    "unload_ipython_extension",
+    "use",
+    "views",
+]
 
-def __getattr__(name: str):
-    if name in _NAMES:
-        value = getattr(import_module(f"pyptx.{_NAMES[name]}"), name)
-    elif name in _MODULES:
-        value = import_module(f"pyptx.{name}")
-    else:
-        raise AttributeError(f"module 'pyptx' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+_MODULES = {"errors", "history", "ir", "isa", "ptx", "reg", "sim", "smem", "spec", "specs", "tune", "types", "views"}
+_NAMES = {
+    "Kernel": "kernel",
+    "intrinsic": "ptx",
+    "Tile": "specs",
+    "Layout": "specs",
+    "use": "runtime",
+    "LaunchConfig": "launch_config",
+    "LaunchResult": "runtime",
+    "detect_arch": "runtime.device",
+    "check_ptx": "validate",
+    "load": "program",
+    "Program": "program",
+    "Compiled": "compiled",
+    "TensorMap": "tensor_map",
+    "Im2col": "tensor_map",
+    "Texture": "texture",
+    "Surface": "texture",
+    "differentiable_kernel": "torch_support",
+    "diff": "workbench.comparing",
+    "Diagnostic": "errors",
+    "PtxError": "errors",
+    "CompileError": "errors",
+    "LaunchError": "errors",
+    "autotune": "workbench.autotune",
+    "sweep": "tune.sweeps",
+    "load_ipython_extension": "jupyter",
+    "unload_ipython_extension": "jupyter",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name in _NAMES:
+            value = getattr(import_module(f"pyptx.{_NAMES[name]}"), name)
+        elif name in _MODULES:
+            value = import_module(f"pyptx.{name}")
+        else:
+            raise AttributeError(f"module 'pyptx' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
+
+
+def _front_end() -> FrontEnd:
+    from pyptx.jupyter import display
+
+    return display
+
+
+def _register_operator(torch: ModuleType) -> None:
+    if hasattr(getattr(torch, "library", None), "custom_op"):  # torch 2.4; older versions run eager calls only
+        import_module("pyptx.torch_support")
+
+
+def _register_handler(jax: ModuleType) -> None:
+    if hasattr(getattr(jax, "ffi", None), "register_ffi_target"):
+        import_module("pyptx.jax_support.registry")
+
+
+connect(_front_end)
+when_imported("torch", _register_operator)
+when_imported("jax", _register_handler)
 
 
 class _Package(ModuleType):
-    """`pyptx.kernel` is the decorator, also after the submodule of that name was imported."""
+    """The module type of pyptx: `pyptx.kernel` stays the decorator when the submodule of that name is imported."""
 
     @property
-    def kernel(self):
-        return import_module("pyptx.kernel").kernel
+    def kernel(self) -> object:
+        return import_module("pyptx.workbench.kernel").kernel
 
     @kernel.setter
     def kernel(self, submodule: ModuleType) -> None:
-        """The import system binds the submodule here; it stays reachable as sys.modules["pyptx.kernel"]."""
+        """Ignore the submodule that the import system binds; it is sys.modules["pyptx.kernel"]."""
 
 
 sys.modules[__name__].__class__ = _Package

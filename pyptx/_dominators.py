@@ -1,4 +1,4 @@
-"""Dominators of a graph: for blocks of machine code, of PTX, and, from the end backwards, of the simulator's programs.
+"""Dominators and postorder of control-flow graphs.
 
 Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 """
@@ -11,10 +11,10 @@ __all__ = ["dominators", "postorder"]
 
 
 def postorder(after: Sequence[Sequence[int]], root: int) -> list[int]:
-    """Nodes that can be reached from the root, each behind those it leads to first; the root is the last.
+    """Return the nodes reachable from the root in postorder; the root is the last.
 
     Args:
-        after: of each node, the nodes it leads to.
+        after: successors of each node.
     """
     order, seen, stack = [], {root}, [(root, iter(after[root]))]
     while stack:
@@ -31,11 +31,11 @@ def postorder(after: Sequence[Sequence[int]], root: int) -> list[int]:
 
 
 def dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Node -> the nearest other node that every way from the root to it passes; the root has itself.
+    """Return the immediate dominator of each reachable node; that of the root is the root.
 
     Args:
-        order: of `postorder`.
-        before: of each node, the nodes that lead to it; such as cannot be reached count for nothing.
+        order: the result of `postorder`.
+        before: predecessors of each node; unreachable ones are ignored.
     Examples:
         >>> after, before = [[1, 2], [3], [3], []], [[], [0], [0], [1, 2]]
         >>> sorted(dominators(postorder(after, 0), before).items())

@@ -1,7 +1,7 @@
-"""Where a line was written: the one module that looks at frames.
+"""Source locations in user code: the only module that inspects Python frames.
 
-Recording is cheap (a code object and an instruction offset); decoding to line and columns happens once per code
-object, when someone looks.
+Recording a location is cheap (a code object and an instruction offset); it is decoded to line and columns on demand,
+once per code object.
 """
 
 from __future__ import annotations
@@ -14,21 +14,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname
-from types import CodeType
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import NamedTuple, TypeVar
 
-__all__ = ["Place", "Position", "boundary", "given_name", "is_users", "name_files", "raised_at", "shown_name",
-           "user_place"]
+__all__ = [
+    "SourceLocation",
+    "Position",
+    "Span",
+    "StoredCode",
+    "boundary",
+    "given_name",
+    "is_users",
+    "name_files",
+    "raised_at",
+    "shown_name",
+    "user_place",
+]
+
+F = TypeVar("F", bound=FunctionType)
 
 PACKAGE_DIR = dirname(__file__)
-_OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}    # runs our `with` statements
+_OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}  # frames of `with` statements in pyptx
 _BOUNDARIES: set[CodeType] = set()
-_PLACES: dict[tuple[int, int, Place | None], Place] = {}
-_MOST_PLACES = 1 << 16
+_PLACES: dict[tuple[int, int, SourceLocation | None], SourceLocation] = {}
+_MAX_PLACES = 1 << 16
 
 
 class Position(NamedTuple):
-    """Span of one expression: 1-based lines, 0-based character columns, end exclusive; None where unknown."""
+    """Span of an expression: 1-based lines, 0-based character columns, exclusive end; None if unknown."""
 
     line: int
     end_line: int
@@ -36,16 +49,39 @@ class Position(NamedTuple):
     end_column: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Place:
-    """A point in the user's Python: where it stands and through which helper calls it was reached.
+Span = tuple[int | None, int | None, int | None, int | None]
 
-    `caller` is the place in the user's code that called this function, up to the kernel function itself.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredCode:
+    """The part of a code object that a SourceLocation reads, restored from plain data; the i-th span has lasti 2 * i."""
+
+    co_filename: str
+    co_name: str
+    co_qualname: str
+    co_firstlineno: int
+    spans: tuple[Span, ...]  # line, end line, column and end column in UTF-8 bytes, as co_positions gives
+
+    def co_positions(self) -> Iterator[Span]:
+        return iter(self.spans)
+
+    def co_lines(self) -> Iterator[tuple[int, int, int | None]]:
+        return ((2 * i, 2 * i + 2, span[0]) for i, span in enumerate(self.spans))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SourceLocation:
+    """A location in the user's Python, with the calls that led to it.
+
+    Attributes:
+        code: code object of the function.
+        lasti: offset of the bytecode instruction.
+        caller: location of the call of this function, up to the kernel function; None there.
     """
 
-    code: CodeType
+    code: CodeType | StoredCode
     lasti: int
-    caller: Place | None = None
+    caller: SourceLocation | None = None
 
     @property
     def position(self) -> Position:
@@ -64,52 +100,62 @@ class Place:
         return self.position.line
 
     @property
-    def stack(self) -> tuple[Place, ...]:
-        """This place and its callers, innermost first."""
+    def stack(self) -> tuple[SourceLocation, ...]:
+        """This location and its callers, innermost first."""
         return tuple(self._walk())
 
     @property
     def source_line(self) -> str:
-        """The text of the line, without its end; empty when the source cannot be found."""
+        """Text of the line without its newline; empty if the source is not available."""
         return linecache.getline(self.file, self.line).rstrip("\n")
 
-    def _walk(self) -> Iterator[Place]:
-        place: Place | None = self
+    def _walk(self) -> Iterator[SourceLocation]:
+        place: SourceLocation | None = self
         while place is not None:
             yield place
             place = place.caller
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, for JSON."""
+        """Return the location as JSON-serializable values."""
         line, end_line, column, end_column = self.position
-        return {"file": self.file, "function": self.function, "line": line, "end_line": end_line,
-                "column": column, "end_column": end_column}
+        return {
+            "file": self.file,
+            "function": self.function,
+            "line": line,
+            "end_line": end_line,
+            "column": column,
+            "end_column": end_column,
+        }
 
     def __str__(self) -> str:
-        """ "gemm.py:12", or "Cell In[3], line 12" as notebooks say it."""
+        """Return "gemm.py:12", or "Cell In[3], line 12" for a notebook cell."""
         name = shown_name(self.file)
         return f"{name}, line {self.line}" if " " in name and name != self.file else f"{name}:{self.line}"
 
     def __repr__(self) -> str:
-        return f"<Place {self} in {self.function}>"
+        return f"<SourceLocation {self} in {self.function}>"
 
 
 _namers: list[Callable[[str], str | None]] = []
 
 
 def name_files(namer: Callable[[str], str | None]) -> Callable[[], None]:
-    """Let `namer` say how a file name is shown (None: not one of its files). Returns a function that ends this."""
+    """Register a function that maps file names to display names (None for files it does not know).
+
+    Returns:
+        A function that unregisters it.
+    """
     _namers.append(namer)
     return lambda: _namers.remove(namer)
 
 
 def shown_name(file: str) -> str:
-    """How messages name a file: "Cell In[3]" for a cell, else as it is."""
+    """Return the display name of a file: "Cell In[3]" for a notebook cell, else the file name."""
     return given_name(file) or file
 
 
 def given_name(file: str) -> str | None:
-    """The name of what is no file of a folder: a cell, or a text in angle brackets; else None."""
+    """Return the display name of code that is not a file on disk: a cell, or text in angle brackets; else None."""
     for namer in reversed(_namers):
         if name := namer(file):
             return name
@@ -120,14 +166,14 @@ def given_name(file: str) -> str | None:
     return file if file.startswith("<") else None
 
 
-def boundary(function):
-    """Mark the function that calls user code: the walk over callers ends there."""
+def boundary(function: F) -> F:
+    """Mark a function that calls user code: stacks of locations end there."""
     _BOUNDARIES.add(function.__code__)
     return function
 
 
-def user_place() -> Place:
-    """The innermost frame outside pyptx, with the chain of user frames that led to it."""
+def user_place() -> SourceLocation:
+    """Return the location of the innermost frame outside pyptx, with the user frames that led to it."""
     known, frame = _OURS, sys._getframe(1)
     while frame.f_back:
         ours = known.get(frame.f_code.co_filename)
@@ -144,53 +190,56 @@ def user_place() -> Place:
         if not (_is_ours(code.co_filename) if ours is None else ours):
             trail.append((code, frame.f_lasti))
         frame = frame.f_back
-    if frame is None:                       # nothing of ours called the user: only the innermost frame means anything
+    if frame is None:  # not called through a boundary: only the innermost frame is meaningful
         del trail[1:]
-    place = None
+    place: SourceLocation | None = None
     for code, lasti in reversed(trail):
         place = _PLACES.get((id(code), lasti, place)) or _new_place(code, lasti, place)
+    assert place is not None, "the innermost frame is always part of the trail"
     return place
 
 
-def raised_at(error: BaseException) -> Place | None:
-    """The innermost place outside pyptx and Python's own machinery that an error went through; None: through none."""
+def raised_at(error: BaseException) -> SourceLocation | None:
+    """Return the innermost location in user code that an error passed through; None if there is none."""
     place, traceback = None, error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if not (_is_ours(file) or file.startswith("<frozen ")):
-            place = Place(traceback.tb_frame.f_code, traceback.tb_lasti)
+            place = SourceLocation(traceback.tb_frame.f_code, traceback.tb_lasti)
         traceback = traceback.tb_next
     return place
 
 
-def _new_place(code: CodeType, lasti: int, caller: Place | None) -> Place:
-    """A place that is not known yet. One object stands for each, so that a loop of the kernel makes it once.
+def _new_place(code: CodeType, lasti: int, caller: SourceLocation | None) -> SourceLocation:
+    """Create and intern a location, so that a location in an unrolled loop is one object.
 
-    Known by the identity of its code, which the place keeps alive: code objects of two files can be equal.
+    Keyed by the identity of the code object, which the location keeps alive: code objects of two files can be equal.
     """
-    if len(_PLACES) >= _MOST_PLACES:
+    if len(_PLACES) >= _MAX_PLACES:
         _PLACES.clear()
-    place = _PLACES[id(code), lasti, caller] = Place(code, lasti, caller)
+    place = _PLACES[id(code), lasti, caller] = SourceLocation(code, lasti, caller)
     return place
 
 
 def is_users(code: CodeType) -> bool:
-    """Whether code was written by the kernel author or a library of theirs, not by pyptx."""
+    """Return True for code outside pyptx."""
     return not _is_ours(code.co_filename)
 
 
 def _is_ours(filename: str) -> bool:
-    """Whether a file belongs to pyptx; asked once for each."""
+    """Return True for a file of pyptx; cached."""
     return _OURS.setdefault(filename, filename.startswith(PACKAGE_DIR))
 
 
 @cache
 def _positions(code: CodeType) -> tuple[Position, ...]:
     """Decode a code object once; co_positions gives UTF-8 byte columns, editors want characters."""
+
     def span(line, end_line, start, end):
         line = line or code.co_firstlineno
         end_line = end_line or line
         return Position(line, end_line, _characters(code, line, start), _characters(code, end_line, end))
+
     return tuple(span(*entry) for entry in code.co_positions())
 
 

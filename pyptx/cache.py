@@ -1,8 +1,8 @@
-"""What was assembled before: content-addressed files that several processes may share.
+"""Content-addressed cache of assembled kernels, shared by processes.
 
-Each entry is three files, `<hash>.ptx`, `<hash>.cubin` and `<hash>.json`; the last is written last and holds the
-hashes of the others, so that a half-written or damaged entry is a miss. Files appear by renaming, are never unpickled,
-and the least recently used go when the folder grows over its limit. A folder that cannot be used costs one warning.
+Each entry consists of `<hash>.ptx`, `<hash>.cubin` and `<hash>.json`. The last is written last and contains the hashes
+of the others, so that a partial or damaged entry is a miss. Files are written atomically and never unpickled; the least
+recently used entries are evicted when the folder exceeds its limit. A folder that cannot be used causes one warning.
 """
 
 from __future__ import annotations
@@ -20,41 +20,80 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyptx.errors import ShapeError
+from pyptx.errors import InputError, OptionError
 
-__all__ = ["CacheEntry", "CacheKey", "CubinCache", "DEFAULT_CACHE_DIR", "MAX_BYTES", "get_global_cache",
-           "set_global_cache"]
+__all__ = [
+    "CacheEntry",
+    "CacheKey",
+    "CubinCache",
+    "DEFAULT_CACHE_DIR",
+    "MAX_BYTES",
+    "get_global_cache",
+    "load_json",
+    "make_private",
+    "set_global_cache",
+]
 
-DEFAULT_CACHE_DIR: Path                         # worked out when asked for, by __getattr__
+DEFAULT_CACHE_DIR: Path  # computed on access, by __getattr__
 MAX_BYTES = 1 << 30
 _FORMAT = 1
-_IN_MEMORY = 512                                # entries
-_SURVEY_EVERY = 64                              # writes between two looks at the whole folder
-_STALE_S = 3600                                 # a temporary file this old was left by a process that died
+_IN_MEMORY = 512  # entries
+_SURVEY_EVERY = 64  # writes between two scans of the folder
+_STALE_S = 3600  # a temporary file this old belongs to a dead process
 _OURS = re.compile(r"([0-9a-f]{32})\.(ptx|cubin|json|sass)|\.[0-9a-f]{32}\.\w+\.\d+-\d+\.tmp")
 
 
 def _cache_dir() -> Path:
-    """PYPTX_CACHE_DIR, or the folder the system keeps for this."""
-    if told := os.environ.get("PYPTX_CACHE_DIR"):
-        return Path(told).expanduser()
+    """Return PYPTX_CACHE_DIR, else the platform's cache folder."""
+    if text := os.environ.get("PYPTX_CACHE_DIR"):
+        return Path(text).expanduser()
     from platformdirs import user_cache_path
 
     return user_cache_path("pyptx", appauthor=False)
 
 
-def _max_bytes() -> int:
-    """PYPTX_CACHE_BYTES, a number of bytes or such as "500M" and "2G"; else MAX_BYTES.
+def make_private(folder: Path) -> None:
+    """Create a folder of pyptx that only its owner can use; tighten the default cache folder of an older version.
 
     Raises:
-        ValueError: it is neither.
+        OSError: it cannot be created.
     """
-    told = os.environ.get("PYPTX_CACHE_BYTES", "").strip()
-    if not told:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.environ.get("PYPTX_CACHE_DIR") or folder != _cache_dir():
+        return  # the user's folder: its permissions are the user's
+    try:
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError:
+        pass  # it belongs to another user
+
+
+def load_json(data: str | bytes) -> Any:
+    """Parse JSON of a file that may be damaged.
+
+    Raises:
+        ValueError, InputError: it is not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise InputError("JSON is nested too deeply") from None
+
+
+def _max_bytes() -> int:
+    """Return the limit from PYPTX_CACHE_BYTES, for example "500M" or "2G", else MAX_BYTES.
+
+    Raises:
+        OptionError: the variable is not a size.
+    """
+    text = os.environ.get("PYPTX_CACHE_BYTES", "").strip()
+    if not text:
         return MAX_BYTES
-    number = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", told, re.IGNORECASE)
+    number = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", text, re.IGNORECASE)
     if number is None:
-        raise ShapeError(f"PYPTX_CACHE_BYTES={told}: expected a number of bytes, or one with K, M, G or T behind it")
+        raise OptionError(
+            f"PYPTX_CACHE_BYTES={text}: expected a number of bytes, optionally with a suffix K, M, G or T"
+        )
     return int(number[1]) << 10 * " kmgt".index(number[2].lower() or " ")
 
 
@@ -66,13 +105,13 @@ def __getattr__(name: str) -> Any:
 
 @dataclass(frozen=True)
 class CacheKey:
-    """What decides about a cubin.
+    """Everything that a cubin depends on.
 
     Attributes:
-        fn_id: names the program, e.g. the hash of its text.
-        template_kwargs: its parameters, a mapping or pairs; the order does not matter.
-        input_shapes: shapes it was specialized for.
-        arch: the target.
+        fn_id: identifier of the program, for example the hash of its text.
+        template_kwargs: parameters, as a mapping or pairs in any order.
+        input_shapes: shapes of the specialization.
+        arch: target.
     """
 
     fn_id: str
@@ -81,10 +120,14 @@ class CacheKey:
     arch: str = ""
 
     def hash(self) -> str:
-        """32 hexadecimal digits, the same in every process."""
+        """Return 32 hexadecimal digits, equal in every process."""
         pairs = self.template_kwargs.items() if isinstance(self.template_kwargs, Mapping) else self.template_kwargs
-        parts = [self.fn_id, sorted((str(name), _text(value)) for name, value in pairs),
-                 _text(self.input_shapes), self.arch]
+        parts = [
+            self.fn_id,
+            sorted((str(name), _text(value)) for name, value in pairs),
+            _text(self.input_shapes),
+            self.arch,
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def __hash__(self) -> int:
@@ -92,7 +135,7 @@ class CacheKey:
 
 
 def _text(value: Any) -> str:
-    """The value as text; lists and tuples are the same, sets and mappings have one order."""
+    """Return a canonical text of a value: lists equal tuples, sets and mappings are sorted."""
     match value:
         case Mapping():
             return "{" + ", ".join(sorted(f"{_text(name)}: {_text(item)}" for name, item in value.items())) + "}"
@@ -105,7 +148,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """One program: its text, its cubin, and what is known about it, as JSON can say it."""
+    """A cached program: its text, its cubin, and JSON metadata."""
 
     key: CacheKey
     ptx_source: str
@@ -114,7 +157,7 @@ class CacheEntry:
 
 
 class CubinCache:
-    """Cubins in memory and, unless `enable_disk` is false, in a folder. Threads and processes may share it.
+    """Cache in memory and, unless `enable_disk` is false, in a folder. Safe to share between threads and processes.
 
     Args:
         cache_dir: the folder; default `DEFAULT_CACHE_DIR`.
@@ -122,17 +165,18 @@ class CubinCache:
             or 1 GiB.
     """
 
-    def __init__(self, cache_dir: str | os.PathLike[str] | None = None, enable_disk: bool = True, *,
-                 max_bytes: int | None = None):
-        self.cache_dir = Path(cache_dir).expanduser() if cache_dir is not None else _cache_dir()
+    def __init__(
+        self, cache_dir: str | os.PathLike[str] | None = None, enable_disk: bool = True, *, max_bytes: int | None = None
+    ):
+        self.cache_dir: Path = Path(cache_dir).expanduser() if cache_dir is not None else _cache_dir()
         self.enable_disk = enable_disk
-        self.max_bytes = _max_bytes() if max_bytes is None else max_bytes
+        self.max_bytes: int = _max_bytes() if max_bytes is None else max_bytes
         self._memory: OrderedDict[str, CacheEntry] = OrderedDict()
         self._lock = threading.RLock()
         self._writes, self._written, self._warned = 0, 0, False
 
     def get(self, key: CacheKey) -> CacheEntry | None:
-        """The entry, or None when there is none, or what lies on disk is damaged."""
+        """Return the entry; None if it is missing or damaged."""
         name = key.hash()
         with self._lock:
             if name in self._memory:
@@ -144,38 +188,41 @@ class CubinCache:
         return entry
 
     def put(self, entry: CacheEntry) -> None:
-        """Keep the entry; on disk too, where that works."""
+        """Store the entry, also on disk if possible."""
         name = entry.key.hash()
         self._remember(name, entry)
         if self.enable_disk:
             parts = {"ptx": entry.ptx_source.encode()}
             if entry.cubin_bytes is not None:
                 parts["cubin"] = entry.cubin_bytes
-            about = {"format": _FORMAT, "sha256": {part: _digest(data) for part, data in parts.items()},
-                     "metadata": entry.metadata}
+            about = {
+                "format": _FORMAT,
+                "sha256": {part: _digest(data) for part, data in parts.items()},
+                "metadata": entry.metadata,
+            }
             for part, data in (*parts.items(), ("json", json.dumps(about).encode())):
                 self._write(f"{name}.{part}", data)
 
     def get_sass(self, cubin_hash: str, tool: str) -> dict[str, Any] | None:
-        """The disassembly kept for a cubin, or None. `cubin_hash`: 32 hexadecimal digits."""
+        """Return the cached disassembly of a cubin, or None. `cubin_hash`: 32 hexadecimal digits."""
         kept = self._sass(cubin_hash) if self.enable_disk else None
         return kept["columns"] if kept and (kept["format"], kept["tool"]) == (_FORMAT, tool) else None
 
     def put_sass(self, cubin_hash: str, tool: str, columns: dict[str, Any]) -> None:
-        """Keep a disassembly, columns of plain values, and the version of the tool that made it."""
+        """Store a disassembly, as columns of plain values, with the version of the tool."""
         if self.enable_disk:
             body = json.dumps({"format": _FORMAT, "tool": tool, "columns": columns}, separators=(",", ":")).encode()
             self._write(f"{cubin_hash}.sass", _digest(body).encode() + b"\n" + body)
 
     def clear(self, *, disk: bool = False) -> None:
-        """Forget what is in memory; with `disk`, delete the cache's files too, and nothing else in the folder."""
+        """Clear the memory; with `disk`, also delete the cache's files, but no other files of the folder."""
         with self._lock:
             self._memory.clear()
         if disk:
             self._delete(path for path, _ in self._files())
 
     def verify(self) -> tuple[int, list[Path]]:
-        """Read every entry on disk and delete what is damaged; the number of entries, and the files deleted.
+        """Read every entry on disk and delete damaged ones; return the number of entries and the deleted files.
 
         A part without its entry is deleted when it is an hour old; until then somebody may be writing it.
         """
@@ -187,7 +234,7 @@ class CubinCache:
                 if self._parts(path.stem) is not None:
                     good += 1
                     owned.update(parts)
-                elif path.exists():                     # another process may have cleared it meanwhile
+                elif path.exists():  # another process may have cleared it meanwhile
                     bad += parts
             elif path.suffix == ".sass":
                 if self._sass(path.stem) is not None:
@@ -195,13 +242,16 @@ class CubinCache:
                 elif path.exists():
                     bad.append(path)
         stale = time.time() - _STALE_S
-        bad += [path for path, status in files.items() if path.suffix in (".ptx", ".cubin") and path not in owned
-                and path not in bad and status.st_mtime < stale]
+        bad += [
+            path
+            for path, status in files.items()
+            if path.suffix in (".ptx", ".cubin") and path not in owned and path not in bad and status.st_mtime < stale
+        ]
         self._delete(bad)
         return good, bad
 
     def disk_bytes(self) -> int:
-        """Bytes the cache's files take."""
+        """Total size of the cache's files in bytes."""
         return sum(status.st_size for _, status in self._files())
 
     def __len__(self) -> int:
@@ -229,30 +279,46 @@ class CubinCache:
         if found is None:
             return None
         parts, metadata = found
-        return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
+        try:
+            return CacheEntry(key, parts["ptx"].decode(), parts.get("cubin"), metadata)
+        except UnicodeDecodeError as error:
+            self._drop(name, error)
+            return None
 
     def _parts(self, name: str) -> tuple[dict[str, bytes], dict[str, Any]] | None:
-        """Parts and metadata of an entry; None when one is missing or not what was written."""
+        """Return parts and metadata of an entry; None if a part is missing or damaged."""
         about = self._read(f"{name}.json")
         if about is None:
             return None
         try:
-            about = json.loads(about)
-            kind, hashes, metadata = about["format"], dict(about["sha256"]), about["metadata"]
-        except (ValueError, KeyError, TypeError):
+            about = load_json(about)
+            kind, hashes, metadata = about["format"], dict(about["sha256"]), dict(about["metadata"])
+        except (ValueError, KeyError, TypeError) as error:
+            self._drop(name, error)
             return None
         if kind != _FORMAT or hashes.keys() not in ({"ptx"}, {"ptx", "cubin"}):
             return None
-        parts = {part: self._read(f"{name}.{part}") for part in hashes}
-        if any(data is None or _digest(data) != hashes[part] for part, data in parts.items()):
-            return None
+        parts: dict[str, bytes] = {}
+        for part, digest in hashes.items():
+            data = self._read(f"{name}.{part}")
+            if data is None or _digest(data) != digest:
+                return None
+            parts[part] = data
         return parts, metadata
 
     def _sass(self, name: str) -> dict[str, Any] | None:
-        """A disassembly as it was kept; None when there is none, or it is damaged."""
+        """Return a stored disassembly; None if it is missing or damaged."""
         data = self._read(f"{name}.sass")
         digest, _, body = (data or b"").partition(b"\n")
-        return json.loads(body) if data and digest.decode(errors="replace") == _digest(body) else None
+        if not data or digest.decode(errors="replace") != _digest(body):
+            return None
+        try:
+            kept = load_json(body)
+            _ = kept["format"], kept["tool"], kept["columns"]
+        except (ValueError, KeyError, TypeError) as error:
+            self._drop(name, error, ".sass")
+            return None
+        return kept
 
     def _read(self, name: str) -> bytes | None:
         path = self.cache_dir / name
@@ -264,15 +330,15 @@ class CubinCache:
             self._complain(error)
             return None
         try:
-            os.utime(path)                      # used just now: the last to go
+            os.utime(path)  # most recently used
         except OSError:
-            pass                                # a folder that may only be read, or the file is gone already
+            pass  # a read-only folder, or the file has been deleted
         return data
 
     def _write(self, name: str, data: bytes) -> None:
         temporary = self.cache_dir / f".{name}.{os.getpid()}-{threading.get_ident()}.tmp"
         try:
-            self.cache_dir.mkdir(parents=True, exist_ok=True)
+            make_private(self.cache_dir)
             temporary.write_bytes(data)
             os.replace(temporary, self.cache_dir / name)
         except OSError as error:
@@ -294,13 +360,13 @@ class CubinCache:
                     if _OURS.fullmatch(entry.name):
                         found.append((Path(entry.path), entry.stat()))
         except FileNotFoundError:
-            pass                                # no folder yet, or another process was faster
+            pass  # no folder yet, or another process deleted the file
         except OSError as error:
             self._complain(error)
         return found
 
     def _evict(self) -> None:
-        """Delete the least recently used files until three quarters of the limit are kept."""
+        """Delete the least recently used files until the cache is at three quarters of its limit."""
         files, now = self._files(), time.time()
         left = [path for path, status in files if path.suffix == ".tmp" and status.st_mtime < now - _STALE_S]
         size = sum(status.st_size for _, status in files)
@@ -321,13 +387,26 @@ class CubinCache:
             except OSError as error:
                 self._complain(error)
 
+    def _drop(self, name: str, error: Exception, suffix: str = ".json") -> None:
+        """Delete a file that is whole but cannot be read, and with it its entry."""
+        warnings.warn(
+            f"the cache entry {name}{suffix} in {self.cache_dir} is damaged ({error or type(error).__name__}); it was deleted",
+            RuntimeWarning,
+            stacklevel=6,
+        )
+        self._delete([self.cache_dir / f"{name}{suffix}"])
+
     def _complain(self, error: OSError) -> None:
         with self._lock:
             if self._warned:
                 return
             self._warned = True
-        warnings.warn(f"the cache folder {self.cache_dir} cannot be used ({error}); kernels are assembled anew in "
-                      "every process. PYPTX_CACHE_DIR names another folder.", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            f"the cache folder {self.cache_dir} cannot be used ({error}); kernels are assembled again in "
+            "every process. Set PYPTX_CACHE_DIR to use another folder.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def _digest(data: bytes) -> str:
@@ -339,7 +418,7 @@ _global_lock = threading.Lock()
 
 
 def get_global_cache() -> CubinCache:
-    """The cache that `compile()` uses."""
+    """Return the cache that `compile()` uses."""
     global _global
     with _global_lock:
         if _global is None:
@@ -348,7 +427,7 @@ def get_global_cache() -> CubinCache:
 
 
 def set_global_cache(cache: CubinCache | None) -> None:
-    """Use another cache from now on; None: the default one, made anew."""
+    """Replace the global cache; None restores the default."""
     global _global
     with _global_lock:
         _global = cache

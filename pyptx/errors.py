@@ -1,4 +1,4 @@
-"""Errors that say what was refused, what would do, and where the author wrote it."""
+"""Exception classes and diagnostics: what was refused, where in the author's source, and a suggested fix."""
 
 from __future__ import annotations
 
@@ -6,31 +6,65 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyptx._loc import Place
+from pyptx._loc import SourceLocation
 
-__all__ = ["AssembleError", "CompileError", "DeviceError", "Diagnostic", "FormError", "LaunchError",
-           "MissingSizeError", "MissingToolError", "NoValueError", "PtxError", "PtxValidationError", "ShapeError",
-           "SimulationError", "TableError", "ToolError", "TraceError"]
+__all__ = [
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "AssembleError",
+    "BackendError",
+    "BoundsError",
+    "CompileError",
+    "DeviceError",
+    "Diagnostic",
+    "FormError",
+    "InputError",
+    "LaunchError",
+    "MissingSizeError",
+    "MissingToolError",
+    "NoValueError",
+    "OperandError",
+    "OptionError",
+    "PtxError",
+    "PtxValidationError",
+    "ShapeError",
+    "SimulationError",
+    "TableError",
+    "ToolError",
+    "TraceError",
+    "UnknownNameError",
+    "UnsupportedError",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding about PTX. `line` and columns are those of the PTX text (1-based line, 0-based columns)."""
+    """One error or warning about PTX.
 
-    severity: str                       # "error" | "warning"
+    Attributes:
+        severity: "error" or "warning".
+        line: 1-based line of the PTX text, or None.
+        column, end_column: 0-based columns in that line, or None.
+        hint: suggested fix, or None.
+        place: Python source location that emitted the line, or None.
+    """
+
+    severity: str
     message: str
     line: int | None = None
     column: int | None = None
     end_column: int | None = None
     hint: str | None = None
-    place: Place | None = None
+    place: SourceLocation | None = None
 
     def __str__(self) -> str:
         return format_message(self.message, self.place, self.hint, self.line)
 
 
-def format_message(message: str, place: Place | None, hint: str | None = None, ptx_line: int | None = None) -> str:
-    """The message with its place in front, the source line with the expression underlined, and the hint."""
+def format_message(
+    message: str, place: SourceLocation | None, hint: str | None = None, ptx_line: int | None = None
+) -> str:
+    """Return the message preceded by its source location, with the underlined source line and the hint below."""
     lines = []
     if place is not None:
         lines.append(f"{place}: {message}")
@@ -52,9 +86,22 @@ def format_message(message: str, place: Place | None, hint: str | None = None, p
 
 
 class PtxError(Exception):
-    """Base of pyptx's errors. `at` is the Python place that caused it, `hint` what would do."""
+    """Base class of all errors that pyptx raises on purpose.
 
-    def __init__(self, message: str, *, at: Place | None = None, hint: str | None = None):
+    Every subclass that is raised also derives from the one built-in exception that fits it, so that code which knows
+    nothing of pyptx can still catch it.
+
+    Attributes:
+        message: the text without place and hint.
+        place: Python source location that caused the error, or None.
+        hint: suggested fix, or None.
+    """
+
+    message: str
+    place: SourceLocation | None
+    hint: str | None
+
+    def __init__(self, message: str, *, at: SourceLocation | None = None, hint: str | None = None):
         super().__init__(message)
         self.message, self.place, self.hint = message, at, hint
 
@@ -62,97 +109,164 @@ class PtxError(Exception):
         return format_message(self.message, self.place, self.hint)
 
 
-class TableError(PtxError):
-    """A row of the ISA table contradicts itself; raised while importing it."""
+class TableError(PtxError, ValueError):
+    """A row of the ISA table contradicts itself; raised while the table is imported."""
 
 
 class TraceError(PtxError, RuntimeError):
-    """The kernel's Python did something that cannot be traced."""
+    """The kernel's Python code does something that cannot be traced."""
 
 
-class NoValueError(TraceError, TypeError):
-    """A register where Python needs a value: a condition, an index, something to iterate over."""
+class OperandError(PtxError, TypeError):
+    """A Python value cannot be an operand of an instruction, or an argument of a DSL function."""
+
+
+class NoValueError(OperandError):
+    """A register is used where Python needs a concrete value: a condition, an index, an iterable."""
+
+
+class InputError(PtxError, ValueError):
+    """A text or a value is malformed: a constant expression, a parameter declaration, a type name."""
 
 
 class ShapeError(PtxError, ValueError):
-    """A shape, index or count outside its range."""
+    """A shape, a count, or an extent is out of range."""
+
+
+class BoundsError(PtxError, IndexError):
+    """An index is out of range."""
+
+
+class OptionError(PtxError, ValueError):
+    """An option, a name from a fixed set, a file format, or an environment variable has an invalid value."""
+
+
+class UnknownNameError(PtxError, KeyError):
+    """A name is not defined: an entry, a kernel, a version, a register."""
+
+
+class UnsupportedError(PtxError, NotImplementedError):
+    """The request is valid, but pyptx does not support it."""
 
 
 class FormError(PtxError, ValueError):
-    """An instruction that no form of the table fits."""
+    """No form of the ISA table matches an instruction."""
 
 
-class LaunchError(PtxError, TypeError, ValueError):
-    """Arguments that do not fit the kernel; nothing was launched."""
+class LaunchError(PtxError):
+    """Base class of errors about a launch. Nothing was launched."""
+
+
+class ArgumentTypeError(LaunchError, TypeError):
+    """An argument of a launch has the wrong type or dtype, is missing, or is surplus."""
+
+
+class ArgumentValueError(LaunchError, ValueError):
+    """An argument of a launch, or its launch configuration, has an invalid value: a shape, a size, an alignment."""
+
+
+class BackendError(LaunchError, RuntimeError):
+    """The backend cannot run the launch: a driver, a GPU, a package, or the simulator core is missing or too old."""
 
 
 class MissingSizeError(LaunchError, KeyError):
-    """A size that no array tells and nobody gave."""
+    """A symbolic size was not given and cannot be read off an argument."""
 
 
 class DeviceError(PtxError, RuntimeError):
-    """A GPU or its driver failed. `code` is the driver's number of the error."""
+    """A GPU or its driver failed. `code` is the CUDA driver's error number (`CUresult`)."""
 
-    def __init__(self, message: str, *, code: int = 0, at: Place | None = None, hint: str | None = None):
+    def __init__(self, message: str, *, code: int = 0, at: SourceLocation | None = None, hint: str | None = None):
         super().__init__(message, at=at, hint=hint)
         self.code = code
 
 
 class SimulationError(PtxError, RuntimeError):
-    """The simulator cannot run the program, or the program did something that traps.
+    """The simulator does not support the program, or the program trapped.
 
     Attributes:
-        kind: what trapped, "bounds" or "deadlock" say; None when the program cannot be run.
-        instructions: numbers, in the entry, of those it is about, the one at fault first.
+        kind: kind of trap, for example "bounds" or "deadlock"; None when the program cannot be run at all.
+        instructions: indices, in the entry, of the instructions involved, the faulting one first.
+        diagnostics: forms of a program that are not simulated, each with its place.
     """
 
-    def __init__(self, message: str, *, at: Place | None = None, hint: str | None = None, kind: str | None = None,
-                 instructions: Sequence[int] = ()):
+    kind: str | None
+    instructions: tuple[int, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: SourceLocation | None = None,
+        hint: str | None = None,
+        kind: str | None = None,
+        instructions: Sequence[int] = (),
+        diagnostics: Sequence[Diagnostic] = (),
+    ):
         super().__init__(message, at=at, hint=hint)
-        self.kind, self.instructions = kind, tuple(instructions)
+        self.kind, self.instructions, self.diagnostics = kind, tuple(instructions), tuple(diagnostics)
 
 
 class ToolError(PtxError, RuntimeError):
-    """An NVIDIA tool failed; the message holds its log."""
+    """An NVIDIA tool failed; the message contains its log."""
 
 
 class MissingToolError(ToolError):
-    """A tool was not found. The message contains "CUDA toolkit" and says how to get it."""
+    """A tool was not found. The message contains "CUDA toolkit" and says how to install it."""
 
 
-class _Many(PtxError):
+class _DiagnosticsError(PtxError):
+    """Base class of errors that carry several diagnostics."""
+
+    diagnostics: tuple[Diagnostic, ...]
+
     def __init__(self, diagnostics: Sequence[Diagnostic], *, summary: str = ""):
         self.diagnostics = tuple(diagnostics)
         first = self.diagnostics[0] if self.diagnostics else None
         super().__init__(summary, at=first.place if first else None)
 
     def __str__(self) -> str:
-        said = Counter(map(str, self.diagnostics))              # a line of an unrolled loop says the same each time
-        return "\n".join(filter(None, [self.message, *(f"{text}\n({count} times)" if count > 1 else text
-                                                       for text, count in said.items())]))
+        texts = Counter(map(str, self.diagnostics))  # an unrolled loop repeats a diagnostic for each iteration
+        return "\n".join(
+            filter(
+                None,
+                [self.message, *(f"{text}\n({count} times)" if count > 1 else text for text, count in texts.items())],
+            )
+        )
 
 
-class CompileError(_Many, ValueError):
-    """What the table or the assembler refused, all of it together, each with its Python place."""
+class CompileError(_DiagnosticsError, ValueError):
+    """The ISA table or the assembler refused the module; `diagnostics` holds every finding with its Python place."""
 
 
-class AssembleError(_Many, ToolError):
-    """The assembler refused the text; diagnostics carry PTX lines."""
+class AssembleError(_DiagnosticsError, ToolError):
+    """The assembler refused the PTX text; `diagnostics` carry PTX lines."""
 
 
 class PtxValidationError(FormError):
-    """An instruction written through a typed wrapper that the table refuses.
+    """The ISA table refuses an instruction written through a typed wrapper.
+
+    The text is the mnemonic (`instruction`, else the one of the first issue), the messages, and then the Python line
+    unless the text already starts with it.
 
     Attributes:
-        issues: the messages, one per fault.
-        user_frame: text naming the Python line.
-
-    The text is opcode and modifiers (`instruction`, else those of the first issue), the messages, then the line when it
-    is not told before them.
+        issues: the messages, one for each fault.
+        user_frame: text that names the Python line.
     """
 
-    def __init__(self, issues: Sequence[object], *, user_frame: str | None = None, instruction: str = "",
-                 at: Place | None = None, hint: str | None = None):
+    issues: list[object]
+    user_frame: str | None
+
+    def __init__(
+        self,
+        issues: Sequence[object],
+        *,
+        user_frame: str | None = None,
+        instruction: str = "",
+        at: SourceLocation | None = None,
+        hint: str | None = None,
+    ):
         self.issues, self.user_frame = list(issues), user_frame if user_frame is not None else (str(at) if at else None)
         texts = [getattr(issue, "message", None) or str(issue) for issue in self.issues]
         if not instruction and self.issues:
@@ -161,5 +275,5 @@ class PtxValidationError(FormError):
 
     def __str__(self) -> str:
         text = super().__str__()
-        told = text.startswith(f"{self.user_frame}:")       # the place of the error, which comes first
-        return f"{text}\nat {self.user_frame}" if self.user_frame and not told else text
+        named = text.startswith(f"{self.user_frame}:")
+        return f"{text}\nat {self.user_frame}" if self.user_frame and not named else text

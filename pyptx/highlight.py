@@ -1,7 +1,6 @@
-"""Pygments lexers for PTX and SASS; the PTX words come from the instruction table.
+"""Pygments lexers for PTX and SASS. The keywords of PTX come from the instruction table.
 
-Registered as `pyptx-ptx` and `nvsass` (also `cuda-sass`): the names `ptx` and `sass` belong to lexers of Pygments
-itself.
+Registered as `pyptx-ptx` and `nvsass` (also `cuda-sass`), because Pygments has its own lexers named `ptx` and `sass`.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ _TYPE = r"\.(?:[busf](?:8|16|32|64|128)(?:x[24])?|bf16(?:x2)?|tf32|e\dm\d(?:x[24
 
 
 def _opcodes() -> tuple[str, ...]:
-    """First words of the mnemonics: `cp` for `cp.async.bulk`."""
+    """Return the opcodes: `cp` for `cp.async.bulk`."""
     return tuple(sorted({name.partition(".")[0] for name in isa.OPS}))
 
 
 class PtxLexer(RegexLexer):
-    """PTX text: instructions with their modifiers, types, registers, directives."""
+    """Lexer of PTX: instructions with modifiers, types, registers, directives."""
 
     name = "PTX (pyptx)"
-    aliases = ["pyptx-ptx"]                                             # noqa: RUF012  (Pygments' own form)
-    filenames = ["*.ptx"]                                               # noqa: RUF012
-    mimetypes = ["text/x-nvidia-ptx"]                                   # noqa: RUF012
+    aliases = ["pyptx-ptx"]  # noqa: RUF012  (the form Pygments expects)
+    filenames = ["*.ptx"]  # noqa: RUF012
+    mimetypes = ["text/x-nvidia-ptx"]  # noqa: RUF012
     priority = 0.5
     flags = re.MULTILINE
 
-    tokens = {                                                          # noqa: RUF012
+    tokens = {  # noqa: RUF012
         "root": [
             (r"\s+", Text.Whitespace),
             (r"//[^\n]*", Comment.Single),
@@ -67,16 +66,16 @@ class PtxLexer(RegexLexer):
 
 
 class SassLexer(RegexLexer):
-    """SASS as nvdisasm and cuobjdump print it."""
+    """Lexer of SASS as printed by nvdisasm and cuobjdump."""
 
     name = "NVIDIA SASS"
-    aliases = ["nvsass", "cuda-sass"]                                   # noqa: RUF012
-    filenames = ["*.sass", "*.nvsass"]                                  # noqa: RUF012
-    mimetypes = ["text/x-nvidia-sass"]                                  # noqa: RUF012
+    aliases = ["nvsass", "cuda-sass"]  # noqa: RUF012
+    filenames = ["*.sass", "*.nvsass"]  # noqa: RUF012
+    mimetypes = ["text/x-nvidia-sass"]  # noqa: RUF012
     priority = 0.5
     flags = re.MULTILINE
 
-    tokens = {                                                          # noqa: RUF012
+    tokens = {  # noqa: RUF012
         "root": [
             (r"\s+", Text.Whitespace),
             (r"//[^\n]*", Comment.Single),

@@ -1,17 +1,18 @@
-"""Shared memory: allocating it, addressing it, and the element access of two-dimensional tiles.
+"""Shared memory: allocation, addressing, and element access to two-dimensional tiles.
 
-Up to 48 KiB every allocation is a `.shared` variable. Beyond that the body is traced again in dynamic mode, where all
+Up to 48 KiB, every allocation is a `.shared` variable. Beyond that, the body is traced again in dynamic mode: all
 allocations are offsets into one extern array, and the name of an allocation is `dyn_smem+<offset>`.
 """
 
 from __future__ import annotations
 
 from math import prod
+from typing import Any, overload
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, TraceError
-from pyptx.ir.nodes import AddressOperand, LabelOperand
+from pyptx.errors import BoundsError, OperandError, ShapeError, TraceError
+from pyptx.ir.nodes import AddressOperand, LabelOperand, RegisterOperand
 from pyptx.ir.types import StateSpace
 from pyptx.reg import Reg
 from pyptx.tracing.operand import address, shifted
@@ -19,17 +20,29 @@ from pyptx.tracing.trace import DYNAMIC_SMEM, emit, get_ctx
 from pyptx.types import PtxType, b8, b32, b64, no_type, u32
 from pyptx.wgmma_layout import GmmaLayout, Major, pick_gmma_layout
 
-__all__ = ["MbarrierArray", "MbarrierRef", "SharedAlloc", "SharedSlice", "alloc", "alloc_with_layout", "apply_swizzle",
-           "base", "load", "mbarrier", "store", "wgmma_tile"]
+__all__ = [
+    "MbarrierArray",
+    "MbarrierRef",
+    "SharedAlloc",
+    "SharedSlice",
+    "alloc",
+    "alloc_with_layout",
+    "apply_swizzle",
+    "base",
+    "load",
+    "mbarrier",
+    "store",
+    "wgmma_tile",
+]
 
 _SWIZZLE_MASK = {"32B": 128, "64B": 384, "128B": 896}
 
 
 class _Shared:
-    """Something with a fixed place in shared memory.
+    """An object at a fixed shared-memory address.
 
-    Its address is `byte_offset` after `name`, which `mov` takes; in dynamic mode the name includes the offset of the
-    allocation. As an operand it is the whole address.
+    Its address is `name` plus `byte_offset`, and `name` is a valid source of `mov`; in dynamic mode it includes the
+    offset of the allocation. As an operand the object is its whole address.
     """
 
     byte_offset = 0
@@ -40,29 +53,30 @@ class _Shared:
 
     @property
     def name(self) -> str:
-        return self._place
+        """Name of the variable; in dynamic mode `dyn_smem+<offset>`."""
+        return self._symbol_sum
 
     @property
-    def _place(self) -> str:
+    def _symbol_sum(self) -> str:
         return f"{self._symbol}+{self._offset}" if self._offset else self._symbol
 
     @property
     def symbol_and_offset(self) -> tuple[str, int]:
-        """The declared symbol, and the bytes from there."""
+        """The declared symbol, and the offset from it in bytes."""
         return self._symbol, self._offset
 
-    def __ptx_operand__(self) -> LabelOperand:
-        return LabelOperand(self._place)
+    def __ptx_operand__(self) -> LabelOperand | RegisterOperand:
+        return LabelOperand(self._symbol_sum)
 
     def __ptx_address__(self) -> AddressOperand:
         return shifted(AddressOperand(self._symbol), self._offset)
 
     def wrapper_address(self) -> AddressOperand:
-        """The address as typed wrappers pass it: the symbol, or in dynamic mode a register that holds the sum."""
+        """Return the address operand for typed wrappers: the symbol, or in dynamic mode a register holding the sum."""
         return AddressOperand(self.address_register().name) if self._dynamic else self.__ptx_address__()
 
     def address_register(self) -> Reg:
-        """The 32-bit shared address in a register."""
+        """Emit the computation of the 32-bit shared address; return its register."""
         start = reg.scalar(u32)
         emit("mov", "b32", start, self._symbol)
         if not self._offset:
@@ -73,11 +87,35 @@ class _Shared:
 
 
 class SharedAlloc(_Shared):
-    """A shared-memory allocation of `shape` elements of `dtype`, row-major."""
+    """A row-major shared-memory allocation.
 
-    def __init__(self, name: str, dtype: PtxType, shape: tuple[int, ...], *, swizzle: str | None = None,
-                 gmma_layout: GmmaLayout | None = None, gmma_major: str | None = None,
-                 dynamic_offset: int | None = None):
+    `a[i]` is slice i of the first dimension, `a[row, col]` loads an element of a matrix into a new register, and
+    `a[row, col] = register` stores one. Indices are ints or registers; element access ignores the swizzle.
+
+    Attributes:
+        dtype: type of the elements.
+        shape: sizes in elements, outermost first.
+        swizzle: "32B", "64B", "128B" or None, as declared.
+        gmma_layout, gmma_major: wgmma layout and contiguous dimension; None unless made by `wgmma_tile`.
+    """
+
+    dtype: PtxType
+    shape: tuple[int, ...]
+    swizzle: str | None
+    gmma_layout: GmmaLayout | None
+    gmma_major: str | None
+
+    def __init__(
+        self,
+        name: str,
+        dtype: PtxType,
+        shape: tuple[int, ...],
+        *,
+        swizzle: str | None = None,
+        gmma_layout: GmmaLayout | None = None,
+        gmma_major: str | None = None,
+        dynamic_offset: int | None = None,
+    ):
         super().__init__(name, dynamic_offset)
         self.dtype, self.shape, self.swizzle = dtype, shape, swizzle
         self.gmma_layout, self.gmma_major = gmma_layout, gmma_major
@@ -86,30 +124,34 @@ class SharedAlloc(_Shared):
         return f"SharedAlloc({self.name}, {self.dtype}, {self.shape})"
 
     def __add__(self, bytes_: object) -> None:
-        raise TypeError(f"{self!r} is no number; its address is a.address_register(), a constant "
-                        "number of bytes behind it ptx.addr(a, 16), and a[i] slice i of its first dimension")
+        raise OperandError(
+            f"{self!r} is not a number; use a.address_register() for its address, ptx.addr(a, 16) for an "
+            "address 16 bytes after it, and a[i] for slice i of its first dimension"
+        )
 
     __radd__ = __add__
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | Reg | tuple[int | Reg, int | Reg]) -> Any:
         """`a[stage]`: a slice of the first dimension; `a[row, col]`: load the element into a new register."""
         if not isinstance(index, tuple):
             return SharedSlice(self, index)
         return load(self.dtype, self._element(index))
 
-    def __setitem__(self, index, value: Reg) -> None:
+    def __setitem__(self, index: tuple[int | Reg, int | Reg], value: Reg) -> None:
         """`a[row, col] = register`: store one element."""
         store(self.dtype, self._element(index), value)
 
     def _element(self, index: object) -> Reg:
-        """Address of element [row, col] in a register; not swizzle-aware."""
+        """Emit the address of element [row, col], ignoring the swizzle; return its register."""
         if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
-            raise TypeError(f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
-                            f"{self.shape}: smem.load(dtype, a[i]) and smem.store(dtype, a[i], register) take a slice")
-        row, column = map(reg.readable, index)
+            raise OperandError(
+                f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
+                f"{self.shape}. Use smem.load(dtype, a[i]) and smem.store(dtype, a[i], register) with a slice"
+            )
+        row, column = reg.readable(index[0]), reg.readable(index[1])
         for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
             if isinstance(value, int) and not 0 <= value < size:
-                raise IndexError(f"{what} {value} of {self.name}; expected 0..{size - 1}")
+                raise BoundsError(f"{what} {value} of {self.name}; expected 0..{size - 1}")
         elem_bytes = self.dtype.bits // 8
         offset = _scaled(_flat_index(row, column, self.shape[1]), elem_bytes)
         start = reg.scalar(u32)
@@ -121,29 +163,41 @@ class SharedAlloc(_Shared):
 
 
 class SharedSlice(_Shared):
-    """One stage of an allocation: `alloc[stage]`, stage an int or a register."""
+    """One stage of an allocation: `alloc[stage]`, where the stage is an int or a register.
+
+    Attributes:
+        alloc: the allocation.
+        stage: index along its first dimension.
+        stage_bytes: size of a stage in bytes.
+    """
+
+    alloc: SharedAlloc
+    stage: int | Reg
+    stage_bytes: int
 
     def __init__(self, alloc: SharedAlloc, stage: int | Reg):
         self.alloc, self.stage = alloc, reg.readable(stage)
         self.stage_bytes = prod(alloc.shape[1:]) * alloc.dtype.bits // 8
         if isinstance(stage, int):
             if not 0 <= stage < alloc.shape[0]:
-                raise IndexError(f"stage {stage} of {alloc.name}; expected 0..{alloc.shape[0] - 1}")
+                raise BoundsError(f"stage {stage} of {alloc.name}; expected 0..{alloc.shape[0] - 1}")
             offset = alloc._offset + stage * self.stage_bytes
             super().__init__(alloc._symbol, offset if alloc._dynamic else None)
             self._offset = offset
         elif isinstance(stage, Reg):
             super().__init__(alloc._symbol, alloc._offset if alloc._dynamic else None)
         else:
-            raise TypeError(f"a stage is an int or a register, not {stage!r}")
-        self._register: tuple[object, tuple[int, ...], Reg] | None = None     # trace, where it was set, the address
+            raise OperandError(f"a stage is an int or a register, not {stage!r}")
+        self._register: tuple[object, tuple[int, ...], Reg] | None = (
+            None  # trace, point of definition, register of the address
+        )
 
     def __repr__(self) -> str:
         return f"{self.alloc.name}[{self.stage!r}]"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Elements of one stage, along each dimension."""
+        """Sizes of a stage in elements."""
         return self.alloc.shape[1:]
 
     @property
@@ -153,15 +207,15 @@ class SharedSlice(_Shared):
 
     @property
     def gmma_layout(self) -> GmmaLayout | None:
-        """How wgmma finds the stage; None unless it was allocated as a tile of wgmma."""
+        """wgmma layout of the stage; None unless allocated with one."""
         return self.alloc.gmma_layout
 
     @property
     def gmma_major(self) -> str | None:
-        """Which dimension of the tile is contiguous, "K" or "MN"."""
+        """Contiguous dimension of the tile, "K" or "MN"."""
         return self.alloc.gmma_major
 
-    def __ptx_operand__(self):
+    def __ptx_operand__(self) -> LabelOperand | RegisterOperand:
         return super().__ptx_operand__() if isinstance(self.stage, int) else self.address_register().__ptx_operand__()
 
     def __ptx_address__(self) -> AddressOperand:
@@ -170,11 +224,11 @@ class SharedSlice(_Shared):
         return AddressOperand(self.address_register().name)
 
     def wrapper_address(self) -> AddressOperand:
-        """The address as typed wrappers pass it; of a stage in a register, that of the sum."""
+        """Return the address operand for typed wrappers; for a stage in a register, the register of its address."""
         return super().wrapper_address() if isinstance(self.stage, int) else self.__ptx_address__()
 
     def address_register(self) -> Reg:
-        """The 32-bit shared address of the stage in a register, computed once for each place that needs it."""
+        """Emit the computation of the stage's 32-bit shared address, unless still valid; return its register."""
         if isinstance(self.stage, int):
             return super().address_register()
         ctx = get_ctx()
@@ -189,7 +243,7 @@ class SharedSlice(_Shared):
 
 
 class MbarrierArray(_Shared):
-    """`count` mbarrier objects, 8 bytes each; `bars[i]` is one of them."""
+    """`count` mbarrier objects of 8 bytes; `bars[i]` is one of them."""
 
     def __init__(self, name: str, count: int, dynamic_offset: int | None = None):
         super().__init__(name, dynamic_offset)
@@ -200,7 +254,7 @@ class MbarrierArray(_Shared):
 
     def __getitem__(self, i: int) -> MbarrierRef:
         if not 0 <= i < self.count:
-            raise IndexError(f"mbarrier {i} of {self.name}; expected 0..{self.count - 1}")
+            raise BoundsError(f"mbarrier {i} of {self.name}; expected 0..{self.count - 1}")
         return MbarrierRef(self, i)
 
     def __repr__(self) -> str:
@@ -208,7 +262,11 @@ class MbarrierArray(_Shared):
 
 
 class MbarrierRef(_Shared):
-    """One mbarrier of an array; it lies `byte_offset` after what `name` names, which is the array."""
+    """One mbarrier of an array, at `byte_offset` bytes from `name`."""
+
+    array: MbarrierArray
+    idx: int
+    byte_offset: int
 
     def __init__(self, array: MbarrierArray, idx: int):
         super().__init__(array._symbol, array._offset + 8 * idx if array._dynamic else None)
@@ -217,7 +275,7 @@ class MbarrierRef(_Shared):
 
     @property
     def name(self) -> str:
-        """Name of the array it belongs to; `byte_offset` leads to the mbarrier."""
+        """Name of its array."""
         return self.array.name
 
     def __repr__(self) -> str:
@@ -226,14 +284,25 @@ class MbarrierRef(_Shared):
 
 # allocating -------------------------------------------------------------------------------------------------------
 
-def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None, align: int | None = None,
-          name: str | None = None) -> SharedAlloc:
-    """Allocate shared memory for `shape` elements.
+
+def alloc(
+    dtype: PtxType,
+    shape: int | tuple[int, ...],
+    swizzle: str | None = None,
+    align: int | None = None,
+    name: str | None = None,
+) -> SharedAlloc:
+    """Allocate shared memory.
 
     Args:
-        shape: elements per dimension, outermost first.
-        swizzle: "32B", "64B", "128B" or None; a note for those who address the tile, it changes nothing here.
-        align: bytes; 128 unless told.
+        dtype: type of the elements.
+        shape: sizes in elements, outermost first.
+        swizzle: "32B", "64B", "128B" or None; recorded on the allocation, without effect on its memory.
+        align: alignment in bytes; default 128. Beyond 48 KiB, the extern array has the largest alignment.
+        name: of the variable; default `smem_<n>`.
+    Raises:
+        ShapeError: a size is not a positive int.
+        TypeError: `dtype` is not a type.
     Examples:
         >>> @kernel
         ... def tile():
@@ -245,11 +314,16 @@ def alloc(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = No
     return alloc_with_layout(dtype, shape, swizzle=swizzle, align=align, name=name)
 
 
-def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str | None = None,
-                      align: int | None = None, name: str | None = None,
-                      gmma_layout: GmmaLayout | None = None,
-                      gmma_major: str | None = None) -> SharedAlloc:
-    """`alloc`, with the wgmma layout of the tile noted on it."""
+def alloc_with_layout(
+    dtype: PtxType,
+    shape: int | tuple[int, ...],
+    swizzle: str | None = None,
+    align: int | None = None,
+    name: str | None = None,
+    gmma_layout: GmmaLayout | None = None,
+    gmma_major: str | None = None,
+) -> SharedAlloc:
+    """Allocate shared memory as `alloc` does, with a wgmma layout recorded on it."""
     if not isinstance(dtype, PtxType):
         raise no_type(dtype)
     dims = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -257,13 +331,25 @@ def alloc_with_layout(dtype: PtxType, shape: int | tuple[int, ...], swizzle: str
         raise ShapeError(f"shared memory of shape {shape!r}; expected positive ints", at=user_place())
     size = prod(dims) * dtype.bits // 8
     symbol, offset = _reserve(b8, size, size, 128 if align is None else align, name, "smem")
-    return SharedAlloc(symbol, dtype, dims, swizzle=swizzle, gmma_layout=gmma_layout, gmma_major=gmma_major,
-                       dynamic_offset=offset)
+    return SharedAlloc(
+        symbol, dtype, dims, swizzle=swizzle, gmma_layout=gmma_layout, gmma_major=gmma_major, dynamic_offset=offset
+    )
 
 
-def wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: str = "K", *, align: int | None = None,
-               name: str | None = None) -> SharedAlloc:
-    """A tile laid out for wgmma: shape (M or N, K) with major "K", (K, M or N) with major "MN"."""
+def wgmma_tile(
+    dtype: PtxType, shape: tuple[int, int], major: str = "K", *, align: int | None = None, name: str | None = None
+) -> SharedAlloc:
+    """Allocate a tile whose layout wgmma can read.
+
+    Args:
+        dtype: type of the elements.
+        shape: (M or N, K) elements with major "K", (K, M or N) with major "MN".
+        major: contiguous dimension, "K" or "MN".
+        align: alignment in bytes; default 128. Beyond 48 KiB, the extern array has the largest alignment.
+        name: of the variable; default `smem_<n>`.
+    Raises:
+        ShapeError: an unknown major, or a shape without a canonical layout.
+    """
     if major not in ("K", "MN"):
         raise ShapeError(f"major {major!r}; expected 'K' or 'MN'", at=user_place())
     m_or_n, k = shape if major == "K" else shape[::-1]
@@ -272,16 +358,21 @@ def wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: str = "K", *, alig
 
 
 def mbarrier(count: int, name: str | None = None) -> MbarrierArray:
-    """Allocate `count` mbarrier objects; each must be initialised before use."""
+    """Allocate `count` mbarrier objects; initialize each with `ptx.mbarrier.init` before use.
+
+    Raises:
+        ShapeError: `count` is not positive.
+    """
     if count <= 0:
         raise ShapeError(f"{count} mbarriers; the count must be positive", at=user_place())
     symbol, offset = _reserve(b64, count, 8 * count, 8, name, "mbar")
     return MbarrierArray(symbol, count, offset)
 
 
-def _reserve(dtype: PtxType, elements: int, size_bytes: int, align: int, name: str | None,
-             prefix: str) -> tuple[str, int | None]:
-    """Symbol of a new allocation, and its offset when it lies in the dynamic array."""
+def _reserve(
+    dtype: PtxType, elements: int, size_bytes: int, align: int, name: str | None, prefix: str
+) -> tuple[str, int | None]:
+    """Reserve memory; return its symbol, and its offset in the dynamic array (None for a variable of its own)."""
     ctx = get_ctx()
     offset = ctx.allocate_shared(size_bytes, align)
     if ctx.force_dynamic_smem:
@@ -293,40 +384,72 @@ def _reserve(dtype: PtxType, elements: int, size_bytes: int, align: int, name: s
 
 # access -----------------------------------------------------------------------------------------------------------
 
+
 def base(name: str | None = None) -> Reg:
-    """The shared address of a symbol in a new register: `name`, else the kernel's extern array, else `smem`."""
+    """Return the shared address of a variable in a new u32 register.
+
+    Args:
+        name: the variable; default: the kernel's extern array, or `smem`.
+    Raises:
+        TraceError: no such variable is declared.
+    """
     ctx = get_ctx()
     symbol = name or ctx.extern_smem_name or "smem"
     if symbol not in ctx.variables and symbol != ctx.extern_smem_name:
-        raise TraceError(f"no shared variable {symbol!r} is declared", at=user_place(),
-                         hint="decorate with @kernel(extern_smem=True), or allocate with smem.alloc(..., name=...)")
+        raise TraceError(
+            f"shared variable {symbol!r} is not declared",
+            at=user_place(),
+            hint="decorate with @kernel(extern_smem=True), or allocate with smem.alloc(..., name=...)",
+        )
     start = reg.scalar(u32)
     emit("mov", "u32", start, symbol)
     return start
 
 
 def load(dtype: PtxType, address_: object) -> Reg:
-    """A new register holding one element at a shared address (register, allocation, or ptx.addr(...))."""
+    """Load one element into a new register.
+
+    Args:
+        dtype: type of the element.
+        address_: shared address: a register, an allocation, a slice, or `ptx.addr(...)`.
+    """
     result = reg.scalar(dtype)
     emit("ld", f"shared.{dtype.register}", result, address(address_))
     return result
 
 
 def store(dtype: PtxType, address_: object, value: Reg) -> None:
-    """Store one register at a shared address."""
+    """Store a register.
+
+    Args:
+        dtype: type of the element.
+        address_: shared address: a register, an allocation, a slice, or `ptx.addr(...)`.
+        value: the register.
+    Raises:
+        TypeError: `value` is not a register.
+    """
     if not isinstance(value, Reg):
-        raise TypeError(f"smem.store takes a register, not {value!r}; put the number into one with "
-                        "reg.scalar(dtype, init)")
+        raise OperandError(
+            f"smem.store takes a register, not {value!r}; load a number into one with reg.scalar(dtype, init)"
+        )
     emit("st", f"shared.{dtype.register}", address(address_), value)
 
 
+@overload
+def apply_swizzle(offset: Reg, swizzle: str | None) -> Reg: ...
+@overload
+def apply_swizzle(offset: int, swizzle: str | None) -> int: ...
 def apply_swizzle(offset: Reg | int, swizzle: str | None) -> Reg | int:
-    """A byte offset (u32, relative to a swizzle-aligned start) as the swizzle places it; of a number, a number.
+    """Return a byte offset with a swizzle applied: 16-byte chunk index XOR row index.
 
-    Source: PTX ISA, "Swizzling Modes" of tensors: 16-byte chunk index XOR row index.
-
+    Args:
+        offset: bytes from a swizzle-aligned address, an int or a u32 register.
+        swizzle: "32B", "64B", "128B"; None or "NONE" returns the offset unchanged.
+    Returns:
+        An int for an int, else a new register.
     Raises:
         ShapeError: an unknown swizzle.
+    Source: PTX ISA, "Swizzling Modes" of tensors.
     Examples:
         >>> [smem.apply_swizzle(128 * row, "128B") for row in range(4)]
         [0, 144, 288, 432]
@@ -334,8 +457,9 @@ def apply_swizzle(offset: Reg | int, swizzle: str | None) -> Reg | int:
     if swizzle in (None, "NONE"):
         return offset
     if swizzle not in _SWIZZLE_MASK:
-        raise ShapeError(f"swizzle {swizzle!r}; expected one of None, 'NONE', {', '.join(map(repr, _SWIZZLE_MASK))}",
-                         at=user_place())
+        raise ShapeError(
+            f"swizzle {swizzle!r}; expected one of None, 'NONE', {', '.join(map(repr, _SWIZZLE_MASK))}", at=user_place()
+        )
     if isinstance(offset, int):
         return offset ^ (offset & _SWIZZLE_MASK[swizzle]) >> 3
     offset, bits, result = reg.readable(offset), reg.scalar(b32), reg.scalar(u32)
@@ -346,14 +470,17 @@ def apply_swizzle(offset: Reg | int, swizzle: str | None) -> Reg | int:
 
 
 def _flat_index(row: int | Reg, column: int | Reg, columns: int) -> Reg:
-    """row * columns + column in a new register."""
+    """Emit row * columns + column; return its register."""
     index = reg.scalar(u32)
     match row, column:
         case int(), int():
             emit("mov", "u32", index, row * columns + column)
         case int(), _:
             start = row * columns
-            emit(*(("mov", "u32", index, column) if start == 0 else ("add", "u32", index, column, start)))
+            if start == 0:
+                emit("mov", "u32", index, column)
+            else:
+                emit("add", "u32", index, column, start)
         case _:
             start = reg.scalar(u32)
             emit("mul", "lo.u32", start, row, columns)
@@ -362,7 +489,7 @@ def _flat_index(row: int | Reg, column: int | Reg, columns: int) -> Reg:
 
 
 def _scaled(index: Reg, elem_bytes: int) -> Reg:
-    """An element index in bytes."""
+    """Emit the byte offset of an element index; return its register."""
     if elem_bytes == 1:
         return index
     scaled = reg.scalar(u32)

@@ -1,13 +1,13 @@
-"""What pyptx remembers between processes: one SQLite file in the cache folder, beside the assembled kernels.
+"""Persistent store of tuning results and kernel versions: an SQLite file in the cache folder.
 
-Several processes may share it. Texts and machine code lie in it compressed, named by their hash, so that a version
-and what it needs come and go together, whatever happens to the cache of cubins. A damaged file is set aside, never
-overwritten; where the folder cannot be written, what is stored is kept in memory until the process ends, and a
-warning says so once.
+Processes may share it. Texts and machine code are stored compressed under their content hash, so that a version does not
+depend on the cache of cubins. A damaged file is renamed, never overwritten. If the folder cannot be written, results are
+kept in memory until the process ends, with one warning.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import sqlite3
@@ -21,16 +21,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from pyptx import cache
+from pyptx.cache import load_json, make_private
 
-__all__ = ["MAX_BYTES", "Store", "default_store", "get_blob", "put_blob"]
+__all__ = ["MAX_BYTES", "Store", "default_store", "get_blob", "load_json", "put_blob", "warn_damaged"]
 
 MAX_BYTES = 256 << 20
 FILE = "pyptx.sqlite"
 
 T = TypeVar("T")
 
-# One step for each version of the schema; the number of steps taken is the file's user_version. Never edit a step.
-_STEPS = ("""
+# One migration per version of the schema; user_version is the number of applied migrations. Never edit one.
+_STEPS = (
+    """
 CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY, kernel TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL,
@@ -40,28 +42,40 @@ CREATE TABLE versions (
 CREATE TABLE labels (
     kernel TEXT NOT NULL, label TEXT NOT NULL, version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
     PRIMARY KEY (kernel, label));
-""", """
+""",
+    """
 CREATE TABLE studies (
     key TEXT PRIMARY KEY, problem TEXT NOT NULL, place TEXT NOT NULL, last REAL NOT NULL, about TEXT NOT NULL);
 CREATE INDEX studies_of_problem ON studies (problem);
 CREATE TABLE trials (
     study TEXT NOT NULL REFERENCES studies (key) ON DELETE CASCADE, config TEXT NOT NULL, state TEXT NOT NULL,
     seconds REAL, at REAL NOT NULL, about TEXT NOT NULL, PRIMARY KEY (study, config));
-""")
-_BUSY_S = 30                                            # how long to wait for another process' transaction
+""",
+)
+_BUSY_S = 30  # how long to wait for another process' transaction
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_UNUSABLE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
-             sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
-_FREE_PAGES = 256                                       # given back to the system when more of the file is unused
+_UNUSABLE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
+_FREE_PAGES = 256  # free pages that trigger an incremental vacuum
 
 
 class Store:
-    """The file, opened for each transaction: threads, forks and other processes need no care.
+    """The database file. It is opened for each transaction, so threads, forks and processes may share it.
 
     Args:
         path: the file; it and its folder are made when first needed.
         max_bytes: what `used_bytes` should stay under; whoever adds data takes old data away.
     """
+
+    max_bytes: int
+    path: Path
 
     def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES):
         self.path, self.max_bytes = Path(path), max_bytes
@@ -69,15 +83,15 @@ class Store:
         self._lock = threading.RLock()
 
     def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """What `ask` returns, inside one transaction. It runs again when the file turns out to be damaged."""
+        """Return the result of `ask` in a read transaction; it is repeated if the file turns out to be damaged."""
         return self._run(ask, "BEGIN")
 
     def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
-        """As `read`, with no other writer meanwhile; all of the change is kept, or none when it raises."""
+        """Run a function in a write transaction, which is rolled back if the function raises."""
         return self._run(change, "BEGIN IMMEDIATE")
 
     def used_bytes(self) -> int:
-        """Bytes of the texts and cubins in it."""
+        """Total size of the stored texts and cubins in bytes."""
         return self.read(used_bytes)
 
     def __repr__(self) -> str:
@@ -86,7 +100,7 @@ class Store:
     # transactions -----------------------------------------------------------------------------------------------------
 
     def _run(self, function: Callable[[sqlite3.Connection], T], begin: str) -> T:
-        for _ in range(3):                              # a damaged file is replaced once; another process may do it too
+        for _ in range(3):  # a damaged file is replaced once; another process may race to do so
             if self._memory is not None:
                 break
             before = self._identity()
@@ -101,17 +115,18 @@ class Store:
                     self._fall_back(str(error))
                 else:
                     raise
+            except _DamagedError as error:
+                self._set_aside(before, error)
             except _NewerError as error:
                 self._fall_back(str(error), copied=False)
             except OSError as error:
                 self._fall_back(str(error))
-        if self._memory is None:
-            self._fall_back("it is damaged again and again")
+        memory = self._memory or self._fall_back("it is damaged repeatedly")
         with self._lock:
-            return _transaction(self._memory, function, begin)
+            return _transaction(memory, function, begin)
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self.path.parent)
         connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
         try:
             _prepare(connection)
@@ -128,20 +143,20 @@ class Store:
         except OSError:
             return None
 
-    def _set_aside(self, seen: os.stat_result | None, error: sqlite3.DatabaseError) -> None:
-        """Rename the damaged file, unless another process has done so since it was `seen`."""
+    def _set_aside(self, seen: os.stat_result | None, error: Exception) -> None:
+        """Rename the damaged file, unless another process has replaced it since it was `seen`."""
         if seen is None or not self._still(seen):
             return
         aside = self.path.with_name(f"{self.path.name}.damaged-{seen.st_ino:x}-{seen.st_mtime_ns:x}")
         try:
             try:
-                os.close(os.open(aside, os.O_CREAT | os.O_EXCL))        # claims the work
+                os.close(os.open(aside, os.O_CREAT | os.O_EXCL))  # claims the renaming for this process
             except FileExistsError:
                 for _ in range(20):
                     if not self._still(seen):
                         return
-                    time.sleep(0.1)                     # the other one died: go on
-            for part in ("-wal", "-shm"):               # a log left behind would be played into the new file
+                    time.sleep(0.1)  # the claiming process died
+            for part in ("-wal", "-shm"):  # a stale log would be replayed into the new file
                 left = self.path.with_name(self.path.name + part)
                 if left.exists():
                     os.replace(left, aside.with_name(aside.name + part))
@@ -149,22 +164,30 @@ class Store:
         except OSError as fault:
             self._fall_back(f"{error}, and it cannot be renamed: {fault}")
             return
-        warnings.warn(f"the store {self.path} is damaged ({error}). It is set aside as {aside.name}; a new one begins.",
-                      RuntimeWarning, stacklevel=5)
+        warnings.warn(
+            f"the store {self.path} is damaged ({error}). It was renamed to {aside.name}; a new store was created.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
 
     def _still(self, seen: os.stat_result) -> bool:
         now = self._identity()
         return now is not None and (now.st_ino, now.st_dev) == (seen.st_ino, seen.st_dev)
 
-    def _fall_back(self, reason: str, *, copied: bool = True) -> None:
-        """From now on in memory, beginning with what can be read of the file."""
+    def _fall_back(self, reason: str, *, copied: bool = True) -> sqlite3.Connection:
+        """Continue with an in-memory database that starts with the readable content of the file."""
         with self._lock:
             if self._memory is not None:
-                return
+                return self._memory
             self._memory = (copied and self._copy()) or _memory()
             _prepare(self._memory)
-        warnings.warn(f"the store {self.path} cannot be used ({reason}); what is kept from now on is in memory and "
-                      "ends with this process. PYPTX_CACHE_DIR names another folder.", RuntimeWarning, stacklevel=5)
+        warnings.warn(
+            f"the store {self.path} cannot be used ({reason}); results are kept in memory and lost when this process "
+            "ends. Set PYPTX_CACHE_DIR to use another folder.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        return self._memory
 
     def _copy(self) -> sqlite3.Connection | None:
         for how in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no log beside the file, and reads none
@@ -173,13 +196,17 @@ class Store:
                 with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{how}", uri=True)) as file:
                     file.backup(memory)
                 return memory
-            except sqlite3.DatabaseError:               # not readable in this way
+            except sqlite3.DatabaseError:  # not readable in this way
                 memory.close()
         return None
 
 
+class _DamagedError(Exception):
+    """The tables of the file are not those of its schema version."""
+
+
 class _NewerError(Exception):
-    """The file's schema is of a newer pyptx."""
+    """The file has the schema of a newer version of pyptx."""
 
 
 def _memory() -> sqlite3.Connection:
@@ -187,32 +214,55 @@ def _memory() -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Settings of a connection, and the steps the file's schema lacks."""
+    """Configure a connection and migrate the schema."""
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_S * 1000}")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.text_factory = _decode
     if _schema(connection) == len(_STEPS):
+        if _tables(connection) != _expected_tables():
+            raise _DamagedError("its tables are not those of a store")
         return
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")              # counts before the first table only
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # effective only before the first table
     for _ in range(100):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError as error:       # two that make the file at once: SQLite does not wait here
+        except (
+            sqlite3.OperationalError
+        ) as error:  # two processes create the file at once, which SQLite does not wait for
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             time.sleep(0.05)
     connection.execute("BEGIN IMMEDIATE")
-    for number, step in enumerate(_STEPS[_schema(connection):], _schema(connection) + 1):
+    for number, step in enumerate(_STEPS[_schema(connection) :], _schema(connection) + 1):
         for statement in filter(str.strip, step.split(";")):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number}")
     connection.execute("COMMIT")
 
 
+def _decode(data: bytes) -> str:
+    """Decode text of the file; damaged text is no error here, but does not match or parse later."""
+    return data.decode(errors="replace")
+
+
+def _tables(connection: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+    return frozenset((name, " ".join((sql or "").split())) for name, sql in rows)
+
+
+@functools.cache
+def _expected_tables() -> frozenset[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for step in _STEPS:
+            connection.executescript(step)
+        return _tables(connection)
+
+
 def _schema(connection: sqlite3.Connection) -> int:
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found > len(_STEPS):
-        raise _NewerError(f"a newer pyptx wrote it: schema {found}, this one knows {len(_STEPS)}")
+        raise _NewerError(f"written by a newer version of pyptx: schema {found}; this version supports {len(_STEPS)}")
     return found
 
 
@@ -226,12 +276,12 @@ def _transaction(connection: sqlite3.Connection, function: Callable[[sqlite3.Con
             connection.execute("ROLLBACK")
         raise
     if begin != "BEGIN" and connection.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
-        connection.executescript("PRAGMA incremental_vacuum")           # execute() would free a single page
+        connection.executescript("PRAGMA incremental_vacuum")  # execute() would free a single page
     return value
 
 
 def put_blob(connection: sqlite3.Connection, data: bytes) -> str:
-    """Keep data inside a `write`; its name, which equal data share."""
+    """Store data in a `write` transaction; return its content hash."""
     name = hashlib.sha256(data).hexdigest()
     packed = zlib.compress(data)
     connection.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", (name, len(packed), packed))
@@ -239,15 +289,20 @@ def put_blob(connection: sqlite3.Connection, data: bytes) -> str:
 
 
 def get_blob(connection: sqlite3.Connection, name: str) -> bytes | None:
-    """The data of a name; None when it is not there, or no longer what was kept."""
+    """Return the data of a content hash; None if it is missing or damaged."""
     row = connection.execute("SELECT data FROM blobs WHERE hash = ?", (name,)).fetchone()
     if row is None:
         return None
     try:
         data = zlib.decompress(row[0])
-    except zlib.error:
+    except (zlib.error, TypeError):  # TypeError: not a blob
         return None
     return data if hashlib.sha256(data).hexdigest() == name else None
+
+
+def warn_damaged(what: str, reason: object) -> None:
+    """Warn that a damaged record of the store is ignored."""
+    warnings.warn(f"{what} in the store is damaged ({reason}) and is ignored", RuntimeWarning, stacklevel=3)
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
@@ -259,7 +314,7 @@ _stores_lock = threading.Lock()
 
 
 def default_store() -> Store:
-    """The store in the cache folder that the environment names now."""
+    """Return the store in the current cache folder."""
     path = cache.DEFAULT_CACHE_DIR / FILE
     with _stores_lock:
         return _stores.setdefault(path, Store(path))

@@ -1,8 +1,9 @@
-"""What stands for an array while a kernel is traced."""
+"""Array parameters of a kernel while it is traced."""
 
 from __future__ import annotations
 
 from pyptx._loc import user_place
+from pyptx.errors import OperandError
 from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.reg import Reg
 from pyptx.specs import Layout
@@ -13,15 +14,26 @@ __all__ = ["TensorSpec", "TmaDescriptorHandle"]
 
 
 class TensorSpec:
-    """An array parameter of the kernel.
+    """An array parameter of the kernel being traced.
 
     Attributes:
-        shape: sizes, or None when a symbolic size is not known.
-        dtype, layout: of its Tile; None for parameters without one.
+        name: of the parameter.
+        shape: sizes in elements; None if a symbolic size is not bound.
+        dtype, layout: those of its Tile; None for parameters without one.
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None,
-                 layout: Layout | None = None):
+    name: str
+    shape: tuple[int, ...] | None
+    dtype: PtxType | None
+    layout: Layout | None
+
+    def __init__(
+        self,
+        name: str,
+        shape: tuple[int, ...] | None = None,
+        dtype: PtxType | None = None,
+        layout: Layout | None = None,
+    ):
         self.name, self.shape, self.dtype, self.layout = name, shape, dtype, layout
         self._descriptor: tuple[object, Reg] | None = None
 
@@ -35,17 +47,19 @@ class TensorSpec:
         return AddressOperand(self.name)
 
     def __getitem__(self, index: object) -> None:
-        raise TypeError(f"{self.name} is an array in global memory, which instructions load and store: "
-                        f"(at,) = ptx.global_ptrs({self.name}), then ptx.inst.ld.global_.{self.dtype or 'f32'}(value, "
-                        f"ptx.addr(at + index * {self.dtype.bits // 8 if self.dtype else 4})), the offset in bytes")
+        raise OperandError(
+            f"{self.name} is an array in global memory and cannot be indexed; load and store its elements: "
+            f"(at,) = ptx.global_ptrs({self.name}), then ptx.inst.ld.global_.{self.dtype or 'f32'}(value, "
+            f"ptx.addr(at + index * {self.dtype.bits // 8 if self.dtype else 4})), with the offset in bytes"
+        )
 
     def __setitem__(self, index: object, value: object) -> None:
         self[index]
 
     def tma_desc(self) -> Reg | TmaDescriptorHandle:
-        """The address of this array's tensor map, in a register loaded at the start of the kernel.
+        """Return the address of this array's tensor map, in a register loaded at the start of the kernel.
 
-        Outside a trace: a handle that names the parameter.
+        Outside a trace, return a handle that names the parameter.
         """
         if not in_trace():
             return TmaDescriptorHandle(self)
@@ -62,7 +76,10 @@ class TensorSpec:
 
 
 class TmaDescriptorHandle:
-    """The name of a tensor-map parameter, outside a trace."""
+    """Name of a tensor-map parameter, for use outside a trace."""
+
+    tensor: TensorSpec
+    name: str
 
     def __init__(self, tensor: TensorSpec):
         self.tensor = tensor

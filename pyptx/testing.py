@@ -1,4 +1,4 @@
-"""Holding a kernel against a reference: `testing.compare(kernel, arrays, wanted, rtol=1e-5)`."""
+"""Compare a kernel with a reference: `testing.compare(kernel, arrays, wanted, rtol=1e-5)`."""
 
 from __future__ import annotations
 
@@ -16,49 +16,58 @@ __all__ = ["compare", "of_package"]
 PACKAGES = ("numpy", "torch", "jax")
 
 
-def compare(kernel: Kernel, arrays: Sequence[np.ndarray], wanted: np.ndarray | Sequence[np.ndarray], *, rtol: float,
-            atol: float = 0.0, call: Callable[..., Any] | None = None, **params: Any) -> None:
-    """Call a kernel with NumPy arrays, torch tensors and JAX arrays, whichever are installed, and print how close its
-    results are.
+def compare(
+    kernel: Kernel,
+    arrays: Sequence[np.ndarray],
+    wanted: np.ndarray | Sequence[np.ndarray],
+    *,
+    rtol: float,
+    atol: float = 0.0,
+    call: Callable[..., Any] | None = None,
+    **params: Any,
+) -> None:
+    """Call a kernel with arrays of NumPy, torch and JAX, as far as installed, and print the largest difference.
 
     Args:
         arrays: NumPy arrays; the inputs.
-        wanted: what it should give, an array for each output.
-        rtol, atol: how far it may be off, as in numpy.testing.assert_allclose.
-        call: called in place of the kernel, which it launches.
+        wanted: the expected outputs, an array for each.
+        rtol, atol: tolerances, as in numpy.testing.assert_allclose.
+        call: function that launches the kernel; default: the kernel itself.
         params: template parameters.
     Raises:
-        AssertionError: a result is further off.
+        AssertionError: a result is out of tolerance.
     """
     expected = [wanted] if isinstance(wanted, np.ndarray) else list(wanted)
     for package in filter(importlib.util.find_spec, PACKAGES):
         results = (call or kernel)(*(of_package(package, array) for array in arrays), **params)
         results = list(results) if isinstance(results, tuple | list) else [results]
-        most = 0.0
+        largest = 0.0
         for result, value in zip(results, expected, strict=True):
-            given = host(result).astype(np.float64)
-            np.testing.assert_allclose(given, value, rtol=rtol, atol=atol)
-            most = max(most, float(np.abs(given - value).max(initial=0)))
+            result = host(result).astype(np.float64)
+            np.testing.assert_allclose(result, value, rtol=rtol, atol=atol)
+            largest = max(largest, float(np.abs(result - value).max(initial=0)))
         shapes = ", ".join(" x ".join(map(str, array.shape)) for array in arrays)
-        print(f"{kernel.name} of {shapes} {arrays[0].dtype}, {package} arrays, on {kernel.last_run.backend!r}: largest "
-              f"difference from NumPy {most:.1e}")
+        assert kernel.last_run is not None, "the kernel was launched"
+        print(
+            f"{kernel.name} of {shapes} {arrays[0].dtype}, {package} arrays, on {kernel.last_run.backend!r}: largest "
+            f"difference from NumPy {largest:.1e}"
+        )
 
 
 def of_package(package: str, array: np.ndarray) -> Any:
-    """A NumPy array as one of "numpy", "torch" or "jax", with the same bits also for types that NumPy has from
-    ml_dtypes."""
+    """Convert a NumPy array to an array of "numpy", "torch" or "jax" with the same bits, also for ml_dtypes types."""
     if package == "numpy":
         return array
     module = importlib.import_module({"torch": "torch", "jax": "jax.numpy"}[package])
-    if package == "torch" and array.dtype.kind == "V":          # bfloat16, float8_e4m3fn
+    if package == "torch" and array.dtype.kind == "V":  # bfloat16, float8_e4m3fn
         bits = array.view(f"u{array.dtype.itemsize}")
         return module.asarray(bits).view(getattr(module, array.dtype.name))
     return module.asarray(array)
 
 
 def host(array: Any) -> np.ndarray:
-    """An array of any package in NumPy, 16-bit and smaller floats as f32."""
-    if hasattr(array, "detach"):                                # torch: NumPy has no bfloat16 of its own
+    """Convert an array of any package to NumPy, 16-bit and smaller floats to f32."""
+    if hasattr(array, "detach"):  # torch: NumPy has no bfloat16 of its own
         array = array.detach().cpu()
         return (array.float() if array.is_floating_point() else array).numpy()
     return np.asarray(array)

@@ -1,4 +1,4 @@
-"""Shared-memory layouts of wgmma operands: which swizzle, and the two byte offsets of the matrix descriptor."""
+"""Shared-memory layouts of wgmma operands: the swizzle and the two byte offsets of a matrix descriptor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["GmmaLayout", "LayoutType", "Major", "layout_for_a", "layout_for_b", 
 
 
 class LayoutType(IntEnum):
-    """Bits 62-63 of a matrix descriptor."""
+    """Swizzle mode, as encoded in bits 62-63 of a matrix descriptor."""
 
     INTERLEAVE = 0
     B128 = 1
@@ -21,7 +21,7 @@ class LayoutType(IntEnum):
 
 
 class Major(IntEnum):
-    """The dimension whose elements are adjacent in memory."""
+    """Dimension of an operand that is contiguous in memory."""
 
     K = 0
     MN = 1
@@ -29,7 +29,14 @@ class Major(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GmmaLayout:
-    """Swizzle and byte offsets of one operand; `smem_swizzle` is None where there is no swizzle."""
+    """Layout of one operand in shared memory.
+
+    Attributes:
+        layout_type: swizzle mode.
+        leading_byte_offset, stride_byte_offset: of the matrix descriptor, in bytes.
+        tma_swizzle: swizzle of the tensor map: "NONE", "32B", "64B" or "128B".
+        smem_swizzle: the same as `smem.alloc` takes it; None for no swizzle.
+    """
 
     layout_type: LayoutType
     leading_byte_offset: int
@@ -39,7 +46,7 @@ class GmmaLayout:
 
     @property
     def swizzle_code(self) -> int:
-        """The swizzle as bits 62 and 63 of a matrix descriptor have it."""
+        """The swizzle mode as a number, bits 62-63 of a matrix descriptor."""
         return int(self.layout_type)
 
 
@@ -48,11 +55,13 @@ _SWIZZLE = {LayoutType.INTERLEAVE: None, LayoutType.B32: "32B", LayoutType.B64: 
 
 
 def pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major) -> GmmaLayout:
-    """The layout of an operand tile of `m_or_n` x `k` elements.
+    """Return the layout of an operand tile of `m_or_n` x `k` elements.
 
     Args:
-        elem_bytes: bytes of one element.
-        major: which dimension is contiguous.
+        elem_bytes: bytes per element.
+        m_or_n: elements along M (operand A) or N (operand B).
+        k: elements along K.
+        major: the contiguous dimension.
     Raises:
         ShapeError: a size is not positive, or no swizzle fits the contiguous row.
     Source: PTX ISA, "Matrix Descriptor Format" and "Strides" of wgmma.
@@ -75,19 +84,20 @@ def pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major) -> G
         if not k_major and row == 16:
             leading, stride = stride, leading
     else:
-        raise ShapeError(f"a contiguous row of {row} bytes is not one of the canonical 16, 32, 64, 128 or a multiple "
-                         "of 128")
+        raise ShapeError(
+            f"a contiguous row of {row} bytes is not one of the canonical 16, 32, 64, 128 or a multiple of 128"
+        )
     swizzle = _SWIZZLE[kind]
     return GmmaLayout(kind, leading, stride, swizzle or "NONE", swizzle)
 
 
 def layout_for_a(*, dtype: PtxType | int, m: int, k: int) -> GmmaLayout:
-    """The layout of a K-major A tile of m x k elements; dtype is a type or bytes an element."""
+    """Return the layout of a K-major A tile of m x k elements; `dtype` is a type or the bytes per element."""
     return pick_gmma_layout(elem_bytes=_bytes(dtype), m_or_n=m, k=k, major=Major.K)
 
 
 def layout_for_b(*, dtype: PtxType | int, k: int, n: int) -> GmmaLayout:
-    """The layout of an MN-major B tile of k x n elements; dtype is a type or bytes an element."""
+    """Return the layout of an MN-major B tile of k x n elements; `dtype` is a type or the bytes per element."""
     return pick_gmma_layout(elem_bytes=_bytes(dtype), m_or_n=n, k=k, major=Major.MN)
 
 

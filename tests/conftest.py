@@ -1,7 +1,13 @@
-"""What every test may use. `pytest` runs against the installed package, `python -m pytest` against the checkout."""
+"""Fixtures and options shared by all tests.
+
+`pytest` tests the installed package, `python -m pytest` the checkout. A run of the whole suite uses all cores; a run of
+named files or folders stays in one process. Files in which `-m` selects nothing are not imported.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +19,42 @@ GOLDEN = TESTS / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--bless", action="store_true", help="write golden files as they come out now; then read the diff")
+    parser.addoption("--bless", action="store_true", help="update golden files; then read the diff")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return one worker per core for the whole suite, none for named files: starting workers costs seconds."""
+    whole = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr != "quick"
+    return (os.cpu_count() or 1) if whole else 0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let hypothesis take its time on a busy machine; rewrite assertions in the tests only.
+
+    Pytest rewrites those of all modules of a package that has a plugin, which takes longer than collecting the tests.
+    """
+    from hypothesis import settings
+
+    settings.register_profile("pyptx", deadline=None)
+    settings.load_profile("pyptx")
+    hook = config.pluginmanager.rewrite_hook
+    if hook is not None:  # None with --assert=plain
+        hook._must_rewrite.discard("pyptx")
+        hook._marked_for_rewrite_cache.clear()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip importing a file in which `-m` selects nothing, by the text of its markers: imports take most of the time."""
+    if not collection_path.name.startswith("test_"):
+        return None
+    expression, text = config.option.markexpr, collection_path.read_text(encoding="utf-8")
+    if re.fullmatch(r"\w+( or \w+)*", expression):
+        return not any(f"mark.{name}" in text for name in expression.split(" or ")) or None
+    if re.fullmatch(r"not \w+( and not \w+)*", expression):
+        whole_file = re.findall(r"^pytestmark = .*", text, re.MULTILINE)
+        names = expression.removeprefix("not ").split(" and not ")
+        return any(re.search(rf"mark\.{name}\b", line) for line in whole_file for name in names) or None
+    return None
 
 
 def pytest_report_header() -> str:
@@ -24,7 +65,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> Iterator[None]:
-    """Ctrl-C comes through to the tests that send it: what a shell starts in the background ignores it."""
+    """Deliver Ctrl-C to the tests that send it: a shell starts background processes with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -32,26 +73,29 @@ def interrupts() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty cache folder for the run and the processes it starts: nothing is read from or left in the user's."""
+    """Use an empty cache folder for the run, its workers and child processes, never the user's own."""
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("cache")
+        run = tmp_path_factory.getbasetemp()
+        folder = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "cache"
+        folder.mkdir(mode=0o700, exist_ok=True)
         patch.setenv("PYPTX_CACHE_DIR", str(folder))
         yield folder
 
 
 @pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The store that results of tuning are kept in during the test, empty at first."""
+    """Return an empty store that tuning results are written to during the test."""
     from pyptx.store import Store
 
     store = Store(tmp_path / "results.sqlite")
-    monkeypatch.setattr("pyptx.tune.results.default_store", lambda: store)
+    monkeypatch.setattr("pyptx.tune.result_store.default_store", lambda: store)
     return store
 
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compare text with a file under tests/golden: `golden("softmax_sm90.ptx", text)`."""
+    """Return a function that compares text with a file under tests/golden: `golden("softmax_sm90.ptx", text)`."""
+
     def check(name: str, text: str) -> None:
         path = GOLDEN / name
         if request.config.getoption("--bless"):
@@ -59,19 +103,20 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             path.write_text(text, encoding="utf-8")
         assert path.is_file(), f"no golden file {name}; write it with: pytest --bless, then read it"
         before = path.read_text(encoding="utf-8")
-        assert text == before, f"{name} changed; if you meant it: pytest --bless, then read the diff"
+        assert text == before, f"{name} changed; if this is intended: pytest --bless, then read the diff"
+
     return check
 
 
 @pytest.fixture(scope="session")
 def checkout() -> Path:
-    """The root of the checkout these tests lie in: examples, notebooks, README.md."""
+    """Return the root of the checkout: the folder of examples, notebooks, README.md."""
     return TESTS.parent
 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
-    """A selenium driver of a headless Chromium; only in tests marked `browser`."""
+    """Start headless Chromium and return its selenium driver; only for tests marked `browser`."""
     from support.browser import browser
 
     with browser(tmp_path_factory.mktemp("profile")) as driver:

@@ -28,21 +28,27 @@ def entry(key: CacheKey = KEY, size: int = 100) -> CacheEntry:
 
 # keys -----------------------------------------------------------------------------------------------------------------
 
+
 def test_a_key_has_32_hexadecimal_digits_in_every_process():
-    program = ("from pyptx.cache import CacheKey\n"
-               "print(CacheKey('f', {'N': 128, 'M': 64}, [[64, 128], [128]], 'sm_90a').hash())")
+    program = (
+        "from pyptx.cache import CacheKey\n"
+        "print(CacheKey('f', {'N': 128, 'M': 64}, [[64, 128], [128]], 'sm_90a').hash())"
+    )
     for seed in ("1", "2"):
         assert python("-c", program, env={"PYTHONHASHSEED": seed}).stdout.strip() == KEY.hash()
     assert len(KEY.hash()) == 32 and int(KEY.hash(), 16) >= 0
 
 
-@pytest.mark.parametrize("other", [
-    CacheKey("g", KEY.template_kwargs, KEY.input_shapes, KEY.arch),
-    CacheKey("f", {"M": 64, "N": "128"}, KEY.input_shapes, KEY.arch),
-    CacheKey("f", KEY.template_kwargs, ((64, 128), (129,)), KEY.arch),
-    CacheKey("f", KEY.template_kwargs, KEY.input_shapes, "sm_90"),
-    CacheKey("f", {"M": 64, "N": 128, "K": 1}, KEY.input_shapes, KEY.arch),
-])
+@pytest.mark.parametrize(
+    "other",
+    [
+        CacheKey("g", KEY.template_kwargs, KEY.input_shapes, KEY.arch),
+        CacheKey("f", {"M": 64, "N": "128"}, KEY.input_shapes, KEY.arch),
+        CacheKey("f", KEY.template_kwargs, ((64, 128), (129,)), KEY.arch),
+        CacheKey("f", KEY.template_kwargs, KEY.input_shapes, "sm_90"),
+        CacheKey("f", {"M": 64, "N": 128, "K": 1}, KEY.input_shapes, KEY.arch),
+    ],
+)
 def test_everything_in_a_key_counts(other):
     assert other.hash() != KEY.hash()
 
@@ -53,6 +59,7 @@ def test_pairs_and_mappings_are_the_same_key_and_keys_can_be_hashed():
 
 
 # keeping --------------------------------------------------------------------------------------------------------------
+
 
 def test_what_was_put_is_there_for_another_process(tmp_path):
     CubinCache(tmp_path).put(entry())
@@ -76,7 +83,7 @@ def test_clear_forgets_and_deletes_only_its_own_files(tmp_path):
     cache = CubinCache(tmp_path)
     cache.put(entry())
     cache.clear()
-    assert len(cache) == 0 and KEY in cache                 # read from disk again
+    assert len(cache) == 0 and KEY in cache  # read from disk again
     cache.clear(disk=True)
     assert KEY not in cache
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
@@ -88,7 +95,7 @@ def test_any_content_comes_back_as_it_was(tmp_path_factory, text, data, about):
     try:
         text.encode()
     except UnicodeEncodeError:
-        return                                              # half of a surrogate pair is no text
+        return  # half of a surrogate pair is no text
     kept = CacheEntry(KEY, text, data, about)
     CubinCache(folder).put(kept)
     assert CubinCache(folder).get(KEY) == kept
@@ -96,25 +103,39 @@ def test_any_content_comes_back_as_it_was(tmp_path_factory, text, data, about):
 
 # believing ------------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("suffix", [".ptx", ".cubin", ".json"])
-@pytest.mark.parametrize("damage", [
-    lambda path: path.write_bytes(path.read_bytes()[:-1]),
-    lambda path: path.write_bytes(b""),
-    lambda path: path.write_bytes(b"\xff" + path.read_bytes()[1:]),
-    lambda path: path.unlink(),
-], ids=["cut", "emptied", "changed", "gone"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\xff" + path.read_bytes()[1:]),
+        lambda path: path.unlink(),
+    ],
+    ids=["cut", "emptied", "changed", "gone"],
+)
 def test_a_damaged_entry_is_a_miss(tmp_path, suffix, damage):
     CubinCache(tmp_path).put(entry())
     damage(tmp_path / (KEY.hash() + suffix))
     cache = CubinCache(tmp_path)
     assert cache.get(KEY) is None
-    cache.put(entry())                                      # and can be written anew
+    cache.put(entry())  # and can be written again
     assert CubinCache(tmp_path).get(KEY) == entry()
 
 
-@pytest.mark.parametrize("about", ["[]", "{}", '{"format": 0, "sha256": {}, "metadata": {}}', '"x"', "null",
-                                   '{"format": 1, "sha256": 7, "metadata": {}}',
-                                   '{"format": 1, "sha256": {"ptx": "", "../x": ""}, "metadata": {}}'])
+@pytest.mark.parametrize(
+    "about",
+    [
+        "[]",
+        "{}",
+        '{"format": 0, "sha256": {}, "metadata": {}}',
+        '"x"',
+        "null",
+        '{"format": 1, "sha256": 7, "metadata": {}}',
+        '{"format": 1, "sha256": {"ptx": "", "../x": ""}, "metadata": {}}',
+    ],
+)
 def test_another_programs_json_is_a_miss(tmp_path, about):
     CubinCache(tmp_path).put(entry())
     (tmp_path / (KEY.hash() + ".json")).write_text(about)
@@ -134,6 +155,7 @@ def test_a_disassembly_is_checked_too(tmp_path):
 
 # size -----------------------------------------------------------------------------------------------------------------
 
+
 def keys(count: int) -> list[CacheKey]:
     return [CacheKey(f"f{number}") for number in range(count)]
 
@@ -144,7 +166,7 @@ def test_the_least_recently_used_goes_first(tmp_path):
         CubinCache(tmp_path).put(entry(key, 4096))
         for path in tmp_path.glob(f"{key.hash()}.*"):
             os.utime(path, (1_000_000 + number, 1_000_000 + number))
-    assert CubinCache(tmp_path).get(first)                  # the oldest, but used just now
+    assert CubinCache(tmp_path).get(first)  # the oldest, but used just now
     small = CubinCache(tmp_path, max_bytes=40_000)
     small.put(entry(last, 4096))
     assert 20_000 < small.disk_bytes() <= 40_000
@@ -193,11 +215,13 @@ def test_verifying_deletes_what_is_damaged_and_nothing_else(tmp_path):
     assert cache.verify() == (4, [])
     damaged = tmp_path / f"{second.hash()}.cubin"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    (tmp_path / f"{third.hash()}.json").unlink()            # half an entry: somebody may be writing it
+    (tmp_path / f"{third.hash()}.json").unlink()  # half an entry: somebody may be writing it
     (tmp_path / f"{'0' * 32}.sass").write_bytes(b"half")
     good, bad = cache.verify()
     assert good == 1 and {path.name for path in bad} == {
-        f"{'0' * 32}.sass", *(f"{second.hash()}.{part}" for part in ("ptx", "cubin", "json"))}
+        f"{'0' * 32}.sass",
+        *(f"{second.hash()}.{part}" for part in ("ptx", "cubin", "json")),
+    }
     os.utime(tmp_path / f"{third.hash()}.ptx", (1, 1))
     assert [path.name for path in cache.verify()[1]] == [f"{third.hash()}.ptx"]
     fresh = CubinCache(tmp_path)
@@ -206,6 +230,7 @@ def test_verifying_deletes_what_is_damaged_and_nothing_else(tmp_path):
 
 # trouble --------------------------------------------------------------------------------------------------------------
 
+
 def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
     cache = CubinCache(tmp_path / "file" / "cache")
@@ -213,7 +238,7 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
         cache.put(entry())
         cache.put(entry(CacheKey("g")))
     assert len(caught) == 1
-    assert cache.get(KEY) == entry()                        # memory still works
+    assert cache.get(KEY) == entry()  # memory still works
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs a user whom permissions bind")
@@ -233,6 +258,7 @@ def test_a_folder_that_may_only_be_read_is_read(tmp_path):
 def test_a_disk_that_fails_costs_one_warning(tmp_path, monkeypatch, failing):
     def fail(*_):
         raise OSError(28, "No space left on device")
+
     monkeypatch.setattr(cache_module.os, failing, fail)
     cache = CubinCache(tmp_path)
     with pytest.warns(RuntimeWarning, match="No space left on device") as caught:
@@ -292,8 +318,9 @@ def test_a_process_killed_while_it_writes_loses_nothing(tmp_path):
     for key in kept:
         CubinCache(tmp_path).put(entry(key))
     for delay in (0.0, 0.013, 0.05):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], env=variables(),
-                                  stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path)], env=variables(), stdout=subprocess.PIPE
+        )
         writer.stdout.readline()
         time.sleep(delay)
         writer.kill()
@@ -304,7 +331,7 @@ def test_a_process_killed_while_it_writes_loses_nothing(tmp_path):
         for number in range(50):
             found = cache.get(CacheKey(f"f{number}"))
             assert found is None or found.cubin_bytes == bytes([number]) * 200_000, number
-    assert cache.verify()[1] == []                          # half an entry may be somebody's who is writing it
+    assert cache.verify()[1] == []  # half an entry may be somebody's who is writing it
     for path in tmp_path.iterdir():
         os.utime(path, (1, 1))
     cache.verify()
@@ -313,6 +340,7 @@ def test_a_process_killed_while_it_writes_loses_nothing(tmp_path):
 
 
 # the global one -------------------------------------------------------------------------------------------------------
+
 
 def test_the_global_cache_can_be_replaced(tmp_path):
     mine = CubinCache(tmp_path)
@@ -341,3 +369,36 @@ def test_metadata_is_json(tmp_path):
     CubinCache(tmp_path).put(entry())
     kept = json.loads((tmp_path / f"{KEY.hash()}.json").read_text())
     assert kept["metadata"] == {"resources": {"k": {"registers": 8}}}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        b"[" * 100_000,
+        b'{"format": 1, "sha256": {"ptx": 3}, "metadata": 3}',
+        b'{"format": 1}',
+        b"\xff\xfe{}",
+        b'"text"',
+    ],
+    ids=["nested", "list", "keys", "utf-8", "text"],
+)
+def test_a_damaged_description_is_deleted_with_a_warning(tmp_path: Path, about: bytes):
+    CubinCache(tmp_path).put(CacheEntry(KEY, "text", b"cubin"))
+    (tmp_path / f"{KEY.hash()}.json").write_bytes(about)
+    with pytest.warns(RuntimeWarning, match=r"the cache entry .* is damaged"):
+        assert CubinCache(tmp_path).get(KEY) is None
+    assert not (tmp_path / f"{KEY.hash()}.json").exists()
+
+
+def test_the_folder_is_private(tmp_path: Path):
+    CubinCache(tmp_path / "new").put(CacheEntry(KEY, "text", b"cubin"))
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_default_folder_of_an_older_version_is_made_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("PYPTX_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = cache_module.DEFAULT_CACHE_DIR
+    folder.mkdir(parents=True, mode=0o755)
+    CubinCache().put(CacheEntry(KEY, "text", b"cubin"))
+    assert folder.stat().st_mode & 0o777 == 0o700

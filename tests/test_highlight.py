@@ -47,11 +47,19 @@ def test_every_opcode_of_the_table_is_a_keyword(mnemonic):
     assert found[0] == (Keyword, mnemonic.partition(".")[0])
 
 
-@pytest.mark.parametrize("text", [
-    "@!%p1 bra $L_1;\n", "mov.b32 %r1, 0x1FU;\n", "/* a\n b */ ret;\n", "@@DWARF .byte 0x1\n",
-    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];\n",
-    "setp.lt.and.f32 %p1|%p2, %f1, 1e-3, !%p3;\n", ".pragma \"nounroll\";\n",
-    "st.global.v2.f32 [%rd1+-8], {%f1, _};\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@!%p1 bra $L_1;\n",
+        "mov.b32 %r1, 0x1FU;\n",
+        "/* a\n b */ ret;\n",
+        "@@DWARF .byte 0x1\n",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];\n",
+        "setp.lt.and.f32 %p1|%p2, %f1, 1e-3, !%p3;\n",
+        '.pragma "nounroll";\n',
+        "st.global.v2.f32 [%rd1+-8], {%f1, _};\n",
+    ],
+)
 def test_oddities_of_ptx_text(text):
     tokens(PtxLexer(), text)
 

@@ -92,15 +92,16 @@ def stages():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_access_writes_its_lines(case):
+def test_each_access_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
 # where things lie --------------------------------------------------------------------------------------------------
+
 
 def test_static_allocations_are_variables():
     def body():
@@ -109,12 +110,21 @@ def test_static_allocations_are_variables():
         bars = smem.mbarrier(4)
         assert (first.name, first.byte_offset, second.name, second.byte_offset) == ("smem_0", 0, "tile", 0)
         assert (bars.name, bars[3].name, bars[3].byte_offset) == ("mbar_0", "mbar_0", 24)
+
     declared = [(d.name, d.type.value, d.array_size, d.alignment) for d in trace(body).var_decls]
     assert declared == [("smem_0", "b8", 256, 128), ("tile", "b8", 128, 1024), ("mbar_0", "b64", 4, 8)]
 
 
-SHAPES = st.lists(st.tuples(st.sampled_from([b8, bf16, f32, f64, b64, e4m3]), st.integers(1, 5), st.integers(1, 40),
-                            st.sampled_from([8, 16, 128, 1024])), min_size=1, max_size=8)
+SHAPES = st.lists(
+    st.tuples(
+        st.sampled_from([b8, bf16, f32, f64, b64, e4m3]),
+        st.integers(1, 5),
+        st.integers(1, 40),
+        st.sampled_from([8, 16, 128, 1024]),
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 @given(SHAPES)
@@ -131,6 +141,7 @@ def test_dynamic_allocations_are_aligned_and_do_not_overlap(shapes):
             end = start + rows * row_bytes
         assert offset_of(bars) >= end and [offset_of(bars[i]) - offset_of(bars) for i in range(3)] == [0, 8, 16]
         assert all(one.byte_offset == 0 for one in allocs)
+
     ctx = trace(body, force_dynamic_smem=True)
     assert ctx.uses_dynamic_smem and not ctx.var_decls and ctx.dyn_smem_offset % 8 == 0
 
@@ -150,13 +161,21 @@ def test_dynamic_handles_are_addressed_with_their_offset_everywhere():
         ptx.inst.mov.b32(reg.scalar(b32), tile.name)
         ptx.inst.mov.b32(reg.scalar(b32), tile)
         tile[1, 2]
+
     lines = written(body, force_dynamic_smem=True)
     assert lines == [
-        "ld.shared.f32 %f0, [dyn_smem+512];", "ld.shared.f32 %f1, [dyn_smem+644];",
+        "ld.shared.f32 %f0, [dyn_smem+512];",
+        "ld.shared.f32 %f1, [dyn_smem+644];",
         "ld.shared.b64 %rd0, [dyn_smem+776];",
-        "mov.b32 %r0, dyn_smem+512;", "mov.b32 %r1, dyn_smem+512;",
-        "mov.u32 %r2, 34;", "shl.b32 %r3, %r2, 2;", "mov.b32 %r4, dyn_smem;", "add.u32 %r4, %r4, %r3;",
-        "add.u32 %r4, %r4, 512;", "ld.shared.f32 %f2, [%r4];"]
+        "mov.b32 %r0, dyn_smem+512;",
+        "mov.b32 %r1, dyn_smem+512;",
+        "mov.u32 %r2, 34;",
+        "shl.b32 %r3, %r2, 2;",
+        "mov.b32 %r4, dyn_smem;",
+        "add.u32 %r4, %r4, %r3;",
+        "add.u32 %r4, %r4, 512;",
+        "ld.shared.f32 %f2, [%r4];",
+    ]
     accept(module_of({"k": trace(body, force_dynamic_smem=True)}, "sm_80"))
 
 
@@ -166,8 +185,19 @@ def big(kib: int, **options):
         runs.append(1)
         first, last = smem.alloc(f32, (kib // 2, 256)), smem.alloc(f32, (kib // 2, 256))
         smem.store(f32, ptx.addr(last, 16), smem.load(f32, first))
+
     runs = k.runs = []
     return k
+
+
+@pytest.mark.parametrize(("align", "expected"), [(16, 128), (None, 128), (1024, 1024)])
+def test_the_extern_array_has_the_largest_alignment_of_its_allocations(align, expected):
+    @kernel
+    def k():
+        smem.alloc(b8, 40 << 10, align=align)
+        smem.alloc(b8, 20 << 10, align=16)
+
+    assert f".extern .shared .align {expected} .b8 dyn_smem[];" in k.ptx()
 
 
 @pytest.mark.parametrize(("kib", "runs", "address"), [(48, 1, "[smem_1+16]"), (56, 2, "[dyn_smem+28688]")])
@@ -176,7 +206,7 @@ def test_beyond_48_kib_the_body_is_traced_again_for_dynamic_memory(kib, runs, ad
     text = k.ptx()
     assert len(k.runs) == runs and address in text
     assert (".extern .shared .align 128 .b8 dyn_smem[];" in text) is (runs == 2)
-    assert k.variant().dynamic_bytes == (kib * 1024 if runs == 2 else 0)
+    assert k.specialize().dynamic_bytes == (kib * 1024 if runs == 2 else 0)
     assert k.compile().sass
 
 
@@ -190,10 +220,12 @@ def test_the_extern_array_is_the_default_base():
     @kernel(arch="sm_90a", extern_smem=True)
     def k():
         smem.load(f32, smem.base())
+
     assert "mov.u32 %r0, global_smem;" in k.ptx() and ".extern .shared .align 128 .b8 global_smem[];" in k.ptx()
 
 
 # what is computed once ----------------------------------------------------------------------------------------------
+
 
 def test_the_address_of_a_stage_is_computed_again_where_the_first_may_be_skipped():
     def body():
@@ -205,6 +237,7 @@ def test_the_address_of_a_stage_is_computed_again_where_the_first_may_be_skipped
         smem.load(f32, one)
         for _ in ptx.range_(0, 2):
             smem.load(f32, one)
+
     assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
 
 
@@ -219,6 +252,7 @@ def test_the_address_of_a_stage_is_computed_again_behind_a_label_of_the_user(pla
         smem.load(f32, one)
         with ptx.loop("again", pred=reg.scalar(pred_type)):
             smem.load(f32, one)
+
     assert sum(line.startswith("mul.lo.u32") for line in written(body)) == 2
 
 
@@ -229,30 +263,35 @@ def test_the_address_of_a_stage_computed_in_a_scope_is_not_used_outside():
         with ptx.scope():
             smem.load(f32, one)
         smem.load(f32, one)
+
     module = module_of({"k": trace(body)}, "sm_80")
     accept(module)
 
 
 # refusals ----------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: smem.alloc(f32, (4, 0)), ShapeError, "positive ints"),
-    (lambda: smem.alloc(f32, ()), ShapeError, "positive ints"),
-    (lambda: smem.mbarrier(0), ShapeError, "0 mbarriers"),
-    (lambda: smem.mbarrier(2)[2], IndexError, r"expected 0\.\.1"),
-    (lambda: smem.mbarrier(2)[-1], IndexError, r"expected 0\.\.1"),
-    (lambda: smem.alloc(f32, (2, 4))[2], IndexError, r"stage 2 .*expected 0\.\.1"),
-    (lambda: smem.alloc(f32, (2, 4))["a"], TypeError, "a stage is an int or a register"),
-    (lambda: smem.alloc(f32, (2, 4))[0, 4], IndexError, r"column 4 .*expected 0\.\.3"),
-    (lambda: smem.alloc(f32, 4)[0, 1], TypeError, "two-dimensional"),
-    (lambda: smem.alloc(f32, (2, 4)).__setitem__(0, reg.scalar(f32)), TypeError, "two-dimensional"),
-    (lambda: smem.alloc(f32, (2, 4)).__setitem__((0, 1), 1.0), TypeError, "takes a register"),
-    (lambda: smem.store(f32, smem.alloc(f32, 4), 0), TypeError, "takes a register"),
-    (lambda: smem.apply_swizzle(reg.scalar(u32), "256B"), ShapeError, "swizzle '256B'"),
-    (lambda: smem.base(), TraceError, "no shared variable 'smem'"),
-    (lambda: smem.base("other"), TraceError, "no shared variable 'other'"),
-    (lambda: smem.wgmma_tile(bf16, (64, 64), "M"), ShapeError, "'K' or 'MN'"),
-])
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: smem.alloc(f32, (4, 0)), ShapeError, "positive ints"),
+        (lambda: smem.alloc(f32, ()), ShapeError, "positive ints"),
+        (lambda: smem.mbarrier(0), ShapeError, "0 mbarriers"),
+        (lambda: smem.mbarrier(2)[2], IndexError, r"expected 0\.\.1"),
+        (lambda: smem.mbarrier(2)[-1], IndexError, r"expected 0\.\.1"),
+        (lambda: smem.alloc(f32, (2, 4))[2], IndexError, r"stage 2 .*expected 0\.\.1"),
+        (lambda: smem.alloc(f32, (2, 4))["a"], TypeError, "a stage is an int or a register"),
+        (lambda: smem.alloc(f32, (2, 4))[0, 4], IndexError, r"column 4 .*expected 0\.\.3"),
+        (lambda: smem.alloc(f32, 4)[0, 1], TypeError, "two-dimensional"),
+        (lambda: smem.alloc(f32, (2, 4)).__setitem__(0, reg.scalar(f32)), TypeError, "two-dimensional"),
+        (lambda: smem.alloc(f32, (2, 4)).__setitem__((0, 1), 1.0), TypeError, "takes a register"),
+        (lambda: smem.store(f32, smem.alloc(f32, 4), 0), TypeError, "takes a register"),
+        (lambda: smem.apply_swizzle(reg.scalar(u32), "256B"), ShapeError, "swizzle '256B'"),
+        (lambda: smem.base(), TraceError, "shared variable 'smem' is not declared"),
+        (lambda: smem.base("other"), TraceError, "shared variable 'other' is not declared"),
+        (lambda: smem.wgmma_tile(bf16, (64, 64), "M"), ShapeError, "'K' or 'MN'"),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)
@@ -263,6 +302,7 @@ def test_a_wgmma_tile_carries_its_layout():
         k, mn = smem.wgmma_tile(bf16, (128, 64)), smem.wgmma_tile(bf16, (64, 256), "MN")
         assert (k.swizzle, k.gmma_major, k.gmma_layout.stride_byte_offset) == ("128B", "K", 1024)
         assert (mn.swizzle, mn.gmma_major, mn.gmma_layout.leading_byte_offset) == ("128B", "MN", 64 * 128)
+
     assert all(isinstance(d, VarDecl) for d in trace(body).var_decls)
 
 
@@ -295,4 +335,4 @@ def test_a_ring_of_an_array_of_mbarriers_lies_where_the_array_lies(stages: int):
         with pytest.raises(TypeError, match="of smem.mbarrier"):
             ptx.mbarrier.array(4096, 0, 1)
 
-    assert rings(np.zeros(1, np.uint32))[0] == 32       # three mbarriers, and one
+    assert rings(np.zeros(1, np.uint32))[0] == 32  # three mbarriers, and one

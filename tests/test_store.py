@@ -28,6 +28,7 @@ def add(store: Store, label: str) -> None:
     def change(connection):
         connection.execute(VERSION)
         connection.execute(LABEL, (label,))
+
     store.write(change)
 
 
@@ -55,7 +56,7 @@ def test_a_damaged_blob_is_none(path: Path, damage: bytes | None):
     store = Store(path)
     name = store.write(lambda c: put_blob(c, b"one"))
     other = store.write(lambda c: put_blob(c, b"two"))
-    if damage is None:                                  # a blob that unpacks to something else
+    if damage is None:  # a blob that unpacks to something else
         store.write(lambda c: c.execute("UPDATE blobs SET data = (SELECT data FROM blobs WHERE hash = ?)", (other,)))
     else:
         store.write(lambda c: c.execute("UPDATE blobs SET data = ? WHERE hash = ?", (damage, name)))
@@ -69,6 +70,7 @@ def test_a_change_that_raises_leaves_nothing(path: Path):
     def change(connection):
         connection.execute(LABEL, ("b",))
         raise KeyError("stop")
+
     with pytest.raises(KeyError):
         store.write(change)
     assert labels(store) == ["a"]
@@ -100,9 +102,17 @@ for i in range(40):
 
 def test_processes_that_make_the_file_at_once_lose_nothing(path: Path):
     script = WRITER.format(tests=str(Path(__file__).parent))
-    writers = [subprocess.Popen([sys.executable, "-W", "error", "-c", script, str(path), name], env=variables(),
-                                text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-               for name in "abc"]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", script, str(path), name],
+            env=variables(),
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in "abc"
+    ]
     for writer in writers:
         assert writer.stdout.readline() == "ready\n"
     for writer in writers:
@@ -129,12 +139,13 @@ def test_a_forked_process_may_go_on(path: Path):
 
 # files that cannot be used --------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("content", [b"this is no database, and long enough for one\n" * 100, b"SQLite format 3\0"])
 def test_a_damaged_file_is_set_aside_and_a_new_one_begins(path: Path, content: bytes):
     path.parent.mkdir()
     path.write_bytes(content)
     store = Store(path)
-    with pytest.warns(RuntimeWarning, match=r"is damaged .*set aside as pyptx\.sqlite\.damaged-"):
+    with pytest.warns(RuntimeWarning, match=r"is damaged .*renamed to pyptx\.sqlite\.damaged-"):
         add(store, "a")
     assert labels(Store(path)) == ["a"]
     [aside] = path.parent.glob("*.damaged-*")
@@ -145,7 +156,7 @@ def test_pages_damaged_in_the_middle_are_noticed_when_they_are_read(path: Path):
     store = Store(path)
     add(store, "a")
     size = path.stat().st_size
-    with path.open("r+b") as file:                      # all but the first page, which holds the schema
+    with path.open("r+b") as file:  # all but the first page, which holds the schema
         file.seek(4096)
         file.write(b"\xa5" * (size - 4096))
     with pytest.warns(RuntimeWarning, match="is damaged"):
@@ -159,8 +170,17 @@ def test_a_damaged_file_is_set_aside_once_by_several_processes(path: Path):
     path.parent.mkdir()
     path.write_bytes(b"no database " * 1000)
     script = WRITER.format(tests=str(Path(__file__).parent))
-    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name], env=variables(), text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for name in "ab"]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path), name],
+            env=variables(),
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in "ab"
+    ]
     for writer in writers:
         writer.stdout.readline()
     for writer in writers:
@@ -178,7 +198,7 @@ def test_a_file_of_a_newer_pyptx_is_left_alone(path: Path):
         connection.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
     store = Store(path)
-    with pytest.warns(RuntimeWarning, match="a newer pyptx wrote it: schema 99"):
+    with pytest.warns(RuntimeWarning, match="written by a newer version of pyptx: schema 99"):
         add(store, "b")
     assert labels(store) == ["b"]
     assert path.read_bytes() == before
@@ -196,13 +216,15 @@ def read_only(path: Path):
 
 
 def test_a_read_only_folder_gives_what_it_has_and_keeps_new_things_in_memory(read_only: Path, monkeypatch):
-    if os.access(read_only, os.W_OK):                   # root may write everywhere: let SQLite refuse as it would
+    if os.access(read_only, os.W_OK):  # root may write everywhere: let SQLite refuse as it would
+
         def refused(self):
             connection = sqlite3.connect(f"{read_only.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
             return connection
+
         monkeypatch.setattr(Store, "_open", refused)
     store = Store(read_only)
-    with pytest.warns(RuntimeWarning, match=r"cannot be used .*in memory and ends with this process") as told:
+    with pytest.warns(RuntimeWarning, match=r"cannot be used .*in memory and lost when this process ends") as told:
         add(store, "b")
         add(store, "c")
     assert len(told) == 1
@@ -213,7 +235,7 @@ def test_a_read_only_folder_gives_what_it_has_and_keeps_new_things_in_memory(rea
 def test_a_folder_that_is_a_file_costs_one_warning(tmp_path: Path):
     (tmp_path / "taken").write_text("")
     store = Store(tmp_path / "taken" / "pyptx.sqlite")
-    with pytest.warns(RuntimeWarning, match="PYPTX_CACHE_DIR names another folder") as told:
+    with pytest.warns(RuntimeWarning, match="Set PYPTX_CACHE_DIR to use another folder") as told:
         add(store, "a")
     assert len(told) == 1
     with warnings.catch_warnings():
@@ -233,3 +255,23 @@ def test_room_is_given_back_to_the_system(path: Path):
     full = path.stat().st_size
     store.write(lambda c: c.executemany("DELETE FROM blobs WHERE hash = ?", [(name,) for name in names]))
     assert path.stat().st_size < full / 4
+
+
+def test_a_file_without_its_tables_is_set_aside(path: Path):
+    Store(path).write(lambda c: put_blob(c, b"data"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE blobs")
+        connection.commit()
+    with pytest.warns(RuntimeWarning, match="its tables are not those of a store"):
+        assert Store(path).used_bytes() == 0
+
+
+def test_text_that_is_not_utf8_is_read(path: Path):
+    store = Store(path)
+    [(text,)] = store.read(lambda c: c.execute("SELECT CAST(x'66ff' AS TEXT)").fetchall())
+    assert text == "f\N{REPLACEMENT CHARACTER}"
+
+
+def test_folders_are_private(tmp_path: Path):
+    Store(tmp_path / "new" / "pyptx.sqlite").write(lambda c: put_blob(c, b"data"))
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700

@@ -67,8 +67,9 @@ def test_it_runs_and_assembles():
 def test_what_cannot_be_said_otherwise_is_text():
     file = Unit(arch="sm_90a", version=(8, 5), options=["texmode_independent"])
     file.raw(".global .texref image;\n.func f() { ret; }\n.alias g, f;")
-    file.declare("vprintf", params=[("b64", "format"), ("b64", "values")], returns=[("b32", "status")],
-                 linking="extern")
+    file.declare(
+        "vprintf", params=[("b64", "format"), ("b64", "values")], returns=[("b32", "status")], linking="extern"
+    )
     text = emit(file.module())
     assert ".target sm_90a, texmode_independent" in text and ".alias g, f;" in text
     assert ".extern .func (.param .b32 status) vprintf" in text
@@ -82,8 +83,11 @@ def test_parameters_may_be_whole_declarations():
     @file.func(params=[".reg .f32 x", ("b8.align4.array12", "s")], returns=None)
     def f():
         ptx.ret()
+
     (function,) = file.module().functions
-    assert [(p.state_space.value, p.name, p.array_size) for p in function.params] == [("reg", "x", None),
-                                                                                     ("param", "s", 12)]
-    with pytest.raises(ValueError, match="is no declaration"):
+    assert [(p.state_space.value, p.name, p.array_size) for p in function.params] == [
+        ("reg", "x", None),
+        ("param", "s", 12),
+    ]
+    with pytest.raises(ValueError, match="is not a declaration"):
         file.declare("g", params=["float x"])

@@ -1,1 +1,1 @@
-"""Kernels for Ampere and all that came after it: cp.async, ldmatrix and mma."""
+"""Kernels for Ampere and newer GPUs: cp.async, ldmatrix and mma."""

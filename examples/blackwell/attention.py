@@ -1,26 +1,26 @@
-"""Attention for Blackwell, forward: O = softmax(scale * Q K^T) V without ever storing the scores, causal or not.
+"""Attention for Blackwell, forward: O = softmax(scale * Q K^T) V without materializing the scores, causal or full.
 
     python examples/blackwell/attention.py
     pyptx view examples/blackwell/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
 
-A CTA computes 256 rows of O of one head, two tiles of 128. Each tile has four warps that take its softmax; one thread
-of a ninth warp copies, one of a tenth starts the products. Techniques, and where they are described:
+A CTA computes 256 rows of O of one head, two tiles of 128. Each tile has four softmax warps; one thread of a
+ninth warp copies, one of a tenth starts the products. Techniques and their sources:
 
-- Scores, weights and results lie in tensor memory; a thread has a whole row, so that neither the largest score nor the
-  sum needs another thread (PTX ISA, "tcgen05.ld", shape .32x32b).
+- Scores, weights and results are in tensor memory; a thread has a whole row, so that neither maximum nor sum needs
+  communication (PTX ISA, "tcgen05.ld", shape .32x32b).
 - Weights, rounded, are the A operand of the second product from tensor memory (PTX ISA, "tcgen05.mma").
-- As soon as a tile's scores are in registers its next ones are started: warps find them when they are done with these,
-  and the tensor cores have the products of two tiles in turns (Shah et al., "FlashAttention-3", 3.1, for two groups).
-- The softmax is taken block by block (Dao et al., "FlashAttention"). Results so far are scaled, in tensor memory, only
-  where a warp has a row with a score that is eight powers of two above the largest one so far, which is seldom; and of
-  EVERY pairs of exponentials one is computed by multiply-adds ("FlashAttention-4"; exponentials.py).
-- exp as 2 to the power of scaled differences; masks only in blocks that need one; the longest rows of blocks first.
+- A tile's next scores are started as soon as the current ones are in registers: they are ready when the warps need
+  them, and the tensor cores alternate between two tiles (Shah et al., "FlashAttention-3", 3.1, for two groups).
+- Online softmax, block by block (Dao et al., "FlashAttention"). Results so far are scaled, in tensor memory, only
+  where a warp has a row with a score that is eight powers of two above the running maximum, which is rare; and one
+  of EVERY pairs of exponentials is computed by FMAs ("FlashAttention-4"; exponentials.py).
+- exp(x) as 2**(x * log2(e)); masks only in blocks that need one; the longest rows of blocks first.
 
 A block has 128 keys where D is 64, 80 where it is 128. One of 80 scores costs a warp 61 ex2, 40 max of three, 70
 multiply-adds and 70 additions of pairs, and 40 roundings to pairs; all in all 378 instructions.
 
-Cost with D = 128: 168 registers a thread at launch, then 56 and 224; 184 KiB of shared memory, all of tensor memory:
-one CTA on an SM.
+Cost with D = 128: 168 registers per thread at launch, then 56 and 224; 184 KiB of shared memory, all of tensor memory:
+one CTA per SM.
 """
 
 from __future__ import annotations
@@ -32,35 +32,36 @@ from examples.blackwell.exponentials import Pairs
 from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
 from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, scale_of, visible
-from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
+from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import rounded
 from pyptx import Layout, TensorMap, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
+from pyptx.ptx.mbarrier import MbarrierRing
 from pyptx.reg import Reg
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
-TILES = 2                       # of a CTA, of ROWS queries each
+TILES = 2  # of a CTA, of ROWS queries each
 BM = TILES * ROWS
-COPIES, MULTIPLIES = 32 * 8, 32 * 9                     # threads with a role of their own
-THREADS = 32 * 12               # registers go from one warpgroup to others
-AT_LAUNCH, REGISTERS = 168, (56, 224)                   # of a thread; of one without a softmax, and of one with
-COLUMNS = 512                   # of tensor memory
-PART = 32                       # columns of results that a thread reads at a time
-SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
-SPACE = {"BN": (32, 48, 64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "EVERY": (0, 2, 3, 4, 8)}     # values worth trying
+COPIES, MULTIPLIES = 32 * 8, 32 * 9  # threads with a role of their own
+THREADS = 32 * 12  # three warpgroups, for setmaxnreg
+AT_LAUNCH, REGISTERS = 168, (56, 224)  # of a thread; of one without a softmax, and of one with
+COLUMNS = 512  # of tensor memory
+PART = 32  # columns of results that a thread reads at a time
+SLACK = 8.0  # powers of two by which a weight can exceed 1 before sums are rescaled
+SPACE = {"BN": (32, 48, 64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "EVERY": (0, 2, 3, 4, 8)}  # tuning space
 
 
 def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None):
-    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
+    """Compute O (B x H x S x D) from queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
-    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S.
+    SCALE defaults to 1 / sqrt(D). With CAUSAL, query i attends to keys 0 to i, and T equals S.
     """
     (S, D), T = q.shape[2:], k.shape[2]
     BN = most_keys(D) if BN is None else BN
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * scale_of("attention", D, SCALE)
     q_bytes, block_bytes = ROWS * D * 2, BN * D * 2
-    of_tile = COLUMNS // TILES - D                      # columns of its scores, and of its weights, two to a column
+    of_tile = COLUMNS // TILES - D  # columns of its scores, and of its weights, two to a column
     few = math.gcd(BN, PART)
 
     q_tiles = smem.alloc(b8, (TILES, q_bytes), align=1024)
@@ -72,10 +73,10 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
     tid = reg.from_(ptx.special.tid.x(), u32)
     warp, lane = tid >> 5, tid & 31
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
-    row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
+    row = (-(-S // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM  # longest rows first
 
     def count_blocks() -> Reg:
-        """Blocks of keys that the last query sees; each role counts for itself, or ptxas spills the number."""
+        """Return the number of key blocks the last query attends to; each role computes it, as ptxas would spill it."""
         most = -(-T // BN)
         return ((row + (BM + BN - 1)) // BN).min(most) if CAUSAL else reg.scalar(s32, most)
 
@@ -86,7 +87,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         for ring in (k_filled, k_freed, v_filled, v_freed, q_filled, scored, added):
             ring.init_all(1)
         for ring in (taken, weighed):
-            ring.init_all(4)                            # warps of a tile
+            ring.init_all(4)  # warps of a tile
         ptx.fence.mbarrier_init()
     ptx.tcgen05.fence_before_thread_sync()
     ptx.bar.sync(0)
@@ -101,28 +102,37 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             q_filled[0].arrive_expect_tx(TILES * q_bytes)
             for tile in range(TILES):
                 for d in range(0, D, BOX):
-                    ptx.cp.async_bulk.tensor_4d(dst=q_start + (tile * q_bytes + d * ROWS * 2), src=q.tma_desc(),
-                                                coord=(d, row + tile * ROWS, head, batch), mbar=q_filled[0])
+                    ptx.cp.async_bulk.tensor_4d(
+                        dst=q_start + (tile * q_bytes + d * ROWS * 2),
+                        src=q.tma_desc(),
+                        coord=(d, row + tile * ROWS, head, batch),
+                        mbar=q_filled[0],
+                    )
             for block in ptx.range_(0, blocks):
                 stage, phase = of_keys.advance()
                 for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
-                    freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
+                    freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
                     ready = filled.at(stage)
                     ready.arrive_expect_tx(block_bytes)
                     for d in range(0, D, BOX):
-                        ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
-                                                    src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
+                        ptx.cp.async_bulk.tensor_4d(
+                            dst=start + stage * block_bytes + d * BN * 2,
+                            mbar=ready,
+                            src=tensor.tma_desc(),
+                            coord=(d, block * BN, head, batch),
+                        )
 
         with ptx.if_(tid == MULTIPLIES):
             blocks = count_blocks()
-            kinds = [reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=ROWS, n=n, ab_dtype=q.dtype,
-                                                                             b_major=major))
-                     for n, major in ((BN, "K"), (D, "MN"))]
+            kinds = [
+                reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=ROWS, n=n, ab_dtype=q.dtype, b_major=major))
+                for n, major in ((BN, "K"), (D, "MN"))
+            ]
             from_q, from_k = (ptx.tcgen05.descriptor(start, stride_bytes=1024) for start in (q_start, k_start))
             from_v = ptx.tcgen05.descriptor(v_start, stride_bytes=1024, leading_bytes=BN * LINE)
 
             def next_keys() -> Reg:
-                """Wait for the next block of keys; its stage."""
+                """Wait for the next block of keys; return its stage."""
                 stage, phase = of_keys.advance()
                 k_filled.at(stage).wait(phase)
                 ptx.tcgen05.fence_after_thread_sync()
@@ -132,24 +142,34 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                 this_k = from_k + stage * (block_bytes // 16)
                 for d in range(0, D, MMA_K):
                     q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (ROWS, BN))
-                    ptx.tcgen05.mma(memory + tile * of_tile, from_q + (tile * q_bytes + q_offset) // 16,
-                                    this_k + k_offset // 16, kinds[0], pred_operand=d > 0)
+                    ptx.tcgen05.mma(
+                        memory + tile * of_tile,
+                        from_q + (tile * q_bytes + q_offset) // 16,
+                        this_k + k_offset // 16,
+                        kinds[0],
+                        pred_operand=d > 0,
+                    )
                 ptx.tcgen05.commit(scored[tile])
 
             def next_values() -> tuple[Reg, Reg]:
-                """Wait for the next block of values; its stage, and the descriptor."""
+                """Wait for the next block of values; return its stage and descriptor."""
                 stage, phase = of_values.advance()
                 v_filled.at(stage).wait(phase)
                 return stage, from_v + stage * (block_bytes // 16)
 
             def add(tile: int, block: Reg, this_v: Reg) -> None:
-                """Start adding the product of a tile's weights, once they are there, and a block of values."""
+                """Start accumulating the product of a tile's weights, once complete, and a block of values."""
                 weighed[tile].wait(block & 1)
                 ptx.tcgen05.fence_after_thread_sync()
                 for key in range(0, BN, MMA_K):
-                    ptx.tcgen05.mma(memory + (TILES * of_tile + tile * D), memory + (tile * of_tile + BN + key // 2),
-                                    this_v + key * LINE // 16, kinds[1], a_is_tmem=True,
-                                    pred_operand=True if key else block != 0)
+                    ptx.tcgen05.mma(
+                        memory + (TILES * of_tile + tile * D),
+                        memory + (tile * of_tile + BN + key // 2),
+                        this_v + key * LINE // 16,
+                        kinds[1],
+                        a_is_tmem=True,
+                        pred_operand=True if key else block != 0,
+                    )
                 ptx.tcgen05.commit(added[tile])
 
             q_filled[0].wait(0)
@@ -160,7 +180,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             for block in ptx.range_(0, blocks - 1):
                 stage, (v_stage, this_v) = next_keys(), next_values()
                 for tile in range(TILES):
-                    taken[tile].wait(block & 1)             # the next scores, while weights are made of these
+                    taken[tile].wait(block & 1)  # the next scores, while weights are made of these
                     ptx.tcgen05.fence_after_thread_sync()
                     start_scores(tile, stage)
                     if tile == TILES - 1:
@@ -175,7 +195,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         ptx.setmaxnreg_inc(REGISTERS[1])
         blocks = count_blocks()
         tile = tid >> 7
-        lanes = memory + ((warp & 3) << 21)             # the lane is in the upper half of an address
+        lanes = memory + ((warp & 3) << 21)  # the lane is in the upper half of an address
         scores_at = lanes + tile * of_tile
         results_at = lanes + tile * D + TILES * of_tile
         own_row = row + reg.from_(tid, s32)
@@ -185,7 +205,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         parts = reg.array(b32, PART)
 
         def visit(block: Reg, masked: bool) -> None:
-            """Turn the scores of a block into weights."""
+            """Replace the scores of a block by weights."""
             scored.at(tile).wait(block & 1)
             ptx.tcgen05.fence_after_thread_sync()
             words = [reg.array(b32, few) for _ in range(0, BN, few)]
@@ -203,7 +223,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             pairs.weigh(scores, largest * -scale, shrinks)
 
             with ptx.if_(block > 0):
-                added.at(tile).wait((block & 1) ^ 1)    # the last weights were read, and their results are there
+                added.at(tile).wait((block & 1) ^ 1)  # the last weights were read, and their results are there
                 ptx.tcgen05.fence_after_thread_sync()
                 anyone = reg.scalar(pred)
                 ptx.inst.vote.sync.any.pred(anyone, shrinks < 1.0, -1)
@@ -217,18 +237,18 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                             ptx.inst.mov.b32(part, value)
                         ptx.tcgen05.st(results_at + d, parts, shape="32x32b", count=PART)
             for i in range(0, BN, 2 * few):
-                weights = rounded(scores[i:i + 2 * few], q.dtype)
+                weights = rounded(scores[i : i + 2 * few], q.dtype)
                 ptx.tcgen05.st(scores_at + (BN + i // 2), weights, shape="32x32b", count=len(weights))
             ptx.tcgen05.wait_st()
             hand_on(weighed)
 
-        def hand_on(to: object) -> None:
-            """Say that this warp is done with tensor memory."""
+        def hand_on(to: MbarrierRing) -> None:
+            """Signal that this warp has finished with tensor memory."""
             ptx.tcgen05.fence_before_thread_sync()
             ptx.inst.bar.warp.sync(-1)
             to.at(tile).arrive(pred=lane == 0)
 
-        whole = reg.scalar(s32, T // BN)                # blocks that need no mask
+        whole = reg.scalar(s32, T // BN)  # blocks that need no mask
         if CAUSAL:
             whole = ((row + reg.from_(tile << 7, s32)) // BN).min(whole)
         for block in ptx.range_(0, whole):
@@ -237,12 +257,12 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             for block in ptx.range_(whole, blocks):
                 visit(block, masked=True)
 
-        # Divide by the sums and write through this warp's rows of Q, which nobody reads any more.
+        # Divide by the sums and store through this warp's rows of Q, which are no longer read.
         added.at(tile).wait((blocks - 1) & 1)
         ptx.tcgen05.fence_after_thread_sync()
         total = pairs.sum()
         ptx.inst.rcp.approx.f32(total, total)
-        own = q_start + tile * q_bytes + ((warp & 3) << 12)             # 32 rows of 128 bytes
+        own = q_start + tile * q_bytes + ((warp & 3) << 12)  # 32 rows of 128 bytes
         own_line = own + smem.apply_swizzle(lane * LINE, "128B")
         for d in range(0, D, PART):
             ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=PART)
@@ -251,17 +271,18 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             for value in values:
                 ptx.inst.mul.f32(value, value, total)
             out = rounded(values, o.dtype)
-            for i in range(0, len(out), 4):             # 16 bytes, where the swizzle has them
+            for i in range(0, len(out), 4):  # 16 bytes, where the swizzle has them
                 target = own_line ^ (d % BOX * 2 + i * 4)
-                ptx.inst.st.shared.v4.b32(ptx.addr(target, d // BOX * ROWS * LINE), out[i:i + 4])
+                ptx.inst.st.shared.v4.b32(ptx.addr(target, d // BOX * ROWS * LINE), out[i : i + 4])
         ptx.fence.proxy_async_shared_cta()
         ptx.inst.bar.warp.sync(-1)
         with ptx.if_(lane == 0):
             for d in range(0, D, BOX):
-                ptx.cp.async_bulk.tensor_4d.store(dst=o.tma_desc(), src=own + d * ROWS * 2,
-                                                  coord=(d, row + reg.from_(warp << 5, s32), head, batch))
+                ptx.cp.async_bulk.tensor_4d.store(
+                    dst=o.tma_desc(), src=own + d * ROWS * 2, coord=(d, row + reg.from_(warp << 5, s32), head, batch)
+                )
             ptx.cp.async_bulk.commit_group()
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     ptx.tcgen05.fence_before_thread_sync()
     ptx.bar.sync(0)
@@ -271,33 +292,43 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
 
 
 def most_keys(D: int) -> int:
-    """Of a block: what results leave of a tile's columns, scores and weights share."""
+    """Return the maximum block size: scores and weights share the columns of a tile that results leave."""
     return (COLUMNS // TILES - D) * 2 // 3 // 16 * 16
 
 
 def keys_map(keys: Any, BN: int | None = None) -> TensorMap:
-    """Of keys or values: boxes of a block's rows."""
+    """Return the tensor map of keys or values: boxes of a block's rows."""
     return TensorMap(keys, (1, 1, most_keys(keys.shape[3]) if BN is None else BN, BOX), swizzle="128B")
 
 
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
-    """Raise ValueError for sizes that the tiling does not take."""
+    """Raise ValueError for sizes the tiling does not support."""
     check_heads("attention", S, T, D, causal)
     if BN % 16 or not 0 < BN <= most_keys(D):
-        raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {most_keys(D)}: scores, weights and "
-                         "results share tensor memory")
+        raise ValueError(
+            f"attention: BN={BN}; expected a multiple of 16 up to {most_keys(D)}: scores, weights and "
+            "results share tensor memory"
+        )
     check_memory("attention", STAGES, BM * D * 2 + STAGES * 2 * BN * D * 2, MOST_BYTES, least=1)
 
 
 def attention_of(dtype: PtxType) -> Kernel:
-    """The kernel for arrays of `dtype` (bf16 or f16)."""
+    """Return the kernel for arrays of `dtype` (bf16 or f16)."""
+
     def queries(rows: int) -> Tile:
         return Tile("B", "H", "S", "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
+
     keys = Tile("B", "H", "T", "D", dtype, tensor_map=keys_map)
-    return kernel(forward, name="attention", arch="sm_100a", in_specs=[queries(ROWS), keys, keys],
-                  out_specs=[queries(32)],
-                  grid=lambda B, H, S: (-(-S // BM), H, B), block=(THREADS, 1, 1),
-                  raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))])
+    return kernel(
+        forward,
+        name="attention",
+        arch="sm_100a",
+        in_specs=[queries(ROWS), keys, keys],
+        out_specs=[queries(32)],
+        grid=lambda B, H, S: (-(-S // BM), H, B),
+        block=(THREADS, 1, 1),
+        raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))],
+    )
 
 
 attention = attention_of(bf16)

@@ -1,11 +1,11 @@
-"""Weights of a row of scores, two by two as Blackwell's packed arithmetic has them; some by multiply-adds.
+"""Exponentials of a row of scores with Blackwell's packed f32x2 arithmetic; some by FMAs.
 
-An SM of Blackwell takes 16 exponentials a clock, and 8,192 operations of matrix products. Attention has 4 D operations
-for each exponential: where D is 128 both take as long, where it is 64 exponentials take twice as long. So a share of
-them is computed by multiply-adds (Dao et al., "FlashAttention-4"): 2 to the power of x is 2 to the power of its nearest
-integer, which goes to the exponent, times a polynomial of the rest.
+A Blackwell SM computes 16 exponentials and 8,192 matrix operations per clock. Attention has 4 D operations per
+exponential: for D = 128 both take equally long, for D = 64 exponentials take twice as long. So some of them are computed
+by FMAs (Dao et al., "FlashAttention-4"): 2**x is 2**n for the nearest integer n, added to the exponent, times a
+polynomial in x - n.
 
-Source: PTX ISA, "fma" and "add" (.f32x2), "ex2"; ../exponentials.py has the polynomial, and the same number by number.
+Source: PTX ISA, "fma" and "add" (.f32x2), "ex2"; ../exponentials.py has the polynomial and a scalar version.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Pairs"]
 
 
 def both(value: Reg | float) -> Reg:
-    """A pair of the same number."""
+    """Return a pair of twice the same value."""
     if not isinstance(value, Reg):
         value = reg.scalar(f32, value)
     pair = reg.scalar(b64)
@@ -28,7 +28,7 @@ def both(value: Reg | float) -> Reg:
 
 
 class Pairs:
-    """Exponentials of a row's scores and their sum. Of `every` pairs one is computed by multiply-adds; 0: none."""
+    """Exponentials of a row's scores and their sum. One of `every` pairs is computed by FMAs; 0: none."""
 
     def __init__(self, scale: float, every: int):
         self.every = every
@@ -38,11 +38,11 @@ class Pairs:
             self.factors = [both(factor) for factor in POLYNOMIAL]
 
     def weigh(self, scores: list[Reg], offset: Reg, shrinks: Reg) -> None:
-        """scores (in place): 2 to the power of scale * score + offset; the total shrinks, and takes them in."""
+        """Replace scores by 2**(scale * score + offset); rescale the total and add them."""
         offsets = both(offset)
         ptx.inst.mul.rn.f32x2(self.total, self.total, both(shrinks))
         for i in range(0, len(scores), 2):
-            own, pair = scores[i:i + 2], reg.scalar(b64)
+            own, pair = scores[i : i + 2], reg.scalar(b64)
             ptx.inst.mov.b64(pair, own)
             ptx.inst.fma.rn.f32x2(pair, pair, self.scale, offsets)
             if self.every and i // 2 % self.every == self.every - 1:
@@ -55,7 +55,7 @@ class Pairs:
             ptx.inst.add.rn.f32x2(self.total, self.total, pair)
 
     def by_polynomial(self, to: list[Reg], pair: Reg) -> None:
-        """2 to the power of a pair of numbers up to 126."""
+        """Return 2**x for a pair of numbers up to 126."""
         nearest, rest, power = (reg.scalar(b64) for _ in range(3))
         ptx.inst.mov.b64(to, pair)
         for value in to:
@@ -78,7 +78,7 @@ class Pairs:
             ptx.inst.mov.b32(value, word)
 
     def sum(self) -> Reg:
-        """The total of both halves."""
+        """Return the total of both halves."""
         low, high = reg.scalar(f32), reg.scalar(f32)
         ptx.inst.mov.b64([low, high], self.total)
         ptx.inst.add.f32(low, low, high)

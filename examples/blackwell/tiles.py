@@ -1,33 +1,47 @@
-"""What the matrix products for Blackwell share: what the roles of a CTA hand on to each other."""
+"""Helpers of the Blackwell matrix products: synchronization between the roles of a CTA, and the epilogue."""
 
 from __future__ import annotations
 
 from examples.vectors import rounded
 from pyptx import ptx, reg, smem
-from pyptx.ptx.mbarrier import Slot
+from pyptx.ptx.mbarrier import MbarrierRing, Slot
 from pyptx.reg import Reg
+from pyptx.tensor import TensorSpec
 from pyptx.types import PtxType, b8, b16, b32, f32, u32
 
-__all__ = ["BOX", "COPIES", "LINE", "MMA_K", "MOST_BYTES", "MULTIPLIES", "ROWS", "SETS", "THREADS", "WRITERS", "Boxes",
-           "Roles", "barriers"]
+__all__ = [
+    "BOX",
+    "COPIES",
+    "LINE",
+    "MMA_K",
+    "MOST_BYTES",
+    "MULTIPLIES",
+    "ROWS",
+    "SETS",
+    "THREADS",
+    "WRITERS",
+    "Boxes",
+    "Roles",
+    "barriers",
+]
 
-ROWS = 128                      # of a tile that a CTA has: lanes of tensor memory
-WRITERS = 4                     # warps; each reads 32 of the lanes
-COPIES, MULTIPLIES = 32 * WRITERS, 32 * WRITERS + 32                # threads with a role of their own
+ROWS = 128  # of a tile that a CTA has: lanes of tensor memory
+WRITERS = 4  # warps; each reads 32 of the lanes
+COPIES, MULTIPLIES = 32 * WRITERS, 32 * WRITERS + 32  # threads with a role of their own
 THREADS = 32 * (WRITERS + 2)
-MMA_K = 16                      # of one tcgen05.mma with 16-bit operands
-LINE, BOX = 128, 64             # bytes and 16-bit columns of a row of a box in shared memory
-SETS = 2                        # of sums in tensor memory
-MOST_BYTES = 226 * 1024         # of shared memory that a CTA can have, less a KiB for mbarriers
+MMA_K = 16  # of one tcgen05.mma with 16-bit operands
+LINE, BOX = 128, 64  # bytes and 16-bit columns of a row of a box in shared memory
+SETS = 2  # of sums in tensor memory
+MOST_BYTES = 226 * 1024  # bytes of shared memory per CTA, less 1 KiB for mbarriers
 
 
-def barriers(count: int):
-    """So many mbarriers."""
+def barriers(count: int) -> MbarrierRing:
+    """Allocate a ring of mbarriers."""
     return ptx.mbarrier.array(reg.from_(smem.mbarrier(count).name, u32), 0, count)
 
 
 class Roles:
-    """What the copying thread, the multiplying thread and the writers of a tile of BM x BN hand on to each other.
+    """Buffers and mbarriers between the copying thread, the multiplying thread and the writers of a BM x BN tile.
 
     A ring of stages of A and B: `filled` counts the bytes of a stage that arrive, `freed` says that the products which
     read it are done. Two sets of ROWS x BN sums in tensor memory: `summed` says that one is complete, `read` that the
@@ -44,7 +58,7 @@ class Roles:
 
     def __init__(self, stages: int, BM: int, BN: int, BK: int, c: PtxType, ctas: int = 1):
         self.count, self.BM, self.BN, self.BK, self.ctas = stages, BM, BN, BK, ctas
-        self.behind = stages // 2 if BM > ROWS else 0   # stages that the second block follows behind
+        self.behind = stages // 2 if BM > ROWS else 0  # stages that the second block follows behind
         self.a_bytes, self.b_bytes = BM * BK * 2, BK * (BN // ctas) * 2
         self.stage_bytes = self.a_bytes + self.b_bytes
         ring, self.slot = smem.alloc(b8, (stages, self.stage_bytes), align=1024), smem.alloc(b32, 1, align=16)
@@ -59,11 +73,11 @@ class Roles:
 
     @staticmethod
     def bytes_of(stages: int, BM: int, BN: int, BK: int, ctas: int = 1) -> int:
-        """Of shared memory, but for the mbarriers."""
+        """Bytes of shared memory without the mbarriers."""
         return stages * (BM + BN // ctas) * BK * 2 + WRITERS * 2 * Boxes.BYTES
 
     def begin(self) -> None:
-        """Set up tensor memory and mbarriers; by all threads."""
+        """Allocate tensor memory and initialize mbarriers; called by all threads."""
         with ptx.if_(self.warp == 0):
             ptx.tcgen05.alloc(self.slot, SETS * self.BN, cta_group=self.ctas)
             ptx.tcgen05.relinquish_alloc_permit(cta_group=self.ctas)
@@ -76,13 +90,13 @@ class Roles:
         self.sums = smem.load(b32, self.slot)
 
     def end(self) -> None:
-        """Give tensor memory back, when nobody uses it any more; by all threads."""
+        """Free tensor memory once it is no longer used; called by all threads."""
         self.meet()
         with ptx.if_(self.warp == 0):
             ptx.tcgen05.dealloc(self.sums, SETS * self.BN, cta_group=self.ctas)
 
     def meet(self) -> None:
-        """Wait for all threads, of both CTAs where there are two, and for what they did with tensor memory."""
+        """Synchronize all threads, of both CTAs of a pair, including their tensor memory accesses."""
         ptx.tcgen05.fence_before_thread_sync()
         if self.ctas > 1:
             ptx.cluster.sync()
@@ -90,25 +104,27 @@ class Roles:
             ptx.bar.sync(0)
         ptx.tcgen05.fence_after_thread_sync()
 
-    def copy(self, a: object, b: object, row: Reg, column: Reg, k: Reg) -> None:
+    def copy(self, a: TensorSpec, b: TensorSpec, row: Reg, column: Reg, k: Reg) -> None:
         """Copy BK columns of A and rows of B into the next stage, once it is free."""
         stage, phase = self.stages.advance()
-        self.freed.at(stage).wait(phase ^ 1)            # passes at once in the first round
+        self.freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
         ready: Slot | Reg = self.filled.at(stage)
         if self.ctas == 1:
             ready.arrive_expect_tx(self.stage_bytes)
         else:
             with ptx.if_(self.rank == 0):
                 ready.arrive_expect_tx(self.ctas * self.stage_bytes)
-            ready = ptx.cluster.map_shared_u32(ready, 0)                # the leader's
+            ready = ptx.cluster.map_shared_u32(ready, 0)  # the leader's
         to_a = self.start + stage * self.stage_bytes
         to_b = to_a + self.a_bytes
         for i in range(0, self.BK, BOX):
-            ptx.cp.async_bulk.tensor_2d(dst=to_a + i * self.BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready,
-                                        cta_group=self.ctas)
+            ptx.cp.async_bulk.tensor_2d(
+                dst=to_a + i * self.BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready, cta_group=self.ctas
+            )
         for j in range(0, self.BN // self.ctas, BOX):
-            ptx.cp.async_bulk.tensor_2d(dst=to_b + j * self.BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready,
-                                        cta_group=self.ctas)
+            ptx.cp.async_bulk.tensor_2d(
+                dst=to_b + j * self.BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready, cta_group=self.ctas
+            )
 
     def finish_copies(self) -> None:
         """Wait until every stage is free again; by the thread that copies. An arrival that is still on its way, from
@@ -119,24 +135,36 @@ class Roles:
             self.freed.at(stage).wait(phase ^ 1)
 
     def descriptors(self, dtype: PtxType) -> tuple[Reg, Reg, Reg]:
-        """Of the instruction, and of A and of B in the first stage: boxes of 64 columns, eight rows of which are 1 KiB;
-        the next columns of B, which is read across its rows, are in the next box."""
+        """Return the descriptors of the instruction and of A and B in the first stage.
+
+        Boxes have 64 columns, eight rows are 1 KiB; the next columns of B (MN-major) are in the next box.
+        """
         kind = ptx.tcgen05.make_instr_desc_f16bf16_f32(m=self.ctas * ROWS, n=self.BN, ab_dtype=dtype, b_major="MN")
-        return (reg.scalar(b32, kind), ptx.tcgen05.descriptor(self.start, stride_bytes=8 * LINE),
-                ptx.tcgen05.descriptor(self.start + self.a_bytes, stride_bytes=8 * LINE, leading_bytes=self.BK * LINE))
+        return (
+            reg.scalar(b32, kind),
+            ptx.tcgen05.descriptor(self.start, stride_bytes=8 * LINE),
+            ptx.tcgen05.descriptor(self.start + self.a_bytes, stride_bytes=8 * LINE, leading_bytes=self.BK * LINE),
+        )
 
     def multiply(self, steps: int, kind: Reg, from_a: Reg, from_b: Reg) -> None:
-        """Start the products of a tile: of so many stages, into the next sets of sums once those are read."""
+        """Start the products of a tile over a number of stages, into the next accumulators once those have been read."""
+
         def products(block: int, stage: Reg, into: Reg, more: Reg | bool) -> None:
-            """Of a block of rows and a stage; they are added to its sums if there are any (`more`)."""
+            """Start the products of a block of rows and a stage; accumulate if `more`."""
             this_a, this_b = (descriptor + stage * (self.stage_bytes // 16) for descriptor in (from_a, from_b))
             for k in range(0, self.BK, MMA_K):
                 a_offset = k // BOX * self.BM * LINE + block * ROWS * LINE + k % BOX * 2
-                ptx.tcgen05.mma(into, this_a + a_offset // 16, this_b + k * LINE // 16, kind, cta_group=self.ctas,
-                                pred_operand=True if k else more)
+                ptx.tcgen05.mma(
+                    into,
+                    this_a + a_offset // 16,
+                    this_b + k * LINE // 16,
+                    kind,
+                    cta_group=self.ctas,
+                    pred_operand=True if k else more,
+                )
 
         def lead(step: Reg) -> Reg:
-            """The first block's products of the next stage, once it is there; the stage."""
+            """Start the first block's products of the next stage once it is filled; return the stage."""
             stage, phase = self.stages.advance()
             self.filled.at(stage).wait(phase)
             ptx.tcgen05.fence_after_thread_sync()
@@ -144,7 +172,7 @@ class Roles:
             return stage
 
         def follow(step: Reg) -> None:
-            """The second block's products of a stage that the first one has read."""
+            """Start the second block's products of a stage that the first one has read."""
             stage, _ = self.following.advance()
             products(1, stage, second, step != 0)
             self.commit(self.freed.at(stage))
@@ -168,21 +196,21 @@ class Roles:
             self.commit(self.summed.at(also))
 
     def next_sums(self) -> tuple[Reg, Reg]:
-        """The number of the next set of sums, once it is read, and where it is in tensor memory."""
+        """Wait until the next accumulator has been read; return its index and tensor memory address."""
         which, turn = self.sets.advance()
         self.read.at(which).wait(turn ^ 1)
         ptx.tcgen05.fence_after_thread_sync()
         return which, self.sums + which * self.BN
 
     def commit(self, mbar: Slot) -> None:
-        """Arrive at an mbarrier, of both CTAs where there are two, once the products started so far are done."""
+        """Arrive at an mbarrier, of both CTAs of a pair, when the products started so far have completed."""
         if self.ctas == 1:
             ptx.tcgen05.commit(mbar)
         else:
             ptx.tcgen05.commit(mbar, cta_group=2, multicast_mask=reg.scalar(b16, 0b11))
 
-    def write(self, c: object, row: Reg, column: Reg) -> None:
-        """Write the next tile's sums to C, a set once it is complete; by the writers."""
+    def write(self, c: TensorSpec, row: Reg, column: Reg) -> None:
+        """Store the next tile's sums to C as they complete; called by the writers."""
         for block in ptx.range_(0, self.BM // ROWS):
             which, turn = self.sets.advance()
             self.summed.at(which).wait(turn)
@@ -193,11 +221,11 @@ class Roles:
             if self.ctas == 1:
                 self.read.at(which).arrive(pred=self.lane == 0)
             else:
-                self.read.at(which).arrive_remote(0, pred=self.lane == 0)           # at the leader
+                self.read.at(which).arrive_remote(0, pred=self.lane == 0)  # at the leader
 
 
 class Boxes:
-    """Shared memory through which the writers' results leave by TMA: for each warp two boxes of 32 rows, in turn.
+    """Shared memory through which writers store results by TMA: two alternating boxes of 32 rows per warp.
 
     A thread has a row; it writes 16 bytes at a time, where the swizzle has them (PTX ISA, "Swizzling Modes").
     """
@@ -207,26 +235,27 @@ class Boxes:
     def __init__(self, dtype: PtxType, warp: Reg, lane: Reg):
         self.dtype, self.warp, self.lane = dtype, warp, lane
         memory = smem.alloc(b8, (WRITERS, 2, self.BYTES), align=1024)
-        self.per_box = LINE * 8 // dtype.bits           # columns
+        self.per_box = LINE * 8 // dtype.bits  # columns
         self.boxes = reg.from_(memory.name, u32) + warp * (2 * self.BYTES)
         self.own_row = self.boxes + smem.apply_swizzle(lane * LINE, "128B")
 
-    def write(self, sums: Reg, columns: int, to: object, row: Reg, column: Reg) -> None:
-        """Write `columns` columns of this warp's 32 lanes of tensor memory at `sums` to the array `to`."""
-        lanes = sums + (self.warp << 21)                # the lane is in the upper half of an address
+    def write(self, sums: Reg, columns: int, to: TensorSpec, row: Reg, column: Reg) -> None:
+        """Store `columns` columns of this warp's 32 lanes of tensor memory at `sums` to the array `to`."""
+        lanes = sums + (self.warp << 21)  # the lane is in the upper half of an address
         values = reg.array(b32, self.per_box)
         for j in range(0, columns, self.per_box):
             box = j // self.per_box % 2 * self.BYTES
             ptx.tcgen05.ld(values, lanes + j, shape="32x32b", count=self.per_box)
             ptx.tcgen05.wait_ld()
-            ptx.cp.async_bulk.wait_group(1 if columns > self.per_box else 0, read=True)     # what the box held has left
+            ptx.cp.async_bulk.wait_group(1 if columns > self.per_box else 0, read=True)  # what the box held has left
             ptx.inst.bar.warp.sync(-1)
             words = rounded([reg.from_(value, f32) for value in values], self.dtype)
             for i in range(0, len(words), 4):
-                ptx.inst.st.shared.v4.b32(ptx.addr(self.own_row ^ (i * 4), box), words[i:i + 4])
+                ptx.inst.st.shared.v4.b32(ptx.addr(self.own_row ^ (i * 4), box), words[i : i + 4])
             ptx.fence.proxy_async_shared_cta()
             ptx.inst.bar.warp.sync(-1)
             with ptx.if_(self.lane == 0):
-                ptx.cp.async_bulk.tensor_2d.store(dst=to.tma_desc(), src=self.boxes + box,
-                                                  coord=(column + j, row + (self.warp << 5)))
+                ptx.cp.async_bulk.tensor_2d.store(
+                    dst=to.tma_desc(), src=self.boxes + box, coord=(column + j, row + (self.warp << 5))
+                )
                 ptx.cp.async_bulk.commit_group()

@@ -1,1 +1,1 @@
-"""Kernels for Hopper: TMA, wgmma, clusters and warpgroups that specialise."""
+"""Kernels for Hopper: TMA, wgmma, clusters and warpgroups that specialize."""

@@ -1,32 +1,32 @@
-"""Attention for Hopper, forward: O = softmax(scale * Q K^T) V without ever storing the scores, causal or not.
+"""Attention for Hopper, forward: O = softmax(scale * Q K^T) V without materializing the scores, causal or full.
 
     python examples/hopper/attention.py
     pyptx view examples/hopper/attention.py:attention -p B=1 H=1 S=512 T=512 D=128 -o attention.html
 
 A CTA of four warpgroups computes 128 rows of O of one head where D is 128, 192 where it is 64. One thread of the first
 warpgroup, the producer, copies blocks of BN keys and values into a ring of STAGES stages; two or three others, the
-consumers, have 64 queries each. Techniques, and where they are described:
+consumers, have 64 queries each. Techniques and their sources:
 
-- The softmax is taken block by block: with a new largest score, sums and results so far are scaled down (Milakov and
-  Gimelshein, "Online normalizer calculation for softmax"; Dao et al., "FlashAttention"). Only where a score is eight
-  powers of two above the largest one so far, so that it is seldom done (Dao et al., "FlashAttention-4").
+- Online softmax, block by block: a new maximum rescales the sums and results so far (Milakov and Gimelshein, "Online
+  normalizer calculation for softmax"; Dao et al., "FlashAttention"). Only where a score is eight
+  powers of two above the running maximum, which is rare (Dao et al., "FlashAttention-4").
 - Scores stay in registers: the accumulator of the first product is, rounded, the A operand of the second (Shah et al.,
   "FlashAttention-3"; PTX ISA, "Register Fragments for wgmma.mma_async").
-- exp as 2 to the power of scaled differences, one fma and one ex2 for each score.
-- Masks only in the blocks that need one; with causal masks the longest rows of blocks are started first.
-- The scores of a block are started before the product of the last block's weights with its values: a consumer takes its
-  softmax while that runs ("FlashAttention-3", 3.2 "Intra-warpgroup overlapping GEMMs and softmax"). ptxas moves a wait
+- exp(x) as 2**(x * log2(e)), one FMA and one ex2 per score.
+- Masks only in the blocks that need one; with causal masks the longest rows of blocks start first.
+- The scores of a block are started before the product of the last block's weights with its values: a consumer computes
+  its softmax meanwhile ("FlashAttention-3", 3.2 "Intra-warpgroup overlapping GEMMs and softmax"). ptxas moves a wait
   up before arithmetic that does not need it; it does not move it over a branch.
-- The consumers take turns at starting products, by named barriers, so that one takes its softmax while the others' run
-  (the same, 3.1 "Pingpong scheduling"; PINGPONG=False leaves the order to chance).
-- With D = 64 exponentials take as long as products: a third consumer has something to do while two wait, and every
-  sixth exponential is computed by multiply-adds (exponentials.py, "FlashAttention-4").
+- Consumers take turns to start products, synchronized by named barriers, so that one computes its softmax while the
+  products of the others run (the same, 3.1 "Pingpong scheduling"; PINGPONG=False leaves the order open).
+- With D = 64, exponentials take as long as products: a third consumer works while two wait, and every sixth exponential
+  is computed by FMAs (exponentials.py, "FlashAttention-4").
 - Tensor maps, mbarriers for a ring of stages, registers given to the consumers: as in gemm.py.
 
 A block of 64 x 128 scores costs a warp, where D is 128, 16 wgmma, 66 ex2, 66 fma, 68 max, 64 additions and 32 roundings
 to pairs; all in all 424 instructions.
 
-Cost with D = 128: 128 registers a thread at launch, then 24 and 232; 160 KiB of shared memory: one CTA on an SM.
+Cost with D = 128: 128 registers per thread at launch, then 24 and 232; 160 KiB of shared memory: one CTA per SM.
 """
 
 from __future__ import annotations
@@ -36,50 +36,57 @@ import math
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, scale_of, visible, weigh
-from examples.scores import reference as reference  # beside the kernel: pyptx tune --reference
+from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import both, round_pair
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
 
-CONSUMERS = {64: 3, 128: 2}     # warpgroups that multiply, of each head dimension
-REGISTERS = {64: (32, 160), 128: (24, 232)}             # of a thread that does not multiply, and of one that does
+CONSUMERS = {64: 3, 128: 2}  # consumer warpgroups, of each head dimension
+REGISTERS = {64: (32, 160), 128: (24, 232)}  # of a thread that does not multiply, and of one that does
 MOST_KEYS = {64: 128, 128: 176}  # of a block: a thread has scores, weights and results in registers
-MULTIPLIED = {64: 6, 128: 0}    # of so many exponentials one is computed by multiply-adds; 0: none
+MULTIPLIED = {64: 6, 128: 0}  # one of this many exponentials is computed by FMAs; 0: none
 THREADS = 128 * 4
-AT_LAUNCH = 65536 // THREADS    # registers of a thread; ptxas must know them to take setmaxnreg
-ROWS = WGMMA_ROWS               # queries of a consumer
-SLACK = 8.0                     # powers of two that a weight may be above 1 before what was summed is scaled down
-TURN = 4                        # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
-SPACE = {"BN": (64, 80, 96, 128, 176), "STAGES": (1, 2, 3, 4), "PINGPONG": (True, False),
-         "EVERY": (0, 4, 6, 8)}         # values worth trying
+AT_LAUNCH = 65536 // THREADS  # registers per thread; setmaxnreg requires a known count
+ROWS = WGMMA_ROWS  # queries of a consumer
+SLACK = 8.0  # powers of two by which a weight can exceed 1 before sums are rescaled
+TURN = 4  # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
+SPACE = {
+    "BN": (64, 80, 96, 128, 176),
+    "STAGES": (1, 2, 3, 4),
+    "PINGPONG": (True, False),
+    "EVERY": (0, 4, 6, 8),
+}  # tuning space
 
 
 def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
-    """See body."""
+    """Compute attention; see `body`."""
     body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
 
 
 def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
-    """See body; and for the backward pass sums (B x H x SP, f32): of each query the log2 of its sum of exponentials, 0
-    from S on."""
+    """Compute attention, and the sums the backward pass needs; see `body`.
+
+    sums (B x H x SP, f32) holds the log2 of each query's sum of exponentials, 0 from S on.
+    """
     body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
 
 
-def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool,
-         EVERY: int | None) -> None:
-    """O (B x H x S x D) of queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
+def body(
+    q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool, EVERY: int | None
+) -> None:
+    """Compute O (B x H x S x D) from queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
-    SCALE is 1 / sqrt(D) unless given. With CAUSAL, query i sees keys 0 to i, and T is S. Of EVERY exponentials one is
-    computed by multiply-adds (0: none), unless given every sixth where D is 64.
+    SCALE defaults to 1 / sqrt(D). With CAUSAL, query i attends to keys 0 to i, and T equals S. One of EVERY exponentials
+    is computed by FMAs (0: none; default: every sixth for D = 64).
     """
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * scale_of("attention", D, SCALE)
     every = MULTIPLIED[D] if EVERY is None else EVERY
-    consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS   # queries of a CTA
-    length = S if sums is None else sums.shape[2]       # queries that something is written for
+    consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS  # queries of a CTA
+    length = S if sums is None else sums.shape[2]  # queries with results
     q_bytes, block_bytes = BM * D * 2, BN * D * 2
 
     q_tile = smem.alloc(b8, q_bytes, align=1024)
@@ -87,13 +94,14 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     q_full = smem.mbarrier(1)
     k_full, k_empty, v_full, v_empty = (smem.mbarrier(STAGES) for _ in range(4))
     q_start, k_start, v_start = (reg.from_(tile.name, u32) for tile in (q_tile, k_ring, v_ring))
-    k_filled, k_freed, v_filled, v_freed = (ptx.mbarrier.array(reg.from_(bars.name, u32), 0, STAGES)
-                                            for bars in (k_full, k_empty, v_full, v_empty))
+    k_filled, k_freed, v_filled, v_freed = (
+        ptx.mbarrier.array(reg.from_(bars.name, u32), 0, STAGES) for bars in (k_full, k_empty, v_full, v_empty)
+    )
     q_filled = ptx.mbarrier.array(reg.from_(q_full.name, u32), 0, 1)
     tid = reg.from_(ptx.special.tid.x(), u32)
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
-    row = (-(-length // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM      # the last rows first
-    blocks, whole = -(-T // BN), max(1, T // BN)        # blocks of keys; those that need no mask, and the first one
+    row = (-(-length // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM  # longest rows first
+    blocks, whole = -(-T // BN), max(1, T // BN)  # blocks of keys; those that need no mask, and the first one
     if CAUSAL:
         whole = ((row + 1) // BN).max(1)
         blocks = ((row + (BM + BN - 1)) // BN).min(blocks)
@@ -107,30 +115,38 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
     ptx.bar.sync(0)
 
     position = ptx.pipeline(STAGES)
-    consumer = (tid >> 7) - 1                           # none for the first warpgroup, nor for a fourth where D is 128
+    consumer = (tid >> 7) - 1  # none for the first warpgroup, nor for a fourth where D is 128
     with ptx.if_(consumer >= consumers):
         ptx.setmaxnreg_dec(REGISTERS[D][0])
         with ptx.if_(tid == 0):
             q_filled[0].arrive_expect_tx(q_bytes)
             for d in range(0, D, BOX):
                 for i in range(0, BM, ROWS):
-                    ptx.cp.async_bulk.tensor_4d(dst=q_start + (d * BM * 2 + i * LINE), src=q.tma_desc(),
-                                                coord=(d, row + i, head, batch), mbar=q_filled[0])
+                    ptx.cp.async_bulk.tensor_4d(
+                        dst=q_start + (d * BM * 2 + i * LINE),
+                        src=q.tma_desc(),
+                        coord=(d, row + i, head, batch),
+                        mbar=q_filled[0],
+                    )
             for block in ptx.range_(0, blocks):
                 stage, phase = position.advance()
                 for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
-                    freed.at(stage).wait(phase ^ 1)     # passes at once in the first round
+                    freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
                     ready = filled.at(stage)
                     ready.arrive_expect_tx(block_bytes)
                     for d in range(0, D, BOX):
-                        ptx.cp.async_bulk.tensor_4d(dst=start + stage * block_bytes + d * BN * 2, mbar=ready,
-                                                    src=tensor.tma_desc(), coord=(d, block * BN, head, batch))
+                        ptx.cp.async_bulk.tensor_4d(
+                            dst=start + stage * block_bytes + d * BN * 2,
+                            mbar=ready,
+                            src=tensor.tma_desc(),
+                            coord=(d, block * BN, head, batch),
+                        )
     with ptx.else_():
         ptx.setmaxnreg_inc(REGISTERS[D][1])
         thread = tid & 127
         lane, warp = thread & 31, thread >> 5
         leads = lane == 0
-        own = q_start + consumer * (ROWS * LINE)        # this consumer's rows of the first box
+        own = q_start + consumer * (ROWS * LINE)  # this consumer's rows of the first box
         from_q = ptx.wgmma.make_descriptor(own, leading_byte_offset=16, **SWIZZLED)
         from_k = ptx.wgmma.make_descriptor(k_start, leading_byte_offset=16, **SWIZZLED)
         from_v = ptx.wgmma.make_descriptor(v_start, leading_byte_offset=BN * LINE, **SWIZZLED)
@@ -143,49 +159,65 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
         total = [reg.scalar(f32, 0.0) for _ in range(2)]
         last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
-        shift = reg.from_((lane & 3) << 1, s32)         # of this thread's first column
+        shift = reg.from_((lane & 3) << 1, s32)  # first column of this thread
 
         own_turn, next_turn = TURN + consumer, reg.scalar(u32)
         ptx.inst.selp.u32(next_turn, TURN, own_turn + 1, consumer == consumers - 1)
         of_k, of_v = position, ptx.pipeline(STAGES)
-        if PINGPONG:                                    # the first turn is the first consumer's
+        if PINGPONG:  # the first turn is the first consumer's
             ptx.bar.arrive(TURN, 2 * 128, pred=both(consumer == consumers - 1, blocks > 1))
 
         def start_scores() -> Reg:
-            """Start the product of the queries and the next block of keys; the stage of those."""
+            """Start the product of the queries and the next block of keys; return its stage."""
             stage, phase = of_k.advance()
             k_filled.at(stage).wait(phase)
             this_k = from_k + stage * (block_bytes // 16)
             ptx.wgmma.fence()
             for d in range(0, D, WGMMA_K):
                 q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (BM, BN))
-                ptx.wgmma.mma_async(shape=(ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=k.dtype, d=scores,
-                                    a=from_q + q_offset // 16, b=this_k + k_offset // 16, scale_d=d > 0)
+                ptx.wgmma.mma_async(
+                    shape=(ROWS, BN, WGMMA_K),
+                    dtype_d=f32,
+                    dtype_a=q.dtype,
+                    dtype_b=k.dtype,
+                    d=scores,
+                    a=from_q + q_offset // 16,
+                    b=this_k + k_offset // 16,
+                    scale_d=d > 0,
+                )
             ptx.wgmma.commit_group()
             return stage
 
         def start_result() -> Reg:
-            """Start adding the product of the weights and the next block of values; the stage of those."""
+            """Start accumulating the product of the weights and the next block of values; return its stage."""
             stage, phase = of_v.advance()
             v_filled.at(stage).wait(phase)
             this_v = from_v + stage * (block_bytes // 16)
             ptx.wgmma.fence()
             for key in range(0, BN, WGMMA_K):
-                ptx.wgmma.mma_async(shape=(ROWS, D, WGMMA_K), dtype_d=f32, dtype_a=q.dtype, dtype_b=v.dtype, d=result,
-                                    a=weights[key // 4:key // 4 + 4], b=this_v + key * LINE // 16, trans_b=1,
-                                    scale_d=True)
+                ptx.wgmma.mma_async(
+                    shape=(ROWS, D, WGMMA_K),
+                    dtype_d=f32,
+                    dtype_a=q.dtype,
+                    dtype_b=v.dtype,
+                    d=result,
+                    a=weights[key // 4 : key // 4 + 4],
+                    b=this_v + key * LINE // 16,
+                    trans_b=1,
+                    scale_d=True,
+                )
             ptx.wgmma.commit_group()
             return stage
 
         def softmax(block: int | Reg, masked: bool) -> list[Reg]:
-            """Turn the scores of a block into weights, not rounded yet; for each row how what was before shrinks."""
+            """Replace the scores of a block by unrounded weights; return the rescaling factor of each row."""
             rows = [[value for i, value in enumerate(scores) if i // 2 % 2 == r] for r in range(2)]
             if masked:
                 for r in range(2):
                     hide(rows[r], last[r] - block * BN - shift)
             factors = [raise_largest(rows[r], largest[r], scale, slack=SLACK) for r in range(2)]
             for r in range(2):
-                # What is hidden has a weight of 0, which multiply-adds do not give.
+                # Masked scores need a weight of exactly 0, which the polynomial does not give.
                 weigh(rows[r], largest[r], total[r], scale, factors[r], 0 if masked else every)
             return factors
 
@@ -194,21 +226,21 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
                 round_pair(pair, scores[2 * i], scores[2 * i + 1], q.dtype)
 
         def visit(block: Reg, masked: bool) -> None:
-            """Take in a block of keys, and the block of values before it."""
+            """Process a block of keys, and the block of values before it."""
             if PINGPONG:
                 ptx.bar.sync(own_turn, 2 * 128)
             k_stage, v_stage = start_scores(), start_result()
-            if PINGPONG:                                # but no turn that nobody takes
+            if PINGPONG:  # every turn must be taken
                 goes_on = reg.scalar(s32)
                 ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer < consumers - 1)
                 ptx.bar.arrive(next_turn, 2 * 128, pred=block < goes_on)
-            ptx.wgmma.wait_group(1)                     # the scores are there
+            ptx.wgmma.wait_group(1)  # the scores are complete
             k_freed.at(k_stage).arrive(pred=leads)
             factors, shrinks = softmax(block, masked), reg.scalar(pred)
             ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
             ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
             ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
-            with ptx.if_(shrinks):                      # seldom; and ptxas keeps waits behind a branch where they are
+            with ptx.if_(shrinks):  # rare; and ptxas does not move waits across a branch
                 ptx.wgmma.wait_group(0)
                 for i, value in enumerate(result):
                     ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
@@ -230,7 +262,7 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
         start_result()
         ptx.wgmma.wait_group(0)
 
-        # Divide by the sums and write through this consumer's rows of Q, which nobody reads any more.
+        # Divide by the sums and store through this consumer's rows of Q, which are no longer read.
         for r in range(2):
             ptx.warp.reduce_sum(total[r], width=4)
             if sums is not None:
@@ -245,24 +277,25 @@ def body(q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | No
             ptx.inst.rcp.approx.f32(total[r], total[r])
         pairs = reg.array(b32, D // 4).regs()
         for i, pair in enumerate(pairs):
-            for value in result[2 * i:2 * i + 2]:
+            for value in result[2 * i : 2 * i + 2]:
                 ptx.inst.mul.f32(value, value, total[i % 2])
             round_pair(pair, result[2 * i], result[2 * i + 1], o.dtype)
         place = own + smem.apply_swizzle((warp * 16 + (lane & 15)) * LINE + ((lane >> 4) << 4), "128B")
         for i in range(0, D, 16):
-            ptx.stmatrix(smem=(place ^ (i % BOX * 2)) + i // BOX * BM * LINE, regs=pairs[i // 4:i // 4 + 4])
+            ptx.stmatrix(smem=(place ^ (i % BOX * 2)) + i // BOX * BM * LINE, regs=pairs[i // 4 : i // 4 + 4])
         ptx.fence.proxy_async_shared_cta()
         ptx.bar.sync(consumer + 1, 128)
         with ptx.if_(thread == 0):
             for d in range(0, D, BOX):
-                ptx.cp.async_bulk.tensor_4d.store(dst=o.tma_desc(), src=own + d * BM * 2,
-                                                  coord=(d, row + consumer * ROWS, head, batch))
+                ptx.cp.async_bulk.tensor_4d.store(
+                    dst=o.tma_desc(), src=own + d * BM * 2, coord=(d, row + consumer * ROWS, head, batch)
+                )
             ptx.cp.async_bulk.commit_group()
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
 
 def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> None:
-    """Raise ValueError for sizes that the tiling does not take."""
+    """Raise ValueError for sizes the tiling does not support."""
     check_heads("attention", S, T, D, causal)
     if BN % 16 or not 0 < BN <= MOST_KEYS[D]:
         raise ValueError(f"attention: BN={BN}; expected a multiple of 16 up to {MOST_KEYS[D]}")
@@ -270,15 +303,21 @@ def check_sizes(S: int, T: int, D: int, BN: int, STAGES: int, causal: bool) -> N
 
 
 def attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
-    """The kernel for arrays of `dtype` (bf16 or f16); with_sums: the one that gives O and sums, SP (to pass) long."""
+    """Return the kernel for arrays of `dtype` (bf16 or f16); with_sums: the one that gives O and sums, SP (to pass) long."""
+
     def tile(length: str, rows: int | str) -> Tile:
         return Tile("B", "H", length, "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
-    return kernel(forward_with_sums if with_sums else forward, name="attention", arch="sm_90a",
-                  in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
-                  out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
-                  grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B),
-                  block=(THREADS, 1, 1),
-                  raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))])
+
+    return kernel(
+        forward_with_sums if with_sums else forward,
+        name="attention",
+        arch="sm_90a",
+        in_specs=[tile("S", ROWS), tile("T", "BN"), tile("T", "BN")],
+        out_specs=[tile("S", ROWS), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
+        grid=lambda B, H, S, D, SP=0: (-(-max(S, SP) // (ROWS * CONSUMERS.get(D, 2))), H, B),
+        block=(THREADS, 1, 1),
+        raw_directives=[("reqntid", (THREADS, 1, 1)), ("maxnreg", (AT_LAUNCH,))],
+    )
 
 
 attention = attention_of(bf16)

@@ -1,5 +1,4 @@
-"""What attention's backward pass needs beside its products: a sum for each row of dO * O before, dQ rounded after, and
-the reference."""
+"""Row kernels of the attention backward pass, delta = rowsum(dO * O) and rounding of dQ, and the reference."""
 
 from __future__ import annotations
 
@@ -14,19 +13,21 @@ from pyptx.types import PtxType, f32, u32
 __all__ = ["reference", "rounded_of", "row_products_of"]
 
 THREADS = 128
-VECTOR = 4                      # numbers a thread rounds
+VECTOR = 4  # numbers a thread rounds
 
 
 def row_products(o, d_o, delta):
-    """delta (B x H x SP, f32): of each query the sum of O * dO, both B x H x S x D; 0 from S on. A warp a row."""
+    """Compute delta (B x H x SP, f32), the row sums of O * dO (B x H x S x D), 0 from S on; one warp per row."""
     (H, S, D), SP = o.shape[1:], delta.shape[2]
     tid = reg.from_(ptx.special.tid.x(), u32)
     row, lane = reg.from_(ptx.special.ctaid.x(), u32) * (THREADS // 32) + (tid >> 5), tid & 31
     head = reg.from_(ptx.special.ctaid.z(), u32) * H + reg.from_(ptx.special.ctaid.y(), u32)
     from_o, from_d, to = ptx.global_ptrs(o, d_o, delta)
-    count = D // 32                                     # numbers of a lane
-    halves = [load(start + wide(head, S * D * 2) + wide(row, D * 2) + wide(lane, count * 2), count, o.dtype, row < S)
-              for start in (from_o, from_d)]
+    count = D // 32  # numbers of a lane
+    halves = [
+        load(start + wide(head, S * D * 2) + wide(row, D * 2) + wide(lane, count * 2), count, o.dtype, row < S)
+        for start in (from_o, from_d)
+    ]
     total = reg.scalar(f32, 0.0)
     for left, right in zip(*halves, strict=True):
         ptx.inst.fma.rn.f32(total, left, right, total)
@@ -35,7 +36,7 @@ def row_products(o, d_o, delta):
 
 
 def rounded(sums, d_q, *, SCALE=None):
-    """dQ = SCALE * sums (f32), both B x H x S x D; SCALE is 1 / sqrt(D) unless given."""
+    """Compute dQ = SCALE * sums (f32), both B x H x S x D; SCALE defaults to 1 / sqrt(D)."""
     H, S, D = d_q.shape[1:]
     factor = scores.scale_of("rounded_queries", D, SCALE)
     at = (reg.from_(ptx.special.ctaid.x(), u32) * THREADS + reg.from_(ptx.special.tid.x(), u32)) * VECTOR
@@ -50,23 +51,37 @@ def rounded(sums, d_q, *, SCALE=None):
 
 
 def row_products_of(dtype: PtxType) -> Kernel:
-    """The kernel of delta, for O and dO of `dtype` (bf16 or f16)."""
+    """Return the kernel for delta, for O and dO of `dtype` (bf16 or f16)."""
     tile = Tile("B", "H", "S", "D", dtype)
-    return kernel(row_products, arch="sm_80", in_specs=[tile, tile], out_specs=[Tile("B", "H", "SP", f32)],
-                  grid=lambda B, H, SP: (SP // (THREADS // 32), H, B), block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    return kernel(
+        row_products,
+        arch="sm_80",
+        in_specs=[tile, tile],
+        out_specs=[Tile("B", "H", "SP", f32)],
+        grid=lambda B, H, SP: (SP // (THREADS // 32), H, B),
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 def rounded_of(dtype: PtxType) -> Kernel:
-    """The kernel that makes dQ of `dtype` (bf16 or f16) of its sums."""
-    return kernel(rounded, name="rounded_queries", arch="sm_80", in_specs=[Tile("B", "H", "S", "D", f32)],
-                  out_specs=[Tile("B", "H", "S", "D", dtype)],
-                  grid=lambda B, H, S, D: (-(-S * D // (THREADS * VECTOR)), H, B), block=(THREADS, 1, 1),
-                  reqntid=(THREADS, 1, 1))
+    """Return the kernel that makes dQ of `dtype` (bf16 or f16) of its sums."""
+    return kernel(
+        rounded,
+        name="rounded_queries",
+        arch="sm_80",
+        in_specs=[Tile("B", "H", "S", "D", f32)],
+        out_specs=[Tile("B", "H", "S", "D", dtype)],
+        grid=lambda B, H, S, D: (-(-S * D // (THREADS * VECTOR)), H, B),
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
-def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_o: np.ndarray, causal: bool = False,
-              scale: float | None = None) -> list[np.ndarray]:
-    """o, d_q, d_k and d_v in NumPy, in f32."""
+def reference(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, d_o: np.ndarray, causal: bool = False, scale: float | None = None
+) -> list[np.ndarray]:
+    """Return o, d_q, d_k and d_v in NumPy, in f32."""
     o = scores.reference(q, k, v, causal, scale)
     q, k, v, d_o = (x.astype(np.float32) for x in (q, k, v, d_o))
     factor = np.float32(scores.scale_of("reference", q.shape[3], scale))

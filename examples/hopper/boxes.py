@@ -1,4 +1,4 @@
-"""Results of the fast kernels for Hopper on their way out: through shared memory, in boxes, by TMA."""
+"""Epilogue of the persistent Hopper kernels: results through shared memory, in boxes, by TMA."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from examples.hopper.tiles import LINE
 from examples.vectors import rounded, wide
 from pyptx import ptx, reg, smem
 from pyptx.reg import Reg, RegArray
+from pyptx.tensor import TensorSpec
 from pyptx.types import PtxType, b8, b32, f32, u32
 
 __all__ = ["Boxes", "box_place", "fill_box"]
 
 
 def box_place(lane: Reg, dtype: PtxType) -> Reg:
-    """Where a lane begins to write a warp's 16 rows of a swizzled box, in bytes from its first one; see fill_box."""
+    """Return the byte offset at which a lane starts to write a warp's 16 rows of a swizzled box; see `fill_box`."""
     if dtype == f32:
         place = smem.apply_swizzle(((lane >> 2) << 7) + ((lane & 3) << 3), "128B")
-        return place ^ ((lane & 4) << 4)                # odd rows begin 64 bytes on
+        return place ^ ((lane & 4) << 4)  # odd rows begin 64 bytes on
     return smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")
 
 
@@ -28,7 +29,7 @@ def fill_box(place: Reg, offset: int, sums: Sequence[Reg], lane: Reg, dtype: Ptx
     those, rows 2i and 2i + 1 would share their banks: so odd rows write their quarters in the order 2, 3, 0, 1.
     """
     size = len(sums) // 4
-    quarters = [sums[i * size:(i + 1) * size] for i in range(4)]
+    quarters = [sums[i * size : (i + 1) * size] for i in range(4)]
     if dtype != f32:
         for i, values in enumerate(quarters):
             ptx.stmatrix(smem=(place ^ (i * 32)) + offset, regs=rounded(values, dtype))
@@ -44,7 +45,7 @@ def fill_box(place: Reg, offset: int, sums: Sequence[Reg], lane: Reg, dtype: Ptx
 
 
 class Boxes:
-    """Shared memory through which warps write their results by TMA: for each two boxes, used in turn.
+    """Shared memory through which warps store their results by TMA: two boxes per warp, used alternately.
 
     A box holds 16 rows of 128 bytes, swizzled. A store is waited for when its box is needed again.
     """
@@ -60,8 +61,16 @@ class Boxes:
     def bytes_of(cls, warps: int) -> int:
         return warps * 2 * cls.ROWS * LINE
 
-    def write(self, sums: RegArray | Sequence[Reg], to: object, row: int | Reg, column: int | Reg, warp: Reg,
-              lane: Reg, end: Reg | None = None) -> None:
+    def write(
+        self,
+        sums: RegArray | Sequence[Reg],
+        to: TensorSpec,
+        row: int | Reg,
+        column: int | Reg,
+        warp: Reg,
+        lane: Reg,
+        end: Reg | None = None,
+    ) -> None:
         """Write a warp's 16 rows of a wgmma accumulator to the array `to`; `row` is the warpgroup's first one. Rows
         from `end` on are not written, where it is given.
         """
@@ -69,40 +78,42 @@ class Boxes:
         place = own + box_place(lane, self.dtype)
         row = row + (warp & 3) * self.ROWS
         sums = list(sums)
-        size = LINE * 8 // self.dtype.bits // 2         # registers of a box
+        size = LINE * 8 // self.dtype.bits // 2  # registers of a box
         count = len(sums) // size
         for i, box in enumerate(range(0, len(sums), size)):
             offset = i % 2 * self.ROWS * LINE
             pending = 0 if i == 0 and count % 2 else 1  # an odd number of boxes ends with the one it begins with
-            ptx.cp.async_bulk.wait_group(pending, read=True)            # what this box held has left
+            ptx.cp.async_bulk.wait_group(pending, read=True)  # what this box held has left
             ptx.inst.bar.warp.sync(-1)
-            fill_box(place, offset, sums[box:box + size], lane, self.dtype)
+            fill_box(place, offset, sums[box : box + size], lane, self.dtype)
             ptx.fence.proxy_async_shared_cta()
             ptx.inst.bar.warp.sync(-1)
             first = column + i * (LINE * 8 // self.dtype.bits)
             whole = lane == 0
             if end is not None:
-                limit = reg.scalar(u32)                 # lane 0, where all rows of the box are to be written
+                limit = reg.scalar(u32)  # lane 0, where all rows of the box are to be written
                 ptx.inst.selp.u32(limit, 1, 0, row + self.ROWS <= end)
                 whole = lane < limit
             with ptx.if_(whole):
                 ptx.cp.async_bulk.tensor_2d.store(dst=to.tma_desc(), src=own + offset, coord=(first, row))
-            ptx.cp.async_bulk.commit_group()            # of no store too: the waits count groups
+            ptx.cp.async_bulk.commit_group()  # of no store too: the waits count groups
             if end is not None:
                 with ptx.if_(row + self.ROWS > end):
                     self.write_rows(own + offset, to, row, first, lane, end)
 
-    def write_rows(self, box: Reg, to: object, row: Reg, column: Reg, lane: Reg, end: Reg) -> None:
+    def write_rows(self, box: Reg, to: TensorSpec, row: Reg, column: int | Reg, lane: Reg, end: Reg) -> None:
         """Write those rows of a box that lie before `end`: a lane four pieces of 16 bytes, four rows apart."""
-        numbers = 128 // self.dtype.bits                # of a piece
+        assert to.shape is not None
+        columns, numbers = to.shape[1], 128 // self.dtype.bits  # numbers of a piece
         (place,) = ptx.global_ptrs(to)
         column = column + (lane & 7) * numbers
-        place += wide(row + (lane >> 3), to.shape[1] * self.dtype.bits // 8) + wide(column, self.dtype.bits // 8)
+        place += wide(row + (lane >> 3), columns * self.dtype.bits // 8) + wide(column, self.dtype.bits // 8)
         inside = reg.scalar(u32)
-        ptx.inst.selp.u32(inside, end, 0, column < to.shape[1])
+        ptx.inst.selp.u32(inside, end, 0, column < columns)
         for i in range(0, self.ROWS, 4):
             words = reg.array(b32, 4)
             source = box + smem.apply_swizzle((lane << 4) + i * LINE, "128B")
             ptx.inst.ld.shared.v4.b32(words, ptx.addr(source))
-            ptx.inst.st.global_.v4.b32(ptx.addr(place, i * to.shape[1] * self.dtype.bits // 8), words,
-                                       pred=row + ((lane >> 3) + i) < inside)
+            ptx.inst.st.global_.v4.b32(
+                ptx.addr(place, i * columns * self.dtype.bits // 8), words, pred=row + ((lane >> 3) + i) < inside
+            )

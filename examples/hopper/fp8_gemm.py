@@ -1,10 +1,9 @@
-"""Matrix product of 8-bit floats for Hopper, with a scale for every 128 numbers of A and every 128 x 128 of B.
+"""Matrix product of 8-bit floats for Hopper, with a scale per 128 elements of A and per 128 x 128 of B.
 
     python examples/hopper/fp8_gemm.py
     pyptx view examples/hopper/fp8_gemm.py:fp8_gemm -p M=512 N=512 K=256 -o gemm.html
 
-To read after persistent_gemm.py: the same producer, clusters, order of tiles and stores. What is new, and where
-described:
+Read persistent_gemm.py first: the same producer, clusters, order of tiles and stores. New techniques and their sources:
 
 - e4m3 has three bits after the point and ends at 448: scales of blocks keep its numbers in range (DeepSeek-AI,
   "DeepSeek-V3 Technical Report", 3.3.2 "Fine-grained quantization").
@@ -19,7 +18,7 @@ described:
 - The scales of a tile's rows come with its stage, by TMA. Those of B for 32 steps are in the lanes of a warp, which
   hands one out a step by shfl; the next 32 are on their way meanwhile.
 
-Cost: 168 registers a thread at launch, then 40 and 232; 227 KiB of shared memory: one CTA on an SM.
+Cost: 168 registers per thread at launch, then 40 and 232; 227 KiB of shared memory: one CTA per SM.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ from pyptx.reg import Reg
 from pyptx.testing import compare
 from pyptx.types import PtxType, b32, bf16, e4m3, f32, u32
 
-CONSUMERS = 2                   # warpgroups that multiply, 64 rows each
+CONSUMERS = 2  # consumer warpgroups, 64 rows each
 THREADS = 128 * (1 + CONSUMERS)
 BM = CONSUMERS * WGMMA_ROWS
-BLOCK = 128                     # numbers with a scale of their own; as many bytes: a row of a box, and a stage's K
-WGMMA_K = 32                    # of one wgmma with 8-bit operands
-B_ROWS = 64                     # of a box of B
-LANES = 32                      # of a warp: scales of B that are read at once
+BLOCK = 128  # numbers with a scale of their own; as many bytes: a row of a box, and a stage's K
+WGMMA_K = 32  # of one wgmma with 8-bit operands
+B_ROWS = 64  # of a box of B
+LANES = 32  # of a warp: scales of B that are read at once
 SPACE = {"BN": (64, 128, 256), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2), "GROUP": (1, 4, 8, 16)}
 
 
 def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8, CTAS=132):
-    """C (M x N) = (A * scales) @ (B * scales)^T, A (M x K) and B (N x K) e4m3, sums in f32.
+    """Compute C (M x N) = (A * scales) @ (B * scales)^T, A (M x K) and B (N x K) e4m3, sums in f32.
 
-    a_scales (K/128 x M, f32) has the scale of 128 numbers of each row, b_scales (N/128 x K/128, f32) that of 128 x 128
-    numbers; what is left of K or N has scales too. See check_sizes for the sizes that are taken.
+    a_scales (K/128 x M, f32) has one scale per 128 elements of a row, b_scales (N/128 x K/128, f32) one per 128 x 128
+    elements; partial blocks have scales too. See check_sizes for supported sizes.
     """
     (M, K), N = a.shape, b.shape[0]
     check_sizes(M, N, K, BN, STAGES, CLUSTER)
@@ -72,8 +71,8 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
 
-    width = min(BN, BLOCK)                              # columns that have one scale
-    values = (BN + width) // 2                          # of a consumer's thread: sums, and what one product gives
+    width = min(BN, BLOCK)  # columns that have one scale
+    values = (BN + width) // 2  # of a consumer's thread: sums, and what one product gives
     with ptx.if_(tid < 128):
         set_registers(40, values)
         with ptx.if_(tid == 0):
@@ -83,28 +82,34 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                     stage, ready = ring.next_to_fill(a_bytes + b_bytes + BM * 4)
                     to_a = ring.place(stage)
                     ptx.cp.async_bulk.tensor_2d(dst=to_a, src=a.tma_desc(), coord=(step * BLOCK, row), mbar=ready)
-                    ptx.cp.async_bulk.tensor_2d(dst=row_scales + stage * (BM * 4), src=a_scales.tma_desc(),
-                                                coord=(row, step), mbar=ready)
-                    own = rank * (BN // CLUSTER)        # first of the rows of B that this CTA reads, for all
+                    ptx.cp.async_bulk.tensor_2d(
+                        dst=row_scales + stage * (BM * 4), src=a_scales.tma_desc(), coord=(row, step), mbar=ready
+                    )
+                    own = rank * (BN // CLUSTER)  # first of the rows of B that this CTA reads, for all
                     to_b = to_a + (own * BLOCK + a_bytes)
                     for j in range(0, BN // CLUSTER, B_ROWS):
-                        ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BLOCK, src=b.tma_desc(), mbar=ready,
-                                                    coord=(step * BLOCK, column + own + j),
-                                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
+                        ptx.cp.async_bulk.tensor_2d(
+                            dst=to_b + j * BLOCK,
+                            src=b.tma_desc(),
+                            mbar=ready,
+                            coord=(step * BLOCK, column + own + j),
+                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
+                        )
     with ptx.else_():
         set_registers(232, values)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         part = reg.wgmma_frag(m=WGMMA_ROWS, n=width, dtype=f32)
         sums = [reg.array(f32, len(part)) for _ in range(BN // width)]
         rows = [reg.array(b32, 4) for _ in range(BLOCK // WGMMA_K)]
-        from_a = ring.start + warp * (16 * LINE) + box_place(lane, bf16)            # a lane's row of the first matrices
+        from_a = ring.start + warp * (16 * LINE) + box_place(lane, bf16)  # a lane's row of the first matrices
         from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=16, **SWIZZLED)
-        own_scales = row_scales + (warp * 16 + (lane >> 2)) * 4         # of this lane's rows: this one and eight below
+        own_scales = row_scales + (warp * 16 + (lane >> 2)) * 4  # of this lane's rows: this one and eight below
 
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = own_part(tile)
-            column_scales = [ColumnScales(b_scales, (column >> (BLOCK.bit_length() - 1)) + i, lane)
-                             for i in range(len(sums))]
+            column_scales = [
+                ColumnScales(b_scales, (column >> (BLOCK.bit_length() - 1)) + i, lane) for i in range(len(sums))
+            ]
             for value in (value for half in sums for value in half):
                 ptx.inst.mov.f32(value, 0.0)
             for step in ptx.range_(0, steps):
@@ -120,9 +125,16 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                 for i, (half, of_columns) in enumerate(zip(sums, column_scales, strict=True)):
                     ptx.wgmma.fence()
                     for k in range(0, BLOCK, WGMMA_K):
-                        ptx.wgmma.mma_async(shape=(WGMMA_ROWS, width, WGMMA_K), dtype_d=f32, dtype_a=a.dtype,
-                                            dtype_b=b.dtype, d=part, a=rows[k // WGMMA_K],
-                                            b=this_b + (i * width * BLOCK + k) // 16, scale_d=k > 0)
+                        ptx.wgmma.mma_async(
+                            shape=(WGMMA_ROWS, width, WGMMA_K),
+                            dtype_d=f32,
+                            dtype_a=a.dtype,
+                            dtype_b=b.dtype,
+                            d=part,
+                            a=rows[k // WGMMA_K],
+                            b=this_b + (i * width * BLOCK + k) // 16,
+                            scale_d=k > 0,
+                        )
                     ptx.wgmma.commit_group()
                     scales = [of_columns.value * scale for scale in of_rows]
                     ptx.wgmma.wait_group(0)
@@ -131,31 +143,31 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                     for j, (value, total) in enumerate(zip(part, half, strict=True)):
                         ptx.inst.fma.rn.f32(total, value, scales[j // 2 % 2], total)
             boxes.write([value for half in sums for value in half], c, row + consumer * WGMMA_ROWS, column, warp, lane)
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
-        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
+        meet(CLUSTER)  # and the CTA must outlive remote writes and arrivals
 
 
 class ColumnScales:
-    """The scales of a row of b_scales (N/128 x K/128), one for each step: each lane has one of LANES steps."""
+    """Scales of a row of b_scales (N/128 x K/128), one per step; each lane holds one of LANES steps."""
 
     def __init__(self, scales, row: Reg, lane: Reg):
         self.steps, self.lane = scales.shape[1], lane
         (self.place,) = ptx.global_ptrs(scales)
         ptx.inst.mad.wide.u32(self.place, row * self.steps + lane, 4, self.place)
-        self.inside = reg.scalar(u32)                   # steps, or none where there is no such row
+        self.inside = reg.scalar(u32)  # steps, or none where there is no such row
         ptx.inst.selp.u32(self.inside, self.steps, 0, row < scales.shape[0])
         self.value, self.these, self.following = (reg.scalar(f32, 0.0) for _ in range(3))
         self.load(lane)
 
     def load(self, step: Reg) -> None:
-        """Start to read the scale of this lane's step."""
+        """Start loading the scale of this lane's step."""
         ptx.inst.ld.global_.nc.f32(self.following, ptx.addr(self.place), pred=step < self.inside)
         ptx.inst.add.s64(self.place, self.place, LANES * 4)
 
     def go_to(self, step: Reg) -> None:
-        """Take the scale of a step, for steps in their order, as `value`."""
+        """Set `value` to the scale of a step; steps must come in order."""
         turn = step & (LANES - 1)
         with ptx.if_(turn == 0):
             ptx.inst.mov.f32(self.these, self.following)
@@ -164,12 +176,12 @@ class ColumnScales:
 
 
 def grid(M: int, N: int, BN: int, CLUSTER: int, CTAS: int) -> int:
-    """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
+    """Return the number of CTAs: as many as the GPU holds or the tiles need, in whole clusters."""
     return CLUSTER * min(max(1, CTAS // CLUSTER), -(-M // (BM * CLUSTER)) * -(-N // BN))
 
 
 def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take: rows start at multiples of 16 bytes, also those
+    """Raise ValueError for sizes that TMA or the tiling does not support: rows start at multiples of 16 bytes, also those
     of the scales of A."""
     check_lines("fp8_gemm", {"M": M}, 4)
     check_lines("fp8_gemm", {"N": N}, 8)
@@ -182,40 +194,49 @@ def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> N
 
 
 def fp8_gemm_of(out: PtxType) -> Kernel:
-    """The kernel for C of `out` (f32 or bf16)."""
-    return kernel(product, name="fp8_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", e4m3, Layout.TMA_128B, tma_box=(BM, BLOCK), tma_whole=True),
-                            Tile("N", "K", e4m3, Layout.TMA_128B, tma_box=(B_ROWS, BLOCK), tma_whole=True),
-                            Tile("KB", "M", f32, tma_box=(1, BM), tma_whole=True), Tile("NB", "KB", f32)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
-                                  tma_whole=True)],
-                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """Return the kernel for C of `out` (f32 or bf16)."""
+    return kernel(
+        product,
+        name="fp8_gemm",
+        arch="sm_90a",
+        in_specs=[
+            Tile("M", "K", e4m3, Layout.TMA_128B, tma_box=(BM, BLOCK), tma_whole=True),
+            Tile("N", "K", e4m3, Layout.TMA_128B, tma_box=(B_ROWS, BLOCK), tma_whole=True),
+            Tile("KB", "M", f32, tma_box=(1, BM), tma_whole=True),
+            Tile("NB", "KB", f32),
+        ],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        grid=grid,
+        cluster=lambda CLUSTER: CLUSTER,
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 fp8_gemm = fp8_gemm_of(bf16)
 
 
-def quantised(x: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """x (f32) as e4m3 and the scales of its blocks of `rows` x 128 numbers: x is about the product of the two."""
+def quantized(x: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Quantize x (f32) to e4m3 with one scale per block of `rows` x 128 elements; x is approximately their product."""
     down, across = -(-x.shape[0] // rows), -(-x.shape[1] // BLOCK)
     padded = np.zeros((down * rows, across * BLOCK), np.float32)
-    padded[:x.shape[0], :x.shape[1]] = x
+    padded[: x.shape[0], : x.shape[1]] = x
     blocks = padded.reshape(down, rows, across, BLOCK)
     scales = np.maximum(np.abs(blocks).max(axis=(1, 3)), 1e-12) / 448
-    small = (blocks / scales[:, None, :, None]).reshape(padded.shape)[:x.shape[0], :x.shape[1]]
+    small = (blocks / scales[:, None, :, None]).reshape(padded.shape)[: x.shape[0], : x.shape[1]]
     return np.ascontiguousarray(small).astype(ml_dtypes.float8_e4m3fn), scales.astype(np.float32)
 
 
 def inputs(x: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
-    """What the kernel takes for x (M x K) and weights (N x K) in f32."""
-    (a, a_scales), (b, b_scales) = quantised(x, 1), quantised(weights, BLOCK)
+    """Return the kernel's inputs for x (M x K) and weights (N x K) in f32."""
+    (a, a_scales), (b, b_scales) = quantized(x, 1), quantized(weights, BLOCK)
     return [a, b, a_scales.T.copy(), b_scales]
 
 
 def reference(a: np.ndarray, b: np.ndarray, a_scales: np.ndarray, b_scales: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32."""
-    of_a = np.repeat(a_scales.T, BLOCK, axis=1)[:, :a.shape[1]]
-    of_b = np.repeat(np.repeat(b_scales, BLOCK, axis=0), BLOCK, axis=1)[:b.shape[0], :b.shape[1]]
+    """Return the reference result in NumPy, in f32."""
+    of_a = np.repeat(a_scales.T, BLOCK, axis=1)[:, : a.shape[1]]
+    of_b = np.repeat(np.repeat(b_scales, BLOCK, axis=0), BLOCK, axis=1)[: b.shape[0], : b.shape[1]]
     return (a.astype(np.float32) * of_a) @ (b.astype(np.float32) * of_b).T
 
 

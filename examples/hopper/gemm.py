@@ -1,22 +1,22 @@
-"""Matrix product for Hopper: C = A @ B by TMA and wgmma, with warpgroups that specialise.
+"""Matrix product for Hopper: C = A @ B by TMA and wgmma, warp-specialized.
 
     python examples/hopper/gemm.py
     pyptx view examples/hopper/gemm.py:gemm -p M=512 N=512 K=256 -o gemm.html
 
-A CTA of three warpgroups computes a BM x BN tile of C. One thread of the first warpgroup, the producer, copies BK
-columns of A and rows of B at a time into a ring of STAGES stages; the two others, the consumers, multiply BM/2 rows
-each and keep their sums in registers. Techniques, and where they are described:
+A CTA of three warpgroups computes a BM x BN tile of C. One thread of the first warpgroup, the producer, copies steps of
+BK along K into a ring of STAGES stages; the two others, the consumers, multiply BM/2 rows each and accumulate in
+registers. Techniques and their sources:
 
-- Tensor maps, swizzled by 128 bytes; what lies outside an array is read as zero and not written, so that no size has to
-  be a multiple of a tile (CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors").
-- A `full` and an `empty` mbarrier for each stage: the first counts the bytes that arrive, the second the warps that are
-  done (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
-- The producer gives registers to the consumers (PTX ISA, "setmaxnreg"; CUTLASS calls the scheme "warp-specialized").
-- wgmma on shared memory, B read across its rows (an MN-major descriptor); the product of one stage runs while the next
-  one is started (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
-- Results leave through the ring's memory by TMA, so that a warp writes whole lines (PTX ISA, "stmatrix").
+- Tensor maps with 128-byte swizzle; out-of-bounds elements are read as zero and not written, so that no size has to be a
+  multiple of a tile (CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors").
+- A `full` and an `empty` mbarrier per stage: the first tracks the bytes that arrive, the second counts the warps that
+  have read it (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+- Registers move from the producer to the consumers (PTX ISA, "setmaxnreg"; CUTLASS: "warp-specialized" kernels).
+- wgmma on shared memory, B read across its rows (an MN-major descriptor); the product of one stage overlaps with the
+  start of the next (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+- Results are stored by TMA through the ring's memory, in whole lines (PTX ISA, "stmatrix").
 
-Cost: 168 registers a thread at launch, then 40 and 232; 192 KiB of shared memory: one CTA on an SM.
+Cost: 168 registers per thread at launch, then 40 and 232; 192 KiB of shared memory: one CTA per SM.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from __future__ import annotations
 from examples.hopper.boxes import box_place, fill_box
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_lines, compare_product
-from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
+from examples.products import reference as reference  # used by pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, bf16, f16, f32, u32
 
-CONSUMERS = 2                   # warpgroups that multiply
+CONSUMERS = 2  # consumer warpgroups
 THREADS = 128 * (1 + CONSUMERS)
-SPACE = {"BM": (128, 256), "BN": (64, 128, 192, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}      # worth trying
+SPACE = {"BM": (128, 256), "BN": (64, 128, 192, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6)}  # tuning space
 
 
 def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
-    """C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for the sizes that are taken."""
+    """Compute C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for supported sizes."""
     (M, K), N = a.shape, b.shape[1]
     check_sizes(M, N, K, BM, BN, BK, STAGES, c.dtype)
     a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
@@ -53,20 +53,20 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     column = reg.from_(ptx.special.ctaid.x(), u32) * BN
 
     with ptx.if_(tid == 0):
-        filled.init_all(1)                              # the producer, and the bytes it announces
-        freed.init_all(CONSUMERS * 4)                   # one lane of every consumer warp
+        filled.init_all(1)  # the producer, and the bytes it announces
+        freed.init_all(CONSUMERS * 4)  # one lane of every consumer warp
         ptx.fence.mbarrier_init()
     ptx.bar.sync(0)
 
     position = ptx.pipeline(STAGES)
-    gives = BM * BN > 128 * 128                         # registers; smaller tiles do with what a thread starts with
+    gives = BM * BN > 128 * 128  # registers; smaller tiles do with what a thread starts with
     with ptx.if_(tid < 128):
         if gives:
             ptx.setmaxnreg_dec(40)
         with ptx.if_(tid == 0):
             for step in ptx.range_(0, steps):
                 stage, phase = position.advance()
-                freed.at(stage).wait(phase ^ 1)         # passes at once in the first round
+                freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
                 ready = filled.at(stage)
                 ready.arrive_expect_tx(stage_bytes)
                 to_a, k = start + stage * stage_bytes, step * BK
@@ -74,13 +74,14 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
                     ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready)
                 to_b = to_a + a_bytes
                 for j in range(0, BN, BOX):
-                    ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BK * 2, src=b.tma_desc(), coord=(column + j, k),
-                                                mbar=ready)
+                    ptx.cp.async_bulk.tensor_2d(
+                        dst=to_b + j * BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready
+                    )
     with ptx.else_():
         if gives:
             ptx.setmaxnreg_inc(232)
         consumer = (tid >> 7) - 1
-        rows = BM // CONSUMERS                          # of this consumer
+        rows = BM // CONSUMERS  # of this consumer
         leads = (tid & 31) == 0
         sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
 
@@ -90,7 +91,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, **SWIZZLED)
 
         def multiply(first: bool) -> Reg:
-            """Start the product of the next stage, once it is there; the stage."""
+            """Start the product of the next stage once it is filled; return the stage."""
             stage, phase = position.advance()
             filled.at(stage).wait(phase)
             this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
@@ -98,21 +99,29 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
             for k in range(0, BK, WGMMA_K):
                 a_offset = k // BOX * BM * LINE + k % BOX * 2
                 for i, part in enumerate(sums):
-                    ptx.wgmma.mma_async(shape=(WGMMA_ROWS, BN, WGMMA_K), dtype_d=f32, dtype_a=a.dtype, dtype_b=b.dtype,
-                                        d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
-                                        b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
+                    ptx.wgmma.mma_async(
+                        shape=(WGMMA_ROWS, BN, WGMMA_K),
+                        dtype_d=f32,
+                        dtype_a=a.dtype,
+                        dtype_b=b.dtype,
+                        d=part,
+                        a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
+                        b=this_b + k * LINE // 16,
+                        trans_b=1,
+                        scale_d=not (first and k == 0),
+                    )
             ptx.wgmma.commit_group()
             return stage
 
         previous = multiply(first=True)
         for _ in ptx.range_(1, steps):
             stage = multiply(first=False)
-            ptx.wgmma.wait_group(1)                     # the product of the stage before is done
+            ptx.wgmma.wait_group(1)  # the product of the previous stage has completed
             freed.at(previous).arrive(pred=leads)
             ptx.inst.mov.u32(previous, stage)
         ptx.wgmma.wait_group(0)
 
-        ptx.bar.sync(1, 128 * CONSUMERS)                # nobody reads the ring any more: it holds C from here on
+        ptx.bar.sync(1, 128 * CONSUMERS)  # the ring is no longer read: it holds C from here on
         thread = tid & 127
         for i, part in enumerate(sums):
             first_row = consumer * rows + i * WGMMA_ROWS
@@ -123,23 +132,24 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
             with ptx.if_(thread == 0):
                 per_box = LINE * 8 // c.dtype.bits
                 for j in range(0, BN, per_box):
-                    ptx.cp.async_bulk.tensor_2d.store(dst=c.tma_desc(), src=to_c + j // per_box * WGMMA_BYTES,
-                                                      coord=(column + j, row + first_row))
+                    ptx.cp.async_bulk.tensor_2d.store(
+                        dst=c.tma_desc(), src=to_c + j // per_box * WGMMA_BYTES, coord=(column + j, row + first_row)
+                    )
                 ptx.cp.async_bulk.commit_group()
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
 
 def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
     """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on."""
     lane, warp = thread & 31, thread >> 5
-    place = start + (warp << 11) + box_place(lane, dtype)               # a warp has 16 rows
-    size = LINE * 8 // dtype.bits // 2                                  # registers of a box
+    place = start + (warp << 11) + box_place(lane, dtype)  # a warp has 16 rows
+    size = LINE * 8 // dtype.bits // 2  # registers of a box
     for box in range(len(sums) // size):
-        fill_box(place, box * WGMMA_BYTES, sums[box * size:(box + 1) * size], lane, dtype)
+        fill_box(place, box * WGMMA_BYTES, sums[box * size : (box + 1) * size], lane, dtype)
 
 
 def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, out: PtxType) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take.
+    """Raise ValueError for sizes that TMA or the tiling does not support.
 
     N and K are multiples of 8 (TMA: rows start at multiples of 16 bytes); M is anything.
     """
@@ -148,23 +158,33 @@ def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, 
         if tile % step or not 0 < tile <= most:
             raise ValueError(f"gemm: {name}={tile}; expected a multiple of {step} up to {most}")
     if BM * BN > 128 * 256:
-        raise ValueError(f"gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
-                         "BM * BN is at most 128 * 256")
+        raise ValueError(
+            f"gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
+            "BM * BN is at most 128 * 256"
+        )
     ring = STAGES * (BM + BN) * BK * 2
     if not BM * BN * out.bits // 8 <= ring <= MOST_BYTES:
-        raise ValueError(f"gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} take {ring} bytes of shared memory; "
-                         f"expected {BM * BN * out.bits // 8} (the tile of C) to {MOST_BYTES}")
+        raise ValueError(
+            f"gemm: {STAGES} stages of {BM} x {BK} and {BK} x {BN} take {ring} bytes of shared memory; "
+            f"expected {BM * BN * out.bits // 8} (the tile of C) to {MOST_BYTES}"
+        )
 
 
 def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
-    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
-    return kernel(product, name="gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
-                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits),
-                                  tma_whole=True)],
-                  grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)), block=(THREADS, 1, 1),
-                  reqntid=(THREADS, 1, 1))
+    """Return the kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(
+        product,
+        name="gemm",
+        arch="sm_90a",
+        in_specs=[
+            Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
+            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
+        ],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)),
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 gemm = gemm_of(bf16, bf16)

@@ -1,11 +1,10 @@
-"""Grouped matrix products for Hopper: rows of A belong to groups, each with a B of its own, as mixtures of experts do.
+"""Grouped GEMM for Hopper: rows of A belong to groups with a separate B each, as in mixtures of experts.
 
     python examples/hopper/grouped_gemm.py
     pyptx view examples/hopper/grouped_gemm.py:grouped_gemm -p M=512 G=4 GP=5 N=512 K=256 -o gemm.html
 
-To read after persistent_gemm.py. Rows `ends[g]` to `ends[g + 1] - 1` of A are group g's; groups may be of any length, 0
-too, and `ends` is read by the kernel, so that the lengths can be what another kernel found out. What is new, and where
-described:
+Read persistent_gemm.py first. Rows `ends[g]` to `ends[g + 1] - 1` of A are group g's; groups may be of any length, 0
+too, and `ends` is read by the kernel, so that the lengths can be what another kernel found out. New techniques and their sources:
 
 - Tiles never mix groups: each group has as many rows of tiles as it needs. Every role walks through the groups to find
   the one that its next tile lies in (CUTLASS calls the scheme a "grouped GEMM" with a tile scheduler on the device).
@@ -15,7 +14,7 @@ described:
   rows leave by TMA where all their rows are the group's, else row by row.
 - Groups of equal length: see `uniform`.
 
-Cost: 168 registers a thread at launch, then 40 and 232; 225 KiB of shared memory: one CTA on an SM.
+Cost: 168 registers per thread at launch, then 40 and 232; 225 KiB of shared memory: one CTA per SM.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from pyptx.reg import Reg
 from pyptx.testing import compare, of_package
 from pyptx.types import PtxType, bf16, f16, f32, pred, s32, u32
 
-CONSUMERS = 2                   # warpgroups that multiply, 64 rows each
+CONSUMERS = 2  # consumer warpgroups, 64 rows each
 THREADS = 128 * (1 + CONSUMERS)
 BM = CONSUMERS * WGMMA_ROWS
 SPACE = {"BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2)}
 
 
 def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
-    """C (M x N): each row of A (M x K) times the matrix of its group in B (G x K x N); sums in f32.
+    """Compute C (M x N): each row of A (M x K) times the matrix of its group in B (G x K x N); sums in f32.
 
-    ends (G + 1, s32) begins with 0, does not fall, and ends with M at most; rows from there on are not written. See
-    check_sizes for the sizes that are taken.
+    ends (G + 1, s32) starts with 0, is nondecreasing, and ends with at most M; rows from there on are not written. See
+    check_sizes for supported sizes.
     """
     G, K, N = b.shape
     check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES, CLUSTER)
@@ -65,6 +64,7 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         down, across = groups.find(tile)
         return groups.first + (down * CLUSTER + rank) * BM, across * BN
+
     with ptx.if_(tid < 128):
         set_registers(40, BN // 2)
         with ptx.if_(tid == 0):
@@ -74,40 +74,45 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
                     to_a, ready = ring.to_fill(a_bytes + b_bytes)
                     k = step * BK
                     for i in range(0, BK, BOX):
-                        ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
-                                                    mbar=ready)
-                    own = rank * (BN // CLUSTER)        # first of the columns of B that this CTA reads, for all
+                        ptx.cp.async_bulk.tensor_2d(
+                            dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready
+                        )
+                    own = rank * (BN // CLUSTER)  # first of the columns of B that this CTA reads, for all
                     to_b = to_a + (own * (BK * 2) + a_bytes)
                     for j in range(0, BN // CLUSTER, BOX):
-                        ptx.cp.async_bulk.tensor_3d(dst=to_b + j * BK * 2, src=b.tma_desc(), mbar=ready,
-                                                    coord=(column + own + j, k, groups.group),
-                                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
+                        ptx.cp.async_bulk.tensor_3d(
+                            dst=to_b + j * BK * 2,
+                            src=b.tma_desc(),
+                            mbar=ready,
+                            coord=(column + own + j, k, groups.group),
+                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
+                        )
     with ptx.else_():
-        set_registers(232, BN // 2)                     # sums of a thread
+        set_registers(232, BN // 2)  # sums of a thread
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         parts = Product(ring, consumer, WGMMA_ROWS, BM, BN, BK, a.dtype)
         for tile in ptx.range_(first_tile, tiles, clusters):
             row, column = own_part(tile)
             (sums,) = parts.of_steps(steps, lane)
             boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane, end=groups.end)
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
-        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
+        meet(CLUSTER)  # and the CTA must outlive remote writes and arrivals
 
 
 class Groups:
-    """A walk through the groups: which one a tile of `rows` rows lies in, for tiles asked for in rising order."""
+    """Iterator over the groups that finds the one a tile of `rows` rows belongs to, for increasing tile numbers."""
 
     def __init__(self, ends: Reg, count: int, rows: int, tiles_across: int):
         self.ends, self.count, self.rows, self.tiles_across = ends, count, rows, tiles_across
         self.group = reg.scalar(u32, 0)
-        self.first, self.end = reg.scalar(u32, 0), self.load(0)         # rows of the group
-        self.before, self.after = reg.scalar(u32, 0), reg.scalar(u32)   # tiles up to its first one, and to its last
+        self.first, self.end = reg.scalar(u32, 0), self.load(0)  # rows of the group
+        self.before, self.after = reg.scalar(u32, 0), reg.scalar(u32)  # tiles up to its first one, and to its last
         ptx.inst.mov.u32(self.after, self.tiles_of(self.first, self.end))
 
     def load(self, group: int | Reg) -> Reg:
-        """Where the rows of a group end."""
+        """Load the end of the rows of a group."""
         place, end = reg.from_(self.ends, self.ends.dtype), reg.scalar(u32)
         if isinstance(group, Reg):
             ptx.inst.mad.wide.u32(place, group, 4, place)
@@ -115,11 +120,11 @@ class Groups:
         return end
 
     def tiles_of(self, first: Reg, end: Reg) -> Reg:
-        """How many tiles the rows from `first` to `end` need."""
+        """Return the number of tiles for the rows from `first` to `end`."""
         return (end - first + (self.rows - 1) >> (self.rows.bit_length() - 1)) * self.tiles_across
 
     def tiles(self) -> Reg:
-        """How many tiles there are in all."""
+        """Return the total number of tiles."""
         total, first = reg.from_(self.after, u32), reg.from_(self.end, u32)
         for group in ptx.range_(1, self.count):
             end = self.load(group)
@@ -128,7 +133,7 @@ class Groups:
         return total
 
     def find(self, tile: Reg) -> tuple[Reg, Reg]:
-        """Go to the group that a tile lies in; row and column of tiles that it has there."""
+        """Advance to the group of a tile; return the tile's row and column in it."""
         further = reg.scalar(pred)
         ptx.inst.setp.ge.u32(further, tile, self.after)
         with ptx.if_(further), ptx.scope(), ptx.loop("next_group", pred=further):
@@ -142,12 +147,12 @@ class Groups:
 
 
 def grid(M: int, N: int, G: int, BN: int, CLUSTER: int, CTAS: int) -> int:
-    """How many CTAs: all that the GPU holds, or as many as there can be tiles; whole clusters."""
+    """Return the number of CTAs: as many as the GPU holds or there can be tiles, in whole clusters."""
     return CLUSTER * max(1, min(CTAS // CLUSTER, (-(-M // (BM * CLUSTER)) + G) * -(-N // BN)))
 
 
 def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take; see persistent_gemm.py."""
+    """Raise ValueError for sizes that TMA or the tiling does not support; see persistent_gemm.py."""
     if GP != G + 1:
         raise ValueError(f"grouped_gemm: ends has {GP} numbers for {G} groups; expected {G + 1}")
     check_lines("grouped_gemm", {"N": N, "K": K}, 8)
@@ -158,24 +163,32 @@ def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int, 
 
 
 def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
-    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
-    return kernel(product, name="grouped_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX), tma_whole=True),
-                            Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX), tma_whole=True),
-                            Tile("GP", s32)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
-                                  tma_whole=True)],
-                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """Return the kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(
+        product,
+        name="grouped_gemm",
+        arch="sm_90a",
+        in_specs=[
+            Tile("M", "K", dtype, Layout.TMA_128B, tma_box=(BM, BOX), tma_whole=True),
+            Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX), tma_whole=True),
+            Tile("GP", s32),
+        ],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        grid=grid,
+        cluster=lambda CLUSTER: CLUSTER,
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 grouped_gemm = grouped_gemm_of(bf16, bf16)
 
 
 def uniform(a, b, function: Kernel = grouped_gemm, **params):
-    """The products of a batch: C (G x M x N) = A (G x M x K) @ B (G x K x N), arrays of one package."""
+    """Compute a batched product C (G x M x N) = A (G x M x K) @ B (G x K x N), arrays of one library."""
     groups, rows, depth = a.shape
     package = type(a).__module__.partition(".")[0].removesuffix("lib")
-    ends = of_package(package, np.arange(0, (groups + 1) * rows, rows, np.int32))
+    ends = of_package(package, np.arange(0, (groups + 1) * rows, rows, dtype=np.int32))
     if package == "torch":
         ends = ends.to(a.device)
     c = function(a.reshape(groups * rows, depth), b, ends, **params)
@@ -183,7 +196,7 @@ def uniform(a, b, function: Kernel = grouped_gemm, **params):
 
 
 def reference(a: np.ndarray, b: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The same in NumPy, in f32; a row that no group has is 0."""
+    """Return the reference result in NumPy, in f32; rows without a group are 0."""
     c = np.zeros((a.shape[0], b.shape[2]), np.float32)
     for group, (first, end) in enumerate(pairwise(ends)):
         c[first:end] = a[first:end].astype(np.float32) @ b[group].astype(np.float32)

@@ -1,24 +1,24 @@
-"""The fast matrix product for Hopper: gemm.py's way, by CTAs that stay, in clusters that share what they read.
+"""Persistent matrix product for Hopper: gemm.py with persistent CTAs, in clusters that share their loads.
 
     python examples/hopper/persistent_gemm.py
     pyptx view examples/hopper/persistent_gemm.py:persistent_gemm -p M=512 N=512 K=256 -o gemm.html
 
-To read after gemm.py, which writes out the ring of stages with its mbarriers, and explains wgmma. What is new, and
-where described:
+Read gemm.py first, which writes out the ring of stages with its mbarriers, and explains wgmma. New
+techniques and their sources:
 
-- As many CTAs as there are SMs (CTAS), each computes tile after tile: the producer goes on to the next tile while the
-  consumers write the last one out (CUTLASS calls the scheme a "persistent, warp-specialized, cooperative" kernel).
-- Results leave through memory of their own, two boxes for each warp in turn, by TMA: a store is on its way while the
-  next box is filled and while the next tile is multiplied (PTX ISA, "cp.async.bulk.tensor": completion by bulk groups).
-- CLUSTER CTAs above each other need the same columns of B: each copies a part of them into the memory of all (PTX ISA,
+- As many CTAs as there are SMs (CTAS), each computes tile after tile: the producer loads the next tile while the
+  consumers store the last one (CUTLASS calls the scheme a "persistent, warp-specialized, cooperative" kernel).
+- Results are stored by TMA through separate memory, two alternating boxes per warp: a store overlaps with filling the
+  next box and with the next tile's products (PTX ISA, "cp.async.bulk.tensor": completion by bulk groups).
+- CLUSTER vertically adjacent CTAs need the same columns of B: each copies a part of them into the memory of all (PTX ISA,
   "cp.async.bulk.tensor": .multicast::cluster), so that B crosses the L2 once for the cluster. A stage is free when the
-  consumers of all CTAs say so, each to every CTA (mbarrier.arrive at shared::cluster addresses).
-- Tiles are taken in groups of GROUP rows of tiles, downwards in a group: what runs at a time shares rows of A and
+  consumers of all CTAs have signaled every CTA (mbarrier.arrive at shared::cluster addresses).
+- Tiles are taken in groups of GROUP rows of tiles, column-major in a group: concurrent tiles share rows of A and
   columns of B in L2 (Tillet et al., "Triton"; their matrix product calls it grouped ordering).
-- On the way to shared memory two registers become one pair of 16-bit numbers, and a stmatrix writes 16 columns.
+- Two registers are packed into one pair of 16-bit elements, and one stmatrix writes 16 columns.
 
-Cost: 168 registers a thread at launch, then 40 of a producer's and 232 of a consumer's; 225 KiB of shared memory: one
-CTA on an SM.
+Cost: 168 registers per thread at launch, then 40 of a producer's and 232 of a consumer's; 225 KiB of shared memory: one
+CTA per SM.
 """
 
 from __future__ import annotations
@@ -26,20 +26,27 @@ from __future__ import annotations
 from examples.hopper.boxes import Boxes
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory, compare_product
-from examples.products import reference as reference  # beside the kernel: pyptx tune --reference
+from examples.products import reference as reference  # used by pyptx tune --reference
 from pyptx import Layout, Tile, kernel, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, bf16, f16, f32, u32
 
-CONSUMERS = 2                   # warpgroups that multiply
+CONSUMERS = 2  # consumer warpgroups
 THREADS = 128 * (1 + CONSUMERS)
-SPACE = {"BM": (128, 256), "BN": (64, 128, 256), "BK": (64, 128), "STAGES": (2, 3, 4, 5, 6), "CLUSTER": (1, 2, 4),
-         "GROUP": (1, 4, 8, 16), "CTAS": (128, 132)}    # clusters of 4 find 128 SMs: a GPC has 16 or 18
+SPACE = {
+    "BM": (128, 256),
+    "BN": (64, 128, 256),
+    "BK": (64, 128),
+    "STAGES": (2, 3, 4, 5, 6),
+    "CLUSTER": (1, 2, 4),
+    "GROUP": (1, 4, 8, 16),
+    "CTAS": (128, 132),
+}  # clusters of 4 find 128 SMs: a GPC has 16 or 18
 
 
 def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTAS=132):
-    """C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for the sizes that are taken."""
+    """Compute C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for supported sizes."""
     (M, K), N = a.shape, b.shape[1]
     check_sizes(N, K, BM, BN, BK, STAGES, CLUSTER)
     a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
@@ -56,12 +63,12 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     with ptx.if_(tid == 0):
         ring.set_up()
         ptx.fence.mbarrier_init()
-    meet(CLUSTER)                                       # nobody arrives at a barrier that is not set up
+    meet(CLUSTER)  # no arrival before the mbarriers are initialized
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
 
-    sums = BM * BN // (128 * CONSUMERS)                 # of a consumer's thread
+    sums = BM * BN // (128 * CONSUMERS)  # of a consumer's thread
     with ptx.if_(tid < 128):
         set_registers(40, sums)
         with ptx.if_(tid == 0):
@@ -71,55 +78,75 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
                     to_a, ready = ring.to_fill(a_bytes + b_bytes)
                     k = step * BK
                     for i in range(0, BK, BOX):
-                        ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row),
-                                                    mbar=ready)
-                    own = rank * (BN // CLUSTER)        # first of the columns of B that this CTA reads
+                        ptx.cp.async_bulk.tensor_2d(
+                            dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready
+                        )
+                    own = rank * (BN // CLUSTER)  # first of the columns of B that this CTA reads
                     to_b = to_a + (own * (BK * 2) + a_bytes)
                     for j in range(0, BN // CLUSTER, BOX):
-                        ptx.cp.async_bulk.tensor_2d(dst=to_b + j * BK * 2, src=b.tma_desc(), mbar=ready,
-                                                    coord=(column + own + j, k),
-                                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None)
+                        ptx.cp.async_bulk.tensor_2d(
+                            dst=to_b + j * BK * 2,
+                            src=b.tma_desc(),
+                            mbar=ready,
+                            coord=(column + own + j, k),
+                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
+                        )
     with ptx.else_():
         set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        rows = BM // CONSUMERS                          # of this consumer
+        rows = BM // CONSUMERS  # of this consumer
         parts = Product(ring, consumer, rows, BM, BN, BK, a.dtype)
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(steps, lane)):
                 boxes.write(part, c, row + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
-        ptx.cp.async_bulk.wait_group(0, read=True)      # the memory must outlive the stores that read it
+        ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
-        meet(CLUSTER)                                   # and the CTA what others write to it and arrive at
+        meet(CLUSTER)  # and the CTA must outlive remote writes and arrivals
 
 
 def grid(M: int, N: int, BM: int, BN: int, CLUSTER: int, CTAS: int) -> int:
-    """How many CTAs: all that the GPU holds, or enough for the tiles; whole clusters."""
+    """Return the number of CTAs: as many as the GPU holds or the tiles need, in whole clusters."""
     return CLUSTER * min(max(1, CTAS // CLUSTER), -(-M // (BM * CLUSTER)) * -(-N // BN))
 
 
 def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, CLUSTER: int) -> None:
-    """Raise ValueError for sizes that TMA or the tiling does not take: N and K are multiples of 8, M is anything."""
+    """Raise ValueError for sizes that TMA or the tiling does not support: N and K are multiples of 8, M is anything."""
     check_lines("persistent_gemm", {"N": N, "K": K}, 8)
-    check_choices("persistent_gemm", BM=(BM, (128, 256)), BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)),
-                  CLUSTER=(CLUSTER, (1, 2, 4)))
+    check_choices(
+        "persistent_gemm",
+        BM=(BM, (128, 256)),
+        BN=(BN, (64, 128, 192, 256)),
+        BK=(BK, (64, 128)),
+        CLUSTER=(CLUSTER, (1, 2, 4)),
+    )
     if BM * BN > 128 * 256:
-        raise ValueError(f"persistent_gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
-                         "BM * BN is at most 128 * 256")
+        raise ValueError(
+            f"persistent_gemm: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
+            "BM * BN is at most 128 * 256"
+        )
     if BN % (CLUSTER * BOX):
         raise ValueError(f"persistent_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
     check_memory("persistent_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def persistent_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
-    """The kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
-    return kernel(product, name="persistent_gemm", arch="sm_90a",
-                  in_specs=[Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
-                            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True)],
-                  out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits),
-                                  tma_whole=True)],
-                  grid=grid, cluster=lambda CLUSTER: CLUSTER, block=(THREADS, 1, 1), reqntid=(THREADS, 1, 1))
+    """Return the kernel for A and B of `dtype` (bf16 or f16) and C of `out` (f32, bf16 or f16)."""
+    return kernel(
+        product,
+        name="persistent_gemm",
+        arch="sm_90a",
+        in_specs=[
+            Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
+            Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
+        ],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        grid=grid,
+        cluster=lambda CLUSTER: CLUSTER,
+        block=(THREADS, 1, 1),
+        reqntid=(THREADS, 1, 1),
+    )
 
 
 persistent_gemm = persistent_gemm_of(bf16, bf16)

@@ -1,4 +1,4 @@
-"""What the fast kernels for Hopper share: the order of tiles, the ring of stages, and the product of what is in it."""
+"""Helpers of the persistent Hopper kernels: tile order, ring of stages, and the product of a stage."""
 
 from __future__ import annotations
 
@@ -7,37 +7,54 @@ from pyptx.ptx.mbarrier import Slot
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, f32, u32
 
-__all__ = ["BOX", "LINE", "MOST_BYTES", "SWIZZLED", "WGMMA_BYTES", "WGMMA_K", "WGMMA_ROWS", "Buffer", "Product",
-           "Ring", "divided", "grouped", "meet", "place", "set_registers"]
+__all__ = [
+    "BOX",
+    "LINE",
+    "MOST_BYTES",
+    "SWIZZLED",
+    "WGMMA_BYTES",
+    "WGMMA_K",
+    "WGMMA_ROWS",
+    "Buffer",
+    "Product",
+    "Ring",
+    "divided",
+    "grouped",
+    "meet",
+    "place",
+    "set_registers",
+]
 
-LINE = 128                      # bytes of a row of a box in shared memory, and of the swizzle
-BOX = LINE // 2                 # columns of a box of 16-bit numbers
-WGMMA_ROWS, WGMMA_K = 64, 16    # of one wgmma with 16-bit operands
-WGMMA_BYTES = WGMMA_ROWS * LINE                 # 64 rows of a box
-MOST_BYTES = 226 * 1024         # of shared memory that a CTA can have, less a KiB for mbarriers
-SWIZZLED = {"stride_byte_offset": 8 * LINE, "swizzle": ptx.wgmma.SWIZZLE_128B}      # of descriptors of boxes
+LINE = 128  # bytes of a box row in shared memory, and of the swizzle
+BOX = LINE // 2  # columns of a box of 16-bit elements
+WGMMA_ROWS, WGMMA_K = 64, 16  # of one wgmma with 16-bit operands
+WGMMA_BYTES = WGMMA_ROWS * LINE  # 64 rows of a box
+MOST_BYTES = 226 * 1024  # bytes of shared memory per CTA, less 1 KiB for mbarriers
+SWIZZLED = {"stride_byte_offset": 8 * LINE, "swizzle": ptx.wgmma.SWIZZLE_128B}  # of descriptors of boxes
 
 
 def grouped(tile: Reg, tiles_down: int, tiles_across: int, group: int) -> tuple[Reg, Reg]:
-    """Row and column of tiles of a tile's number: `group` rows of tiles at a time, in them downwards first."""
-    if group >= tiles_down:                             # one group
-        return divided(tile, tiles_down)[::-1]
-    within, number = divided(tile, group * tiles_across)[::-1]
-    first, high = number * group, reg.scalar(u32)       # the last group may have fewer rows
+    """Return row and column of a tile number: groups of `group` tile rows, column-major in a group."""
+    if group >= tiles_down:  # one group
+        down, row = divided(tile, tiles_down)
+        return row, down
+    number, within = divided(tile, group * tiles_across)
+    first, high = number * group, reg.scalar(u32)  # the last group may have fewer rows
     ptx.inst.min.u32(high, tiles_down - first, group)
     across, down = divided(within, high)
     return first + down, across
 
 
-def place(tile: Reg, down: int, across: int, group: int, rows: int, columns: int, cluster: int = 1,
-          rank: Reg | int = 0) -> tuple[Reg, Reg]:
-    """First row and column of what the CTA of a rank has of a tile: a cluster's tile has `rows` rows for each CTA."""
+def place(
+    tile: Reg, down: int, across: int, group: int, rows: int, columns: int, cluster: int = 1, rank: Reg | int = 0
+) -> tuple[Reg, Reg]:
+    """Return first row and column of a CTA's part of a tile: a cluster's tile has `rows` rows per CTA."""
     row, column = grouped(tile, down, across, group)
     return (row * cluster + rank if cluster > 1 else row) * rows, column * columns
 
 
 def divided(number: Reg, by: int | Reg) -> tuple[Reg, Reg]:
-    """Quotient and remainder."""
+    """Return quotient and remainder."""
     quotient, rest = reg.scalar(u32), reg.scalar(u32)
     ptx.inst.div.u32(quotient, number, by)
     ptx.inst.rem.u32(rest, number, by)
@@ -53,10 +70,10 @@ def set_registers(registers: int, sums: int) -> None:
 
 
 def meet(cluster: int = 1) -> None:
-    """Wait for all threads of the cluster."""
+    """Synchronize all threads of the cluster."""
     if cluster > 1:
         ptx.cluster.sync()
-        ptx.inst.bar.warp.sync(-1)                      # the warp goes on as one
+        ptx.inst.bar.warp.sync(-1)  # reconverge the warp
     else:
         ptx.bar.sync(0)
 
@@ -64,53 +81,54 @@ def meet(cluster: int = 1) -> None:
 class Ring:
     """A ring of stages that one thread fills by TMA and `readers` warps read, in each CTA of a cluster.
 
-    Two mbarriers a stage: `filled` counts the bytes that arrive, `freed` the warps that are done with it, those of all
-    CTAs of the cluster, since each CTA may write to the stages of all. Every role has its own position. gemm.py has the
-    same written out.
+    Two mbarriers per stage: `filled` tracks the bytes that arrive, `freed` counts the warps that have read it, in all CTAs
+    of the cluster, since each CTA can write to the stages of all. Every role has its own position. gemm.py has the same
+    written out.
     """
 
     def __init__(self, stages: int, stage_bytes: int, readers: int, cluster: int = 1):
         self.stage_bytes, self.readers, self.cluster = stage_bytes, readers, cluster
         memory = smem.alloc(b8, (stages, stage_bytes), align=1024)
-        self.filled, self.freed = (ptx.mbarrier.array(reg.from_(smem.mbarrier(stages).name, u32), 0, stages)
-                                   for _ in range(2))
+        self.filled, self.freed = (
+            ptx.mbarrier.array(reg.from_(smem.mbarrier(stages).name, u32), 0, stages) for _ in range(2)
+        )
         self.start = reg.from_(memory.name, u32)
         self.position = ptx.pipeline(stages)
 
     def set_up(self) -> None:
-        """Initialise the mbarriers; by one thread, before the CTAs meet."""
-        self.filled.init_all(1)                         # who fills, and the bytes it announces
+        """Initialize the mbarriers; called by one thread before the CTAs synchronize."""
+        self.filled.init_all(1)  # who fills, and the bytes it announces
         self.freed.init_all(self.readers * self.cluster)
 
     def to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
-        """The address of the next stage once it is free, and the mbarrier that now expects so many bytes."""
+        """Wait for the next stage to be free; return its address, and the mbarrier that expects its bytes."""
         stage, ready = self.next_to_fill(bytes_)
         return self.place(stage), ready
 
     def next_to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
-        """The next stage once it is free, and the mbarrier that now expects so many bytes."""
+        """Wait for the next stage to be free; return the stage, and the mbarrier that expects its bytes."""
         stage, phase = self.position.advance()
-        self.freed.at(stage).wait(phase ^ 1)            # passes at once in the first round
+        self.freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
         ready = self.filled.at(stage)
         ready.arrive_expect_tx(bytes_)
         return stage, ready
 
     def place(self, stage: Reg) -> Reg:
-        """The address of a stage."""
+        """Return the address of a stage."""
         return self.start + stage * self.stage_bytes
 
     def to_read(self) -> Reg:
-        """The next stage once it is there."""
+        """Wait for the next stage to be filled; return it."""
         stage, phase = self.position.advance()
         self.filled.at(stage).wait(phase)
         return stage
 
     def at(self, descriptor: Reg, stage: Reg) -> Reg:
-        """A descriptor of something in stage 0 as one of the same in another stage."""
+        """Move a matrix descriptor from stage 0 to another stage."""
         return descriptor + stage * (self.stage_bytes // 16)
 
     def give_back(self, stage: Reg, lane: Reg) -> None:
-        """Say to every CTA that may write to this stage that this warp is done with it: lane i to CTA i."""
+        """Signal every CTA that writes to this stage that this warp has read it: lane i signals CTA i."""
         if self.cluster > 1:
             self.freed.at(stage).arrive_remote(lane, pred=lane < self.cluster)
         else:
@@ -118,7 +136,7 @@ class Ring:
 
 
 class Buffer:
-    """A ring of one stage, of one CTA, that `writers` warps fill, or one thread by TMA; `turn` counts uses, from 0."""
+    """A single-stage buffer of one CTA, filled by `writers` warps or by one thread through TMA; `turn` counts uses from 0."""
 
     def __init__(self, bytes_: int, readers: int, writers: int = 1):
         self.readers, self.writers = readers, writers
@@ -127,26 +145,26 @@ class Buffer:
         self.start = reg.from_(memory.name, u32)
 
     def set_up(self) -> None:
-        """Initialise the mbarriers; by one thread, before the CTA meets."""
+        """Initialize the mbarriers; called by one thread before the CTAs synchronize."""
         self.filled.init(self.writers)
         self.freed.init(self.readers)
 
     def to_write(self, turn: Reg) -> Slot:
-        """Wait until it is free; the mbarrier that says that it is written."""
-        self.freed.wait((turn & 1) ^ 1)                 # passes at once in the first round
+        """Wait until the buffer is free; return the mbarrier that signals that it is full."""
+        self.freed.wait((turn & 1) ^ 1)  # returns immediately in the first round
         return self.filled
 
     def to_read(self, turn: Reg) -> None:
-        """Wait until it is written."""
+        """Wait until the buffer is full."""
         self.filled.wait(turn & 1)
 
     def give_back(self, lane: Reg) -> None:
-        """Say that this warp is done with it."""
+        """Signal that this warp has read the buffer."""
         self.freed.arrive(pred=lane == 0)
 
 
 class Product:
-    """A consumer's sums of a tile: `rows` rows of A times BN columns of B, 16-bit numbers from the stages of a ring.
+    """A consumer's accumulators of a tile: `rows` rows of A times BN columns of B, from the stages of a ring.
 
     A stage holds boxes of BM rows of A, 64 columns each, then boxes of BK rows of B.
     """
@@ -156,30 +174,39 @@ class Product:
         self.sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
         # Of A eight rows are 1 KiB and the next columns of a row follow within its line; of B, which is read across its
         # rows, eight rows of K are 1 KiB and the next columns are in the next box.
-        self.from_a = ptx.wgmma.make_descriptor(ring.start + consumer * (rows * LINE), leading_byte_offset=16,
-                                                **SWIZZLED)
+        self.from_a = ptx.wgmma.make_descriptor(
+            ring.start + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED
+        )
         self.from_b = ptx.wgmma.make_descriptor(ring.start + BM * BK * 2, leading_byte_offset=BK * LINE, **SWIZZLED)
 
     def start(self, first: bool) -> Reg:
-        """Start the product of the next stage, once it is there; the stage."""
+        """Start the product of the next stage once it is filled; return the stage."""
         stage = self.ring.to_read()
         this_a, this_b = self.ring.at(self.from_a, stage), self.ring.at(self.from_b, stage)
         ptx.wgmma.fence()
         for k in range(0, self.BK, WGMMA_K):
             a_offset = k // BOX * self.BM * LINE + k % BOX * 2
             for i, part in enumerate(self.sums):
-                ptx.wgmma.mma_async(shape=(WGMMA_ROWS, self.BN, WGMMA_K), dtype_d=f32, dtype_a=self.dtype,
-                                    dtype_b=self.dtype, d=part, a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
-                                    b=this_b + k * LINE // 16, trans_b=1, scale_d=not (first and k == 0))
+                ptx.wgmma.mma_async(
+                    shape=(WGMMA_ROWS, self.BN, WGMMA_K),
+                    dtype_d=f32,
+                    dtype_a=self.dtype,
+                    dtype_b=self.dtype,
+                    d=part,
+                    a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
+                    b=this_b + k * LINE // 16,
+                    trans_b=1,
+                    scale_d=not (first and k == 0),
+                )
         ptx.wgmma.commit_group()
         return stage
 
     def of_steps(self, steps: int, lane: Reg) -> list[RegArray]:
-        """The sums of so many stages, once they are there."""
+        """Return the sums over a number of stages."""
         previous = self.start(first=True)
         for _ in ptx.range_(1, steps):
             stage = self.start(first=False)
-            ptx.wgmma.wait_group(1)                     # the product of the stage before is done
+            ptx.wgmma.wait_group(1)  # the product of the previous stage has completed
             self.ring.give_back(previous, lane)
             ptx.inst.mov.u32(previous, stage)
         ptx.wgmma.wait_group(0)

@@ -7,20 +7,20 @@ import type { Finding } from "./logic/diagnostics.js";
 import type { Kept } from "./logic/kernels.js";
 import type { ViewData } from "./viewdata.js";
 
-/** What the server could not do, in its words; `missing` when it knows nothing of pyptx. */
+/** An error reported by the server; `missing` if its pyptx extension is not loaded. */
 export class ApiError extends Error {
   constructor(message: string, readonly missing = false) {
     super(message);
   }
 }
 
-async function ask<T>(name: string, query: Record<string, string> = {}, body?: object): Promise<T> {
+async function request<T>(name: string, query: Record<string, string> = {}, body?: object): Promise<T> {
   const settings = ServerConnection.makeSettings();
   const url = URLExt.join(settings.baseUrl, "pyptx", name) + URLExt.objectToQueryString(query);
   const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
   const response = await ServerConnection.makeRequest(url, init, settings);
   if (response.status === 404 && !(response.headers.get("content-type") ?? "").includes("json")) {
-    throw new ApiError("the Jupyter server has no extension pyptx.jupyter.server", true);
+    throw new ApiError("the Jupyter server has not loaded the extension pyptx.jupyter.server", true);
   }
   const answer = await response.json();
   if (!response.ok) throw new ApiError(String(answer.message ?? response.statusText));
@@ -28,14 +28,14 @@ async function ask<T>(name: string, query: Record<string, string> = {}, body?: o
 }
 
 export const check = async (text: string, target: string | null): Promise<Finding[]> =>
-  (await ask<{ diagnostics: Finding[] }>("check", {}, { text, target })).diagnostics;
+  (await request<{ diagnostics: Finding[] }>("check", {}, { text, target })).diagnostics;
 
 export const kernels = async (notebook: string | null): Promise<Kept[]> =>
-  (await ask<{ kernels: Kept[] }>("kernels", notebook === null ? {} : { notebook })).kernels;
+  (await request<{ kernels: Kept[] }>("kernels", notebook === null ? {} : { notebook })).kernels;
 
-export const versionView = async (version: string): Promise<ViewData> => (await ask<{ view: ViewData }>("view", { version })).view;
+export const versionView = async (version: string): Promise<ViewData> => (await request<{ view: ViewData }>("view", { version })).view;
 
-export const fileView = async (path: string): Promise<ViewData> => (await ask<{ view: ViewData }>("view", { path })).view;
+export const fileView = async (path: string): Promise<ViewData> => (await request<{ view: ViewData }>("view", { path })).view;
 
 export const diffView = async (before: string, after: string): Promise<ViewData> =>
-  (await ask<{ view: ViewData }>("diff", { before, after })).view;
+  (await request<{ view: ViewData }>("diff", { before, after })).view;

@@ -1,4 +1,4 @@
-// Commands, by their ids; labels stand here, key bindings and menus in schema/plugin.json.
+// Commands and their labels; key bindings and menus are in schema/plugin.json.
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { Dialog, MainAreaWidget, Notification, showDialog } from "@jupyterlab/apputils";
@@ -31,7 +31,7 @@ export interface Parts {
 
 let made = 0;
 
-/** A view in a tab of its own; in a dialog where the application has one main area, as Notebook 7. */
+/** Open a view in a tab, or in a dialog if the application has a single main area, as Notebook 7 does. */
 async function open(app: JupyterFrontEnd, title: string, data: Promise<ViewData>): Promise<void> {
   const content = new View(true), widget = new MainAreaWidget({ content, reveal: data.then(view => content.present(view)) });
   widget.id = `pyptx-view-${made += 1}`;
@@ -53,7 +53,7 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
 
   commands.addCommand(IDS.newNotebook, {
     label: args => (args.isPalette ? trans.__("New PTX Notebook") : trans.__("PTX notebook")),
-    caption: trans.__("A notebook that loads pyptx and holds a first kernel"),
+    caption: trans.__("Create a notebook that loads pyptx and contains a first kernel"),
     icon: args => (args.isPalette ? undefined : chipIcon),
     execute: args => told(async () => {
       await serviceManager.kernelspecs.ready;
@@ -65,18 +65,18 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
     }),
   });
 
-  commands.addCommand(IDS.showPanel, { label: trans.__("Show PTX Kernels"), caption: trans.__("The kernels of the active notebook"),
+  commands.addCommand(IDS.showPanel, { label: trans.__("Show PTX Kernels"), caption: trans.__("Show the kernels of the active notebook"),
                                        execute: () => app.shell.activateById("pyptx-kernels") });
 
   commands.addCommand(IDS.revealLine, {
     label: trans.__("Show the SASS of This Line"),
-    caption: trans.__("In a %%ptxkernel cell that was run: bring the machine code of the line with the cursor into sight"),
+    caption: trans.__("Scroll to the machine code of the line with the cursor, in an executed %%ptxkernel cell"),
     isEnabled: () => notebooks?.activeCell?.model.type === "code",
     execute: () => {
       const cell = notebooks?.activeCell, editor = cell?.editor;
       if (!cell || !editor) return;
       const mark = markAt(cell.model as ICodeCellModel, editor.getCursorPosition().line + 1);
-      if (!reveal(notebooks, cell.model, cell.node, mark)) Notification.info(trans.__("No view below this cell shows machine code of this line"), { autoClose: 4000 });
+      if (!reveal(notebooks, cell.model, cell.node, mark)) Notification.info(trans.__("No view below this cell contains machine code of this line"), { autoClose: 4000 });
     },
   });
 
@@ -84,13 +84,13 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
                                           execute: () => told(() => parts.setMargin(!parts.margin())) });
 
   commands.addCommand(IDS.openFile, {
-    label: trans.__("Open PTX | SASS View"), caption: trans.__("Of the selected .ptx or .cubin file"), icon: chipIcon,
+    label: trans.__("Open PTX | SASS View"), caption: trans.__("Open the selected .ptx or .cubin file"), icon: chipIcon,
     isEnabled: () => Boolean(selected()),
     execute: () => told(async () => { const path = selected(); if (path) await commands.execute("docmanager:open", { path, factory: FACTORY }); }),
   });
   const selected = () => [...files?.tracker.currentWidget?.selectedItems() ?? []].map(item => item.path).find(path => /\.(ptx|cubin)$/.test(path));
 
-  commands.addCommand(IDS.openVersion, { label: trans.__("Open the View of a Version"), isVisible: () => false,
+  commands.addCommand(IDS.openVersion, { label: trans.__("Open View of Version"), isVisible: () => false,
                                          execute: args => told(() => open(app, String(args.version), versionView(String(args.version)))) });
   commands.addCommand(IDS.compare, {
     label: trans.__("Compare Two Versions"), isVisible: () => false,

@@ -1,8 +1,8 @@
-// .ptx, .sass and .cubin files: what they are, and their linked view.
+// File types .ptx, .sass and .cubin, and their linked views.
 
 import { ABCWidgetFactory, DocumentRegistry, DocumentWidget, type IDocumentWidget } from "@jupyterlab/docregistry";
 import type { TranslationBundle } from "@jupyterlab/translation";
-import { h } from "pyptx-static/dom.js";
+import { h } from "pyptx-renderer/dom.js";
 
 import { fileView } from "./api.js";
 import { chipIcon } from "./icons.js";
@@ -13,7 +13,7 @@ export const FACTORY = "pyptx view";
 
 type Context = DocumentRegistry.IContext<DocumentRegistry.IModel>;
 
-/** The linked view of a file, drawn again when the file changes. */
+/** The linked view of a file, updated when the file changes. */
 class FileView extends View {
   constructor(private readonly context: Context, private readonly trans: TranslationBundle) {
     super(true);

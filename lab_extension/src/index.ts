@@ -1,4 +1,4 @@
-// Registers the parts with JupyterLab. Every service but translation is optional, so that Notebook 7 loads it too.
+// Plugins of the extension. Services are optional, so that Notebook 7 loads them, too.
 
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { ICommandPalette } from "@jupyterlab/apputils";
@@ -16,12 +16,12 @@ import { addDocuments } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
 import { cardUrl } from "./icons.js";
 import { addMargin } from "./margin.js";
-import { applyColours } from "./colours.js";
+import { applyColors } from "./palette.js";
 import { followWidgets } from "./live.js";
 import { KernelPanel } from "./panel.js";
 import { PLUGIN, preferences } from "./preferences.js";
 import { SessionFollower } from "./session.js";
-import { Where } from "./status.js";
+import { BackendStatus } from "./status.js";
 
 const editors: JupyterFrontEndPlugin<void> = {
   id: "pyptx-lab:editors",
@@ -45,15 +45,15 @@ const editors: JupyterFrontEndPlugin<void> = {
 
 const plugin: JupyterFrontEndPlugin<void> = {
   id: PLUGIN,
-  description: "The panel of PTX kernels, commands, the launcher's card, the status bar's item.",
+  description: "The panel of PTX kernels, commands, the launcher card, the status bar item.",
   autoStart: true,
   optional: [ITranslator, INotebookTracker, ISettingRegistry, ICommandPalette, ILauncher, IStatusBar, ILayoutRestorer, IFileBrowserFactory],
   activate(app: JupyterFrontEnd, translator: ITranslator | null, notebooks: INotebookTracker | null, settings: ISettingRegistry | null,
            palette: ICommandPalette | null, launcher: ILauncher | null, statusBar: IStatusBar | null, restorer: ILayoutRestorer | null,
            files: IFileBrowserFactory | null) {
     const trans = (translator ?? nullTranslator).load("pyptx");
-    preferences.changed.connect(applyColours);
-    if (settings) preferences.follow(settings).catch((error: unknown) => console.error("pyptx: the settings cannot be read", error));
+    preferences.changed.connect(applyColors);
+    if (settings) preferences.follow(settings).catch((error: unknown) => console.error("pyptx: cannot read the settings", error));
     addCommands(app, { notebooks, files, trans, margin: () => preferences.margin,
                        setMargin: async on => { await settings?.set(PLUGIN, "margin", on); } });
     for (const command of PALETTE) palette?.addItem({ command, category: "pyptx", args: { isPalette: true } });
@@ -67,7 +67,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     }, trans);
     app.shell.add(panel, "left", { rank: 650, type: "PTX kernels" });
     restorer?.add(panel, panel.id);
-    const item = new Where(follower, trans);
+    const item = new BackendStatus(follower, trans);
     statusBar?.registerStatusItem("pyptx-lab:where", { item, align: "left", rank: 50, isActive: () => item.active, activeStateChanged: item.activeChanged });
   },
 };

@@ -9,7 +9,7 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 
 import { mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
 
-const loadPtx = () => import("./ptxsupport.js");
+const loadPtx = () => import("./ptxlanguage.js");
 
 export function addLanguages(registry: IEditorLanguageRegistry, trans: TranslationBundle): void {
   let told = false;
@@ -21,7 +21,7 @@ export function addLanguages(registry: IEditorLanguageRegistry, trans: Translati
   registry.addLanguage({ name: "PTX", displayName: trans.__("PTX"), mime: PTX_MIME, extensions: ["ptx"],
                          load: async () => (await loadPtx()).ptx(problem) });
   registry.addLanguage({ name: "NVIDIA SASS", displayName: trans.__("NVIDIA SASS"), mime: SASS_MIME, extensions: ["sass", "nvsass"],
-                         load: async () => (await import("./sasssupport.js")).sass() });
+                         load: async () => (await import("./sasslanguage.js")).sass() });
 }
 
 class PtxCompletions implements ICompletionProvider {

@@ -7,7 +7,7 @@ import type { CodeEditor } from "@jupyterlab/codeeditor";
 import { EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import type { INotebookTracker } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
-import { h } from "pyptx-static/dom.js";
+import { h } from "pyptx-renderer/dom.js";
 
 import { compiledLines, marks, placed, type Linked, type Mark } from "./logic/marks.js";
 import { preferences } from "./preferences.js";
@@ -26,9 +26,9 @@ class Numbers extends GutterMarker {
   toDOM(): HTMLElement {
     const { mark, stale } = this.at, { trans } = this;
     const words = [trans._n("%1 machine instruction", "%1 machine instructions", mark.sass),
-                   trans._n("%1 live register at most", "%1 live registers at most", mark.live)];
+                   trans._n("at most %1 live register", "at most %1 live registers", mark.live)];
     if (mark.views.length > 1) words.push(...mark.views.map(view => `${view.title}: ${view.sass}, ${view.live}`));
-    words.push(stale ? trans.__("The cell was changed since: run it again") : trans.__("Click to see them"));
+    words.push(stale ? trans.__("The cell has changed: run it again") : trans.__("Click to show them"));
     const bar = h("div.pyptx-mark", { title: words.join("\n"), "data-stale": stale || null },
                   h("span", {}, String(mark.sass)), h("span", {}, String(mark.live)));
     bar.style.setProperty("--pyptx-share", `${Math.round(100 * mark.sass / this.most)}%`);

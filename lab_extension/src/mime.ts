@@ -1,4 +1,4 @@
-// Draws the project's views wherever Jupyter shows outputs; no kernel is needed.
+// Renderers of the MIME types of views; no kernel is needed.
 
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
@@ -14,8 +14,8 @@ class Renderer extends View implements IRenderMime.IRenderer {
 
 const view: IRenderMime.IExtension = {
   id: "pyptx-lab:view",
-  description: "Draws pyptx views: Python, PTX and SASS linked line by line, differences, rooflines, sweeps, the debugger.",
-  // Rank 0: text/html, which every output also holds, has rank 50 and would win against a higher number.
+  description: "Renders pyptx views: linked Python, PTX and SASS, diffs, rooflines, sweeps, the debugger.",
+  // Rank 0, before text/html of rank 50, which such outputs also contain.
   rendererFactory: { safe: true, mimeTypes: [MIME, DEBUG_MIME], defaultRank: 0, createRenderer: () => new Renderer() },
   rank: 0,
   dataType: "json",
@@ -23,8 +23,8 @@ const view: IRenderMime.IExtension = {
 
 const live: IRenderMime.IExtension = {
   id: "pyptx-lab:live",
-  description: "Shows pyptx widgets, and what was saved of them where no kernel has them any more.",
-  // Before the widget manager's own type, of rank -10, which every such output also holds for other front ends.
+  description: "Renders pyptx widgets, or their saved views without a kernel.",
+  // Before the widget manager's own type, of rank -10, which such outputs also contain for other front ends.
   rendererFactory: { safe: true, mimeTypes: [LIVE_MIME], defaultRank: -20, createRenderer: () => new LiveView() },
   rank: -20,
   dataType: "json",

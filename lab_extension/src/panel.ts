@@ -1,9 +1,9 @@
-// The side panel: kernels of the active notebook, what each uses, its versions.
+// The side panel: kernels of the active notebook, their resources and versions.
 
 import type { TranslationBundle } from "@jupyterlab/translation";
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
-import { h } from "pyptx-static/dom.js";
+import { h } from "pyptx-renderer/dom.js";
 
 import { ApiError, kernels } from "./api.js";
 import { chipIcon } from "./icons.js";
@@ -13,7 +13,7 @@ import type { SessionFollower } from "./session.js";
 export interface Actions {
   open(ref: string): void;
   compare(before: string, after: string): void;
-  /** Put a cell with this source below the active one; run it, or leave it to be edited. */
+  /** Insert a cell below the active one; run it, or leave it in edit mode. */
   insert(source: string, run: boolean): void;
 }
 
@@ -41,8 +41,8 @@ export class KernelPanel extends Widget {
     const all = h("input", { type: "checkbox", onchange: () => { this.everywhere = all.checked; this.refresh(); } });
     this.node.append(
       h("header.pyptx-panel-header", {}, h("h2", {}, trans.__("PTX kernels")),
-        h("button.pyptx-panel-button", { type: "button", title: trans.__("Ask again"), "aria-label": trans.__("Ask again"), onclick: () => follower.refresh() }, "↻")),
-      h("label.pyptx-panel-all", {}, all, " ", trans.__("of all notebooks")),
+        h("button.pyptx-panel-button", { type: "button", title: trans.__("Refresh"), "aria-label": trans.__("Refresh"), onclick: () => follower.refresh() }, "↻")),
+      h("label.pyptx-panel-all", {}, all, " ", trans.__("All notebooks")),
       this.status, this.list, h("footer.pyptx-panel-footer", {}, this.compare));
     follower.changed.connect(this.refresh, this);
   }
@@ -57,7 +57,7 @@ export class KernelPanel extends Widget {
     this.refresh();
   }
 
-  /** Ask the server for the versions, then draw; a hidden panel waits until it is shown. */
+  /** Request the versions from the server, then draw; a hidden panel is refreshed when it is shown. */
   refresh(): void {
     if (!this.isVisible) return;
     const number = this.asked += 1, { notebook } = this.follower;
@@ -91,12 +91,12 @@ export class KernelPanel extends Widget {
 
   private kernel(row: Row): HTMLElement {
     const { trans } = this, [newest, before] = row.versions;
-    const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("The running kernel of the notebook has it") }, "●") : null;
+    const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("Defined in the running kernel of the notebook") }, "●") : null;
     const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, row.arch ? h("span.pyptx-panel-badge", {}, row.arch) : null);
-    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Defined, and not compiled in a %%ptxkernel cell yet")), this.starts(row));
+    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Not compiled in a %%ptxkernel cell yet")), this.starts(row));
     const delta = changes(newest, before);
     const fact = (label: string, value: string, change?: number, bad = false) => h("div", {}, h("dt", {}, label),
-      h(bad ? "dd.pyptx-panel-bad" : "dd", {}, value, change ? h("small", { title: trans.__("compared with the version before") }, ` ${change > 0 ? "+" : "−"}${Math.abs(change)}`) : null));
+      h(bad ? "dd.pyptx-panel-bad" : "dd", {}, value, change ? h("small", { title: trans.__("change from the previous version") }, ` ${change > 0 ? "+" : "−"}${Math.abs(change)}`) : null));
     const occupancy = newest.occupancy;
     return h("section.pyptx-panel-kernel", { "aria-label": row.name }, head,
       h("p.pyptx-panel-where", {}, [configuration(newest), this.everywhere ? newest.notebook : null, newest.cell].filter(Boolean).join("  ·  ")),
@@ -105,19 +105,19 @@ export class KernelPanel extends Widget {
         fact(trans.__("spills"), newest.spills ? size(newest.spills) : trans.__("none"), delta.spills, newest.spills > 0),
         fact(trans.__("shared"), size(newest.shared), delta.shared),
         newest.instructions === null ? null : fact("SASS", String(newest.instructions), delta.instructions),
-        occupancy ? h("div", { title: occupancy.why }, h("dt", {}, trans.__("occupancy")), h("dd", {}, occupancy.percent === null ? "–" : `${occupancy.percent} %`)) : null),
+        occupancy ? h("div", { title: occupancy.why }, h("dt", {}, trans.__("occupancy")), h("dd", {}, occupancy.percent === null ? (occupancy.why.startsWith("cannot launch") ? trans.__("cannot launch") : "–") : `${occupancy.percent} %`)) : null),
       this.starts(row), this.versions(row));
   }
 
-  /** What can be started in the running notebook: as a cell, which says what is done and can be edited. */
+  /** Buttons that insert a cell into the running notebook. */
   private starts(row: Row): HTMLElement | null {
     const { trans } = this, { check, sweep } = row.cells;
     if (!check && !sweep) return null;
     const button = (name: string, label: string, title: string, go: () => void) =>
       h("button.pyptx-panel-button", { type: "button", "data-key": `${name} ${row.name}`, title, onclick: go }, label);
     return h("div.pyptx-panel-starts", {},
-      check ? button("check", trans.__("Run check"), trans.__("Add a cell that runs the kernel in several schedules and reports missing waits and barriers, and run it"), () => this.actions.insert(check, true)) : null,
-      sweep ? button("sweep", trans.__("Start sweep…"), trans.__("Add a cell that tries values of the kernel's parameters; edit them, then run it"), () => this.actions.insert(sweep, false)) : null);
+      check ? button("check", trans.__("Run check"), trans.__("Insert and run a cell that checks the kernel in several schedules"), () => this.actions.insert(check, true)) : null,
+      sweep ? button("sweep", trans.__("Start sweep…"), trans.__("Insert a cell that sweeps the kernel's parameters; edit and run it"), () => this.actions.insert(sweep, false)) : null);
   }
 
   private versions(row: Row): HTMLElement {
@@ -150,7 +150,7 @@ export class KernelPanel extends Widget {
     this.compare.textContent = other ? trans.__("Compare %1 with %2", one, other) : trans.__("Choose two versions to compare");
   }
 
-  /** What was picked, the older first. */
+  /** The selected versions, older first. */
   private ordered(): string[] {
     const age = new Map(this.kept.flatMap(({ versions }) => versions.map(({ ref, last }) => [ref, last] as const)));
     return [...this.picked].sort((a, b) => (age.get(a) ?? 0) - (age.get(b) ?? 0));

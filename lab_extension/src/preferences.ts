@@ -1,4 +1,4 @@
-// How the reader set things, for all parts of the extension; plugin.json says what each is.
+// The settings of the extension, described in schema/plugin.json.
 
 import type { ISettingRegistry } from "@jupyterlab/settingregistry";
 import { Signal } from "@lumino/signaling";
@@ -7,7 +7,7 @@ export const PLUGIN = "pyptx-lab:plugin";
 
 class Preferences {
   panes: string[] = [];
-  colours: string[] = [];
+  colors: string[] = [];
   margin = true;
   diagnostics = true;
   diagnosticsDelay = 500;
@@ -20,8 +20,8 @@ class Preferences {
   }
 
   private read(settings: ISettingRegistry.ISettings): void {
-    const { panes, colours, margin, diagnostics, diagnosticsDelay } = settings.composite;
-    Object.assign(this, { panes, colours, margin, diagnostics, diagnosticsDelay });
+    const { panes, colors, margin, diagnostics, diagnosticsDelay } = settings.composite;
+    Object.assign(this, { panes, colors, margin, diagnostics, diagnosticsDelay });
     this.changed.emit();
   }
 }

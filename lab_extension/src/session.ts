@@ -1,4 +1,4 @@
-// What the kernel of the active notebook knows of pyptx, asked again after every run.
+// The state of pyptx in the kernel of the active notebook, requested after every run.
 
 import { Signal } from "@lumino/signaling";
 import type { ISessionContext } from "@jupyterlab/apputils";
@@ -7,10 +7,10 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 
 import type { Session } from "./logic/kernels.js";
 
-// Loads nothing that the notebook has not loaded itself.
-const EXPRESSION = "__import__('pyptx.jupyter.panel', fromlist=['Session']).Session(get_ipython()) if 'pyptx' in __import__('sys').modules else None";
+// Imports nothing that the notebook has not imported itself.
+const EXPRESSION = "__import__('pyptx.jupyter.panel', fromlist=['NotebookState']).NotebookState(get_ipython()) if 'pyptx' in __import__('sys').modules else None";
 
-async function ask(kernel: Kernel.IKernelConnection): Promise<Session | null> {
+async function requestState(kernel: Kernel.IKernelConnection): Promise<Session | null> {
   const info = await kernel.info;
   if (info.language_info.name !== "python") return null;
   const request = kernel.requestExecute({ code: "", silent: true, store_history: false, stop_on_error: false, allow_stdin: false,
@@ -20,7 +20,7 @@ async function ask(kernel: Kernel.IKernelConnection): Promise<Session | null> {
   return found?.data?.["application/json"] ?? null;
 }
 
-/** Follows the active notebook. `changed`: another notebook, a run that ended, a restart, an answer of the kernel. */
+/** Tracks the active notebook. `changed` is emitted for another notebook, the end of a run, a restart, a new state. */
 export class SessionFollower {
   panel: NotebookPanel | null = null;
   session: Session | null = null;
@@ -33,7 +33,7 @@ export class SessionFollower {
     this.follow(tracker.currentWidget);
   }
 
-  /** File name of the notebook, as kernels keep it. */
+  /** File name of the notebook, as recorded with versions. */
   get notebook(): string | null {
     return this.panel?.context.localPath.split("/").at(-1) ?? null;
   }
@@ -69,15 +69,15 @@ export class SessionFollower {
     }
   }
 
-  /** Ask the kernel again; tells `changed` at once and when the answer is another. */
+  /** Request the state; emits `changed` at once, and again if the state differs. */
   refresh(): void {
     const number = this.asked += 1, kernel = this.panel?.sessionContext.session?.kernel ?? null;
     this.changed.emit();
     if (!kernel) return;
-    ask(kernel).then(session => {
+    requestState(kernel).then(session => {
       if (number !== this.asked || JSON.stringify(session) === JSON.stringify(this.session)) return;
       this.session = session;
       this.changed.emit();
-    }, () => undefined);                                // the kernel went away: its status says so
+    }, () => undefined);                                // the kernel terminated, which its status reports
   }
 }

@@ -1,4 +1,4 @@
-// The status bar's item: where kernels of the active notebook run.
+// The status bar item: the backend of the active notebook.
 
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { Signal } from "@lumino/signaling";
@@ -7,7 +7,7 @@ import { Widget } from "@lumino/widgets";
 import { where } from "./logic/kernels.js";
 import type { SessionFollower } from "./session.js";
 
-export class Where extends Widget {
+export class BackendStatus extends Widget {
   readonly activeChanged = new Signal<this, void>(this);
 
   constructor(private readonly follower: SessionFollower, private readonly trans: TranslationBundle) {
@@ -17,7 +17,7 @@ export class Where extends Widget {
     this.refresh();
   }
 
-  /** Shown once the kernel has loaded pyptx. */
+  /** True once the kernel has loaded pyptx. */
   get active(): boolean {
     return this.follower.session !== null;
   }

@@ -1,6 +1,6 @@
-// A widget that shows a view: in an output of a notebook, or as a tab of its own.
+// A widget that shows a view in an output of a notebook or in a tab.
 
-import { mount, type Drawn } from "pyptx-static/renderer.js";
+import { mount, type Drawn } from "pyptx-renderer/renderer.js";
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 
@@ -12,10 +12,10 @@ export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel s
 
 const shown = new Set<View>();
 
-/** What a roofline asks for the code of a point that is kept in the history. */
+/** Actions of a roofline: the code of a version in the history. */
 const actions = { view: async (version: string): Promise<object> => (await import("./api.js")).versionView(version) };
 
-/** The views below an element, in order of the document. */
+/** The views inside an element, in document order. */
 export function viewsIn(element: Element): View[] {
   const found = [...shown].filter(view => element.contains(view.node));
   return found.sort((a, b) => (a.node.compareDocumentPosition(b.node) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
@@ -25,7 +25,7 @@ export class View extends Widget {
   data: ViewData | null = null;
   private drawn: Drawn | null = null;
 
-  /** fill: take the whole area, as a tab does; else as high as the lines need. */
+  /** fill: use the whole area, as in a tab; otherwise the height of the content. */
   constructor(private readonly fill = false) {
     super();
     this.addClass(fill ? "pyptx-document" : "pyptx-output");
@@ -38,7 +38,7 @@ export class View extends Widget {
     if (this.isAttached) this.draw();
   }
 
-  /** Make a line the chosen one and bring what it is linked with into sight. */
+  /** Pin a line and scroll to its links. */
   select(pane: string, row: number): void {
     this.drawn?.select?.(pane, row);
   }
@@ -69,15 +69,15 @@ export class View extends Widget {
     this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill });
   }
 
-  // Letters belong to the view while it has the focus, not to the notebook, where x cuts the cell. The mark must stand on
-  // the target itself: the notebook's bindings match whatever has the focus.
+  // Suppress the notebook's shortcuts for plain keys while the view has the focus (x would cut the cell). The attribute must
+  // be on the target itself, because the bindings match the focused element.
   private readonly keys = (event: KeyboardEvent): void => {
     const plain = !(event.ctrlKey || event.metaKey || event.altKey);
     if (event.target instanceof Element && this.node.contains(event.target)) event.target.toggleAttribute("data-lm-suppress-shortcuts", plain);
   };
 }
 
-/** The reader's panes, unless the view was made with a choice of its own. */
+/** The panes of the user's settings, unless the view was created with a choice of panes. */
 function withPanes(data: ViewData): ViewData {
   const chosen = (data.panes ?? []).filter(pane => preferences.panes.includes(pane));
   return data.panes?.length === 3 && chosen.length ? { ...data, panes: chosen } : data;

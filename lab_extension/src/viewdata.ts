@@ -1,4 +1,4 @@
-// What pyptx sends of a view, as far as the extension looks into it; the renderer reads the rest.
+// The fields of a view's JSON form that the extension uses.
 
 export interface ViewData {
   kind: string;

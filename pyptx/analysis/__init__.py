@@ -1,4 +1,4 @@
-"""What can be said about a kernel before it runs."""
+"""Static and simulated analysis of kernels: occupancy, performance model, work, machine code."""
 
 from pyptx.analysis.occupancy import Occupancy, occupancy
 

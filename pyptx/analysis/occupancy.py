@@ -1,7 +1,7 @@
-"""How many blocks of a kernel fit on one SM, and what keeps more from fitting.
+"""Occupancy: resident blocks of a kernel on one SM, and the limiting resources.
 
-Source: the rules of NVIDIA's `cuda_occupancy.h`, which the tests compile and compare with; shared memory is taken as
-the kernel would get it with the largest carve-out and, over 48 KiB, with the opt-in attribute set.
+Source: the rules of NVIDIA's `cuda_occupancy.h`, which the tests compile and compare with. Shared memory assumes the
+largest carve-out and, over 48 KiB, the opt-in attribute.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Blocks and warps of one kernel that are on an SM at a time.
+    """Resident blocks and warps of a kernel on an SM.
 
     Attributes:
-        target: the GPU, "sm_90a".
-        threads: threads of a block.
-        blocks: blocks an SM holds; 0: the kernel cannot be launched.
-        warps: warps an SM holds.
-        max_warps: warps the SM has room for.
-        limits: blocks that each resource alone would allow: "registers", "shared memory", "warps", "blocks".
-            A resource that the kernel does not use is left out.
-        limiters: the resources that allow no more than `blocks`.
-        registers_per_block, shared_bytes_per_block: what is set aside for a block, rounded as the hardware does.
+        target: the target, "sm_90a".
+        threads: threads per block.
+        blocks: resident blocks per SM; 0: the kernel cannot be launched.
+        warps: resident warps per SM.
+        max_warps: maximum number of warps per SM.
+        limits: blocks that each resource alone permits: "registers", "shared memory", "warps", "blocks"; without
+            resources that the kernel does not use.
+        limiters: the resources that permit no more than `blocks`.
+        registers_per_block, shared_bytes_per_block: allocation per block, rounded as by the hardware.
         why: the limit as a sentence.
     """
 
@@ -51,23 +51,24 @@ class Occupancy:
 
     @property
     def fraction(self) -> float:
-        """Warps over warps there is room for, 0..1."""
+        """Resident warps relative to the maximum, 0..1."""
         return self.warps / self.max_warps
 
     def __str__(self) -> str:
         return f"{self.fraction:.0%} ({self.warps} of {self.max_warps} warps, {self.blocks} blocks): {self.why}"
 
 
-def occupancy(target: str, *, threads: int, registers: int, shared_bytes: int = 0,
-              dynamic_shared_bytes: int = 0) -> Occupancy:
-    """Occupancy of a kernel.
+def occupancy(
+    target: str, *, threads: int, registers: int, shared_bytes: int = 0, dynamic_shared_bytes: int = 0
+) -> Occupancy:
+    """Return the occupancy of a kernel.
 
     Args:
         target: "sm_75" .. "sm_121a".
         threads: threads of a block, 1 or more.
-        registers: registers a thread (`Resources.registers`).
-        shared_bytes: static shared memory of a block (`Resources.shared_bytes`).
-        dynamic_shared_bytes: what the launch adds.
+        registers: registers per thread (`Resources.registers`).
+        shared_bytes: static shared memory per block (`Resources.shared_bytes`).
+        dynamic_shared_bytes: dynamic shared memory per block.
     Raises:
         ShapeError: a number out of range.
         ValueError: an unknown target, or one older than sm_70.
@@ -76,8 +77,12 @@ def occupancy(target: str, *, threads: int, registers: int, shared_bytes: int = 
         >>> found.blocks, found.why
         (4, 'limited by registers: 64 a thread, 16384 a block of 65536 on an SM')
     """
-    for name, value, least in (("threads", threads, 1), ("registers", registers, 0), ("shared_bytes", shared_bytes, 0),
-                               ("dynamic_shared_bytes", dynamic_shared_bytes, 0)):
+    for name, value, least in (
+        ("threads", threads, 1),
+        ("registers", registers, 0),
+        ("shared_bytes", shared_bytes, 0),
+        ("dynamic_shared_bytes", dynamic_shared_bytes, 0),
+    ):
         if value < least:
             raise ShapeError(f"{name} is {value}; expected at least {least}")
     has = targets.parse(target).limits
@@ -103,14 +108,15 @@ def occupancy(target: str, *, threads: int, registers: int, shared_bytes: int = 
     blocks = min(limits.values())
     binding = tuple(name for name, allowed in limits.items() if allowed == blocks)
     why = f"limited by {' and '.join(binding)}: {'; '.join(reasons[name] for name in binding)}"
-    return Occupancy(target, threads, blocks, blocks * warps, has.warps_per_sm, limits, binding, per_warp * warps,
-                     shared, why)
+    return Occupancy(
+        target, threads, blocks, blocks * warps, has.warps_per_sm, limits, binding, per_warp * warps, shared, why
+    )
 
 
 def _by_registers(has: targets.Limits, registers: int, per_warp: int, warps: int) -> tuple[int, str]:
     if registers > has.regs_per_thread:
         return 0, f"{registers} a thread; the limit is {has.regs_per_thread}"
-    checked = per_warp * _round_up(warps, has.warp_unit)       # checked as if it filled all sub-cores alike
+    checked = per_warp * _round_up(warps, has.warp_unit)  # checked as if all sub-cores were filled equally
     if checked > has.regs_per_cta:
         return 0, f"{registers} a thread, {checked} for a block of {warps} warps; the limit is {has.regs_per_cta}"
     warps_that_fit = has.regs_per_sm // has.warp_unit // per_warp * has.warp_unit

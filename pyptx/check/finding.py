@@ -1,15 +1,15 @@
-"""One thing a check found, and the instructions that take part in it."""
+"""Findings of a check, and the instructions that take part in them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from pyptx._loc import Place
+from pyptx._loc import SourceLocation
 
 __all__ = ["SEVERITIES", "Finding", "Location"]
 
-SEVERITIES = ("error", "warning", "note")               # worst first
+SEVERITIES = ("error", "warning", "note")  # worst first
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,33 +17,37 @@ class Location:
     """An instruction that takes part in a finding.
 
     Attributes:
-        role: what it does there, such as "lands late" or "faults".
-        place: the Python line that wrote it; None for PTX that was loaded.
+        role: its role in the finding, such as "reads" or "at fault".
+        place: the Python line that emitted it; None for loaded PTX.
         ptx_line, ptx: 1-based line in the PTX text, and the instruction.
     """
 
     role: str
-    place: Place | None
+    place: SourceLocation | None
     ptx_line: int
     ptx: str
 
     def to_json(self) -> dict[str, Any]:
-        """The place as numbers, strings and dicts."""
-        return {"role": self.role, "python": self.place.as_dict() if self.place else None, "ptx_line": self.ptx_line,
-                "ptx": self.ptx}
+        """Return the location as plain JSON."""
+        return {
+            "role": self.role,
+            "python": self.place.as_dict() if self.place else None,
+            "ptx_line": self.ptx_line,
+            "ptx": self.ptx,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or worth knowing.
+    """One finding of a check.
 
     Attributes:
         rule: its name in RULES.
-        severity: "error", "warning" or "note".
-        message, fix: what happens; what usually repairs it.
-        places: the instructions it is about, those that cause it first; empty when they are not known.
-        tensor, index: the array and the first element it shows in, when it is about one.
-        schedules: those in which it shows, "late" or "random (seed 3)".
+        severity: "error", "warning", or "note".
+        message, fix: what happens, and the usual fix.
+        places: the instructions that take part, the cause first; empty if unknown.
+        tensor, index: the array and the first element that is affected, if any.
+        schedules: the schedules that show it, such as "late" or "random (seed 3)".
     """
 
     rule: str
@@ -56,7 +60,14 @@ class Finding:
     schedules: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as numbers, strings, lists and dicts."""
-        return {"rule": self.rule, "severity": self.severity, "message": self.message, "fix": self.fix,
-                "places": [place.to_json() for place in self.places], "tensor": self.tensor,
-                "index": list(self.index) if self.index is not None else None, "schedules": list(self.schedules)}
+        """Return the finding as plain JSON."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "message": self.message,
+            "fix": self.fix,
+            "places": [place.to_json() for place in self.places],
+            "tensor": self.tensor,
+            "index": list(self.index) if self.index is not None else None,
+            "schedules": list(self.schedules),
+        }

@@ -1,7 +1,7 @@
-"""What costs time without being wrong, as notes: bank conflicts in shared memory, scattered accesses of global memory.
+"""Performance notes: bank conflicts in shared memory, and uncoalesced accesses to global memory.
 
-Counted by the simulator in one run (sim.Counters); one note for each line of Python, or for each kind of instruction in
-PTX that was loaded. What would help is tried on the addresses of one request.
+The simulator counts both in one run (sim.Counters). There is one note for each Python line, or for each mnemonic in
+loaded PTX. Suggested fixes are tested on the addresses of one request.
 """
 
 from __future__ import annotations
@@ -10,110 +10,137 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from pyptx.check.bank_conflicts import LINE, conflict_advice
 from pyptx.check.finding import Finding
-from pyptx.check.layouts import LINE, advice
-from pyptx.check.places import Places
-from pyptx.check.requests import Request, bytes_of, requests_of, suppliers
-from pyptx.check.trial import Trial
+from pyptx.check.locations import Locations
+from pyptx.check.memory_requests import Request, access_bytes, address_lanes, collect_requests
+from pyptx.check.runner import Runner
 from pyptx.sim import Counters, Program
 from pyptx.sim.core.library import problem
 
-__all__ = ["notes"]
+__all__ = ["performance_notes"]
 
-CONFLICTS, SCATTERED = "bank-conflicts", "uncoalesced-access"
-LEAST = {CONFLICTS: 1.5, SCATTERED: 2.0}        # times what would do, from which on it is told
-SECTOR = 32                                     # bytes that global memory is moved in
+CONFLICTS, UNCOALESCED = "bank-conflicts", "uncoalesced-access"
+THRESHOLDS = {CONFLICTS: 1.5, UNCOALESCED: 2.0}  # times the minimum cost, from which a note is made
+SECTOR = 32  # bytes of a sector of global memory
 MOST_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What an instruction took in all its requests, passes or sectors, and what would have done."""
+    """Cost of all requests of an instruction, in passes or sectors: actual and minimum."""
 
     instruction: int
     requests: int
-    taken: float
-    least: float
+    actual: float
+    minimum: float
 
 
-def notes(trial: Trial, counters: Counters, places: Places) -> list[Finding]:
-    """The costliest first."""
-    groups = {**_grouped(trial.program, CONFLICTS, _conflicts(trial.program, counters), places),
-              **_grouped(trial.program, SCATTERED, _scattered(trial.program, counters), places)}
-    told = {key: costs for key, costs in groups.items()
-            if sum(c.taken for c in costs) >= LEAST[key[0]] * sum(c.least for c in costs)}
-    worst = {key: max(costs, key=lambda c: c.taken - c.least).instruction for key, costs in told.items()}
-    requests = requests_of(trial, worst.values()) if told and problem() is None else {}
-    order = sorted(told, key=lambda key: (key[0], sum(c.least - c.taken for c in told[key])))
-    return [_note(trial.program, key[0], told[key], requests.get(worst[key]), places, worst[key]) for key in order]
+def performance_notes(runner: Runner, counters: Counters, locations: Locations) -> list[Finding]:
+    """Return the performance notes, the costliest first."""
+    groups = {
+        **_grouped(runner.program, CONFLICTS, _conflicts(runner.program, counters), locations),
+        **_grouped(runner.program, UNCOALESCED, _uncoalesced(runner.program, counters), locations),
+    }
+    costly = {
+        key: costs
+        for key, costs in groups.items()
+        if sum(c.actual for c in costs) >= THRESHOLDS[key[0]] * sum(c.minimum for c in costs)
+    }
+    worst = {key: max(costs, key=lambda c: c.actual - c.minimum).instruction for key, costs in costly.items()}
+    requests = collect_requests(runner, worst.values()) if costly and problem() is None else {}
+    order = sorted(costly, key=lambda key: (key[0], sum(c.minimum - c.actual for c in costly[key])))
+    return [
+        _note(runner.program, key[0], costly[key], requests.get(worst[key]), locations, worst[key]) for key in order
+    ]
 
 
 def _conflicts(program: Program, counters: Counters) -> Iterator[_Cost]:
-    for i, extra in _counted(counters.shared_conflicts):
-        bytes_, lanes = bytes_of(program.actions[i]), int(counters.lanes[i]) * suppliers(program.actions[i]) // 32
-        least = max(min(int(counters.issues[i]), lanes), lanes * max(bytes_, 4) / LINE)
-        yield _Cost(i, int(counters.issues[i]), least + extra, least)
+    for i, extra in _nonzero(counters.shared_conflicts):
+        bytes_, lanes = (
+            access_bytes(program.actions[i]),
+            int(counters.lanes[i]) * address_lanes(program.actions[i]) // 32,
+        )
+        minimum = max(min(int(counters.issues[i]), lanes), lanes * max(bytes_, 4) / LINE)
+        yield _Cost(i, int(counters.issues[i]), minimum + extra, minimum)
 
 
-def _scattered(program: Program, counters: Counters) -> Iterator[_Cost]:
-    for i, requests in _counted(counters.global_requests):
-        if bytes_of(program.actions[i]):
-            taken = int(counters.global_sectors[i])
-            yield _Cost(i, requests, taken, taken - int(counters.global_excess[i]))
+def _uncoalesced(program: Program, counters: Counters) -> Iterator[_Cost]:
+    for i, requests in _nonzero(counters.global_requests):
+        if access_bytes(program.actions[i]):
+            actual = int(counters.global_sectors[i])
+            yield _Cost(i, requests, actual, actual - int(counters.global_excess[i]))
 
 
-def _counted(counts) -> Iterator[tuple[int, int]]:
+def _nonzero(counts: np.ndarray) -> Iterator[tuple[int, int]]:
     return ((i, int(count)) for i, count in enumerate(counts) if count)
 
 
-def _grouped(program: Program, rule: str, costs: Iterator[_Cost], places: Places) -> Mapping[tuple, list[_Cost]]:
-    """Those of one line of Python together; of PTX, those of one kind that are too many."""
+def _grouped(program: Program, rule: str, costs: Iterator[_Cost], locations: Locations) -> Mapping[tuple, list[_Cost]]:
+    """Group costs by Python line; in loaded PTX, group the costly ones by mnemonic."""
     groups: dict[tuple, list[_Cost]] = defaultdict(list)
     for cost in costs:
         node = program.instructions[cost.instruction]
         if node.place is not None:
-            groups[rule, node.mnemonic, places.line(cost.instruction)].append(cost)
-        elif cost.taken >= LEAST[rule] * cost.least:
+            groups[rule, node.mnemonic, locations.line(cost.instruction)].append(cost)
+        elif cost.actual >= THRESHOLDS[rule] * cost.minimum:
             groups[rule, node.mnemonic].append(cost)
     return groups
 
 
-def _note(program: Program, rule: str, costs: list[_Cost], request: Request | None, places: Places,
-          worst: int) -> Finding:
-    requests, taken, least = (sum(getattr(c, n) for c in costs) for n in ("requests", "taken", "least"))
+def _note(
+    program: Program, rule: str, costs: list[_Cost], request: Request | None, locations: Locations, worst: int
+) -> Finding:
+    requests, actual, minimum = (sum(getattr(c, n) for c in costs) for n in ("requests", "actual", "minimum"))
     name = program.instructions[worst].mnemonic
-    asked = f"{requests} request{'s' if requests > 1 else ''}"
-    many = f", in {len(costs)} instructions of this {'line' if places.of(worst, '').place else 'kind'}" \
-        if len(costs) > 1 else ""
+    request_count = f"{requests} request{'s' if requests > 1 else ''}"
+    many = (
+        f", in {len(costs)} instructions of this {'line' if locations.of(worst, '').place else 'mnemonic'}"
+        if len(costs) > 1
+        else ""
+    )
     if rule == CONFLICTS:
-        message = (f"{name} takes {taken / requests:.3g} passes over shared memory where {least / requests:.3g} would "
-                   f"do: {taken / least:.2g}-way bank conflicts on average, {taken - least:.0f} passes too many in "
-                   f"{asked}{many}.")
-        fix = "let the lanes of a request access different banks" if request is None else \
-            advice(request, _start(program, request))
+        message = (
+            f"{name} takes {actual / requests:.3g} passes over shared memory instead of {minimum / requests:.3g}: "
+            f"{actual / minimum:.2g}-way bank conflicts on average, {actual - minimum:.0f} extra passes in "
+            f"{request_count}{many}."
+        )
+        fix = (
+            "let the lanes of a request access different banks"
+            if request is None
+            else conflict_advice(request, _start(program, request))
+        )
     else:
         array = f" of {request.tensor.removesuffix('_tma_desc')}" if request is not None and request.tensor else ""
-        message = (f"{name} moves {taken / requests:.3g} sectors{array} a request, {SECTOR} bytes each, where "
-                   f"{least / requests:.3g} would hold what its lanes use: {least / taken:.0%} of what is moved, in "
-                   f"{asked}{many}.")
-        fix = _nearer(request)
-    at = tuple(places.of(c.instruction, "costs time") for c in sorted(costs, key=lambda c: c.least - c.taken))
+        message = (
+            f"{name} transfers {actual / requests:.3g} sectors{array} per request, {SECTOR} bytes each, instead of "
+            f"{minimum / requests:.3g}: its lanes use {minimum / actual:.0%} of the data, in {request_count}{many}."
+        )
+        fix = _coalescing_advice(request)
+    at = tuple(locations.of(c.instruction, "is costly") for c in sorted(costs, key=lambda c: c.minimum - c.actual))
     shown = {(p.place, None if p.place else p.ptx_line): p for p in reversed(at)}
     return Finding(rule, "note", message, fix, tuple(reversed(shown.values()))[:MOST_PLACES])
 
 
 def _start(program: Program, request: Request) -> int:
-    """Where the shared variable of a request begins."""
-    before = [v.address for v in program.shared_variables if v.address <= min(request.addresses)]
+    """Return the start address of the shared variable that a request accesses."""
+    before = [
+        v.address for v in program.shared_variables if v.address is not None and v.address <= min(request.addresses)
+    ]
     return max(before, default=0)
 
 
-def _nearer(request: Request | None) -> str:
-    apart = set() if request is None else \
-        {b - a for a, b in zip(request.addresses, request.addresses[1:], strict=False)}
-    if len(apart) == 1 and (distance := abs(apart.pop())) > request.bytes:
-        return (f"lanes beside each other are {distance} bytes apart and use {request.bytes}: let them take elements "
-                "beside each other, through shared memory where another order is needed; or let each take more of its "
-                "bytes at once (.v2, .v4)")
-    return ("let lanes beside each other take elements beside each other; where another order is needed, go through "
-            "shared memory; wider accesses (.v2, .v4) use more of each sector")
+def _coalescing_advice(request: Request | None) -> str:
+    if request is not None:
+        distances = {b - a for a, b in zip(request.addresses, request.addresses[1:], strict=False)}
+        if len(distances) == 1 and (distance := abs(distances.pop())) > request.bytes:
+            return (
+                f"adjacent lanes are {distance} bytes apart and use {request.bytes}: let them access adjacent elements, "
+                "through shared memory if another order is needed; or let each lane access more bytes at once (.v2, .v4)"
+            )
+    return (
+        "let adjacent lanes access adjacent elements, through shared memory if another order is needed; wider accesses "
+        "(.v2, .v4) use more of each sector"
+    )

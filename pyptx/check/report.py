@@ -1,4 +1,4 @@
-"""What a check found, in every form it is shown or kept in."""
+"""Reports of checks, and their text, HTML, JSON, and SARIF forms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pyptx.errors import PtxError
 
 __all__ = ["CheckError", "Report"]
 
-class CheckError(PtxError):
-    """A checked kernel has findings; `report` holds them. Its text is the report, unless that was shown already."""
+
+class CheckError(PtxError, RuntimeError):
+    """A checked kernel has findings, in `report`. The message is the report unless another one is given."""
 
     def __init__(self, report: Report, message: str | None = None):
         places = [location.place for finding in report.errors for location in finding.places] if message else []
@@ -24,12 +25,14 @@ class CheckError(PtxError):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What running a kernel in several schedules showed.
+    """The result of checking a kernel.
 
     Attributes:
-        kernel: its name.               params: sizes and template values it was traced with.
-        findings: worst first.          schedules: all that ran.
-        seconds: how long the check took.
+        kernel: name of the kernel.
+        findings: findings, worst first.
+        schedules: all schedules that ran.
+        params: sizes and template parameters of the specialization.
+        seconds: duration of the check.
     """
 
     kernel: str
@@ -40,7 +43,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing but notes."""
+        """True if there are no findings except notes."""
         return all(finding.severity == "note" for finding in self.findings)
 
     @property
@@ -49,30 +52,35 @@ class Report:
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     def raise_if_found(self) -> None:
-        """Raise when the report is not ok.
+        """Raise an error unless the report is ok.
 
         Raises:
-            CheckError: with the report as its text.
+            CheckError: there are findings other than notes.
         """
         if not self.ok:
             raise CheckError(self)
 
-    def text(self, colour: bool = False, width: int | None = None) -> str:
-        """The report for a terminal, prose broken into lines of `width` where that is given."""
-        return _text.text(self, colour, width)
+    def text(self, color: bool = False, width: int | None = None) -> str:
+        """Return the report for a terminal, wrapped at `width` columns if given."""
+        return _text.text(self, color, width)
 
     def to_html(self) -> str:
-        """The report as HTML that needs no script and no style sheet."""
+        """Return the report as self-contained HTML without scripts or style sheets."""
         return _html.html(self)
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain values."""
-        return {"kernel": self.kernel, "params": {name: _plain(value) for name, value in self.params.items()},
-                "ok": self.ok, "schedules": list(self.schedules), "seconds": self.seconds,
-                "findings": [finding.to_json() for finding in self.findings]}
+        """Return the report as plain JSON."""
+        return {
+            "kernel": self.kernel,
+            "params": {name: _plain(value) for name, value in self.params.items()},
+            "ok": self.ok,
+            "schedules": list(self.schedules),
+            "seconds": self.seconds,
+            "findings": [finding.to_json() for finding in self.findings],
+        }
 
     def to_sarif(self) -> dict[str, Any]:
-        """The report as a SARIF 2.1.0 log, for services that annotate the lines of a change."""
+        """Return the report as a SARIF 2.1.0 log, for code review annotations."""
         return _sarif.sarif(self)
 
     def __repr__(self) -> str:

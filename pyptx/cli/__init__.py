@@ -1,4 +1,4 @@
-"""The `pyptx` command: one file a subcommand, each with `add(subparsers)` and what it runs."""
+"""The `pyptx` command: each subcommand is a module with `add(subparsers)` and the function it runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pyptx import __version__
 from pyptx._loc import PACKAGE_DIR
+from pyptx._version import __version__
 from pyptx.cli import (
     cache,
     check,
@@ -22,30 +22,51 @@ from pyptx.cli import (
     doctor,
     history,
     lab,
-    listing,
+    package,
+    ptx_sass,
     roofline,
     run,
     transpile,
     tune,
     view,
 )
+from pyptx.cli.kernels import suggestion
 from pyptx.errors import PtxError
 
 __all__ = ["main"]
 
-COMMANDS = (demo, lab, doctor, listing, view, diff, run, check, debug, tune, roofline, transpile, history, cache,
-            completion)
+COMMANDS = (
+    demo,
+    lab,
+    doctor,
+    ptx_sass,
+    view,
+    diff,
+    run,
+    check,
+    debug,
+    tune,
+    roofline,
+    transpile,
+    package,
+    history,
+    cache,
+    completion,
+)
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
-        prog="pyptx", description="PTX kernels in Python: write them, read their SASS, run them with or without a GPU.",
-        epilog="KERNEL is FILE.py:NAME, module:NAME or FILE.ptx:ENTRY; NAME may be left out when the file defines one "
-               "kernel. Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted; diff, check and tune "
-               "say in their --help what theirs means.")
+        prog="pyptx",
+        description="PTX kernels in Python: write them, read their SASS, run them with or without a GPU.",
+        epilog="KERNEL is FILE.py:NAME, module:NAME, FILE.ptx:ENTRY, or A.ptx+B.ptx:ENTRY (linked); NAME is optional if the file defines one kernel. "
+        "Exit status: 0 success, 1 failure, 2 wrong usage, 130 interrupted; the --help of diff, check, debug, and tune "
+        "describes theirs.",
+    )
     top.add_argument("--version", action="version", version=f"pyptx {__version__}")
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    top.set_defaults(refused=1)                     # the exit status of an explained error; some commands have another
+    top.set_defaults(refused=1)  # exit status of a reported error; some commands have another
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(subparsers)
@@ -53,25 +74,29 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand; its exit status: 0, `refused` for an explained error, 2 for wrong usage, 130 interrupted."""
-    arguments, rest = parser().parse_known_args(argv)
-    if rest and not getattr(arguments, "passes_arguments_on", False):
+    """Run one subcommand; return 0, `refused` for a reported error, 2 for wrong usage, or 130 if interrupted."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    _require_known_command(given)
+    arguments, rest = parser().parse_known_args(given)
+    if rest and not getattr(arguments, "accepts_other_arguments", False):
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
     for path in _written(arguments):
         if not path.parent.is_dir():
-            parser().error(f"{path} cannot be written: there is no folder {path.parent}")
+            parser().error(f"{path} cannot be written: no folder {path.parent}")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             return arguments.run(arguments)
     except (PtxError, OSError) as error:
-        if isinstance(error, BrokenPipeError):                  # `pyptx sass ... | head`
+        if isinstance(error, BrokenPipeError):  # `pyptx sass ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         if arguments.debug:
             traceback.print_exc()
-        text = f"pyptx: {error}".encode(errors="backslashreplace").decode()     # bytes of a file that is no text
+        text = f"pyptx: {_message(error)}".encode(
+            errors="backslashreplace"
+        ).decode()  # surrogate escapes of undecodable names
         print(text, file=sys.stderr)
         return arguments.refused
     except KeyboardInterrupt as pressed:
@@ -79,14 +104,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _require_known_command(given: Sequence[str]) -> None:
+    """Exit with the nearest spelling if the first word is not a command."""
+    top = parser()
+    commands = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction)).choices
+    word = next((word for word in given if not word.startswith("-")), None)
+    if word is not None and word not in commands:
+        listed = f"; commands: {', '.join(commands)}"
+        top.error(f"unknown command {word!r}{suggestion(word, commands) or listed}")
+
+
+def _message(error: PtxError | OSError) -> str:
+    """Return the text of an error, without the number of an OSError."""
+    if isinstance(error, PtxError) or not error.strerror or error.filename is None:
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"no file {error.filename}"
+    return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+
+
 def _written(arguments: argparse.Namespace) -> Iterator[Path]:
-    """Files that the subcommand writes when it is done: whether it can is known before."""
+    """Yield the files that the subcommand will write, so that they can be checked before it runs."""
     for name in ("output", "out", "save", "sarif"):
         given = getattr(arguments, name, None)
         yield from given if isinstance(given, list) else [given] if given and arguments.run is not demo.run else []
 
 
 def _warn(message: Warning | str, kind: type[Warning], file: str, line: int, *_: object) -> None:
-    """A warning on one line; with its place when it is about a line outside pyptx."""
+    """Print a warning on one line, with its location if that is outside of pyptx."""
     ours = file.startswith(PACKAGE_DIR)
     print(f"pyptx: warning: {message}" if ours else f"{file}:{line}: {kind.__name__}: {message}", file=sys.stderr)

@@ -1,31 +1,43 @@
-"""`pyptx cache`: where assembled kernels are kept, how much room they take, and whether they are whole."""
+"""`pyptx cache`: the location, size, and integrity of the cache of assembled kernels."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from pyptx.cache import get_global_cache
-from pyptx.cli.kernels import about
+from pyptx.cli.kernels import help_options
 
 __all__ = ["add", "run", "size"]
 
 
-def add(subparsers) -> None:
+def add(subparsers: Any) -> None:
     summary = "show, clear or verify the cache of assembled kernels"
-    command = subparsers.add_parser("cache", **about(
-        summary, "pyptx cache", "pyptx cache clear", "PYPTX_CACHE_BYTES=500M pyptx cache info --json",
-        more="PYPTX_CACHE_DIR names another folder, PYPTX_CACHE_BYTES its limit: a number of bytes, or such as 500M "
-             "and 2G."))
-    command.add_argument("action", nargs="?", choices=("info", "clear", "verify"), default="info", help="default: "
-                         "%(default)s; verify reads every entry and deletes what is damaged, which is then made anew")
-    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    command = subparsers.add_parser(
+        "cache",
+        **help_options(
+            summary,
+            "pyptx cache",
+            "pyptx cache clear",
+            "PYPTX_CACHE_BYTES=500M pyptx cache info --json",
+            more="PYPTX_CACHE_DIR sets the folder, PYPTX_CACHE_BYTES the size limit, such as 500M or 2G.",
+        ),
+    )
+    command.add_argument(
+        "action",
+        nargs="?",
+        choices=("info", "clear", "verify"),
+        default="info",
+        help="default: %(default)s; verify reads every entry and deletes damaged ones",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     cache = get_global_cache()
-    used = cache.disk_bytes()
+    used, good, bad = cache.disk_bytes(), 0, []
     facts = {"folder": str(cache.cache_dir), "limit": cache.max_bytes}
     if arguments.action == "clear":
         cache.clear(disk=True)
@@ -40,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.action == "clear":
         print(f"removed {size(facts['removed'])} from {cache.cache_dir}")
     elif arguments.action == "verify":
-        print(f"{cache.cache_dir}: {good} whole, {len(bad)} damaged files removed" + ":" * bool(bad))
+        print(f"{cache.cache_dir}: {good} intact, {len(bad)} damaged files removed" + ":" * bool(bad))
         for path in bad:
             print(f"  {path.name}")
     else:
@@ -49,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def size(count: int) -> str:
-    """Bytes in words: `size(2_500_000)` is "2.4 MiB"."""
+    """Return a number of bytes as text: `size(2_500_000)` is "2.4 MiB"."""
     amount = float(count)
     for unit in ("B", "KiB", "MiB"):
         if amount < 1024:

@@ -1,23 +1,29 @@
-"""`pyptx completion`: a script that lets a shell complete commands, options and file names."""
+"""`pyptx completion`: shell completion of commands, options, and file names."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
+
+from pyptx.cli.kernels import help_options
 
 __all__ = ["add", "run"]
 
 
-def add(subparsers) -> None:
-    try:                                                # doctor starts without it, and says what is missing
+def add(subparsers: Any) -> None:
+    try:  # `doctor` works without it, and reports it missing
         from shtab import SUPPORTED_SHELLS
     except ImportError:
         SUPPORTED_SHELLS = []
-    summary = "print a script that completes pyptx in a shell"
+    summary = "print the completion script of a shell"
     command = subparsers.add_parser(
-        "completion", help=summary, description=summary.capitalize() + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter, epilog="""examples:
-  eval "$(pyptx completion bash)"                       # this shell; in ~/.bashrc, every one
-  pyptx completion zsh > ~/.zfunc/_pyptx                # a folder of $fpath""")
+        "completion",
+        **help_options(
+            summary,
+            'eval "$(pyptx completion bash)"                       # this shell; in ~/.bashrc, every one',
+            "pyptx completion zsh > ~/.zfunc/_pyptx                # a folder of $fpath",
+        ),
+    )
     command.add_argument("shell", choices=SUPPORTED_SHELLS or None)
     command.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""`pyptx debug`: a kernel on the simulator under a prompt: step, stop at lines and conditions, look, go back."""
+"""`pyptx debug`: debug a kernel on the simulator at a prompt."""
 
 from __future__ import annotations
 
@@ -7,50 +7,73 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pyptx.cli.kernels import (
     CommandError,
-    about,
     add_kernel_arguments,
     add_launch_arguments,
-    explained,
+    help_options,
     load_kernel,
+    one_line_errors,
     parameters,
 )
 
+if TYPE_CHECKING:
+    from pyptx.cli.debugging import Prompt
+    from pyptx.debug import Session
+
 __all__ = ["add", "run"]
 
-WRONG, REFUSED = 1, 2
+FAILED, NOT_RUN = 1, 2
 _HISTORY = "debug_history"
 _ENTRIES = 1000
 
 
-def add(subparsers) -> None:
-    summary = "run a kernel under the debugger: step, breakpoints, registers, matrices, barriers, going back"
-    command = subparsers.add_parser("debug", **about(
-        summary, "pyptx debug examples/softmax.py:softmax -p M=8 N=1000",
-        "pyptx debug examples/hopper/gemm.py:gemm -p M=256 N=256 K=128 --schedule late -c 'b op:wgmma' -c c",
-        "pyptx debug kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 -x commands.txt",
-        "echo 'info warps' | pyptx debug kernel.py:kernel -p N=128",
-        more="No GPU is needed. Commands come from -c and -x, then from the terminal, or else from the input; `help` "
-             "lists them. Exit status: 0; 1 where the kernel stands at a fault, a deadlock or a finding at the end; 2 "
-             "when it could not be run or a command of a script failed, which ends the script."))
+def add(subparsers: Any) -> None:
+    summary = "debug a kernel: stepping, breakpoints, registers, matrices, barriers, going back"
+    command = subparsers.add_parser(
+        "debug",
+        **help_options(
+            summary,
+            "pyptx debug examples/softmax.py:softmax -p M=8 N=1000",
+            "pyptx debug examples/hopper/gemm.py:gemm -p M=256 N=256 K=128 --schedule late -c 'b op:wgmma' -c c",
+            "pyptx debug kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 -x commands.txt",
+            "echo 'info warps' | pyptx debug kernel.py:kernel -p N=128",
+            more="No GPU is needed. Commands are read from -c and -x, then from the terminal or standard input; `help` lists "
+            "them. Exit status: 0; 1 if the kernel is stopped at a fault, a deadlock, or a finding at the end; 2 if it "
+            "could not be run, or a command of a script failed, which ends the script.",
+        ),
+    )
     add_kernel_arguments(command)
     add_launch_arguments(command)
-    command.add_argument("--schedule", choices=("eager", "late", "random"), default="eager",
-                         help="when asynchronous operations land; default: eager, at once")
-    command.add_argument("--sanitize", action="store_true",
-                         help="watch every access: races, missing fences and waits are stops")
-    command.add_argument("-c", "--command", metavar="COMMAND", action="append", default=[], dest="commands",
-                         help="carry this command out first; may be given several times")
-    command.add_argument("-x", "--execute", metavar="FILE", type=Path,
-                         help="carry the commands of a file out, after -c")
-    command.add_argument("--batch", action="store_true", help="end after these commands, also in a terminal")
-    command.set_defaults(run=run, refused=REFUSED)
+    command.add_argument(
+        "--schedule",
+        choices=("eager", "late", "random"),
+        default="eager",
+        help="when asynchronous operations complete; default: eager (immediately)",
+    )
+    command.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="watch every access, and stop at races, missing fences, and missing waits",
+    )
+    command.add_argument(
+        "-c",
+        "--command",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        dest="commands",
+        help="run this command first; can be repeated",
+    )
+    command.add_argument("-x", "--execute", metavar="FILE", type=Path, help="run the commands in a file, after -c")
+    command.add_argument("--batch", action="store_true", help="exit after these commands, even in a terminal")
+    command.set_defaults(run=run, refused=NOT_RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pyptx.cli.debugging.prompt import Prompt, Quit  # on use: rich and NumPy take time to load
+    from pyptx.cli.debugging import Prompt, Quit  # late: rich and NumPy take time to load
 
     with _session(arguments) as session:
         prompt = Prompt(session)
@@ -62,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             complete = prompt.script(given, echo=True)
             if terminal and not arguments.batch:
-                with _edited(prompt):
+                with _line_editing(prompt):
                     prompt.interact()
                 return 0
             if not given and not arguments.batch:
@@ -70,18 +93,22 @@ def run(arguments: argparse.Namespace) -> int:
         except Quit:
             pass
         if not complete:
-            return REFUSED
-        return WRONG if session.stop.reason in ("fault", "deadlock", "finding") else 0
+            return NOT_RUN
+        return FAILED if session.stop.reason in ("fault", "deadlock", "finding") else 0
 
 
-def _headline(session) -> str:
-    plan = session.run.plan
-    sizes = [" x ".join(map(str, size[:max((k + 1 for k in range(3) if size[k] > 1), default=1)]))
-             for size in (plan.grid, plan.block)]
+def _headline(session: Session) -> str:
+    plan = session.launch.plan
+    sizes = [
+        " x ".join(map(str, size[: max((k + 1 for k in range(3) if size[k] > 1), default=1)]))
+        for size in (plan.grid, plan.block)
+    ]
     cluster = "" if plan.cluster == (1, 1, 1) else f" in clusters of {' x '.join(map(str, plan.cluster))}"
     seed = f" (seed {plan.seed})" if plan.schedule == "random" else ""
-    return (f"{session.name} on {session.variant.module.target.targets[0]}: {sizes[0]} CTAs{cluster} of {sizes[1]} "
-            f"threads, {plan.schedule} schedule{seed}. `help` lists the commands.")
+    return (
+        f"{session.name} on {session.launch.specialization.module.target.targets[0]}: {sizes[0]} CTAs{cluster} of {sizes[1]} "
+        f"threads, {plan.schedule} schedule{seed}. `help` lists the commands."
+    )
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -93,14 +120,14 @@ def _lines(file: Path | None) -> list[str]:
 
 
 @contextmanager
-def _session(arguments: argparse.Namespace) -> Iterator:
-    """The session of what the command line names."""
+def _session(arguments: argparse.Namespace) -> Iterator[Session]:
+    """Open the debug session that the command line describes."""
     from pyptx.cli.inputs import launch_of
 
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
     if arguments.arch:
-        raise CommandError("--arch: a kernel is debugged for its own target")
-    with explained(kernel):
+        raise CommandError("--arch is not supported: a kernel is debugged for its own target")
+    with one_line_errors(kernel):
         values, launch = launch_of(kernel, arguments, params)
         options = {"schedule": arguments.schedule, "seed": arguments.seed, "sanitize": arguments.sanitize}
         session = kernel.debug(*values, **{**options, **launch})
@@ -109,11 +136,11 @@ def _session(arguments: argparse.Namespace) -> Iterator:
 
 
 @contextmanager
-def _edited(prompt) -> Iterator[None]:
-    """History and completion at the terminal, where Python has readline."""
+def _line_editing(prompt: Prompt) -> Iterator[None]:
+    """Enable history and completion at the terminal, if Python has readline."""
     try:
         import readline
-    except ImportError:                                     # Windows
+    except ImportError:  # Windows
         yield
         return
     from pyptx.cache import DEFAULT_CACHE_DIR
@@ -122,13 +149,13 @@ def _edited(prompt) -> Iterator[None]:
     if file.is_file():
         try:
             readline.read_history_file(file)
-        except OSError:                                     # written by another library of the same name
+        except OSError:  # written by another implementation of readline
             readline.clear_history()
     found: list[str] = []
 
     def complete(word: str, number: int) -> str | None:
         if number == 0:
-            found[:] = prompt.completions(readline.get_line_buffer()[:readline.get_endidx()], word)
+            found[:] = prompt.completions(readline.get_line_buffer()[: readline.get_endidx()], word)
         return found[number] if number < len(found) else None
 
     before, delimiters = readline.get_completer(), readline.get_completer_delims()

@@ -1,4 +1,4 @@
-"""Arguments of kernels as written on the command line, `f32[64,96]`, `x.npy`, `1024`; random ones from the Tiles."""
+"""Kernel arguments on the command line: `f32[64,96]`, `x.npy`, `1024`; random arrays for the Tiles of a kernel."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from pyptx.runtime.numpy_arrays import numpy_dtype
 __all__ = ["dimensions", "inputs_of", "launch_of", "value_of"]
 
 
-def launch_of(kernel: Kernel | Entry, arguments: argparse.Namespace,
-              params: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """What to call `launch` or `check` of a kernel or an entry with, from the options of `add_launch_arguments`.
+def launch_of(
+    kernel: Kernel | Entry, arguments: argparse.Namespace, params: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments for `launch` or `check` of a kernel or an entry, from the options of `add_launch_arguments`.
 
     Raises:
-        CommandError: options that do not go with it, or arguments that are none.
+        CommandError: an option does not apply, or an argument is invalid.
     """
-    launch = {name: dimensions(text, f"--{name}") for name in ("grid", "block", "cluster")
-              if (text := getattr(arguments, name)) is not None}
+    launch = {
+        name: dimensions(text, f"--{name}")
+        for name in ("grid", "block", "cluster")
+        if (text := getattr(arguments, name)) is not None
+    }
     if isinstance(kernel, Kernel):
         if launch or arguments.smem:
-            raise CommandError("--grid, --block, --cluster and --smem are for FILE.ptx:ENTRY; a kernel has its own")
+            raise CommandError("--grid, --block, --cluster, and --smem are for FILE.ptx:ENTRY; a kernel has its own")
         return inputs_of(kernel, arguments.args, params, arguments.seed), dict(params)
     if "grid" not in launch or "block" not in launch or params:
         raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
@@ -41,30 +45,32 @@ def launch_of(kernel: Kernel | Entry, arguments: argparse.Namespace,
 
 
 def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], seed: int = 0) -> list[Any]:
-    """The input arrays of a kernel: those given, in order, and random ones of its Tiles for the rest.
+    """Return the input arrays of a kernel: the given ones in order, then random ones for its other Tiles.
 
     Raises:
-        CommandError: a size is not known, or too many are given.
+        CommandError: a size is unknown, or there are too many arguments.
     """
     rng = np.random.default_rng(seed)
     specs = kernel.in_specs
     if len(given) > len(specs):
-        raise CommandError(f"--args holds {len(given)} values; {kernel.name} takes {len(specs)} input arrays")
+        raise CommandError(f"--args has {len(given)} values; {kernel.name} takes {len(specs)} input arrays")
     arrays = [value_of(text, rng) for text in given]
     env = {name: value for name, value in sizes.items() if name in kernel.symbolic_dims}
     for spec, array in zip(specs, arrays, strict=False):
         if isinstance(array, np.ndarray) and array.ndim == spec.rank:
             env = {**spec.extract_env(array.shape), **env}
-    for spec in specs[len(arrays):]:
+    for spec in specs[len(arrays) :]:
         if unknown := [name for name in spec.symbolic_dims if name not in env]:
-            raise CommandError(f"{kernel.name}: the size {', '.join(unknown)} of {spec} is not known; give it as "
-                               f"-p {' '.join(f'{name}=128' for name in unknown)}")
+            raise CommandError(
+                f"{kernel.name}: the size {', '.join(unknown)} of {spec} is unknown; pass it, as in "
+                f"-p {' '.join(f'{name}=128' for name in unknown)}"
+            )
         arrays.append(_random(spec.resolve_shape(env), spec.dtype.name, rng))
     return arrays
 
 
 def value_of(text: str, rng: np.random.Generator) -> Any:
-    """The value an argument stands for: a number, an array from a .npy file, `TYPE[SIZES]` for random elements.
+    """Parse an argument: a number, an array from a .npy file, or `TYPE[SIZES]` for random elements.
 
     Raises:
         CommandError: it is none of these.
@@ -73,7 +79,7 @@ def value_of(text: str, rng: np.random.Generator) -> Any:
         try:
             return _random(tuple(map(int, re.findall(r"\d+", found[2]))), found[1], rng)
         except KeyError:
-            raise CommandError(f"--args {text}: there is no type {found[1]}; expected f32, bf16, u32 ...") from None
+            raise CommandError(f"--args {text}: unknown type {found[1]}; expected f32, bf16, u32 ...") from None
     if text.endswith(".npy"):
         return array_file(text, "--args")
     try:
@@ -81,15 +87,15 @@ def value_of(text: str, rng: np.random.Generator) -> Any:
     except (ValueError, SyntaxError):
         value = None
     if not isinstance(value, int | float):
-        raise CommandError(f"--args {text}: expected a number, FILE.npy or TYPE[SIZES] such as f32[64,96]")
+        raise CommandError(f"--args {text}: expected a number, FILE.npy, or TYPE[SIZES] such as f32[64,96]")
     return value
 
 
 def array_file(path: str | Path, what: str) -> np.ndarray:
-    """The array in a .npy file that the option `what` names.
+    """Load the .npy file that the option `what` names.
 
     Raises:
-        CommandError: no such file, or none of that kind.
+        CommandError: the file does not exist, or is not an array.
     """
     if not Path(path).is_file():
         raise CommandError(f"{what} {path}: no such file")
@@ -98,12 +104,12 @@ def array_file(path: str | Path, what: str) -> np.ndarray:
     except (ValueError, EOFError):
         found = None
     if not isinstance(found, np.ndarray):
-        raise CommandError(f"{what} {path}: not an array of numbers as numpy.save writes it")
+        raise CommandError(f"{what} {path}: not an array written by numpy.save")
     return found
 
 
 def dimensions(text: str, what: str) -> tuple[int, ...]:
-    """`8` or `8,4,1` as up to three sizes."""
+    """Parse up to three sizes, such as `8` or `8,4,1`."""
     try:
         values = tuple(map(int, text.split(",")))
     except ValueError:
@@ -114,7 +120,7 @@ def dimensions(text: str, what: str) -> tuple[int, ...]:
 
 
 def _random(shape: tuple[int, ...], type_name: str, rng: np.random.Generator) -> np.ndarray:
-    """Standard normal numbers, or small whole ones."""
+    """Return standard normal numbers, or small integers."""
     try:
         kind = numpy_dtype(type_name)
     except LaunchError as missing:

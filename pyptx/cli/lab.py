@@ -1,4 +1,4 @@
-"""`pyptx lab`: JupyterLab on notebooks of the user's own."""
+"""`pyptx lab`: open JupyterLab on a copy of the notebooks."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ import sys
 import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import pyptx
-from pyptx.cli.kernels import CommandError, about
+from pyptx._loc import PACKAGE_DIR
+from pyptx.cli.kernels import CommandError, help_options
 
 __all__ = ["add", "copy_notebooks", "install_hint", "notebook_folder", "package_environment", "run"]
 
 
-def add(subparsers) -> None:
+def add(subparsers: Any) -> None:
     summary = "open JupyterLab on the notebooks"
-    command = subparsers.add_parser("lab", **about(
-        summary, "pyptx lab", "pyptx lab my-kernels --port 9000 --no-browser",
-        more="Copies them to a folder of your own and opens JupyterLab there. Files that are there already are left as "
-             "they are. Further arguments go to JupyterLab."))
-    command.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path("pyptx-notebooks"),
-                         help="default: %(default)s")
-    command.set_defaults(run=run, passes_arguments_on=True)
+    command = subparsers.add_parser(
+        "lab",
+        **help_options(
+            summary,
+            "pyptx lab",
+            "pyptx lab my-kernels --port 9000 --no-browser",
+            more="Copies the notebooks to a folder and opens JupyterLab there. Existing files are not overwritten. Other "
+            "arguments are passed to JupyterLab.",
+        ),
+    )
+    command.add_argument(
+        "folder", metavar="FOLDER", nargs="?", type=Path, default=Path("pyptx-notebooks"), help="default: %(default)s"
+    )
+    command.set_defaults(run=run, accepts_other_arguments=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def become(command: list[str], folder: Path, environment: dict[str, str]) -> int:
-    """Run a command in `folder` in place of this process, so that a signal sent here ends it too; its exit status."""
+    """Replace this process by a command in `folder`, so that signals reach it; return its exit status elsewhere."""
     if os.name == "posix":
         os.chdir(folder)
         sys.stdout.flush()
@@ -51,16 +59,16 @@ def install_hint() -> str:
 
 
 def notebook_folder() -> Path:
-    """Where the notebooks lie: inside the installed package, or beside it in a checkout."""
-    package = Path(pyptx.__file__).parent
+    """Return the folder of the notebooks: inside the installed package, or next to it in a checkout."""
+    package = Path(PACKAGE_DIR)
     for folder in (package / "notebooks", package.parent / "notebooks"):
         if any(folder.glob("*.ipynb")):
             return folder
-    raise CommandError(f"pyptx in {package} has come without its notebooks")
+    raise CommandError(f"pyptx in {package} does not include the notebooks")
 
 
 def copy_notebooks(folder: Path) -> list[str]:
-    """Copy each notebook that `folder` does not hold yet; the names of the new ones."""
+    """Copy each notebook that is not in `folder` yet; return the names of the new ones."""
     folder.mkdir(parents=True, exist_ok=True)
     missing = [path for path in sorted(notebook_folder().glob("*.ipynb")) if not (folder / path.name).exists()]
     for path in missing:
@@ -69,11 +77,11 @@ def copy_notebooks(folder: Path) -> list[str]:
 
 
 def package_environment() -> dict[str, str]:
-    """Environment in which a Python started from here, a notebook's kernel too, finds this very pyptx.
+    """Return an environment in which child processes, including notebook kernels, import this pyptx.
 
-    An installed pyptx is found anyway; one that is run from a checkout is put on PYTHONPATH.
+    A checkout is added to PYTHONPATH; an installed package needs nothing.
     """
-    parent = str(Path(pyptx.__file__).parents[1])
+    parent = str(Path(PACKAGE_DIR).parent)
     if parent in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         return dict(os.environ)
     paths = [parent, *filter(None, [os.environ.get("PYTHONPATH")])]

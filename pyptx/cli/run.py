@@ -1,108 +1,138 @@
-"""`pyptx run`: launch a kernel once, say what came out, keep it."""
+"""`pyptx run`: launch a kernel once, and summarize, compare, or save its outputs."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pyptx.cli.kernels import (
     CommandError,
-    about,
     add_kernel_arguments,
     add_launch_arguments,
-    explained,
+    help_options,
     load_kernel,
+    one_line_errors,
     parameters,
 )
 from pyptx.kernel import Kernel
 
 __all__ = ["add", "run"]
 
-WRONG = 1
+FAILED = 1
 
 
-def add(subparsers) -> None:
-    summary = "run a kernel once, on the simulator or a GPU, and show what came out"
-    command = subparsers.add_parser("run", **about(
-        summary, "pyptx run examples/softmax.py:softmax -p M=64 N=1000",
-        "pyptx run kernel.py:gemm --args a.npy b.npy --expect c.npy --rtol 1e-3",
-        "pyptx run kernel.ptx:entry --grid 64 --block 32 --args x.npy f32[64] 1000 --save out.npz",
-        more="Exit status: 0, 1 when --expect does not hold or the kernel cannot be run."))
+def add(subparsers: Any) -> None:
+    summary = "launch a kernel once, on the simulator or a GPU, and summarize its outputs"
+    command = subparsers.add_parser(
+        "run",
+        **help_options(
+            summary,
+            "pyptx run examples/softmax.py:softmax -p M=64 N=1000",
+            "pyptx run kernel.py:gemm --args a.npy b.npy --expect c.npy --rtol 1e-3",
+            "pyptx run kernel.ptx:entry --grid 64 --block 32 --args x.npy f32[64] 1000 --save out.npz",
+            more="Exit status: 0; 1 if --expect does not match or the kernel cannot be run.",
+        ),
+    )
     add_kernel_arguments(command)
     add_launch_arguments(command)
-    command.add_argument("--backend", choices=("sim", "cuda"), default="sim", help="default: the simulator")
-    command.add_argument("--schedule", choices=("eager", "late", "random"),
-                         help="of asynchronous operations and warps, on the simulator")
-    command.add_argument("--expect", metavar="FILE.npy", type=Path, help="what the (first) output should be")
-    command.add_argument("--rtol", type=float, default=1e-5, help="default: %(default)s")
-    command.add_argument("--atol", type=float, default=1e-6, help="default: %(default)s")
-    command.add_argument("--save", metavar="FILE.npz", type=Path, help="write the outputs, by name")
-    command.add_argument("--json", action="store_true", help="print counts and outputs' facts as JSON")
+    command.add_argument("--backend", choices=("sim", "cuda"), default="sim", help="default: sim, the simulator")
+    command.add_argument(
+        "--schedule",
+        choices=("eager", "late", "random"),
+        help="schedule of asynchronous operations and warps, on the simulator",
+    )
+    command.add_argument("--expect", metavar="FILE.npy", type=Path, help="expected value of the first output")
+    command.add_argument("--rtol", type=float, default=1e-5, help="relative tolerance; default: %(default)s")
+    command.add_argument("--atol", type=float, default=1e-6, help="absolute tolerance; default: %(default)s")
+    command.add_argument("--save", metavar="FILE.npz", type=Path, help="write the outputs by name")
+    command.add_argument("--json", action="store_true", help="print counters and a summary of the outputs as JSON")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from pyptx.cli.inputs import array_file, launch_of  # on use: NumPy takes time to load
+    from pyptx.cli.inputs import array_file, launch_of  # late: NumPy takes time to load
     from pyptx.runtime import use
 
     kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
     if arguments.arch:
-        raise CommandError("--arch: a kernel is run for its own target")
+        raise CommandError("--arch is not supported: a kernel is run for its own target")
     settings: dict[str, Any] = {"seed": arguments.seed} if arguments.backend == "sim" else {}
     if arguments.schedule:
         if arguments.backend != "sim":
-            raise CommandError("--schedule: schedules are the simulator's; a GPU has its own")
+            raise CommandError("--schedule applies to the simulator only")
         settings["schedule"] = arguments.schedule
     wanted = array_file(arguments.expect, "--expect") if arguments.expect else None
-    with explained(kernel), use(arguments.backend, **settings):
+    with one_line_errors(kernel), use(arguments.backend, **settings):
         values, launch = launch_of(kernel, arguments, params)
         if isinstance(kernel, Kernel):
             given = kernel(*values, **launch)
-            names = [parameter.name for parameter in kernel.last_variant.entry.params[len(kernel.in_specs):]]
+            specialization, result = kernel.last_specialization, kernel.last_run
+            assert specialization is not None and result is not None, "the call above sets both"
+            names = [parameter.name for parameter in specialization.entry.params[len(kernel.in_specs) :]]
             outputs = dict(zip(names, given if isinstance(given, tuple) else (given,), strict=False))
-            result = kernel.last_run
         else:
             result = kernel.launch(*values, **launch)
-            outputs = {parameter.name: value for parameter, value in zip(kernel.params, values[2:], strict=True)
-                       if isinstance(value, np.ndarray)}
+            outputs = {
+                parameter.name: value
+                for parameter, value in zip(kernel.params, values[2:], strict=True)
+                if isinstance(value, np.ndarray)
+            }
     if arguments.save:
-        np.savez(arguments.save, **outputs)
+        np.savez(arguments.save, **cast("dict[str, Any]", outputs))
     problem = _difference(next(iter(outputs.values()), None), wanted, arguments) if wanted is not None else ""
-    facts = {"kernel": kernel.name, "backend": result.backend, "seconds": result.seconds,
-             "outputs": {name: _facts(array) for name, array in outputs.items()},
-             "counters": _totals(result.counters), "problem": problem or None}
+    facts = {
+        "kernel": kernel.name,
+        "backend": result.backend,
+        "seconds": result.seconds,
+        "outputs": {name: _facts(array) for name, array in outputs.items()},
+        "counters": _totals(result.counters),
+        "problem": problem or None,
+    }
     print(json.dumps(facts, indent=1) if arguments.json else _text(facts))
-    return WRONG if problem else 0
+    return FAILED if problem else 0
 
 
 def _difference(output: Any, wanted: Any, arguments: argparse.Namespace) -> str:
     import numpy as np
 
     if output is None or output.shape != wanted.shape:
-        return f"--expect {arguments.expect} is {list(wanted.shape)}, the output " \
-               f"{'is missing' if output is None else list(output.shape)}"
-    near = np.isclose(output.astype(np.float64), wanted.astype(np.float64), arguments.rtol, arguments.atol,
-                      equal_nan=True)
+        return (
+            f"--expect {arguments.expect} is {list(wanted.shape)}, the output "
+            f"{'is missing' if output is None else list(output.shape)}"
+        )
+    near = np.isclose(
+        output.astype(np.float64), wanted.astype(np.float64), arguments.rtol, arguments.atol, equal_nan=True
+    )
     if near.all():
         return ""
     at = tuple(int(i) for i in np.argwhere(~near)[0])
-    return (f"{int((~near).sum())} of {near.size} elements differ from {arguments.expect}; the first is "
-            f"[{', '.join(map(str, at))}]: {output[at]} instead of {wanted[at]}")
+    return (
+        f"{int((~near).sum())} of {near.size} elements differ from {arguments.expect}; the first is "
+        f"[{', '.join(map(str, at))}]: {output[at]} instead of {wanted[at]}"
+    )
 
 
 def _facts(array: Any) -> dict[str, Any]:
     numbers = array.astype("float64")
-    return {"dtype": str(array.dtype), "shape": list(array.shape), "mean": float(numbers.mean()),
-            "min": float(numbers.min()), "max": float(numbers.max())} if array.size else \
-           {"dtype": str(array.dtype), "shape": list(array.shape)}
+    return (
+        {
+            "dtype": str(array.dtype),
+            "shape": list(array.shape),
+            "mean": float(numbers.mean()),
+            "min": float(numbers.min()),
+            "max": float(numbers.max()),
+        }
+        if array.size
+        else {"dtype": str(array.dtype), "shape": list(array.shape)}
+    )
 
 
 def _totals(counters: Any) -> dict[str, int] | None:
-    """Sums over the instructions, of counters that are not zero; None of a GPU."""
+    """Return the nonzero counters, summed over the instructions; None for a GPU."""
     if counters is None:
         return None
     from dataclasses import fields

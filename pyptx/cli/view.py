@@ -1,4 +1,4 @@
-"""`pyptx view`: Python, PTX and SASS of a kernel side by side."""
+"""`pyptx view`: show Python, PTX, and SASS of a kernel side by side."""
 
 from __future__ import annotations
 
@@ -7,29 +7,54 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyptx.cli.kernels import (
     CommandError,
-    about,
     add_kernel_arguments,
-    explained,
+    help_options,
     load_kernel,
+    one_line_errors,
     open_cubin,
     parameters,
 )
+from pyptx.program import Entry
 
 __all__ = ["add", "run"]
 
 
-def add(subparsers) -> None:
-    summary = "show a kernel's Python, PTX and SASS, linked line by line"
-    command = subparsers.add_parser("view", **about(
-        summary, "pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html", "pyptx view kernel.ptx:entry",
-        "pyptx view kernel.cubin -o kernel.html"))
+def add(subparsers: Any) -> None:
+    summary = "show a kernel's Python, PTX, and SASS, linked line by line"
+    command = subparsers.add_parser(
+        "view",
+        **help_options(
+            summary,
+            "pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html",
+            "pyptx view kernel.ptx:entry",
+            "pyptx view kernel.ptx:entry --source src/cuda",
+            "pyptx view kernel.cubin -o kernel.html",
+        ),
+    )
     add_kernel_arguments(command)
-    command.add_argument("-o", "--output", metavar="FILE", type=Path,
-                         help="write a standalone page (.html) or the view's data (.json); without it, text is printed")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="write a standalone page (.html) or the view's data (.json); default: print text",
+    )
     command.add_argument("--json", action="store_true", help="print the view's data as JSON")
+    command.add_argument(
+        "--source",
+        metavar="DIR",
+        type=Path,
+        help="for a .ptx file with line information: folder of its source files; default: the working directory",
+    )
+    command.add_argument(
+        "--device",
+        metavar="GPU",
+        help="also show the modeled time of each line on a GPU, such as h200; see pyptx roofline",
+    )
     command.set_defaults(run=run)
 
 
@@ -40,15 +65,25 @@ def run(arguments: argparse.Namespace) -> int:
     if cubin := open_cubin(arguments):
         view = cubin.view()
     else:
-        kernel, values = load_kernel(arguments.kernel), parameters(arguments.parameters)
-        with explained(kernel):
+        kernel, values = load_kernel(arguments.kernel, isolate=True), parameters(arguments.parameters)
+        if arguments.source is not None:
+            if not isinstance(kernel, Entry):
+                raise CommandError("--source applies to the source files of a .ptx file; a kernel names its own")
+            if not arguments.source.is_dir():
+                raise CommandError(f"--source {arguments.source}: not a folder")
+            values["source"] = arguments.source
+        with one_line_errors(kernel):
+            if arguments.device is not None:
+                if isinstance(kernel, Entry):
+                    raise CommandError("--device applies to kernels in Python; a .ptx file does not name its launch")
+                values["device"] = arguments.device
             view = kernel.view(arch=arguments.arch, **values)
     if arguments.json:
         print(json.dumps(view.to_json()))
     if output is None and arguments.json:
         return 0
     if output is None:
-        print(view.text(colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+        print(view.text(color=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
         return 0
     if output.suffix == ".json":
         output.write_text(json.dumps(view.to_json()), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`python -m pyptx.codegen FILE`: PTX to Python on the command line."""
+"""Command line of the transpiler: `python -m pyptx.codegen FILE`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyptx.codegen.codegen import ptx_to_python
+from pyptx.codegen.transpile import ptx_to_python
 from pyptx.errors import PtxError
 from pyptx.parser import ParseError
 
@@ -15,17 +15,30 @@ __all__ = ["add_arguments", "main", "transpile"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="PTX, - for standard input")
-    parser.add_argument("-o", dest="out", metavar="OUT", type=Path,
-                        help="where to write: a file, or a folder when there are several files; else standard output")
-    parser.add_argument("--sugar", action="store_true",
-                        help="C++ names, structured control flow, operators and loops, wherever proven to be the same")
-    parser.add_argument("--name", metavar="NAME", help="the Python name of the (first) kernel")
-    parser.add_argument("--kernel", metavar="ENTRY", help="leave out the other entries")
+    """Add the options of the transpiler to a parser."""
+    parser.add_argument("files", metavar="FILE", nargs="*", help="PTX file; - for standard input")
+    parser.add_argument(
+        "-o",
+        dest="out",
+        metavar="OUT",
+        type=Path,
+        help="output file, or a folder for several files (default: standard output)",
+    )
+    parser.add_argument(
+        "--sugar",
+        action="store_true",
+        help="write C++ names, structured control flow, operators and loops where verified to be equivalent",
+    )
+    parser.add_argument("--name", metavar="NAME", help="Python name of the (first) kernel")
+    parser.add_argument("--kernel", metavar="ENTRY", help="transpile this entry only")
 
 
 def transpile(arguments: argparse.Namespace) -> int:
-    """What the arguments ask for; exit status 1 with a message where a file cannot be read or is no PTX."""
+    """Transpile the files of the command line.
+
+    Returns:
+        Exit status: 1 if a file could not be read or transpiled; each such file gets a line on standard error.
+    """
     failed = False
     for file in arguments.files:
         try:
@@ -36,7 +49,8 @@ def transpile(arguments: argparse.Namespace) -> int:
             if isinstance(error, BrokenPipeError):
                 raise
             message = error.args[0] if isinstance(error, KeyError) else getattr(error, "strerror", None) or error
-            print(f"{'standard input' if file == '-' else file}: {message}", file=sys.stderr)
+            line = f"{'standard input' if file == '-' else file}: {message}"
+            print(line.encode(errors="backslashreplace").decode(), file=sys.stderr)  # it may quote undecodable bytes
             failed = True
     return int(failed)
 
@@ -52,6 +66,7 @@ def _write(text: str, file: str, out: Path | None, *, several: bool) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m pyptx.codegen", description="Write PTX as editable Python.")
     add_arguments(parser)
     arguments = parser.parse_args(argv)

@@ -1,22 +1,38 @@
-"""The readable part of C++ names: `_ZN4math8evaluateIfLi2EEEvPKT_` is math::evaluate<float, 2>.
+"""Demangling of C++ names: `_ZN4math8evaluateIfLi2EEEvPKT_` is math::evaluate<float, 2>.
 
-Of a mangled name (Itanium C++ ABI) only the name itself is read, not the types of the parameters; a name that uses
-more of the grammar than is read here stays as it is.
+Implements the part of the Itanium C++ ABI that names and template arguments use. Parameter types are ignored; a name
+that needs more of the grammar is left mangled.
 """
 
 from __future__ import annotations
 
 import re
 
+from pyptx.errors import InputError
+
 __all__ = ["demangled", "plain_name"]
 
-_BUILTIN = {"v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
-            "t": "unsigned short", "i": "int", "j": "unsigned", "l": "long", "m": "unsigned long", "x": "long long",
-            "y": "unsigned long long", "f": "float", "d": "double"}
+_BUILTIN = {
+    "v": "void",
+    "b": "bool",
+    "c": "char",
+    "a": "signed char",
+    "h": "unsigned char",
+    "s": "short",
+    "t": "unsigned short",
+    "i": "int",
+    "j": "unsigned",
+    "l": "long",
+    "m": "unsigned long",
+    "x": "long long",
+    "y": "unsigned long long",
+    "f": "float",
+    "d": "double",
+}
 
 
 class _Reader:
-    """Reads from the front of a mangled name; ValueError where it does not know on."""
+    """Parser of a mangled name; raises ValueError for unsupported grammar."""
 
     def __init__(self, text: str):
         self.text, self.at = text, 0
@@ -28,7 +44,7 @@ class _Reader:
         return False
 
     def name(self) -> list[str]:
-        """The parts of a name, template arguments with the last."""
+        """Parse a possibly nested name into its components, each with its template arguments."""
         if not self.take("N"):
             return [self.part()]
         while self.take("K") or self.take("V"):
@@ -43,12 +59,12 @@ class _Reader:
             return "(anonymous)"
         found = re.compile(r"\d+").match(self.text, self.at)
         if found is None:
-            raise ValueError(self.text)
+            raise InputError(self.text)
         start = found.end()
         self.at = start + int(found[0])
         if self.at > len(self.text):
-            raise ValueError(self.text)
-        return self.text[start:self.at] + self.arguments()
+            raise InputError(self.text)
+        return self.text[start : self.at] + self.arguments()
 
     def arguments(self) -> str:
         if not self.take("I"):
@@ -59,11 +75,11 @@ class _Reader:
         return f"<{', '.join(found)}>"
 
     def type(self) -> str:
-        if self.take("L"):                              # a number
+        if self.take("L"):  # a number
             kind = self.type()
             match = re.compile(r"(n?)(\d+)E").match(self.text, self.at)
             if match is None:
-                raise ValueError(self.text)
+                raise InputError(self.text)
             self.at = match.end()
             if kind == "bool":
                 return "true" if match[2] != "0" else "false"
@@ -74,14 +90,14 @@ class _Reader:
             return self.type() + "&"
         if self.take("K"):
             return "const " + self.type()
-        if self.text[self.at:self.at + 1] in _BUILTIN:
+        if self.text[self.at : self.at + 1] in _BUILTIN:
             self.at += 1
             return _BUILTIN[self.text[self.at - 1]]
         return "::".join(self.name())
 
 
 def demangled(name: str) -> str | None:
-    """The C++ name with its template arguments; None when it is no mangled name, or one that is not read here."""
+    """Return the C++ name with its template arguments; None if it is not mangled or not supported."""
     if not name.startswith("_Z"):
         return None
     try:
@@ -91,7 +107,7 @@ def demangled(name: str) -> str | None:
 
 
 def plain_name(name: str) -> str:
-    """A short identifier for a function: the last part of its C++ name, without template arguments."""
+    """Return a short name for a function: the last component of its C++ name, without template arguments."""
     found = demangled(name)
     if found is None:
         return name

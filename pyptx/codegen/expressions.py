@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pyptx.codegen.layout import literal
+from pyptx.codegen.python_source import literal
+from pyptx.errors import InputError
 from pyptx.ir.nodes import (
     AddressOperand,
     ImmediateOperand,
@@ -19,12 +20,12 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.ir.operands import operand_text
-from pyptx.isa.spelling import ptx_word, python_word
-from pyptx.parser.operands import read_operand
+from pyptx.isa.identifiers import from_identifier, to_identifier
+from pyptx.parser.operands import parse_operand_text
 
-__all__ = ["Find", "chain", "expression", "guard", "quoted"]
+__all__ = ["Lookup", "mnemonic_chain", "operand_expression", "guard_expression", "quoted_operand"]
 
-Find = Callable[[str], tuple[str, str] | None]                          # register -> its expression and type
+Lookup = Callable[[str], tuple[str, str] | None]  # register name -> its Python expression and type
 
 _INTEGER = re.compile(r"-?(0|[1-9]\d*)")
 _WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
@@ -34,11 +35,11 @@ _COORDINATES = re.compile(r", \{([^{}]*)\}")
 _ALONE = re.compile(r"(, %[\w$]+)+")
 
 
-def expression(node: Operand, find: Find) -> str:
-    """The operand as Python: `r[0]`, `16`, `[f[0], f[1]]`, `ptx.addr(rd[1], 8)`; as text where nothing says it better.
+def operand_expression(node: Operand, find: Lookup) -> str:
+    """Return an operand as Python: `r[0]`, `16`, `[f[0], f[1]]`, `ptx.addr(rd[1], 8)`; as a string if nothing else fits.
 
     Raises:
-        ValueError: no Python value stands for it.
+        ValueError: no Python value converts to the operand.
     """
     match node:
         case RegisterOperand(name) | LabelOperand(name):
@@ -49,9 +50,9 @@ def expression(node: Operand, find: Find) -> str:
             if _INTEGER.fullmatch(text) and text != "-0":
                 return text
         case VectorOperand(elements):
-            return _vector([expression(e, find) for e in elements])
+            return _vector([operand_expression(e, find) for e in elements])
         case ParenthesizedOperand(elements):
-            inside = ", ".join(expression(e, find) for e in elements)
+            inside = ", ".join(operand_expression(e, find) for e in elements)
             return f"({inside},)" if len(elements) == 1 else f"({inside})"
         case NegatedOperand(RegisterOperand(name) | LabelOperand(name)):
             found = find(name)
@@ -67,42 +68,43 @@ def expression(node: Operand, find: Find) -> str:
             if found is not None or _WORD.fullmatch(base):
                 if offset is None:
                     return f"ptx.addr({shown})"
-                told = _offset(offset, find)
-                if told is not None:
-                    return f"ptx.addr({shown}, {told})"
-    return quoted(node)
+                rendered = _offset(offset, find)
+                if rendered is not None:
+                    return f"ptx.addr({shown}, {rendered})"
+    return quoted_operand(node)
 
 
-def quoted(node: Operand) -> str:
-    """The operand as the text it is read from.
+def quoted_operand(node: Operand) -> str:
+    """Return a Python string that converts to the operand.
 
     Raises:
-        ValueError: it cannot be written alone.
+        ValueError: the operand cannot be read back from its text alone.
     """
     text = operand_text(node)
     if _WORD.fullmatch(text) and text != "WARP_SZ":
         number = text[0].isdigit() or text[0] == "-"
-        back: Operand | None = (ImmediateOperand(text) if number else
-                                RegisterOperand(text) if text[0] == "%" else LabelOperand(text))
+        back: Operand | None = (
+            ImmediateOperand(text) if number else RegisterOperand(text) if text[0] == "%" else LabelOperand(text)
+        )
     else:
-        back = read_operand(text)
+        back = parse_operand_text(text)
     if back != node:
-        raise ValueError(f"{text!r} cannot be written as one operand")
+        raise InputError(f"{text!r} cannot be written as one operand")
     return literal(text)
 
 
 def _vector(elements: list[str]) -> str:
-    """`[a, b]`, or a slice `f[0:8]` of consecutive registers."""
-    found = [_ELEMENT.fullmatch(e) for e in elements]
-    if len(elements) > 4 and all(found):
+    """Return `[a, b]`, or a slice `f[0:8]` for consecutive registers."""
+    found = [match for e in elements if (match := _ELEMENT.fullmatch(e))]
+    if len(elements) > 4 and len(found) == len(elements):
         base, first = found[0][1], int(found[0][2])
         if all(m[1] == base and int(m[2]) == first + i for i, m in enumerate(found)):
             return f"{base}[{first}:{first + len(elements)}]"
     return f"[{', '.join(elements)}]"
 
 
-def _offset(text: str, find: Find) -> str | None:
-    """An offset as Python: a number, a register, a list of coordinates, a tuple of what stands behind commas."""
+def _offset(text: str, find: Lookup) -> str | None:
+    """Return an address offset as Python: a number, a register, a list of coordinates, or a tuple without braces."""
     if _INTEGER.fullmatch(text) and text not in ("0", "-0"):
         return text
     if _OFFSET.fullmatch(text):
@@ -123,8 +125,8 @@ def _offset(text: str, find: Find) -> str | None:
     return None
 
 
-def guard(predicate: Predicate | None, find: Find) -> str | None:
-    """The guard as the value of `pred=`; None when there is none.
+def guard_expression(predicate: Predicate | None, find: Lookup) -> str | None:
+    """Return a guard as the value of `pred=`; None for an unguarded instruction.
 
     Raises:
         ValueError: the register is not declared as a predicate.
@@ -133,14 +135,16 @@ def guard(predicate: Predicate | None, find: Find) -> str | None:
         return None
     found = find(predicate.register)
     if found is None or found[1] != "pred":
-        raise ValueError(f"{predicate.register} is no declared predicate")
+        raise InputError(f"{predicate.register} is not declared as a predicate")
     return f"~{found[0]}" if predicate.negated else found[0]
 
 
-def chain(opcode: str, modifiers: tuple[str, ...]) -> str | None:
-    """`add.rn.f32` as attributes; None when some word is no Python name."""
+def mnemonic_chain(opcode: str, modifiers: tuple[str, ...]) -> str | None:
+    """Return a mnemonic as an attribute chain, `add.rn.f32`; None if a modifier cannot be a Python identifier."""
     words = [opcode, *(m[1:] for m in modifiers)]
-    names = [python_word(word) if word else "" for word in words]
-    good = all(n.isidentifier() and ptx_word(n) == w and not (n[:2] == n[-2:] == "__")
-               for n, w in zip(names, words, strict=True))
+    names = [to_identifier(word) if word else "" for word in words]
+    good = all(
+        n.isidentifier() and from_identifier(n) == w and not (n[:2] == n[-2:] == "__")
+        for n, w in zip(names, words, strict=True)
+    )
     return ".".join(names) if good else None

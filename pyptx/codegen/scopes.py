@@ -1,59 +1,66 @@
-"""Which Python variable stands for which register."""
+"""Registers in scope and the Python variables that hold them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyptx.codegen.layout import identifier
+from pyptx.codegen.python_source import identifier
 from pyptx.ir.nodes import RegDecl
 from pyptx.isa import registers
 
-__all__ = ["Declared", "Names"]
+__all__ = ["DeclaredRegister", "RegisterScopes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A declared register, or several of one name, and the Python variable that holds it."""
+class DeclaredRegister:
+    """A declared register or register array, and the Python variable that holds it."""
 
     variable: str
     type: str
     count: int | None
 
     def element(self, index: int | None) -> str:
+        """Return the expression of one register; `index` is None for a scalar."""
         return self.variable if index is None else f"{self.variable}[{index}]"
 
 
-class Names:
-    """Registers by name, innermost scope first."""
+class RegisterScopes:
+    """Registers by name, innermost scope first.
+
+    Args:
+        taken: Python names already in use.
+    """
 
     def __init__(self, taken: set[str]):
         self.taken = set(taken)
-        self._scopes: list[dict[str, Declared | None]] = [{}]
-        self._known: dict[str, tuple[str, str] | None] = {}             # register -> its expression and type
+        self._scopes: list[dict[str, DeclaredRegister | None]] = [{}]
+        self._known: dict[str, tuple[str, str] | None] = {}  # register name -> its expression and type
 
     def enter(self) -> None:
+        """Open a scope."""
         self._scopes.append({})
 
     def leave(self) -> None:
+        """Close the innermost scope."""
         self._scopes.pop()
         self._known.clear()
 
-    def declare(self, node: RegDecl) -> Declared:
-        """A variable for a declaration; one in an inner scope hides none of an outer one."""
+    def declare(self, node: RegDecl) -> DeclaredRegister:
+        """Choose a Python variable for a declaration; it shadows no variable of an outer scope."""
         visible = {d.variable for scope in self._scopes for d in scope.values() if d is not None}
         variable = identifier(node.name, self.taken | visible)
-        found = Declared(variable, node.type.value, node.count)
+        found = DeclaredRegister(variable, node.type.value, node.count)
         self._scopes[-1][node.name] = found
         self._known.clear()
         return found
 
     def hide(self, name: str) -> None:
-        """A register that is declared as PTX text: it has no variable, and hides those of outer scopes."""
+        """Record a register declared as PTX text: it has no variable, and shadows those of outer scopes."""
         self._scopes[-1][name] = None
         self._known.clear()
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """The Python expression for a register and its declared type; None when nothing declares it."""
+        """Return the Python expression and declared type of a register; None if it is not declared."""
         try:
             return self._known[name]
         except KeyError:

@@ -1,7 +1,7 @@
-"""The registers of a function as Python variables: their types, what holds them, and what is not assigned yet.
+"""Registers of a function as Python variables: types, expressions, and assignments not written yet.
 
-Registers get names of their own when the Python is traced, so only the order and kind of what is written matter. An
-assignment waits as long as it may: the next instruction can take it in as an expression.
+Registers are renamed when the Python is traced, so only the order and type of what is written matter. An assignment
+stays pending as long as possible, so that the next instruction can inline it as an expression.
 """
 
 from __future__ import annotations
@@ -9,60 +9,71 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from pyptx.codegen.flow import Item
-from pyptx.codegen.kinds import register_kinds
-from pyptx.codegen.layout import Lines, identifier
+from pyptx.codegen.items import Item
 from pyptx.codegen.operators import Term
-from pyptx.codegen.rolls import base_of, numbers_of
-from pyptx.codegen.scopes import Names
-from pyptx.codegen.uses import WORDS, all_names, names_of, rolls_among, uses
+from pyptx.codegen.python_source import Lines, identifier
+from pyptx.codegen.register_uses import NAME_PATTERN, all_names, count_uses, instruction_names, rolled_loops
+from pyptx.codegen.reroll import base_of, number_bases
+from pyptx.codegen.scopes import RegisterScopes
+from pyptx.codegen.type_inference import infer_types
 from pyptx.ir.nodes import Instruction, LabelOperand, RegDecl, RegisterOperand, VectorOperand
 
-__all__ = ["NotFluent", "Variables"]
+__all__ = ["NotExpressible", "Variables"]
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _SPECIAL = re.compile(r"%[a-z]\w*(\.[xyzw])?")
 
 
-class NotFluent(ValueError):
-    """Something names a register in text, so that registers must keep their names."""
+class NotExpressible(ValueError):
+    """The function needs exact register names, for instance because PTX text refers to one."""
 
 
 class Variables:
-    """Of one function.
+    """Registers of one function.
 
     Args:
-        types: receives the names of the types that were used.
-        declared: the registers, names unique in the function.
-        take: asked before each rewrite, with its kind.
-        prefix: what the names of the function's parameters start with.
+        lines: receives the Python.
+        names: Python names in scope.
+        types: receives the names of the types used.
+        declared: the register declarations, names unique in the function.
+        items: the body.
+        allow: consulted before each rewrite, with its kind.
+        prefix: common prefix of the function's parameter names.
     Attributes:
-        types_of: the declared type of every register that occurs.
-        kinds: the type each gets in Python.
-        allowed: for some, the first letters of all types it might have.
-        arrays: register -> (variable, index) of a rolled array.
+        types_of: declared type of every register that occurs.
+        dtypes: type of each in Python.
+        allowed: for some, the first letters of all types they could have.
+        arrays: register -> (variable, index) in a rolled array.
         expressions: register -> its Python expression.
-        pending: instructions not written yet, in order: register and expression.
+        pending: results not written yet, in order: register and expression.
     """
 
-    def __init__(self, lines: Lines, names: Names, types: set[str], declared: list[RegDecl], items: list[Item],
-                 take: Callable[[str], bool], prefix: str):
+    def __init__(
+        self,
+        lines: Lines,
+        names: RegisterScopes,
+        types: set[str],
+        declared: list[RegDecl],
+        items: list[Item],
+        allow: Callable[[str], bool],
+        prefix: str,
+    ):
         if any(d.vector is not None or d.alignment is not None for d in declared):
-            raise NotFluent("vector registers")
-        self.lines, self.names, self.types, self.take, self.prefix = lines, names, types, take, prefix
+            raise NotExpressible("vector registers")
+        self.lines, self.names, self.types, self.allow, self.prefix = lines, names, types, allow, prefix
         self.bases = {d.name: (d.type.value, d.count) for d in declared if d.count is not None}
         self.types_of = self._declared({d.name: d.type.value for d in declared if d.count is None}, items)
-        self.kinds, self.allowed = register_kinds(self.types_of, items)
-        self.uses = uses(items, self.types_of)
+        self.dtypes, self.allowed = infer_types(self.types_of, items)
+        self.uses = count_uses(items, self.types_of)
         self.arrays = self._arrays(items)
         self.expressions: dict[str, str] = {}
         self.taken = set(names.taken) | {"i", "range", "reg", "ptx"}
         self.pending: list[tuple[str, Term]] = []
 
-    # what there is ----------------------------------------------------------------------------------------------------
+    # lookup ----------------------------------------------------------------------------------------------------
 
     def _declared(self, scalars: dict[str, str], items: list[Item]) -> dict[str, str]:
-        """The declared type of every register that occurs."""
+        """Return the declared type of every register that occurs."""
         found: dict[str, str] = {}
         for name in all_names(items):
             if name in found:
@@ -79,11 +90,11 @@ class Variables:
         return found
 
     def _arrays(self, items: list[Item]) -> dict[str, tuple[str, int]]:
-        """Arrays for the registers that rolled groups run over: intervals of numbers that overlap are one array."""
+        """Choose arrays for the registers that rolled loops index; overlapping intervals of numbers share one."""
         spans: dict[str, list[tuple[int, int]]] = {}
-        for roll in rolls_among(items):
+        for roll in rolled_loops(items):
             for node, steps in zip(roll.group, roll.steps, strict=True):
-                for (base, value), step in zip(numbers_of(node, self.indexed), steps, strict=True):
+                for (base, value), step in zip(number_bases(node, self.indexed), steps, strict=True):
                     if base is not None and step:
                         ends = (value, value + step * (roll.count - 1))
                         spans.setdefault(base, []).append((min(ends), max(ends)))
@@ -106,66 +117,74 @@ class Variables:
     def declare_arrays(self) -> None:
         """Write the declarations of the rolled arrays."""
         for variable, base, low, high in self._spans:
-            kinds = {self.kinds.get(f"{base}{n}") for n in range(low, high + 1)} - {None}
-            dtype = kinds.pop() if len(kinds) == 1 else self.bases[base][0]
+            dtypes = {self.dtypes[f"{base}{n}"] for n in range(low, high + 1) if f"{base}{n}" in self.dtypes}
+            dtype = dtypes.pop() if len(dtypes) == 1 else self.bases[base][0]
             for n in range(low, high + 1):
-                if f"{base}{n}" in self.kinds:
-                    self.kinds[f"{base}{n}"] = dtype
+                if f"{base}{n}" in self.dtypes:
+                    self.dtypes[f"{base}{n}"] = dtype
                 self.expressions[f"{base}{n}"] = f"{variable}[{n - low}]"
             self.taken.add(variable)
             self.types.add(dtype)
             self.lines.add(f"{variable} = reg.array({dtype}, {high - low + 1})")
 
     def indexed(self, name: str) -> bool:
-        """Whether a register is one of several of one name."""
+        """Return True for a register of a declared array."""
         return name in self.types_of and base_of(name) in self.bases
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """The Python expression of a register."""
+        """Return the Python expression and type of a register; None for other names.
+
+        Raises:
+            NotExpressible: the register has no expression yet.
+        """
         if name in self.expressions:
-            return self.expressions[name], self.kinds[name]
+            return self.expressions[name], self.dtypes[name]
         if name in self.types_of:
-            raise NotFluent(f"{name} is not defined yet")
+            raise NotExpressible(f"{name} is not defined yet")
         if _SPECIAL.fullmatch(name):
             return self.names.find(name)
         return None
 
     def known(self, name: str) -> bool:
-        """Whether a register was written, or will be by what is pending."""
+        """Return True if a register has an expression or is pending."""
         return name in self.expressions or any(n == name for n, _ in self.pending)
 
     def of(self, node: Instruction) -> Iterable[str]:
-        """The registers that an instruction names."""
-        return (name for name in names_of(node) if name in self.types_of)
+        """Yield the registers an instruction uses."""
+        return (name for name in instruction_names(node) if name in self.types_of)
 
-    def free(self, register: str, kind: str, other: str) -> bool:
-        """Whether a register of a kind may as well have the other."""
-        return register not in self.arrays and kind[1:] == other[1:] and other[0] in self.allowed.get(register, "")
+    def free(self, register: str, dtype: str, other: str) -> bool:
+        """Return True if a register of type `dtype` can have type `other` instead."""
+        return register not in self.arrays and dtype[1:] == other[1:] and other[0] in self.allowed.get(register, "")
 
     def checked(self, text: str) -> str:
-        """The text of an operand, unless it names a register in a string: those have other names when traced."""
-        for quoted in _QUOTED.findall(text):
-            if any(word in self.types_of for word in WORDS.findall(quoted)):
-                raise NotFluent(text)
+        """Return the text of an operand.
+
+        Raises:
+            NotExpressible: a string in it names a register, which is renamed when traced.
+        """
+        for quoted_operand in _QUOTED.findall(text):
+            if any(word in self.types_of for word in NAME_PATTERN.findall(quoted_operand)):
+                raise NotExpressible(text)
         return text
 
     # assigning --------------------------------------------------------------------------------------------------------
 
     def assign(self, name: str, term: Term) -> None:
-        """A register is what an expression says; written at once unless the next instruction is all that uses it."""
+        """Bind a register to an expression; stays pending if its only use can inline it."""
         self.pending.append((name, term))
-        if self.uses.get(name, 0) != 2 or not self.take("keep"):
+        if self.uses.get(name, 0) != 2 or not self.allow("keep"):
             self.flush()
 
     def flush(self) -> None:
-        """Write what is pending as assignments."""
+        """Write pending results as assignments."""
         for name, term in self.pending:
             self.expressions[name] = variable = self._named(name, term)
             self.lines.assign(variable, term.text)
         self.pending.clear()
 
     def new(self, register: str) -> str:
-        """A Python variable named like a register, which stands for it from now on."""
+        """Create the Python variable of a register."""
         self.expressions[register] = variable = self._taken(register)
         return variable
 
@@ -175,7 +194,7 @@ class Variables:
         return found
 
     def _named(self, name: str, term: Term) -> str:
-        """A Python name for a register: after the special register or the parameter it holds, else its own."""
+        """Choose a Python name for a register: that of the special register or parameter it holds, else its own."""
         wanted = name
         match = re.fullmatch(r"reg\.from_\(ptx\.special\.([\w.]+)\(\), \w+\)", term.text)
         param = re.fullmatch(r'ptx\.param\(\w+, "(.*)"\)', term.text)
@@ -188,40 +207,41 @@ class Variables:
     # declaring --------------------------------------------------------------------------------------------------------
 
     def define(self, name: str) -> None:
-        """Declare a register that nothing declared yet."""
+        """Declare a register unless it is known."""
         if name not in self.types_of or self.known(name):
             return
         self.flush()
-        kind = self.kinds[name]
-        self.types.add(kind)
-        self.lines.add(f"{self.new(name)} = reg.scalar({kind})")
+        dtype = self.dtypes[name]
+        self.types.add(dtype)
+        self.lines.add(f"{self.new(name)} = reg.scalar({dtype})")
 
     def define_all(self, node: Instruction, *, skip: str | None = None) -> None:
-        """Declare what an instruction names, but for one register; those of a vector as one array."""
+        """Declare the registers of an instruction except `skip`; those of a vector as one array."""
         for operand in node.operands:
             if isinstance(operand, VectorOperand) and len(operand.elements) > 1:
-                self._define_vector([e.name for e in operand.elements
-                                     if isinstance(e, (RegisterOperand, LabelOperand))])
-        for name in names_of(node):
+                self._define_vector(
+                    [e.name for e in operand.elements if isinstance(e, (RegisterOperand, LabelOperand))]
+                )
+        for name in instruction_names(node):
             if name != skip:
                 self.define(name)
 
     def _define_vector(self, names: list[str]) -> None:
-        """New registers of one vector as one array."""
+        """Declare the unknown registers of one vector as one array."""
         new = [n for n in names if n in self.types_of and not self.known(n)]
         if len(new) < 2 or len(set(new)) != len(new) or new != [n for n in names if n in new]:
             return
-        kinds = {self.kinds[n] for n in new}
-        kind = kinds.pop() if len(kinds) == 1 else None
-        if kind is None:
+        dtypes = {self.dtypes[n] for n in new}
+        dtype = dtypes.pop() if len(dtypes) == 1 else None
+        if dtype is None:
             declared = {self.types_of[n] for n in new}
             if len(declared) != 1:
                 return
-            kind = declared.pop()
+            dtype = declared.pop()
         self.flush()
-        self.types.add(kind)
+        self.types.add(dtype)
         variable = self._taken(new[0])
         for i, name in enumerate(new):
-            self.kinds[name] = kind
+            self.dtypes[name] = dtype
             self.expressions[name] = f"{variable}[{i}]"
-        self.lines.add(f"{variable} = reg.array({kind}, {len(new)})")
+        self.lines.add(f"{variable} = reg.array({dtype}, {len(new)})")

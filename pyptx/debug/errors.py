@@ -1,4 +1,4 @@
-"""What a debugger refuses."""
+"""The error of the debugger."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pyptx.errors import PtxError
 __all__ = ["DebugError"]
 
 
-class DebugError(PtxError):
-    """Something a session cannot do or does not understand; the message says what would do."""
+class DebugError(PtxError, ValueError):
+    """A debugger command, location, or expression is invalid, or does not apply to the current stop."""

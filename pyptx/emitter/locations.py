@@ -1,25 +1,29 @@
-"""`.loc` directives for tools that read debug information (ncu, cuda-gdb): Python lines as the source of a kernel."""
+"""`.file` and `.loc` directives that map PTX to Python, for Nsight Compute and cuda-gdb."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from pyptx._loc import Place
+from pyptx._loc import SourceLocation
 from pyptx.emitter.printer import Emitted
 
 __all__ = ["with_locations"]
 
 
 def with_locations(emitted: Emitted) -> Emitted:
-    """The text with a `.loc` in front of every instruction that comes from another place than the one before.
+    """Insert a `.loc` in front of every instruction whose Python location differs from the previous one.
 
-    An instruction written in a helper gets the place of the call first, then its own with `function_name` and
-    `inlined_at`, the order ptxas asks for. Lines keep their places. `.file` numbers and labels that the text has itself
-    stay its own, and behind a `.loc` of its own nothing is added up to the end of the function.
+    An instruction emitted by a helper function gets the location of the call first, then its own with
+    `function_name` and `inlined_at`, in the order that ptxas requires. `.file` indices and labels of the text itself
+    are kept, and after a `.loc` of the text itself none is added up to the end of the function.
+
+    Returns:
+        The new text with the Python location of every line.
     """
     files = _Numbers(max(_most(_FILE, emitted.text) + 1, 1))
     labels = _Numbers(_most(_LABEL, emitted.text) + 1)
-    lines: list[tuple[str, Place | None]] = []
+    lines: list[tuple[str, SourceLocation | None]] = []
     last: list[str] | None = None
     own = False
     for text, place in zip(emitted.text.removesuffix("\n").split("\n"), emitted.places, strict=True):
@@ -50,12 +54,12 @@ _LABEL = re.compile(r"\$L__info_string(\d+)")
 
 
 def _most(pattern: re.Pattern, text: str) -> int:
-    """The largest number of its kind in the text, -1 for none."""
+    """Return the largest number that `pattern` captures in the text, -1 without a match."""
     return max(map(int, pattern.findall(text)), default=-1)
 
 
 class _Numbers:
-    """A number for each name, from `first` on."""
+    """Consecutive numbers for names, starting at `first`."""
 
     def __init__(self, first: int):
         self.first = max(first, 0)
@@ -65,7 +69,7 @@ class _Numbers:
         return self.numbers.setdefault(name, self.first + len(self.numbers))
 
 
-def _loc(place: Place, files: _Numbers, labels: _Numbers) -> str:
+def _loc(place: SourceLocation, files: _Numbers, labels: _Numbers) -> str:
     text = _position(place, files)
     if place.caller is None:
         return f".loc {text}"
@@ -73,12 +77,12 @@ def _loc(place: Place, files: _Numbers, labels: _Numbers) -> str:
     return f".loc {text}, function_name {label}, inlined_at {_position(place.caller, files)}"
 
 
-def _position(place: Place, files: _Numbers) -> str:
+def _position(place: SourceLocation, files: _Numbers) -> str:
     return f"{files[place.file]} {place.line} {(place.position.column or 0) + 1}"
 
 
-def _debug_strings(labels: _Numbers):
-    """The names of helper functions, as zero-terminated bytes under their labels."""
+def _debug_strings(labels: _Numbers) -> Iterator[str]:
+    """Yield the `.debug_str` section: names of helper functions as zero-terminated bytes."""
     if not labels.numbers:
         return
     yield "\t.section .debug_str"
@@ -90,4 +94,5 @@ def _debug_strings(labels: _Numbers):
 
 
 def _quoted(name: str) -> str:
-    return name.replace('"', "'").replace("\n", " ")        # PTX texts know no escapes
+    """Return the text as the content of a PTX string, which is ASCII and has no escape sequences."""
+    return name.replace('"', "'").replace("\n", " ").encode("ascii", "replace").decode("ascii")

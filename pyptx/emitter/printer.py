@@ -1,24 +1,25 @@
-"""The tree as PTX text.
+"""Printer: IR to PTX text.
 
-A node with formatting prints as it was written, one without prints canonically, a line for itself. The printer knows
-the tree and nothing else.
+A node with formatting prints as it was written; a node without prints canonically, on a line of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from pyptx._loc import Place
-from pyptx.emitter.pieces import function_head, instruction, layout_of, pieces
-from pyptx.ir.formatting import FormattingInfo, Piece, weave
+from pyptx._loc import SourceLocation
+from pyptx.emitter.tokens import function_head, instruction_tokens, layout_of, tokens_of
+from pyptx.ir.formatting import FormattingInfo, SyntaxToken, join_tokens
 from pyptx.ir.nodes import (
+    AddressSize,
     BlankLine,
     Block,
     Comment,
     CompoundExpr,
+    Directive,
     Function,
     Instruction,
     IntrinsicScope,
@@ -32,50 +33,59 @@ from pyptx.ir.nodes import (
     Section,
     SectionData,
     Statement,
+    Target,
     VarDecl,
+    Version,
 )
 from pyptx.ir.operands import operand_text
 
 __all__ = ["Emitted", "emit", "emit_lines", "instruction_text", "operand_text"]
 
 
+Node = Directive | Statement | SectionData
+Header = Version | Target | AddressSize
+
+
 class Emitted(NamedTuple):
-    """PTX text and, for each of its lines, the Python place that wrote it (None for lines nobody wrote)."""
+    """PTX text with the Python location of each line; None for lines without one."""
 
     text: str
-    places: tuple[Place | None, ...]
+    places: tuple[SourceLocation | None, ...]
 
 
 def emit(module: Module) -> str:
-    """The module as PTX text: the bytes it was parsed from, or, for nodes built in Python, canonical lines."""
-    printer = _Printer()
+    """Return the module as PTX text.
+
+    Parsed nodes print as in their source, byte for byte; nodes built in Python print canonically.
+    """
+    printer = Printer()
     printer.module(module)
     return "".join(printer.parts)
 
 
 def emit_lines(module: Module) -> Emitted:
-    """The module as PTX text with the Python place of every line."""
-    printer = _Printer()
+    """Return the module as PTX text with the Python location of every line."""
+    printer = Printer()
     printer.module(module)
     return Emitted("".join(printer.parts), tuple(_places(printer)))
 
 
 def instruction_text(node: Instruction) -> str:
-    """One instruction without what stands around it: guard, mnemonic, operands, semicolon."""
-    return weave(instruction(node), layout_of(node))
+    """Return the text of one instruction: guard, mnemonic, operands, semicolon."""
+    return join_tokens(instruction_tokens(node), layout_of(node))
 
 
-class _Printer:
-    """Text collected so far: `parts`, and for each the place it came from."""
+class Printer:
+    """Accumulates the text: `parts`, with the Python location of each in `owners`."""
 
     def __init__(self):
         self.parts: list[str] = []
-        self.owners: list[Place | None] = []
-        self.marked: list[tuple[int, Instruction | Label]] = []     # part of every instruction and label
-        self.declared: list[tuple[int, Statement]] = []             # part of every other statement and directive
+        self.owners: list[SourceLocation | None] = []
+        self.marked: list[tuple[int, Node]] = []  # index of the part of each instruction and label
+        self.declared: list[tuple[int, Node | Header]] = []  # the same for all other statements and directives
         self._templates: dict[tuple, str | None] = {}
 
-    def _put(self, text: str, owner: Place | None = None) -> None:
+    def _put(self, text: str, owner: SourceLocation | None = None) -> None:
         if text:
             self.parts.append(text)
             self.owners.append(owner)
@@ -83,31 +93,34 @@ class _Printer:
     def module(self, module: Module) -> None:
         version, target, size = module.version, module.target, module.address_size
         number = f"{version.major}.{version.minor}"
-        self._header(version, number, [Piece("kind", ".version"), Piece("number", number, " ", "int")])
-        words = [Piece("kind", ".target")]
+        self._header(version, number, [SyntaxToken("kind", ".version"), SyntaxToken("number", number, " ", "int")])
+        words = [SyntaxToken("kind", ".target")]
         for i, word in enumerate(target.targets):
-            words += [Piece(f",{i}", ",", ""), Piece(f"item{i}", word)] if i else [Piece("first", word)]
+            words += (
+                [SyntaxToken(f",{i}", ",", ""), SyntaxToken(f"item{i}", word)] if i else [SyntaxToken("first", word)]
+            )
         self._header(target, ", ".join(target.targets), words)
         number = str(size.size)
-        self._header(size, number, [Piece("kind", ".address_size"), Piece("number", number, " ", "int")])
+        self._header(size, number, [SyntaxToken("kind", ".address_size"), SyntaxToken("number", number, " ", "int")])
         self.body(module.directives, "", closed=False)
 
-    def _header(self, node, value: str, words: list[Piece]) -> None:
+    def _header(self, node: Header, value: str, words: list[SyntaxToken]) -> None:
         formatting = node.formatting or _LINE
         if dict(formatting.layout).get("=omit") != value:
-            self._put(_before(formatting, formatting.indent) + weave(words, formatting.layout) + _after(formatting))
+            self.declared.append((len(self.parts), node))
+            self._put(leading_text(formatting) + join_tokens(words, formatting.layout) + trailing_text(formatting))
 
-    def body(self, nodes: tuple[Statement, ...], indent: str, *, closed: bool = True) -> None:
-        """Statements one after the other.
+    def body(self, nodes: Sequence[Node], indent: str, *, closed: bool = True) -> None:
+        """Print statements.
 
         Args:
-            indent: for those that have no formatting.
-            closed: something follows, which a comment at the end must not swallow.
+            indent: indentation of statements without formatting.
+            closed: more text follows, so that a line comment at the end needs a newline.
         """
         parts, owners, marked, templates = self.parts, self.owners, self.marked, self._templates
         shared: dict[int, str] = {}
-        previous: Statement | None = None
-        joined = False                                      # the declaration before is continued by this one
+        previous: Node | None = None
+        joined = False  # this node continues the previous declaration
         for index, node in enumerate(nodes):
             if parts and parts[-1][-1] != "\n":
                 self._fresh_line(previous, node)
@@ -115,15 +128,22 @@ class _Printer:
                 marked.append((len(parts), node))
                 formatting, guard = node.formatting, node.predicate
                 texts = [o.name if type(o) is RegisterOperand else operand_text(o) for o in node.operands]
-                key = (indent if formatting is None else id(formatting), len(texts),
-                       None if guard is None else guard.negated)
+                key = (
+                    indent if formatting is None else id(formatting),
+                    len(texts),
+                    None if guard is None else guard.negated,
+                )
                 try:
                     template = templates[key]
                 except KeyError:
                     template = templates[key] = _template(formatting or _line(indent), node)
                 if template is None:
-                    parts.append(_before(formatting, formatting.indent) + weave(instruction(node), formatting.layout)
-                                 + _after(formatting))
+                    formatting = formatting or _line(indent)
+                    parts.append(
+                        leading_text(formatting)
+                        + join_tokens(instruction_tokens(node), formatting.layout)
+                        + trailing_text(formatting)
+                    )
                 elif guard is None:
                     parts.append(template % (node.opcode + "".join(node.modifiers), *texts))
                 else:
@@ -132,7 +152,7 @@ class _Printer:
             elif type(node) is Loc:
                 parts.append(self._loc(node, indent))
                 owners.append(node.place)
-            elif type(node) in _SHARED:                     # lines that are the same are one node
+            elif type(node) in _SHARED:  # identical lines share one node
                 text = shared.get(id(node))
                 if text is None:
                     before = len(parts)
@@ -141,7 +161,7 @@ class _Printer:
                 elif text:
                     parts.append(text)
                     owners.append(None)
-            elif type(node) in _JOINABLE:
+            elif isinstance(node, (RegDecl, VarDecl, PragmaDirective)):
                 joined = self._declaration(node, indent, joined, nodes[index + 1] if index + 1 < len(nodes) else None)
             else:
                 self._other(node, indent)
@@ -149,8 +169,8 @@ class _Printer:
         if closed and previous is not None and parts[-1][-1] != "\n" and _open_comment(previous):
             self._put("\n")
 
-    def _fresh_line(self, previous: Statement | None, node: Statement) -> None:
-        """End the line when the node has no formatting that says to go on in it, or a comment would swallow it."""
+    def _fresh_line(self, previous: Node | None, node: Node) -> None:
+        """Start a new line unless the formatting of the node continues the current one; always after a line comment."""
         if node.formatting is None or (previous is not None and _open_comment(previous)):
             self._put("\n")
 
@@ -159,22 +179,27 @@ class _Printer:
     def _loc(self, node: Loc, indent: str) -> str:
         self.declared.append((len(self.parts), node))
         formatting = node.formatting
-        key = (indent if formatting is None else id(formatting), node.intermediate, node.function_name is None,
-               node.inlined_at is None)
+        key = (
+            indent if formatting is None else id(formatting),
+            node.intermediate,
+            node.function_name is None,
+            node.inlined_at is None,
+        )
         try:
             template = self._templates[key]
         except KeyError:
             template = self._templates[key] = _loc_template(formatting or _line(indent), node)
         if template is None:
-            text = weave(pieces(node, dict(formatting.layout)), formatting.layout)
-            return _before(formatting, formatting.indent) + text + _after(formatting)
-        values = [node.file, node.line, node.column]
-        if node.function_name is not None:
-            values.append(node.function_name)
-        return template % (*values, *(node.inlined_at or ()))
+            formatting = formatting or _line(indent)
+            text = join_tokens(tokens_of(node, dict(formatting.layout)), formatting.layout)
+            return leading_text(formatting) + text + trailing_text(formatting)
+        name = () if node.function_name is None else (node.function_name,)
+        return template % (node.file, node.line, node.column, *name, *(node.inlined_at or ()))
 
-    def _declaration(self, node, indent: str, joined: bool, following: Statement | None) -> bool:
-        """A declaration, or one more name of the one before; returns whether the next node is one more name of it."""
+    def _declaration(
+        self, node: RegDecl | VarDecl | PragmaDirective, indent: str, joined: bool, following: Node | None
+    ) -> bool:
+        """Print a declaration, or a further name of the previous one; return True if the next node continues it."""
         formatting = node.formatting or _line(indent)
         layout = dict(formatting.layout)
         more = "=more" in layout and _continues(node, following)
@@ -182,50 +207,56 @@ class _Printer:
             if self.parts and self.parts[-1][-1] != "\n":
                 self._put("\n")
             formatting = FormattingInfo(indent, formatting.trailing, newline=formatting.newline or "\n")
-        text = weave(pieces(node, layout, continues=joined, more=more), formatting.layout)
+        text = join_tokens(tokens_of(node, layout, continues=joined, more=more), formatting.layout)
         self.declared.append((len(self.parts), node))
-        after = _after(formatting) if more or "=more" not in layout else "\n"
-        self._put(_before(formatting, formatting.indent) + text + after, node.place)
+        after = trailing_text(formatting) if more or "=more" not in layout else "\n"
+        self._put(leading_text(formatting) + text + after, node.place)
         return more
 
-    def _other(self, node: Statement, indent: str) -> None:
+    def _other(self, node: Node, indent: str) -> None:
         given = node.formatting
         formatting = given or _line(indent)
         match node:
             case Label(name, place=place):
                 self.marked.append((len(self.parts), node))
                 gap = formatting.layout[0][1] if formatting.layout else ""
-                before = _before(given, given.indent) if given else ""
-                self._put(before + name + gap + ":" + _after(formatting), place)
+                before = leading_text(given) if given else ""
+                self._put(before + name + gap + ":" + trailing_text(formatting), place)
             case BlankLine():
                 self._put(formatting.indent + formatting.newline if given else "\n")
             case Comment(text):
                 text = text if given else text.replace("\n", "\n" + indent)
-                self._put(_before(formatting, formatting.indent) + text + _after(formatting))
+                self._put(leading_text(formatting) + text + trailing_text(formatting))
             case RawLine(text):
-                self._put((_before(given, given.indent) if given else "") + text + _after(formatting))
+                self._put((leading_text(given) if given else "") + text + trailing_text(formatting))
             case Function():
                 self._function(node)
             case Block(body, place=place):
-                self._put(_before(formatting, formatting.indent) + "{" + _opened(formatting), place)
+                self._put(leading_text(formatting) + "{" + _opened(formatting), place)
                 self._inside(body, indent + "\t", formatting, indent, place)
             case Section(name, body, place=place):
-                head = (Piece("kind", ".section"), Piece("name", name), Piece("{", "{", "\n" + indent))
+                head = (
+                    SyntaxToken("kind", ".section"),
+                    SyntaxToken("name", name),
+                    SyntaxToken("{", "{", "\n" + indent),
+                )
                 self.declared.append((len(self.parts), node))
-                self._put(_before(formatting, formatting.indent) + weave(head, formatting.layout) + _opened(formatting),
-                          place)
+                self._put(
+                    leading_text(formatting) + join_tokens(head, formatting.layout) + _opened(formatting),
+                    place,
+                )
                 marked = len(self.marked)
                 self._inside(body, "", formatting, indent, place)
-                del self.marked[marked:]                    # labels of data are no statements
+                del self.marked[marked:]  # labels of section data are not statements
             case CompoundExpr(instructions):
                 self.body(instructions, indent)
             case IntrinsicScope():
                 self._scope(node, formatting, indent)
             case _:
                 self.declared.append((len(self.parts), node))
-                text = weave(pieces(node, dict(formatting.layout)), formatting.layout)
+                text = join_tokens(tokens_of(node, dict(formatting.layout)), formatting.layout)
                 place = getattr(node, "place", None)
-                self._put(_before(formatting, formatting.indent) + text + _after(formatting), place)
+                self._put(leading_text(formatting) + text + trailing_text(formatting), place)
 
     def _function(self, node: Function) -> None:
         formatting, place = node.formatting or _FUNCTION, node.place
@@ -234,35 +265,48 @@ class _Printer:
         layout = dict(formatting.layout)
         self.declared.append((len(self.parts), node))
         head = "".join(line + "\n" for line in formatting.preceding_comments) + formatting.indent
-        head += weave(function_head(node, layout), formatting.layout)
+        head += join_tokens(function_head(node, layout), formatting.layout)
         if node.declaration:
-            self._put(head + _after(formatting), place)
+            self._put(head + trailing_text(formatting), place)
             return
         self._put(head + _opened(formatting), place)
         self._inside(node.body, "\t", formatting, "", place)
 
-    def _inside(self, body: tuple[Statement, ...], indent: str, formatting: FormattingInfo, close_indent: str,
-                place: Place | None) -> None:
-        """A body and the brace that ends it."""
-        close = dict(formatting.layout).get("=close", close_indent)
-        self.body(body, indent, closed=close is not None)
-        if close is not None:                               # None: recovery found the end of the text instead
-            self._put(close + "}" + _after(formatting), place)
+    def _inside(
+        self,
+        body: Sequence[Node],
+        indent: str,
+        formatting: FormattingInfo,
+        close_indent: str,
+        place: SourceLocation | None,
+    ) -> None:
+        """Print a body and its closing brace."""
+        layout = dict(formatting.layout)
+        closed = "=unclosed" not in layout  # the source of an unclosed body ends without a brace
+        self.body(body, indent, closed=closed)
+        if closed:
+            self._put(layout.get("=close", close_indent) + "}" + trailing_text(formatting), place)
 
     def _scope(self, node: IntrinsicScope, formatting: FormattingInfo, indent: str) -> None:
         layout = dict(formatting.layout)
         arguments = node.args_repr.replace("\n", " ")
-        self._put(_before(formatting, formatting.indent) + f"// BEGIN {node.name}({arguments})" + _after(formatting),
-                  node.place)
+        self._put(
+            leading_text(formatting) + f"// BEGIN {node.name}({arguments})" + trailing_text(formatting),
+            node.place,
+        )
         self.body(node.body, indent)
-        self._put(layout.get("=close", indent) + f"// END {node.name}" + layout.get("=trailing", "")
-                  + layout.get("=newline", "\n"), node.place)
+        self._put(
+            layout.get("=close", indent)
+            + f"// END {node.name}"
+            + layout.get("=trailing", "")
+            + layout.get("=newline", "\n"),
+            node.place,
+        )
 
 
 _LINE = FormattingInfo()
 _FUNCTION = FormattingInfo(blank_lines_before=1)
 _SHARED = (BlankLine, SectionData)
-_JOINABLE = (RegDecl, VarDecl, PragmaDirective)
 
 
 @cache
@@ -270,65 +314,84 @@ def _line(indent: str) -> FormattingInfo:
     return FormattingInfo(indent)
 
 
-def _before(formatting: FormattingInfo, indent: str) -> str:
+def leading_text(formatting: FormattingInfo) -> str:
+    """Return blank lines, comments and indentation in front of a node."""
     if not formatting.blank_lines_before and not formatting.preceding_comments:
-        return indent
-    return ("\n" * formatting.blank_lines_before + "".join(line + "\n" for line in formatting.preceding_comments)
-            + indent)
+        return formatting.indent
+    comments = "".join(line + "\n" for line in formatting.preceding_comments)
+    return "\n" * formatting.blank_lines_before + comments + formatting.indent
 
 
-def _after(formatting: FormattingInfo) -> str:
+def trailing_text(formatting: FormattingInfo) -> str:
+    """Return the rest of the last line of a node."""
     return formatting.trailing + formatting.newline
 
 
 def _opened(formatting: FormattingInfo) -> str:
-    """What stands in the line behind an opening brace."""
+    """Return the rest of the line after an opening brace."""
     return dict(formatting.layout).get("=open", "\n")
 
 
 def _template(formatting: FormattingInfo, node: Instruction) -> str | None:
-    """The text of instructions formatted like this one, with %s for guard, mnemonic and operands.
+    """Return a format string for instructions formatted like `node`, with %s for guard, mnemonic and operands.
 
-    None when there are blanks inside the mnemonic.
+    None when the mnemonic contains trivia.
     """
     if any(role.startswith("mod") for role, _ in formatting.layout):
         return None
     layout = tuple((role, gap.replace("%", "%%")) for role, gap in formatting.layout)
-    holes = replace(node, opcode="%s", modifiers=(), operands=(_HOLE,) * len(node.operands),
-                    predicate=node.predicate and replace(node.predicate, register="%s"))
-    before, after = _before(formatting, formatting.indent), _after(formatting)
-    return before.replace("%", "%%") + weave(instruction(holes), layout) + after.replace("%", "%%")
+    holes = replace(
+        node,
+        opcode="%s",
+        modifiers=(),
+        operands=(_HOLE,) * len(node.operands),
+        predicate=node.predicate and replace(node.predicate, register="%s"),
+    )
+    before, after = leading_text(formatting), trailing_text(formatting)
+    return before.replace("%", "%%") + join_tokens(instruction_tokens(holes), layout) + after.replace("%", "%%")
 
 
 _HOLE = RegisterOperand("%s")
 
 
 def _loc_template(formatting: FormattingInfo, node: Loc) -> str | None:
-    """The text of `.loc` directives of this form and formatting, with %s for values; None when one is respelled."""
+    """Return a format string for `.loc` directives formatted like `node`, with %s for the values.
+
+    None when a value has a spelling of its own.
+    """
     if any(role[0] == "=" for role, _ in formatting.layout):
         return None
     layout = tuple((role, gap.replace("%", "%%")) for role, gap in formatting.layout)
-    holes = replace(node, file="%s", line="%s", column="%s", function_name=node.function_name and "%s",
-                    inlined_at=node.inlined_at and ("%s",) * 3)
-    before, after = _before(formatting, formatting.indent), _after(formatting)
-    return before.replace("%", "%%") + weave(pieces(holes, {}), layout) + after.replace("%", "%%")
+    holes = replace(
+        node,
+        file="%s",
+        line="%s",
+        column="%s",
+        function_name=node.function_name and "%s",
+        inlined_at=node.inlined_at and ("%s",) * 3,
+    )
+    before, after = leading_text(formatting), trailing_text(formatting)
+    return before.replace("%", "%%") + join_tokens(tokens_of(holes, {}), layout) + after.replace("%", "%%")
 
 
-def _continues(node: Statement, following: Statement | None) -> bool:
-    """Whether `following` is a further name of the declaration `node`."""
-    if type(following) is not type(node) or following.formatting is None:
+def _continues(node: Node, following: Node | None) -> bool:
+    """Return True if `following` is a further name of the declaration `node`."""
+    if following is None or type(following) is not type(node) or following.formatting is None:
         return False
     if "=continues" not in dict(following.formatting.layout):
         return False
     return all(getattr(node, name) == getattr(following, name) for name in _HEAD[type(node)])
 
 
-_HEAD = {RegDecl: ("type", "vector", "alignment"), PragmaDirective: (),
-         VarDecl: ("state_space", "type", "alignment", "linking", "vector", "attributes", "bank")}
+_HEAD = {
+    RegDecl: ("type", "vector", "alignment"),
+    PragmaDirective: (),
+    VarDecl: ("state_space", "type", "alignment", "linking", "vector", "attributes", "bank"),
+}
 
 
-def _open_comment(node: Statement) -> bool:
-    """Whether the text of the node ends with a comment that only the end of the line ends."""
+def _open_comment(node: Node) -> bool:
+    """Return True if the text of the node ends with a line comment and no newline."""
     if node.formatting is None or node.formatting.newline:
         return False
     if isinstance(node, Comment) and node.text[:2] in ("//", "# ") and not node.formatting.trailing.strip():
@@ -336,9 +399,9 @@ def _open_comment(node: Statement) -> bool:
     return "//" in node.formatting.trailing or isinstance(node, IntrinsicScope)
 
 
-def _places(printer: _Printer) -> Iterator[Place | None]:
-    """The place of every line: of the first part that begins in it and has one."""
-    current: Place | None = None
+def _places(printer: Printer) -> Iterator[SourceLocation | None]:
+    """Yield the Python location of every line: that of the first part in it that has one."""
+    current: SourceLocation | None = None
     begun = False
     for text, place in zip(printer.parts, printer.owners, strict=True):
         if not begun or current is None:

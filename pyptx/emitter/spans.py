@@ -1,17 +1,18 @@
-"""Where statements stand in the printed text."""
+"""Source spans of statements in the emitted text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from pyptx.emitter.printer import _before, _Printer
-from pyptx.ir.nodes import Function, Module, Statement
+from pyptx.emitter.printer import Header, Node, Printer, leading_text
+from pyptx.ir.nodes import Function, Module
 
 __all__ = ["Span", "declaration_spans", "statement_spans"]
 
 
 class Span(NamedTuple):
-    """Where a statement stands in the text: 1-based line, 0-based columns, the end exclusive."""
+    """Source range within one line: 1-based line, 0-based columns, end exclusive."""
 
     line: int
     column: int
@@ -19,21 +20,21 @@ class Span(NamedTuple):
 
 
 def statement_spans(module: Module) -> list[Span]:
-    """Where every instruction and label of the module stands in `emit(module)`, in order of text."""
-    printer = _Printer()
+    """Return the span of every instruction and label in `emit(module)`, in source order."""
+    printer = Printer()
     printer.module(module)
     return _spans(printer.parts, printer.marked)
 
 
 def declaration_spans(module: Module) -> dict[int, Span]:
-    """Where declarations, functions and directives of the module stand in `emit(module)`, by the id of the node."""
-    printer = _Printer()
+    """Return the spans of header, declarations, functions and directives in `emit(module)`, by the `id` of the node."""
+    printer = Printer()
     printer.module(module)
     spans = _spans(printer.parts, printer.declared)
     return {id(node): span for (_, node), span in zip(reversed(printer.declared), reversed(spans), strict=True)}
 
 
-def _spans(parts: list[str], marked: list[tuple[int, Statement]]) -> list[Span]:
+def _spans(parts: list[str], marked: Sequence[tuple[int, Node | Header]]) -> list[Span]:
     spans: list[Span] = []
     line, column, seen = 1, 0, 0
     for index, node in marked:
@@ -50,12 +51,12 @@ def _spans(parts: list[str], marked: list[tuple[int, Statement]]) -> list[Span]:
     return spans
 
 
-def _lead(part: str, node: Statement) -> int:
-    """Characters of a part in front of its statement."""
+def _lead(part: str, node: Node | Header) -> int:
+    """Return the number of characters of `part` in front of the statement."""
     if node.formatting is None:
         return len(part) - len(part.lstrip())
-    if "=continues" in dict(node.formatting.layout):        # one more name of the declaration before
+    if "=continues" in dict(node.formatting.layout):  # a further name of the previous declaration
         return len(part) - len(part.lstrip(", \t\n"))
-    if isinstance(node, Function):              # blank lines in front of it are a part of their own
+    if isinstance(node, Function):  # blank lines in front of a function are a separate part
         return len("".join(line + "\n" for line in node.formatting.preceding_comments) + node.formatting.indent)
-    return len(_before(node.formatting, node.formatting.indent))
+    return len(leading_text(node.formatting))

@@ -1,7 +1,7 @@
-"""Python places as plain values, and back: they outlive the code objects, the cells and the files they were in.
+"""Serialization of Python places, which outlive the code objects, cells and files they were in.
 
-A stored place keeps its position and enough of its function for a reader; the text of its file is stored with it and
-given to linecache again under a name that says which version it belongs to, such as `<rms_norm@3: Cell In[2]>`.
+A stored place has its position and the name of its function; the text of its file is stored with it and added to
+linecache under a name that includes the version, such as `<rms_norm@3: Cell In[2]>`.
 """
 
 from __future__ import annotations
@@ -9,37 +9,17 @@ from __future__ import annotations
 import inspect
 import linecache
 import tokenize
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from pyptx._loc import Place
+from pyptx._loc import SourceLocation, Span, StoredCode
 
-__all__ = ["StoredCode", "functions", "pack", "sources", "unpack"]
-
-Span = tuple[int | None, int | None, int | None, int | None]
+__all__ = ["functions", "pack", "sources", "unpack"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StoredCode:
-    """What a Place and the views ask of a code object. `spans` are of the places in it: the i-th has lasti 2 * i."""
-
-    co_filename: str
-    co_name: str
-    co_qualname: str
-    co_firstlineno: int
-    spans: tuple[Span, ...]             # line, end line, column and end column in UTF-8 bytes, as co_positions gives
-
-    def co_positions(self) -> Iterator[Span]:
-        return iter(self.spans)
-
-    def co_lines(self) -> Iterator[tuple[int, int, int | None]]:
-        return ((2 * i, 2 * i + 2, span[0]) for i, span in enumerate(self.spans))
-
-
-def pack(places: Sequence[Place | None]) -> dict[str, Any]:
-    """Plain values for JSON: functions, the places in each, and the place of each PTX line (-1 for none)."""
+def pack(places: Sequence[SourceLocation | None]) -> dict[str, Any]:
+    """Return plain values for JSON: functions, the places in each, and the place of each PTX line (-1 for none)."""
     codes: dict[int, int] = {}
     files: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
@@ -47,15 +27,22 @@ def pack(places: Sequence[Place | None]) -> dict[str, Any]:
     callers: list[list[int]] = []
     decoded: list[list[Span]] = []
 
-    def point(place: Place | None) -> int:
+    def point(place: SourceLocation | None) -> int:
         if place is None:
             return -1
         if id(place) not in points:
             caller, code = point(place.caller), place.code
             if id(code) not in codes:
                 codes[id(code)] = len(rows)
-                rows.append({"file": files.setdefault(code.co_filename, len(files)), "name": code.co_name,
-                             "qualname": code.co_qualname, "first": code.co_firstlineno, "spans": []})
+                rows.append(
+                    {
+                        "file": files.setdefault(code.co_filename, len(files)),
+                        "name": code.co_name,
+                        "qualname": code.co_qualname,
+                        "first": code.co_firstlineno,
+                        "spans": [],
+                    }
+                )
                 decoded.append(list(code.co_positions()))
             number = codes[id(code)]
             spans = rows[number]["spans"]
@@ -68,12 +55,12 @@ def pack(places: Sequence[Place | None]) -> dict[str, Any]:
     return {"codes": rows, "points": callers, "lines": lines}
 
 
-def unpack(packed: dict[str, Any], files: Sequence[tuple[str, str]], version: str) -> tuple[Place | None, ...]:
-    """The places that `pack` made plain, one for each PTX line.
+def unpack(packed: dict[str, Any], files: Sequence[tuple[str, str]], version: str) -> tuple[SourceLocation | None, ...]:
+    """Restore the places that `pack` serialized, one for each PTX line.
 
     Args:
-        files: what `sources` gave: the name shown and the text of each file.
-        version: "rms_norm@3"; part of the names under which the texts are known to linecache from now on.
+        files: the result of `sources`: the display name and the text of each file.
+        version: "rms_norm@3"; part of the names under which the texts are added to linecache.
     """
     names: list[str] = []
     for shown, text in files:
@@ -83,32 +70,34 @@ def unpack(packed: dict[str, Any], files: Sequence[tuple[str, str]], version: st
             name = f"<{version}: {shown} ({again})>"
         names.append(name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    codes = [StoredCode(names[row["file"]], row["name"], row["qualname"], row["first"], tuple(map(tuple, row["spans"])))
-             for row in packed["codes"]]
-    places: list[Place] = []
-    for code, span, caller in packed["points"]:         # callers come first
-        places.append(Place(codes[code], 2 * span, places[caller] if caller >= 0 else None))
+    codes = [
+        StoredCode(names[row["file"]], row["name"], row["qualname"], row["first"], tuple(map(tuple, row["spans"])))
+        for row in packed["codes"]
+    ]
+    places: list[SourceLocation] = []
+    for code, span, caller in packed["points"]:  # callers come first
+        places.append(SourceLocation(codes[code], 2 * span, places[caller] if caller >= 0 else None))
     return tuple(places[line] if line >= 0 else None for line in packed["lines"])
 
 
-def sources(places: Sequence[Place | None], shown: Callable[[str], str | None]) -> list[tuple[str, str]]:
-    """(name shown, text) of each file that places lie in, in the order of `pack`.
+def sources(places: Sequence[SourceLocation | None], shown: Callable[[str], str | None]) -> list[tuple[str, str]]:
+    """Return the display name and the text of each file that contains places, in the order of `pack`.
 
     Args:
-        shown: says how a file is called for readers; None: by its own name.
+        shown: returns the display name of a file; None: its own name.
     """
     files = dict.fromkeys(code.co_filename for code in _codes(places))
     return [(shown(file) or PurePath(file).name.strip("<>"), "".join(linecache.getlines(file))) for file in files]
 
 
-def functions(places: Sequence[Place | None]) -> list[str]:
-    """The text of each function that places lie in, decorators included, as it stands; the kernel first."""
+def functions(places: Sequence[SourceLocation | None]) -> list[str]:
+    """Return the text of each function that contains places, with decorators; the kernel first."""
     blocks = dict.fromkeys(map(_block, _codes(places)))
     return [text for text in blocks if not any(text != other and text in other for other in blocks)]
 
 
-def _codes(places: Sequence[Place | None]) -> list[Any]:
-    """Code objects of the places and their callers, outermost first; each once."""
+def _codes(places: Sequence[SourceLocation | None]) -> list[Any]:
+    """Return the code objects of the places and their callers, outermost first, without duplicates."""
     found: dict[int, Any] = {}
     for place in places:
         for here in reversed(place.stack if place else ()):
@@ -123,6 +112,6 @@ def _block(code: Any) -> str:
     if code.co_name.startswith("<"):
         return lines[first - 1]
     try:
-        return "".join(inspect.getblock(lines[first - 1:]))
-    except (SyntaxError, tokenize.TokenError):          # the file changed after it was imported
-        return "".join(lines[first - 1:max(number or first for *_, number in code.co_lines())])
+        return "".join(inspect.getblock(lines[first - 1 :]))
+    except (SyntaxError, tokenize.TokenError):  # the file changed after it was imported
+        return "".join(lines[first - 1 : max(number or first for *_, number in code.co_lines())])

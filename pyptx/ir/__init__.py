@@ -1,7 +1,8 @@
-"""The tree of a PTX module: `nodes`, their enumerations, and walking them."""
+"""Intermediate representation of a PTX module: nodes, enumerations and traversal."""
 
+from pyptx.ir import nodes
 from pyptx.ir.nodes import *  # noqa: F403
-from pyptx.ir.nodes import __all__ as _nodes
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
-__all__ = [*_nodes, "LinkingDirective", "ScalarType", "StateSpace"]
+__all__ = ["LinkingDirective", "ScalarType", "StateSpace"]
+__all__ += nodes.__all__

@@ -1,4 +1,4 @@
-"""The node of `with ptx.expr():`, under the name the contract gives it."""
+"""Compatibility alias: the node of `with ptx.expr():` under the module name of the 0.1 API."""
 
 from pyptx.ir.nodes import CompoundExpr
 

@@ -1,83 +1,127 @@
-"""How a node was spelled: blanks, comments and ways of writing that say nothing about the program.
+"""Formatting of nodes: trivia (whitespace and comments) and alternative spellings, which carry no meaning.
 
-A parsed node carries its spelling next to its meaning, so that printing the tree gives back the bytes it was read
-from. Spelling is keyed by the role of a piece ("item", ";", "name"), never by position in a source text: after an edit
-every piece that is still there keeps its own blanks, and a new one gets the canonical ones.
+A parsed node keeps its formatting next to its meaning, so that printing the tree reproduces the source byte for byte.
+Formatting is keyed by the role of a token ("item", ";", "name"), never by its position in the source: after an edit,
+every remaining token keeps its own trivia, and a new token gets canonical trivia.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 
-__all__ = ["GAP", "FormattingInfo", "Layout", "Piece", "collapsed", "integer", "tight", "weave"]
+__all__ = [
+    "TRIVIA",
+    "FormattingInfo",
+    "Layout",
+    "LayoutEntries",
+    "SyntaxToken",
+    "collapse_trivia",
+    "compress_layout",
+    "integer",
+    "join_tokens",
+    "strip_trivia",
+]
 
-# Blanks and comments, as a regular expression; `# 1 "file"` line markers count as comments.
-GAP = r"(?:[ \t\n\r\f\v]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\#[ \t]*+[0-9][^\n]*+)"
+# Whitespace and comments, as a regular expression; `# 1 "file"` line markers count as comments.
+TRIVIA = r"(?:[ \t\n\r\f\v]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\#[ \t]*+[0-9][^\n]*+)"
 
 Layout = tuple[tuple[str, str], ...]
-"""Pairs (role, text): the gap in front of the piece with that role ("item3", or "item" for all of them), or, for
-"=role", how its value was spelled (`0x10` for 16)."""
+"""Pairs (role, text): the trivia in front of the token with that role ("item3", or "item" for every list item), or, for
+"=role", the source spelling of its value (`0x10` for 16)."""
+
+LayoutEntries = list[tuple[str, str]]
+"""A layout under construction."""
 
 
-@value
+@frozen
 class FormattingInfo:
-    """Blanks and comments around a node, as they were written.
+    """Whitespace and comments around a node, as written in the source.
 
-    A node prints as its blank lines, its comments (one a line), `indent`, the node itself, `trailing`, `newline`.
+    A node prints as its blank lines, its comments (one per line), `indent`, the node itself, `trailing`, `newline`.
     """
 
     indent: str = ""
-    trailing: str = ""                          # from the end of the node to the end of the line: blanks, a comment
+    trailing: str = ""  # from the end of the node to the end of the line: whitespace, a comment
     blank_lines_before: int = 0
-    preceding_comments: tuple[str, ...] = ()    # header lines only; elsewhere comments and blank lines are nodes
-    newline: str = "\n"                         # "" when the next node follows on the same line
-    layout: Layout = ()                         # inside the node
+    preceding_comments: tuple[str, ...] = ()  # header directives only; elsewhere comments and blank lines are nodes
+    newline: str = "\n"  # "" when the next node follows on the same line
+    layout: Layout = ()  # inside the node
 
 
-class Piece(NamedTuple):
-    """One token of a node: `gap` is the canonical blank in front of it, `kind` how it may be spelled otherwise."""
+class SyntaxToken(NamedTuple):
+    """One token of a node: its role, text and canonical leading trivia.
+
+    `kind` allows other spellings: "int", any literal of the same value; "optional", the token may be omitted.
+    """
 
     role: str
     text: str
-    gap: str = " "
-    kind: str = ""                              # "int": any literal of that value; "optional": may be left out
+    trivia: str = " "
+    kind: str = ""
 
 
-def weave(pieces: Iterable[Piece], layout: Layout) -> str:
-    """The pieces with the gaps and spellings of `layout`, and canonical ones where it says nothing."""
+def join_tokens(tokens: Iterable[SyntaxToken], layout: Layout) -> str:
+    """Return the text of the tokens with the trivia and spellings of `layout`, canonical where it has no entry."""
     given = dict(layout)
     out: list[str] = []
-    for role, text, gap, kind in pieces:
-        blank = given.get(role)
-        if blank is None:
-            blank = given.get(role.rstrip("0123456789"), gap)
+    for role, text, trivia, kind in tokens:
+        leading = given.get(role)
+        if leading is None:
+            leading = given.get(role.rstrip("0123456789"), trivia)
         if kind:
-            spelled = given.get("=" + role)
-            if spelled is not None and (kind == "optional" or _numbers(spelled) == _numbers(text)):
-                text = spelled
+            spelling = given.get("=" + role)
+            if spelling is not None and (kind == "optional" or _numbers(spelling) == _numbers(text)):
+                text = spelling
         if text:
-            out.append(blank)
+            out.append(leading)
             out.append(text)
     return "".join(out[1:])
 
 
 def _numbers(text: str) -> list[int | None]:
-    """The value of an integer, or both of a version."""
+    """Return the value of an integer, or both numbers of a version."""
     return [integer(text)] if "." not in text else [int(part) for part in text.split(".")]
 
 
+def compress_layout(layout: LayoutEntries) -> Layout:
+    """Return the layout with a single entry for all tokens of a list that have the same trivia."""
+    return _compress(tuple(layout)) if len(layout) < 64 else _compress.__wrapped__(tuple(layout))
+
+
+@lru_cache(4096)
+def _compress(layout: Layout) -> Layout:
+    stems: dict[str, set[str]] = {}
+    for role, trivia in layout:
+        stem = role.rstrip("0123456789")
+        if stem != role and role[0] != "=":
+            stems.setdefault(stem, set()).add(trivia)
+    uniform = {stem: found.pop() for stem, found in stems.items() if len(found) == 1}
+    if not uniform:
+        return layout
+    kept = [(role, trivia) for role, trivia in layout if role[0] == "=" or role.rstrip("0123456789") not in uniform]
+    return (*kept, *uniform.items())
+
+
+MAX_DIGITS = 1000  # far beyond 64 bits; Python refuses to print integers of more than 4300 digits
 _RADIX = {"x": 16, "b": 2}
 
 
 def integer(text: str) -> int | None:
-    """The value of an integer literal (decimal, 0x, 0b, leading-zero octal, suffix U) or WARP_SZ; else None."""
+    """Return the value of an integer literal or WARP_SZ, None for other text.
+
+    Literals are decimal, hexadecimal (0x), binary (0b) or octal (leading zero), with an optional suffix U, and at most
+    MAX_DIGITS long.
+    """
     digits = text.removesuffix("U")
     if digits == "WARP_SZ":
         return 32
+    if len(digits) > MAX_DIGITS:
+        return None
     try:
         if digits[:1] == "0" and len(digits) > 1:
             radix = _RADIX.get(digits[1].lower())
@@ -87,23 +131,23 @@ def integer(text: str) -> int | None:
         return None
 
 
-_RUN = re.compile(GAP + "++")
-_MODULO = re.compile(rf"%{GAP}")
+_RUN = re.compile(TRIVIA + "++")
+_MODULO = re.compile(rf"%{TRIVIA}")
 
 
 _SIGN = re.compile(r"[-+~!] (?=[0-9.])")
 
 
-def collapsed(text: str) -> str:
-    """The text with every run of blanks and comments as one space, and none behind a sign it starts with."""
+def collapse_trivia(text: str) -> str:
+    """Return the text with each run of trivia as one space, and none after a leading sign."""
     text = _RUN.sub(" ", text)
     return text[0] + text[2:] if _SIGN.match(text) else text
 
 
-def tight(text: str) -> str:
-    """The text without blanks and comments, except for one space after each comma."""
+def strip_trivia(text: str) -> str:
+    """Return the text without trivia, except for one space after each comma."""
     if text.isalnum():
         return text
-    if _MODULO.search(text):                    # `5 % 3` without blanks would name the register %3
-        return collapsed(text)
+    if _MODULO.search(text):  # `5 % 3` without spaces would name the register %3
+        return collapse_trivia(text)
     return _RUN.sub("", text).replace(",", ", ")

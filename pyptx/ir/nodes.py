@@ -1,10 +1,10 @@
-"""The tree of a PTX module: frozen nodes, tuples only, compared by value.
+"""IR nodes of a PTX module: immutable, built of tuples, compared by value.
 
-Equality means "the same PTX". Formatting and the Python place are carried along and never compared. Field names and
-their order are the public contract; fields that came later are keyword-only.
+Two nodes are equal when they are the same PTX; formatting and source location take no part in the comparison. Field
+names and their order are public API, so fields added later are keyword-only.
 
-Names of one declaration (`.reg .b32 a, b;`) are nodes of their own; the formatting of all but the last says that the
-next one continues it.
+A declaration of several names (`.reg .b32 a, b;`) becomes one node per name; the formatting of all but the last marks
+the next node as its continuation.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import re
 from dataclasses import field
 from math import prod
 
-from pyptx._loc import Place
-from pyptx._value import value
+from pyptx._frozen import frozen
+from pyptx._loc import SourceLocation
 from pyptx.errors import Diagnostic
 from pyptx.ir.formatting import FormattingInfo, Layout, integer
 from pyptx.ir.operands import (
@@ -33,24 +33,59 @@ from pyptx.ir.operands import (
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
-__all__ = ["AddressOperand", "AddressSize", "Alias", "Attribute", "BlankLine", "Block", "BranchTargets",
-           "CallPrototype", "CallTargets", "Comment", "CompoundExpr", "Directive", "DwarfLine", "FieldOperand", "File",
-           "FormattingInfo", "Function", "FunctionDirective", "ImmediateOperand", "Instruction", "IntrinsicScope",
-           "Label", "LabelOperand", "Layout", "Loc", "Module", "NegatedOperand", "NegativeOperand", "Operand", "Param",
-           "ParenthesizedOperand", "PipeOperand", "PragmaDirective", "Predicate", "RawLine", "RegDecl",
-           "RegisterOperand", "SILENT", "Section", "SectionData", "Statement", "SubscriptOperand", "Target", "VarDecl",
-           "VectorOperand", "Version"]
+__all__ = [
+    "AddressOperand",
+    "AddressSize",
+    "Alias",
+    "Attribute",
+    "BlankLine",
+    "Block",
+    "BranchTargets",
+    "CallPrototype",
+    "CallTargets",
+    "Comment",
+    "CompoundExpr",
+    "Directive",
+    "DwarfLine",
+    "FieldOperand",
+    "File",
+    "FormattingInfo",
+    "Function",
+    "FunctionDirective",
+    "ImmediateOperand",
+    "Instruction",
+    "IntrinsicScope",
+    "Label",
+    "LabelOperand",
+    "Layout",
+    "Loc",
+    "Module",
+    "NegatedOperand",
+    "NegativeOperand",
+    "Operand",
+    "Param",
+    "ParenthesizedOperand",
+    "PipeOperand",
+    "PragmaDirective",
+    "Predicate",
+    "RawLine",
+    "RegDecl",
+    "RegisterOperand",
+    "SILENT",
+    "Section",
+    "SectionData",
+    "Statement",
+    "SubscriptOperand",
+    "Target",
+    "VarDecl",
+    "VectorOperand",
+    "Version",
+]
 
 
-# Options of a field that travels with the node and takes no part in equality; the second kind the contract does not
-# know, so that it is keyword-only and positions stay.
-_CARRIED = {"default": None, "compare": False, "repr": False}
-_FORMAT = {**_CARRIED, "kw_only": True}
-
-
-@value
+@frozen
 class Predicate:
-    """The guard in front of an instruction."""
+    """Guard predicate of an instruction, `@p` or `@!p`."""
 
     register: str
     negated: bool = False
@@ -58,20 +93,21 @@ class Predicate:
 
 # statements ---------------------------------------------------------------------------------------------------------
 
-@value
+
+@frozen
 class RegDecl:
-    """`.reg .v<vector> .type name<count>;`"""
+    """Register declaration `.reg .v<vector> .type name<count>;`."""
 
     type: ScalarType
     name: str
     count: int | None = None
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
     vector: int | None = field(default=None, kw_only=True)
     alignment: int | None = field(default=None, kw_only=True)
 
 
-@value
+@frozen
 class Attribute:
     """One entry of `.attribute(.name(values))`."""
 
@@ -82,11 +118,12 @@ class Attribute:
 _DIMENSIONS = re.compile(r"\[([^\]]*)\]")
 
 
-@value
+@frozen
 class VarDecl:
-    """A variable. `array_size` 0 is an unsized array, `name[]`; several dimensions are kept in the name, `a[2][3]`.
+    """Variable declaration.
 
-    `initializer` is an operand: a literal, a name, or a VectorOperand of them; text is printed as it is.
+    `array_size` is 0 for an unsized array, `name[]`. A variable of several dimensions keeps them in its name,
+    `a[2][3]`. `initializer` is a literal, a name, or a VectorOperand of them; text is printed verbatim.
     """
 
     state_space: StateSpace
@@ -96,166 +133,183 @@ class VarDecl:
     alignment: int | None = None
     initializer: Operand | str | None = None
     linking: LinkingDirective | None = None
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
     vector: int | None = field(default=None, kw_only=True)
     attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
-    bank: int | None = field(default=None, kw_only=True)            # of `.const[2]`, up to PTX 2.1
+    bank: int | None = field(default=None, kw_only=True)  # of `.const[2]`, up to PTX 2.1
 
     @property
     def symbol(self) -> str:
-        """The name without dimensions."""
+        """Name without dimensions."""
         return self.name.partition("[")[0]
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """Elements per dimension, outermost first; 0 for an unsized one; empty for a scalar."""
+        """Elements per dimension, outermost first; 0 for an unsized dimension, empty for a scalar."""
         inside = tuple(integer(text.strip()) or 0 for text in _DIMENSIONS.findall(self.name))
         return inside if self.array_size is None else (*inside, self.array_size)
 
     @property
     def elements(self) -> int:
-        """Elements of the declared type, vector width included; 0 when unsized."""
+        """Number of elements of the declared type, including the vector width; 0 when unsized."""
         return prod(self.dimensions) * (self.vector or 1)
 
 
-@value
+@frozen
 class Instruction:
-    """One instruction. Modifiers keep their dots and their order."""
+    """Instruction. Modifiers keep their dots and their order."""
 
     opcode: str
     modifiers: tuple[str, ...] = ()
     operands: tuple[Operand, ...] = ()
     predicate: Predicate | None = None
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
     def mnemonic(self) -> str:
-        """Opcode and modifiers as PTX spells them."""
+        """Opcode and modifiers as written in PTX."""
         return self.opcode + "".join(self.modifiers)
 
 
-@value
+@frozen
 class Label:
+    """Label definition `name:`."""
+
     name: str
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class PragmaDirective:
+    """`.pragma "value";`"""
+
     value: str
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class Comment:
-    """A comment with its delimiters."""
+    """Comment, including its delimiters."""
 
     text: str
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class BlankLine:
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    """Blank line."""
+
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class RawLine:
-    """Text that no other node describes (what recovery skipped); printed as it is."""
+    """Text skipped by error recovery; printed verbatim."""
 
     text: str
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class Block:
-    """A `{ }` scope inside a body."""
+    """Nested `{ }` scope of a function body."""
 
     body: tuple[Statement, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class IntrinsicScope:
-    """The statements one `@intrinsic` call emitted; printed between two comments."""
+    """Statements emitted by one `@intrinsic` call; printed between two comments."""
 
     name: str
     args_repr: str
     body: tuple[Statement, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class CompoundExpr:
-    """Instructions of one `with ptx.expr():`, which compute one value; printed as they are, with no line of its own."""
+    """Instructions of one `with ptx.expr():`, which compute a single value; prints as these instructions."""
 
     instructions: tuple[Instruction, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
     def body(self) -> tuple[Instruction, ...]:
-        """Its instructions, under the name that all statements which hold others have."""
+        """The instructions, under the name shared by all nodes that contain statements."""
         return self.instructions
 
 
-@value
+@frozen
 class CallPrototype:
-    """`name: .callprototype (returns) _ (params) directives;`, what an indirect call looks like."""
+    """Signature of an indirect call: `name: .callprototype (returns) _ (params) directives;`."""
 
     name: str
     params: tuple[Param, ...] = ()
     return_params: tuple[Param, ...] | None = None
     directives: tuple[FunctionDirective, ...] = ()
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class BranchTargets:
-    """`name: .branchtargets labels;`; `L<3>` stands for L0, L1, L2."""
+    """Branch targets of an indirect branch: `name: .branchtargets labels;`. `L<3>` denotes L0, L1, L2."""
 
     name: str
     labels: tuple[str, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class CallTargets:
-    """`name: .calltargets functions;`"""
+    """Possible callees of an indirect call: `name: .calltargets functions;`."""
 
     name: str
     functions: tuple[str, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+
+@frozen
+class Alias:
+    """Function alias `.alias name, aliasee;`."""
+
+    name: str
+    aliasee: str
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
 # debug information --------------------------------------------------------------------------------------------------
 
-@value
+
+@frozen
 class File:
-    """`.file index "name", timestamp, size`"""
+    """Source file of debug information: `.file index "name", timestamp, size`."""
 
     index: int
     name: str
     timestamp: int | None = None
     size: int | None = None
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class Loc:
-    """`.loc file line column, function_name label, inlined_at file line column`
+    """Source location `.loc file line column, function_name label, inlined_at file line column`.
 
-    `intermediate` is `.loc_intermediate file line column`: a line of what the compiler read in between.
+    `intermediate` selects `.loc_intermediate`, a location in an intermediate representation.
     """
 
     file: int
@@ -263,71 +317,98 @@ class Loc:
     column: int
     function_name: str | None = None
     inlined_at: tuple[int, int, int] | None = None
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
     intermediate: bool = field(default=False, kw_only=True)
 
 
-@value
+@frozen
 class SectionData:
-    """`.b8 1, 2` in a section: the type without its dot, and values as text."""
+    """Data of a section, `.b8 1, 2`: the type without its dot, and the values as text."""
 
     type: str
     values: tuple[str, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class Section:
-    """`.section name { data and labels }`"""
+    """Debug section `.section name { data and labels }`."""
 
     name: str
     body: tuple[SectionData | Label | Comment | BlankLine | RawLine, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@value
+@frozen
 class DwarfLine:
-    """`@@DWARF words`, debug information of PTX 1."""
+    """DWARF line `@@DWARF words` of PTX 1."""
 
     words: tuple[str, ...]
-    formatting: FormattingInfo | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
 
 
-Statement = (RegDecl | VarDecl | Instruction | Label | PragmaDirective | Comment | BlankLine | RawLine | Block
-             | IntrinsicScope | CompoundExpr | CallPrototype | BranchTargets | CallTargets | Loc | File | Section
-             | DwarfLine)
+Statement = (
+    RegDecl
+    | VarDecl
+    | Instruction
+    | Label
+    | PragmaDirective
+    | Comment
+    | BlankLine
+    | RawLine
+    | Block
+    | IntrinsicScope
+    | CompoundExpr
+    | CallPrototype
+    | BranchTargets
+    | CallTargets
+    | Alias
+    | Loc
+    | File
+    | Section
+    | DwarfLine
+)
 
 
 # module -------------------------------------------------------------------------------------------------------------
 
-@value
+
+@frozen
 class Version:
+    """`.version major.minor`"""
+
     major: int
     minor: int
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class Target:
+    """`.target` with its architecture first, then its options."""
+
     targets: tuple[str, ...]
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class AddressSize:
+    """`.address_size`: 32 or 64 bits."""
+
     size: int
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def written(self) -> bool:
-        """Whether the module says it; 64 where it does not."""
+        """True when the directive is present; the default is 64."""
         return self.formatting is None or "=omit" not in dict(self.formatting.layout)
 
 
-@value
+@frozen
 class Param:
+    """Parameter of a kernel, function or call prototype."""
+
     state_space: StateSpace
     type: ScalarType
     name: str
@@ -336,22 +417,23 @@ class Param:
     ptr_state_space: StateSpace | None = None
     ptr_alignment: int | None = None
     vector: int | None = field(default=None, kw_only=True)
-    pointer: bool = field(kw_only=True, default=False)               # `.ptr` with neither space nor alignment
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    pointer: bool = field(kw_only=True, default=False)  # `.ptr` with neither space nor alignment
+    hidden: bool = field(kw_only=True, default=False)  # `.hidden`, of a kernel parameter
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class FunctionDirective:
-    """A directive between parameter list and body: name without its dot, and its values. Texts keep their quotes."""
+    """Directive between parameter list and body: its name without the dot, and its values. Strings keep their quotes."""
 
     name: str
     values: tuple[int | str, ...] = ()
-    formatting: FormattingInfo | None = field(**_FORMAT)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class Function:
-    """A kernel or function; `declaration` is one without a body, ended by a semicolon."""
+    """Kernel or function. `declaration` is True for one without a body, terminated by a semicolon."""
 
     is_entry: bool
     name: str
@@ -360,31 +442,35 @@ class Function:
     body: tuple[Statement, ...] = ()
     linking: LinkingDirective | None = None
     directives: tuple[FunctionDirective, ...] = ()
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+    formatting: FormattingInfo | None = field(default=None, compare=False, repr=False)
+    place: SourceLocation | None = field(default=None, compare=False, repr=False)
     declaration: bool = field(kw_only=True, default=False)
     attributes: tuple[Attribute, ...] = field(kw_only=True, default=())
 
 
-@value
-class Alias:
-    """`.alias name, aliasee;`"""
+Directive = (
+    RegDecl
+    | VarDecl
+    | Function
+    | PragmaDirective
+    | Comment
+    | BlankLine
+    | RawLine
+    | Instruction
+    | Alias
+    | File
+    | Loc
+    | Section
+    | DwarfLine
+)
 
-    name: str
-    aliasee: str
-    formatting: FormattingInfo | None = field(**_CARRIED)
-    place: Place | None = field(**_CARRIED)
+SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)
+"""Nodes without effect on the program: comments, blank lines and debug information."""
 
 
-Directive = (VarDecl | Function | PragmaDirective | Comment | BlankLine | RawLine | Instruction | Alias | File | Loc
-             | Section | DwarfLine)
-
-SILENT = (Comment, BlankLine, Loc, File, Section, DwarfLine)            # they say nothing about the program
-
-
-@value
+@frozen
 class Module:
-    """A PTX file. `diagnostics` is what `parse(..., recover=True)` refused."""
+    """PTX translation unit. `diagnostics` holds the errors found by `parse(..., recover=True)`."""
 
     version: Version
     target: Target
@@ -394,10 +480,10 @@ class Module:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """Kernels and functions of the module, in order, declarations included."""
+        """Kernels and functions of the module in source order, including declarations."""
         return tuple(d for d in self.directives if isinstance(d, Function))
 
     @property
     def entries(self) -> tuple[Function, ...]:
-        """Kernels of the module, in order."""
+        """Kernels of the module in source order."""
         return tuple(f for f in self.functions if f.is_entry)

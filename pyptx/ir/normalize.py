@@ -1,17 +1,20 @@
-"""What a module says, without how it says it: for comparing one text with another."""
+"""Normalization and comparison of modules, ignoring formatting, comments and debug information."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from pyptx.ir.nodes import (
     SILENT,
+    Alias,
     Block,
     CallPrototype,
     CompoundExpr,
     FieldOperand,
     Function,
+    FunctionDirective,
     Instruction,
     IntrinsicScope,
     Module,
@@ -30,30 +33,42 @@ from pyptx.ir.nodes import (
 
 __all__ = ["diff_modules", "normalize_module"]
 
+_Node = TypeVar("_Node", Param, FunctionDirective)
+_Flat = TypeVar("_Flat", bound=Statement | Alias)
+
 
 def normalize_module(module: Module) -> Module:
-    """The module without comments, blank lines, debug information and formatting, its scopes flattened.
+    """Return the module without comments, blank lines, debug information, formatting and nested scopes.
 
-    Lines that could not be read are dropped outside of functions and kept inside.
+    Lines that could not be parsed are dropped at module level and kept inside functions.
     """
     return replace(
-        module, version=replace(module.version, formatting=None), target=replace(module.target, formatting=None),
+        module,
+        version=replace(module.version, formatting=None),
+        target=replace(module.target, formatting=None),
         address_size=replace(module.address_size, formatting=None),
-        directives=tuple(_function(d) if isinstance(d, Function) else _statement(d) for d in module.directives
-                         if not isinstance(d, (*SILENT, RawLine))))
+        directives=tuple(
+            _function(d) if isinstance(d, Function) else _statement(d)
+            for d in module.directives
+            if not isinstance(d, (*SILENT, RawLine))
+        ),
+    )
 
 
 def diff_modules(a: Module, b: Module, entry_only: bool = False) -> list[str]:
-    """What differs between two modules, a line for each difference; empty when they say the same.
+    """Return the differences between two modules, one line each; an empty list when they are equal.
 
-    Compared are version, target, address size, and function by function name, kind, parameters and body.
+    Compares version, target, address size, and each function's name, kind, parameters and body.
 
     Args:
-        entry_only: compare kernels only.
+        entry_only: compare only kernels.
     """
     a, b = normalize_module(a), normalize_module(b)
-    found = [f"{name}: {getattr(a, name)} against {getattr(b, name)}" for name in ("version", "target", "address_size")
-             if getattr(a, name) != getattr(b, name)]
+    found = [
+        f"{name}: {getattr(a, name)} against {getattr(b, name)}"
+        for name in ("version", "target", "address_size")
+        if getattr(a, name) != getattr(b, name)
+    ]
     left, right = (m.entries if entry_only else m.functions for m in (a, b))
     if len(left) != len(right):
         found.append(f"function count: {len(left)} against {len(right)}")
@@ -64,9 +79,13 @@ def diff_modules(a: Module, b: Module, entry_only: bool = False) -> list[str]:
 
 def _function_differences(a: Function, b: Function) -> Iterator[str]:
     if a.name != b.name:
-        yield f"function {a.name}: called {b.name} on the other side"
-    for name, what in (("is_entry", "entry"), ("params", "parameters"), ("return_params", "return parameters"),
-                       ("declaration", "declaration only")):
+        yield f"function {a.name}: named {b.name} in the other module"
+    for name, what in (
+        ("is_entry", "entry"),
+        ("params", "parameters"),
+        ("return_params", "return parameters"),
+        ("declaration", "declaration only"),
+    ):
         if getattr(a, name) != getattr(b, name):
             yield f"function {a.name}: {what} {getattr(a, name)} against {getattr(b, name)}"
     if len(a.body) != len(b.body):
@@ -80,12 +99,14 @@ def _function(function: Function) -> Function:
     return replace(function, formatting=None, body=tuple(_flat(function.body)), **_headless(function))
 
 
-def _headless(node: Function | CallPrototype) -> dict[str, object]:
-    """Parameters and directives without their formatting."""
+def _headless(node: Function | CallPrototype) -> dict[str, Any]:
+    """Return parameters and directives without formatting, as keyword arguments of `replace`."""
     returns = node.return_params
-    return {"params": tuple(map(_bare, node.params)),
-            "return_params": None if returns is None else tuple(map(_bare, returns)),
-            "directives": tuple(map(_bare, node.directives))}
+    return {
+        "params": tuple(map(_bare, node.params)),
+        "return_params": None if returns is None else tuple(map(_bare, returns)),
+        "directives": tuple(map(_bare, node.directives)),
+    }
 
 
 def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
@@ -96,8 +117,8 @@ def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
             yield _statement(node)
 
 
-def _statement(node: Statement) -> Statement:
-    changes: dict[str, object] = {"formatting": None}
+def _statement(node: _Flat) -> _Flat:
+    changes: dict[str, Any] = {"formatting": None}
     if isinstance(node, Instruction):
         changes["operands"] = tuple(map(_operand, node.operands))
     elif isinstance(node, VarDecl) and node.initializer is not None and not isinstance(node.initializer, str):
@@ -107,7 +128,7 @@ def _statement(node: Statement) -> Statement:
     return replace(node, **changes)
 
 
-def _bare(node: Param) -> Param:
+def _bare(node: _Node) -> _Node:
     return replace(node, formatting=None)
 
 

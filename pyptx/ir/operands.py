@@ -1,209 +1,235 @@
-"""Operands of the tree, and how each is spelled.
+"""Operands of instructions and initializers, and their PTX text.
 
-`layout` holds the spelling of an operand that was not written canonically; it takes no part in equality.
+`layout` holds the formatting of an operand that was not written canonically; it takes no part in comparisons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import assert_never
 
-from pyptx._value import value
-from pyptx.ir.formatting import Layout, Piece, collapsed, tight, weave
+from pyptx._frozen import frozen
+from pyptx.ir.formatting import Layout, SyntaxToken, collapse_trivia, join_tokens, strip_trivia
 
-__all__ = ["AddressOperand", "FieldOperand", "ImmediateOperand", "LabelOperand", "NegatedOperand", "NegativeOperand",
-           "Operand", "ParenthesizedOperand", "PipeOperand", "RegisterOperand", "SubscriptOperand", "VectorOperand",
-           "operand_text"]
+__all__ = [
+    "AddressOperand",
+    "FieldOperand",
+    "ImmediateOperand",
+    "LabelOperand",
+    "NegatedOperand",
+    "NegativeOperand",
+    "Operand",
+    "ParenthesizedOperand",
+    "PipeOperand",
+    "RegisterOperand",
+    "SubscriptOperand",
+    "VectorOperand",
+    "operand_text",
+]
 
 
-_SPELLING = {"default": None, "compare": False, "repr": False, "kw_only": True}
-
-
-@value
+@frozen
 class RegisterOperand:
-    """A register spelled with a percent sign, with its selector (`%v.x`) if it has one."""
+    """Register name with a percent sign, including its selector (`%v.x`) if any."""
 
     name: str
 
 
-@value
+@frozen
 class LabelOperand:
-    """A bare name: a label, a variable, a parameter, a function, `_`, a register spelled without a percent sign.
+    """Name without a percent sign: a label, variable, parameter, function, `_`, or a register declared that way.
 
-    A symbol plus a constant (`dyn_smem+64`) and `generic(symbol)` are names too.
+    A symbol or register plus a constant (`dyn_smem+64`, `%r1+1`) and `generic(symbol)` are names too.
     """
 
     name: str
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class ImmediateOperand:
-    """A literal or constant expression, as text."""
+    """Literal or constant expression, as text."""
 
     text: str
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class VectorOperand:
+    """Brace vector `{a, b}`."""
+
     elements: tuple[Operand, ...]
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class ParenthesizedOperand:
+    """Parenthesized list `(a, b)`, the arguments or results of a call."""
+
     elements: tuple[Operand, ...]
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class AddressOperand:
-    """`[base+offset]`; `offset` is text without a leading plus, None when there is none.
+    """Address `[base+offset]`. `offset` is text without a leading plus, or None.
 
-    Tensor addresses `[map, {c0, c1}]` keep everything after the base in `offset`, comma included. `suffix` is
+    Tensor addresses `[map, {c0, c1}]` keep everything after the base in `offset`, including the comma. `suffix` is
     `.unified` in `ld [a].unified`.
     """
 
     base: str
     offset: str | None = None
     suffix: str = field(default="", kw_only=True)
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class SubscriptOperand:
-    """`name[index]`, an element of a variable."""
+    """Element of a variable, `name[index]`."""
 
     name: str
     index: str
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class NegatedOperand:
-    """`!p`"""
+    """Negated predicate `!p`."""
 
     operand: Operand
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class NegativeOperand:
-    """`-r`, the negated source of a video instruction."""
+    """Negated source `-r` of a video instruction."""
 
     operand: Operand
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class PipeOperand:
+    """Pair of destinations `d|p`."""
+
     left: Operand
     right: Operand
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@value
+@frozen
 class FieldOperand:
-    """`name = value` in the initialiser of a sampler."""
+    """Field `name = value` in the initializer of a sampler."""
 
     name: str
     value: Operand
-    layout: Layout | None = field(**_SPELLING)
+    layout: Layout | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-Operand = (RegisterOperand | LabelOperand | ImmediateOperand | VectorOperand | ParenthesizedOperand | AddressOperand
-           | SubscriptOperand | NegatedOperand | NegativeOperand | PipeOperand | FieldOperand)
+Operand = (
+    RegisterOperand
+    | LabelOperand
+    | ImmediateOperand
+    | VectorOperand
+    | ParenthesizedOperand
+    | AddressOperand
+    | SubscriptOperand
+    | NegatedOperand
+    | NegativeOperand
+    | PipeOperand
+    | FieldOperand
+)
 
 
 def operand_text(operand: Operand) -> str:
-    """The operand as PTX text."""
-    kind = type(operand)
-    if kind is RegisterOperand:
+    """Return the operand as PTX text."""
+    if isinstance(operand, RegisterOperand):
         return operand.name
     layout = operand.layout
     if layout is not None:
-        return _spelled(operand, layout)
-    if kind is LabelOperand:
+        return _formatted(operand, layout)
+    if isinstance(operand, LabelOperand):
         return operand.name
-    if kind is ImmediateOperand:
+    if isinstance(operand, ImmediateOperand):
         return operand.text
-    if kind is AddressOperand:
+    if isinstance(operand, AddressOperand):
         offset = operand.offset
         if offset is None:
             return f"[{operand.base}]{operand.suffix}"
-        plus = "" if offset[:1] == "," else "+"             # ptxas takes [%rd1+-8], not [%rd1-8]
+        plus = "" if offset[:1] == "," else "+"  # ptxas takes [%rd1+-8], not [%rd1-8]
         return f"[{operand.base}{plus}{offset}]{operand.suffix}"
-    if kind is VectorOperand:
+    if isinstance(operand, VectorOperand):
         return "{" + ", ".join(map(operand_text, operand.elements)) + "}"
-    if kind is ParenthesizedOperand:
+    if isinstance(operand, ParenthesizedOperand):
         return "(" + ", ".join(map(operand_text, operand.elements)) + ")"
-    return weave(_pieces(operand, {}), ())
+    return join_tokens(_tokens(operand, {}), ())
 
 
-def _spelled(operand: Operand, layout: Layout) -> str:
-    """A name or an expression written with other blanks, if it is still the same one; else the pieces woven."""
+def _formatted(operand: Operand, layout: Layout) -> str:
+    """Return the text of an operand with its layout; a spelling that no longer matches the value is ignored."""
+    spellings = dict(layout)
     match operand:
         case LabelOperand(name):
-            text = dict(layout)["=text"]
-            return text if tight(text) == name else name
+            text = spellings.get("=text")
+            return text if text is not None and strip_trivia(text) == name else name
         case ImmediateOperand(value):
-            text = dict(layout)["=text"]
-            return text if collapsed(text) == value else value
+            text = spellings.get("=text")
+            return text if text is not None and collapse_trivia(text) == value else value
         case _:
-            return weave(_pieces(operand, dict(layout)), layout)
+            return join_tokens(_tokens(operand, spellings), layout)
 
 
-def _pieces(operand: Operand, spelled: dict[str, str]) -> Iterator[Piece]:
+def _tokens(operand: Operand, spellings: Mapping[str, str]) -> Iterator[SyntaxToken]:
     match operand:
         case VectorOperand(elements):
             yield from _list("{", elements, "}")
         case ParenthesizedOperand(elements):
             yield from _list("(", elements, ")")
         case AddressOperand(base, offset):
-            yield Piece("[", "[")
-            yield Piece("base", _either(base, spelled.get("=base")), "")
+            yield SyntaxToken("[", "[")
+            yield SyntaxToken("base", _either(base, spellings.get("=base")), "")
             if offset is not None:
                 if offset[:1] != ",":
-                    yield Piece("+", "+", "", "optional" if offset[:1] == "-" else "")
-                yield Piece("tail", _either(offset, spelled.get("=tail")), "")
-            yield Piece("]", "]", "")
-            yield Piece("suffix", operand.suffix, "")
+                    yield SyntaxToken("+", "+", "", "optional" if offset[:1] == "-" else "")
+                yield SyntaxToken("tail", _either(offset, spellings.get("=tail")), "")
+            yield SyntaxToken("]", "]", "")
+            yield SyntaxToken("suffix", operand.suffix, "")
         case SubscriptOperand(name, index):
-            yield Piece("name", name)
-            yield Piece("[", "[", "")
-            yield Piece("tail", _either(index, spelled.get("=tail")), "")
-            yield Piece("]", "]", "")
+            yield SyntaxToken("name", name)
+            yield SyntaxToken("[", "[", "")
+            yield SyntaxToken("tail", _either(index, spellings.get("=tail")), "")
+            yield SyntaxToken("]", "]", "")
         case NegatedOperand(inner):
-            yield Piece("!", "!")
-            yield Piece("item", operand_text(inner), "")
+            yield SyntaxToken("!", "!")
+            yield SyntaxToken("item", operand_text(inner), "")
         case NegativeOperand(inner):
-            yield Piece("-", "-")
-            yield Piece("item", operand_text(inner), "")
+            yield SyntaxToken("-", "-")
+            yield SyntaxToken("item", operand_text(inner), "")
         case PipeOperand(left, right):
-            yield Piece("left", operand_text(left))
-            yield Piece("|", "|", "")
-            yield Piece("right", operand_text(right), "")
+            yield SyntaxToken("left", operand_text(left))
+            yield SyntaxToken("|", "|", "")
+            yield SyntaxToken("right", operand_text(right), "")
         case FieldOperand(name, value):
-            yield Piece("name", name)
-            yield Piece("=", "=")
-            yield Piece("value", operand_text(value))
+            yield SyntaxToken("name", name)
+            yield SyntaxToken("=", "=")
+            yield SyntaxToken("value", operand_text(value))
         case RegisterOperand(text) | LabelOperand(text) | ImmediateOperand(text):
-            yield Piece("text", text)
+            yield SyntaxToken("text", text)
         case _:
             assert_never(operand)
 
 
-def _either(text: str, spelled: str | None) -> str:
-    """How the text was spelled, if that still says the same."""
-    return spelled if spelled is not None and tight(spelled) == text else text
+def _either(text: str, spelling: str | None) -> str:
+    """Return the source spelling if it still matches `text`, else `text`."""
+    return spelling if spelling is not None and strip_trivia(spelling) == text else text
 
 
-def _list(opening: str, elements: tuple[Operand, ...], closing: str) -> Iterator[Piece]:
-    yield Piece(opening, opening)
+def _list(opening: str, elements: tuple[Operand, ...], closing: str) -> Iterator[SyntaxToken]:
+    yield SyntaxToken(opening, opening)
     for i, element in enumerate(elements):
         if i:
-            yield Piece(f",{i}", ",", "")
-        yield Piece(f"item{i}" if i else "first", operand_text(element), " " if i else "")
-    yield Piece(closing, closing, "")
+            yield SyntaxToken(f",{i}", ",", "")
+        yield SyntaxToken(f"item{i}" if i else "first", operand_text(element), " " if i else "")
+    yield SyntaxToken(closing, closing, "")

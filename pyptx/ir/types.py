@@ -1,40 +1,72 @@
-"""Enumerations of the tree: scalar types, state spaces, linking directives."""
+"""Enumerations of the IR: scalar types, state spaces, linking directives."""
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import Self
 
-__all__ = ["LinkingDirective", "ScalarType", "StateSpace"]
+from pyptx.errors import InputError
+
+__all__ = ["OPAQUE_TYPES", "LinkingDirective", "ScalarType", "StateSpace"]
 
 
 class _Dotted(Enum):
     @property
     def ptx(self) -> str:
+        """Spelling in PTX, with its dot."""
         return "." + self.value
 
     @classmethod
-    def from_ptx(cls, text: str):
-        """The member spelled `text`, with or without its dot.
+    def from_ptx(cls, text: str) -> Self:
+        """Return the member spelled `text`, with or without its dot.
 
         Raises:
-            ValueError: no member is spelled so.
+            ValueError: `text` is not a member.
         """
         try:
             return cls(text.removeprefix("."))
         except ValueError:
             expected = ", ".join(m.ptx for m in cls)
-            raise ValueError(f"unknown {cls.__name__} {text!r}; expected one of {expected}") from None
+            raise InputError(f"unknown {cls.__name__} {text!r}; expected one of {expected}") from None
 
 
-ScalarType = _Dotted("ScalarType", {name.upper(): name for name in (
-    "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 tf32 f32 f64 e4m3 e5m2 pred "
-    "texref samplerref surfref".split())},
-    module=__name__)
-ScalarType.__doc__ = "A type word of a declaration; the last three are opaque types of textures, samplers and surfaces."
+class ScalarType(_Dotted):
+    """Type of a declaration."""
+
+    B8 = "b8"
+    B16 = "b16"
+    B32 = "b32"
+    B64 = "b64"
+    B128 = "b128"
+    U8 = "u8"
+    U16 = "u16"
+    U32 = "u32"
+    U64 = "u64"
+    S8 = "s8"
+    S16 = "s16"
+    S32 = "s32"
+    S64 = "s64"
+    F16 = "f16"
+    F16X2 = "f16x2"
+    BF16 = "bf16"
+    BF16X2 = "bf16x2"
+    TF32 = "tf32"
+    F32 = "f32"
+    F64 = "f64"
+    E4M3 = "e4m3"
+    E5M2 = "e5m2"
+    PRED = "pred"
+    TEXREF = "texref"
+    SAMPLERREF = "samplerref"
+    SURFREF = "surfref"
+
+
+OPAQUE_TYPES = frozenset({ScalarType.TEXREF, ScalarType.SAMPLERREF, ScalarType.SURFREF})
+"""Types of textures, samplers and surfaces."""
 
 
 class StateSpace(_Dotted):
-    """Where a variable lives."""
+    """State space of a variable."""
 
     REG = "reg"
     SREG = "sreg"
@@ -45,11 +77,11 @@ class StateSpace(_Dotted):
     SHARED = "shared"
     SHARED_CTA = "shared::cta"
     SHARED_CLUSTER = "shared::cluster"
-    TEX = "tex"                                 # of PTX 1
+    TEX = "tex"  # PTX 1 only
 
 
 class LinkingDirective(_Dotted):
-    """Who may see a name."""
+    """Linking directive of a symbol."""
 
     VISIBLE = "visible"
     EXTERN = "extern"

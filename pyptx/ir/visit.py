@@ -1,4 +1,4 @@
-"""Walking the tree."""
+"""Traversal of the IR."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pyptx.ir.nodes import (
     AddressOperand,
+    Alias,
     Block,
     CompoundExpr,
     FieldOperand,
@@ -14,6 +15,7 @@ from pyptx.ir.nodes import (
     Instruction,
     IntrinsicScope,
     LabelOperand,
+    Module,
     NegatedOperand,
     NegativeOperand,
     Operand,
@@ -25,11 +27,14 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 
-__all__ = ["instructions", "leaves", "statements"]
+__all__ = ["DRIVER_FUNCTIONS", "instructions", "leaves", "statements", "undefined_functions"]
+
+DRIVER_FUNCTIONS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+"""Functions that the driver provides to every kernel."""
 
 
 def statements(body: Iterable[Statement]) -> Iterator[Statement]:
-    """Every statement in order of text; blocks, intrinsic scopes and compounds come before what they hold."""
+    """Yield every statement in source order; a node that contains statements comes before them."""
     for statement in body:
         yield statement
         if isinstance(statement, (Block, IntrinsicScope, CompoundExpr)):
@@ -37,13 +42,14 @@ def statements(body: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def instructions(function: Function) -> Iterator[Instruction]:
-    """The instructions of a function in order of text: the order that numbers them everywhere."""
+    """Iterate over the instructions of a function in source order, the order of instruction numbers."""
     return (s for s in statements(function.body) if isinstance(s, Instruction))
 
 
-def leaves(operand: Operand) -> Iterator[
-        RegisterOperand | LabelOperand | ImmediateOperand | AddressOperand | SubscriptOperand]:
-    """The operands inside an operand: elements of vectors, halves of pairs, what is negated."""
+def leaves(
+    operand: Operand,
+) -> Iterator[RegisterOperand | LabelOperand | ImmediateOperand | AddressOperand | SubscriptOperand]:
+    """Yield the innermost operands: elements of vectors and pairs, negated operands, field values."""
     match operand:
         case VectorOperand(elements) | ParenthesizedOperand(elements):
             for element in elements:
@@ -55,3 +61,21 @@ def leaves(operand: Operand) -> Iterator[
             yield from leaves(inner)
         case _:
             yield operand
+
+
+def undefined_functions(module: Module) -> tuple[str, ...]:
+    """Return the names of the functions that are called, and neither defined in the module nor provided by the driver."""
+    defined = {f.name for f in module.functions if not f.declaration} | DRIVER_FUNCTIONS
+    defined |= {node.name for node in module.directives if isinstance(node, Alias)}
+    declared = {f.name for f in module.functions} - defined
+    if not declared:
+        return ()
+    called = {
+        operand.name
+        for function in module.functions
+        for instruction in instructions(function)
+        if instruction.opcode == "call"
+        for operand in instruction.operands
+        if not isinstance(operand, ParenthesizedOperand) and isinstance(operand, LabelOperand)
+    }
+    return tuple(sorted(declared & called))

@@ -1,69 +1,79 @@
-"""The PTX instruction set as one table. Everything that knows instructions reads it here.
+"""The PTX instruction set as a table, the only list of opcodes in pyptx.
 
-    OPS["add"].forms                      the syntax lines and their cells
-    match("add", (".rn", ".f32"))         the forms a mnemonic is
-    complete("add", (".rn",))             what may follow
+    OPS["add"].forms                      forms of an opcode: syntax lines with their cells
+    match("add", (".rn", ".f32"))         forms that match a mnemonic
+    complete("add", (".rn",))             modifiers that may follow a partial mnemonic
     hover("add.rn.f32")                   syntax, summary and needs as text
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import cache
+from typing import TYPE_CHECKING
 
-from pyptx.isa import _hover, means, registers, targets
+from pyptx.isa import registers, semantics, targets
 from pyptx.isa._match import Match, following, forms_of
-from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, merged
+from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, form_needs, satisfied_needs
 
-__all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableError", "complete", "hover", "match",
-           "means",
-           "registers", "targets"]
+__all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableError", "complete", "form_needs", "hover",
+           "match", "registers", "satisfied_needs", "semantics", "targets"]
 
 FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
-            "address", "load", "store", "cache", "stack", "atomic", "reduction", "multimem", "warp", "barrier",
-            "fence", "mbarrier", "async_copy", "bulk_copy", "bulk_reduce", "tensor_copy", "tensormap", "matrix",
-            "mma", "mma_sparse", "wmma", "wgmma", "tcgen05", "tcgen05_mma", "control", "cluster", "fabric", "texture",
+            "load", "store", "cache", "atomic", "reduction", "multimem", "warp", "barrier",
+            "mbarrier", "async_copy", "bulk_reduce", "tensor_copy",
+            "mma", "mma_sparse", "wmma", "wgmma", "tcgen05", "tcgen05_mma", "control", "fabric", "texture",
             "surface", "video")
 
 
-def _collect() -> dict[str, Op]:
-    rows: dict[str, list[Op]] = {}
-    for family in FAMILIES:
-        for row in import_module(f"pyptx.isa.{family}").op.ops.values():
-            rows.setdefault(row.opcode, []).append(row)
-    return {opcode: merged(found) for opcode, found in rows.items()}
+@cache
+def _ops() -> dict[str, Op]:
+    """Return the table, which is read on first use: declaring a kernel does not need it."""
+    from pyptx.isa._table import OPS  # its import runs once, also with threads
+
+    return OPS
 
 
-OPS: dict[str, Op] = _collect()
+if TYPE_CHECKING:
+    OPS: dict[str, Op]
+else:
+
+    def __getattr__(name):
+        if name != "OPS":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()["OPS"] = _ops()
+        return _ops()
 
 
 def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
-    """The forms `opcode` with these modifiers is; empty when it is none. Modifiers have their dots.
+    """Return the forms that match an opcode with these modifiers (with dots); empty without a match.
 
-    Several forms share a mnemonic (`cp.async.ca ... , sz` and `..., ignore`); together with its operands it is one.
+    Several forms may share a mnemonic (`cp.async.ca ... , sz` and `..., ignore`); the operands select one of them.
+
     Examples:
         >>> for found in match("add", (".rn", ".f32")):
         ...     print(found.form.syntax, found.choices)
         add{.rnd}{.ftz}{.sat}.f32  d, a, b {'rnd': 'rn', 'ftz': None, 'sat': None}
     """
-    op = OPS.get(opcode)
+    op = _ops().get(opcode)
     return forms_of(op, tuple(modifiers)) if op is not None else ()
 
 
 def complete(opcode: str, modifiers: tuple[str, ...] = ()) -> list[str]:
-    """What may follow a mnemonic, as words with dots, in the order of the manual.
+    """Return the modifiers that may follow a partial mnemonic, with dots, in the order of the manual.
 
     Examples:
         >>> complete("add", (".rn",))[:4]
         ['.ftz', '.sat', '.f32', '.f32x2']
     """
-    op = OPS.get(opcode)
+    op = _ops().get(opcode)
     return list(following(op, tuple(modifiers))) if op is not None else []
 
 
 def hover(mnemonic: str) -> str:
-    """Syntax lines with choices, types and needs, summary and manual section of a mnemonic, finished or not.
+    """Return the help text of a complete or partial mnemonic; "" for an unknown opcode.
 
-    "" for an unknown opcode word.
+    It contains the summary, syntax lines with choices, types and needs, and the section of the manual.
+
     Examples:
         >>> print(hover("bar.warp.sync"))
         bar.warp.sync: Wait for lanes of the warp.
@@ -71,5 +81,9 @@ def hover(mnemonic: str) -> str:
                 m: .u32
         PTX ISA: #parallel-synchronization-and-communication-instructions-bar-warp-sync
     """
-    op = OPS.get(mnemonic.partition(".")[0])
-    return "" if op is None else _hover.hover(op, mnemonic)
+    op = _ops().get(mnemonic.partition(".")[0])
+    if op is None:
+        return ""
+    from pyptx.isa import _hover  # imported late to keep `import pyptx` fast
+
+    return _hover.hover(op, mnemonic)

@@ -1,8 +1,7 @@
-"""Which forms a mnemonic is, and what may follow one that is not finished.
+"""Matching of mnemonics to forms, and completion of partial mnemonics.
 
-ptxas knows an instruction by its fixed opcode words, which come first and in order, and a bag of modifiers in any
-order;
-only types and state spaces keep their order among themselves.
+ptxas identifies an instruction by its fixed opcode words, which come first and in order, and a set of modifiers in any
+order; only types and state spaces must keep their relative order.
 """
 
 from __future__ import annotations
@@ -10,13 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.isa import _types
 from pyptx.isa._schema import Form, Op, slot_name
 
-__all__ = ["FIXED", "Match", "following", "forms_of", "missing", "partly"]
+__all__ = [
+    "FIXED",
+    "MAX_MODIFIERS",
+    "Match",
+    "Position",
+    "following",
+    "forms_of",
+    "missing",
+    "partial_forms",
+    "positions_of",
+    "viable",
+]
 
-FIXED = frozenset("""
+FIXED = frozenset(
+    """
     applypriority.async.bulk applypriority.async.bulk.tensor bar.arrive bar.cta.arrive bar.cta.red bar.cta.sync
     bar.red bar.sync bar.warp barrier.arrive barrier.cluster.arrive barrier.cluster.wait barrier.cta.arrive
     barrier.cta.red barrier.cta.sync barrier.red barrier.sync brx.idx clmad.hi clmad.lo
@@ -37,19 +48,23 @@ FIXED = frozenset("""
     tcgen05.wait::ld tcgen05.wait::st tensormap.cp_fenceproxy tensormap.replace tex.base tex.grad tex.level
     txq.level wgmma.commit_group wgmma.fence wgmma.mma_async wgmma.wait_group wmma.load.a wmma.load.b wmma.load.c
     wmma.mma wmma.store.d
-    """.split())
+    """.split()
+)
 
 
-@value
+MAX_MODIFIERS = 64  # no mnemonic has as many; matching takes more than linear time
+
+
+@frozen
 class Match:
-    """A form and what its slots chose: a dict slot -> choice without dot, None where an optional one is absent."""
+    """A form with its choices: slot -> choice without dot, None for an absent optional slot."""
 
     form: Form
     choices: dict[str, str | None]
 
 
-class _Place:
-    """Where a word of a mnemonic can go: the choices by spelling, and what it is in the form."""
+class Position:
+    """Position of a modifier in a form: spelling -> choice, and the slot it belongs to."""
 
     __slots__ = ("choices", "optional", "pair", "slot")
 
@@ -57,33 +72,33 @@ class _Place:
         self.choices, self.slot, self.optional, self.pair = choices, slot, optional, pair
 
 
-def _places(form: Form) -> tuple[_Place, ...]:
+def positions_of(form: Form) -> tuple[Position, ...]:
     found = []
     for word in form.words:
         if word.slot is not None:
             slot = form.slots[word.slot]
             spelled = {f".{word.before}{choice}{word.after}": choice for choice in slot.choices}
-            found.append(_Place(spelled, word.slot, word.optional, word.pair))
+            found.append(Position(spelled, word.slot, word.optional, word.pair))
         else:
             name = slot_name(word.text) if word.optional else None
-            found.append(_Place({word.text: word.text[1:]}, name, word.optional, word.pair))
+            found.append(Position({word.text: word.text[1:]}, name, word.optional, word.pair))
     return tuple(found)
 
 
 class _Index:
-    """The places of all forms of one op, and which forms know a word."""
+    """The positions of all forms of an op, and the forms that have each modifier."""
 
     def __init__(self, op: Op):
         self.forms = op.forms
-        self.places = tuple(map(_places, op.forms))
-        self.knows: dict[str, set[int]] = {}
-        for i, places in enumerate(self.places):
-            for place in places:
-                for word in place.choices:
-                    self.knows.setdefault(word, set()).add(i)
+        self.positions = tuple(map(positions_of, op.forms))
+        self.forms_with: dict[str, set[int]] = {}
+        for i, positions in enumerate(self.positions):
+            for position in positions:
+                for word in position.choices:
+                    self.forms_with.setdefault(word, set()).add(i)
 
     def candidates(self, words: tuple[str, ...]) -> list[int]:
-        known = [self.knows.get(word, frozenset()) for word in words]
+        known = [self.forms_with.get(word, frozenset()) for word in words]
         return sorted(known[0].intersection(*known[1:])) if known else list(range(len(self.forms)))
 
 
@@ -98,15 +113,18 @@ def _index(op: Op) -> _Index:
 
 
 def _order(word: str) -> str:
-    """Words of one class keep their order."""
+    """Return the class of a modifier; modifiers of one class keep their order."""
     if word in _types.TYPE_WORDS:
         return "type"
     return "space" if word in _types.ORDERED_SPACES else "layout" if word in (".row", ".col") else ""
 
 
-def _assignments(places: tuple[_Place, ...], words: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
-    """Ways to put the words into places, each place once, types and spaces in order: the place of each word."""
-    count = len(places)
+def _assignments(positions: tuple[Position, ...], words: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to assign modifiers to positions: the index of the position of each modifier.
+
+    Each position is used once, and modifiers of one class keep their order.
+    """
+    count = len(positions)
 
     def extend(i: int, used: tuple, last: dict[str, int], chosen: dict[str, str]) -> Iterator[tuple[int, ...]]:
         if i == len(words):
@@ -115,32 +133,36 @@ def _assignments(places: tuple[_Place, ...], words: tuple[str, ...]) -> Iterator
         word = words[i]
         order = _order(word)
         for at in range(last.get(order, -1) + 1 if order else 0, count):
-            place = places[at]
-            choice = place.choices.get(word)
+            position = positions[at]
+            choice = position.choices.get(word)
             if choice is None or at in used:
                 continue
-            if place.slot is not None and chosen.get(place.slot, choice) != choice:
+            if position.slot is not None and chosen.get(position.slot, choice) != choice:
                 continue
-            yield from extend(i + 1, (*used, at), {**last, order: at} if order else last,
-                              {**chosen, place.slot: choice} if place.slot is not None else chosen)
+            yield from extend(
+                i + 1,
+                (*used, at),
+                {**last, order: at} if order else last,
+                {**chosen, position.slot: choice} if position.slot is not None else chosen,
+            )
 
     return extend(0, (), {}, {})
 
 
-def _complete(places: tuple[_Place, ...], used: tuple[int, ...]) -> bool:
+def _complete(positions: tuple[Position, ...], used: tuple[int, ...]) -> bool:
     taken = set(used)
-    for at, place in enumerate(places):
-        if at not in taken and not place.optional:
+    for at, position in enumerate(positions):
+        if at not in taken and not position.optional:
             return False
     pairs: dict[int, set[bool]] = {}
-    for at, place in enumerate(places):
-        if place.optional:
-            pairs.setdefault(place.pair, set()).add(at in taken)
+    for at, position in enumerate(positions):
+        if position.optional:
+            pairs.setdefault(position.pair, set()).add(at in taken)
     return all(len(states) == 1 for states in pairs.values())
 
 
 def _fixed_first(opcode: str, words: tuple[str, ...], used: tuple[int, ...]) -> bool:
-    """Whether the fixed opcode words stand first and in order."""
+    """Return True if the fixed opcode words come first and in order."""
     path, fixed = opcode, 0
     ordered = [word for _, word in sorted(zip(used, words, strict=True))]
     for n, word in enumerate(ordered, 1):
@@ -152,18 +174,21 @@ def _fixed_first(opcode: str, words: tuple[str, ...], used: tuple[int, ...]) -> 
 
 @lru_cache(maxsize=65536)
 def forms_of(op: Op, words: tuple[str, ...]) -> tuple[Match, ...]:
-    """The forms of `op` that a mnemonic with these modifiers is."""
-    words = _once(words)
+    """Return the forms of `op` that match a mnemonic with these modifiers."""
+    if len(words) > MAX_MODIFIERS:
+        return ()
+    words = _without_repetitions(words)
     index = _index(op)
     found = []
     for i in index.candidates(words):
-        places, form = index.places[i], index.forms[i]
-        for used in _assignments(places, words):
-            if _complete(places, used) and _fixed_first(op.opcode, words, used):
+        positions, form = index.positions[i], index.forms[i]
+        for used in _assignments(positions, words):
+            if _complete(positions, used) and _fixed_first(op.opcode, words, used):
                 choices: dict[str, str | None] = dict.fromkeys(form.slots)
                 for at, word in zip(used, words, strict=True):
-                    if places[at].slot is not None:
-                        choices[places[at].slot] = places[at].choices[word]
+                    slot = positions[at].slot
+                    if slot is not None:
+                        choices[slot] = positions[at].choices[word]
                 if not form.some or any(choices[name] is not None for name in form.some):
                     found.append(Match(form, choices))
                 break
@@ -173,60 +198,65 @@ def forms_of(op: Op, words: tuple[str, ...]) -> tuple[Match, ...]:
 _REPEATABLE = frozenset({".sat", ".satfinite", ".sync", ".cc", ".approx", ".relu", ".NaN", ".shiftamt", ".uni"})
 
 
-def _once(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Without the repetitions ptxas overlooks."""
+def _without_repetitions(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop the repetitions that ptxas ignores."""
     if len(set(words)) == len(words):
         return words
     return tuple(word for i, word in enumerate(words) if word not in _REPEATABLE or word not in words[:i])
 
 
-def _partial(op: Op, words: tuple[str, ...]) -> Iterator[tuple[Form, tuple[_Place, ...], tuple[int, ...]]]:
+def _partial(op: Op, words: tuple[str, ...]) -> Iterator[tuple[Form, tuple[Position, ...], tuple[int, ...]]]:
     index = _index(op)
     for i in index.candidates(words):
-        for used in _assignments(index.places[i], words):
+        for used in _assignments(index.positions[i], words):
             if _fixed_first(op.opcode, words, used):
-                yield index.forms[i], index.places[i], used
+                yield index.forms[i], index.positions[i], used
                 break
 
 
-def partly(op: Op, words: tuple[str, ...]) -> Iterator[Form]:
-    """The forms that have room for all these words."""
+def partial_forms(op: Op, words: tuple[str, ...]) -> Iterator[Form]:
+    """Return the forms that accept all these modifiers, possibly with further ones."""
     return (form for form, _, _ in _partial(op, words))
 
 
 def viable(op: Op, words: tuple[str, ...]) -> bool:
-    """Whether some form has room for all these words."""
+    """Return True if some form accepts all these modifiers, possibly with further ones."""
     return any(True for _ in _partial(op, words))
 
 
 @lru_cache(maxsize=4096)
 def following(op: Op, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words, with dots, that may stand next in the order of the manual, after a mnemonic that starts with `words`."""
+    """Return the modifiers that may follow `words`, with dots, in the order of the manual."""
     found: dict[str, None] = {}
-    for _, places, used in _partial(op, words):
+    for _, positions, used in _partial(op, words):
         last = max(used, default=-1)
-        for at, place in enumerate(places):
-            if at in used or (at < last and place.optional):
+        for at, position in enumerate(positions):
+            if at in used or (at < last and position.optional):
                 continue
-            found.update(dict.fromkeys(_open(place, places, used, words)))
-            if not place.optional:
+            found.update(dict.fromkeys(_remaining_choices(position, positions, used, words)))
+            if not position.optional:
                 break
     return tuple(word for word in found if word not in words or _order(word) == "type")
 
 
 def missing(op: Op, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words of which one must still come, for a mnemonic that is no form yet."""
+    """Return the modifiers of which an incomplete mnemonic requires one."""
     found: dict[str, None] = {}
-    for _, places, used in _partial(op, words):
-        for at, place in enumerate(places):
-            if at not in used and not place.optional:
-                found.update(dict.fromkeys(_open(place, places, used, words)))
+    for _, positions, used in _partial(op, words):
+        for at, position in enumerate(positions):
+            if at not in used and not position.optional:
+                found.update(dict.fromkeys(_remaining_choices(position, positions, used, words)))
                 break
     return tuple(found)
 
 
-def _open(place: _Place, places: tuple[_Place, ...], used: tuple[int, ...], words: tuple[str, ...]) -> list[str]:
-    """The words a place still takes: one of a slot that stands twice takes what the other has."""
-    twins = [places[at].choices[word] for at, word in zip(used, words, strict=True)
-             if place.slot is not None and places[at].slot == place.slot]
-    return [word for word, choice in place.choices.items() if not twins or choice == twins[0]]
+def _remaining_choices(
+    position: Position, positions: tuple[Position, ...], used: tuple[int, ...], words: tuple[str, ...]
+) -> list[str]:
+    """Return the modifiers that a position still accepts; the second occurrence of a slot repeats the first."""
+    twins = [
+        positions[at].choices[word]
+        for at, word in zip(used, words, strict=True)
+        if position.slot is not None and positions[at].slot == position.slot
+    ]
+    return [word for word, choice in position.choices.items() if not twins or choice == twins[0]]

@@ -1,61 +1,80 @@
-"""What a row of the table is: Op, Form, Slot, Operand, and what rows are written with.
+"""Schema of the ISA table: ops, and the functions that rows are written with.
 
     op = Family(__name__)
     op("add", "Add two values.", "integer-arithmetic-instructions-add",
-       form("add.type  d, a, b", type=INT, means="d = a + b"), ...)
+       form("add.type  d, a, b", type=INT, semantics="d = a + b"), ...)
 
-Cells of a form, all but the syntax by keyword:
+Cells of a form, passed by keyword:
 
     <slot>="..."      dotted choices of a slot: ".rn .rz", each with an optional gate: ".bf16@sm_90,ptx_78"; a gate
-                      that is wider than the form's own needs starts with "=": ".b32@=sm_20,ptx_23"
-    <word>="..."      what an optional literal word needs: ftz="sm_90 ptx_78", L2_cache_hint="sm_80 ptx_74"
-    <operand>="..."   what the operand is (below); a gate on an optional operand: "u32@sm_90,ptx_78"
+                      that is wider than the needs of the form starts with "=": ".b32@=sm_20,ptx_23"
+    <word>="..."      needs of an optional literal word: ftz="sm_90 ptx_78", L2_cache_hint="sm_80 ptx_74"
+    <operand>="..."   type and range of an operand (below); a gate on an optional operand: "u32@sm_90,ptx_78"
     needs             targets and version of the form: "sm_90 ptx_78", "100f* 110f* 90a"; alternatives with "|"
     effect            "pure", "load", "store", "atomic", "sync", "async", "control", "warp" ..., with a state
-                      space behind a colon
-    means             what it computes, in the vocabulary of `isa.means`; empty when the simulator has a handler
+                      space after a colon
+    semantics         what the form computes, in the language of `isa.semantics`; empty when the simulator has a handler
     work              "1 flop", "2*m*n*k flop"
-    rw                names of written operands where the first is not the (only) one: "d m", "" for none
-    regs              {operand: rule} where `_types.default_rule` does not hold; a rule may be {rule: "types it is
-                      for"} or one of the profiles in `_types`; "*" and a bare profile are for all operands
+    rw                names of written operands, unless it is just the first one: "d m", "" for none
+    regs              {operand: rule} for operands that deviate from `_types.default_rule`; a rule may be {rule: "types"}
+                      or one of the profiles in `_types`; "*" and a bare profile apply to all operands
     sink              names of written operands that may be "_"
-    some              names of slots of which at least one is there
-    alone             names of vectors of one element that may be written without braces
-    when              {"atype != btype": needs}: extra needs of a combination
+    some              names of slots of which at least one is required
+    alone             names of one-element vectors that may be written without braces
+    special           names of sources that may be a special register
+    when              {"atype != btype": needs}: additional needs of a combination
 
-What an operand is: a type ("u32", "wide(type)"), or the name of a type slot; behind it "+imm" (a number may stand
-there), "-imm" (none may), and for numbers the values ptxas allows, "in 0..15", "in 0..size" (up to what that operand
-is), "in 4/8/16", "in *16" (a multiple). "imm in 0..3" is never a register. "!pred" may be negated. Kinds that are no
-value: "label", "symbol" (its address), "function", "special". Default type: the slot `<name>type`, for a written
-operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. A source may be a
-number unless it is packed, in a vector or the base of an address. Lines are read when the op is first used; a wrong one
-raises TableError.
+The cell of an operand is a type ("u32", "wide(type)") or the name of a type slot, optionally followed by "+imm" (a
+number is accepted) or "-imm" (it is not), and by the numbers that ptxas accepts: "in 0..15", "in 0..size" (bounded by
+another operand), "in 4/8/16", "in *16" (a multiple). "imm in 0..3" is never a register. "!pred" may be negated. Operands
+without a value are "label", "symbol" (its address), "function" or "special". The default type is the slot `<name>type`,
+for a written operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. By
+default a source accepts a number unless it is packed, in a vector or the base of an address.
+
+A line is parsed when its op is first used; an invalid one raises TableError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyptx.errors import TableError
-from pyptx.isa._parts import Form, Operand, Slot
-from pyptx.isa._read import RESERVED, read, slot_name
+from pyptx.isa._form import Form, Operand, Slot
+from pyptx.isa._form_reader import RESERVED, read_form, slot_name
 from pyptx.isa.targets import ANYWHERE, Needs, Target
 
-__all__ = ["Family", "Form", "Op", "Operand", "Slot", "TableError", "allowed", "combined_needs", "form", "merged",
-           "slot_name"]
+__all__ = [
+    "Family",
+    "Form",
+    "Op",
+    "Operand",
+    "Slot",
+    "TableError",
+    "satisfied_needs",
+    "form_needs",
+    "form",
+    "merged",
+    "slot_name",
+]
 
 
 @dataclass(eq=False)
 class Op:
-    """Everything under one opcode word.
+    """The forms of an opcode.
 
-    A row of a file is about one name, "cp.async.bulk"; `isa.OPS` holds all rows of an opcode word together.
+    A row of the table has a name such as "cp.async.bulk"; `isa.OPS` merges all rows of the opcode "cp".
 
     Attributes:
-        opcode: "add", "cp".    name: "add", "cp.async.bulk".    summary: one sentence.    section: anchor in the PTX
-            manual.
-        family: the file it is in.
+        opcode: "add", "cp".
+        name: "add", "cp.async.bulk".
+        summary: one sentence.
+        section: anchor in the PTX manual.
+        family: module of `pyptx.isa` that contains the row.
+        lines: the forms of a row, before they are parsed.
+        defaults: cells shared by the forms of a row.
+        rows: the rows of a merged op.
     """
 
     opcode: str
@@ -70,10 +89,10 @@ class Op:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms, read when first asked for.
+        """The forms, parsed on first access.
 
         Raises:
-            TableError: a line contradicts its cells.
+            TableError: A line contradicts its cells.
         """
         if self._forms is None:
             if self.rows:
@@ -82,54 +101,65 @@ class Op:
                 used: set[str] = set()
                 for line in self.lines:
                     line.op = self
-                    used |= read(line, self)
+                    used |= read_form(line, self)
                 unused = self.defaults.keys() - used - RESERVED
                 if unused:
-                    raise TableError(f"{self.name!r}: {sorted(unused)} name no slot or operand of any form")
+                    raise TableError(f"{self.name!r}: {sorted(unused)} are not slots or operands of any form")
                 self._forms = self.lines
         return self._forms
 
 
-def form(syntax: str, **cells) -> Form:
-    """One line of the manual."""
+def form(syntax: str, **cells: Any) -> Form:
+    """Create a form, one syntax line of the PTX manual; for the cells see the module docstring."""
     return Form(syntax, cells)
 
 
 class Family:
-    """The ops of one file: `op = Family(__name__)`, then one `op(...)` for each opcode word."""
+    """The rows of one module: `op = Family(__name__)`, then one `op(...)` per row."""
 
     def __init__(self, module: str):
         self.name = module.rpartition(".")[2]
         self.ops: dict[str, Op] = {}
 
-    def __call__(self, name: str, summary: str, section: str, *forms: Form, **defaults: str) -> None:
-        """One instruction: what it does, where the manual says so, its forms.
+    def __call__(self, name: str, summary: str, section: str, *forms: Form, **defaults: Any) -> None:
+        """Add a row.
 
-        Keywords are cells of all forms that have such a slot or operand and no cell of their own for it.
+        Args:
+            name: opcode with its fixed words, "cp.async.bulk".
+            summary: one sentence.
+            section: anchor in the PTX manual.
+            forms: at least one.
+            defaults: cells of all forms that have this slot or operand and no such cell of their own.
+        Raises:
+            TableError: The name is repeated, or there is no form.
         """
         if name in self.ops:
-            raise TableError(f"{name!r} stands twice in {self.name}")
+            raise TableError(f"{name!r} is repeated in {self.name}")
         if not forms:
             raise TableError(f"{name!r} has no form")
         self.ops[name] = Op(name.partition(".")[0], name, summary, section, self.name, forms, defaults)
 
 
 def merged(rows: list[Op]) -> Op:
-    """All rows of one opcode word as one op, in order. A form keeps the row it was written in."""
+    """Merge the rows of an opcode, in order. A form keeps its row as `op`."""
     if len(rows) == 1:
         return rows[0]
     first = rows[0]
     return Op(first.opcode, first.opcode, first.summary, first.section, first.family, (), rows=tuple(rows))
 
 
-def combined_needs(form_: Form, choices: Mapping[str, str | None],
-                   present: frozenset[str] = frozenset()) -> tuple[Needs, ...]:
-    """What a form needs with these choices and these optional operands: alternatives.
+def form_needs(
+    form_: Form, choices: Mapping[str, str | None], present: frozenset[str] = frozenset()
+) -> tuple[Needs, ...]:
+    """Return the needs of a form with these choices and optional operands, as alternatives.
 
-    A gate with "=" replaces the form's own value, every other one narrows it.
+    A gate with "=" replaces the needs of the form, any other gate narrows them.
     """
-    gates = [slot.gates[choice] for name, slot in form_.slots.items()
-             if (choice := choices.get(name)) is not None and choice in slot.gates]
+    gates = [
+        slot.gates[choice]
+        for name, slot in form_.slots.items()
+        if (choice := choices.get(name)) is not None and choice in slot.gates
+    ]
     gates += [form_.operands[name].gate for name in present if form_.operands[name].gate is not ANYWHERE]
     for condition, extra in form_.when.items():
         if _holds(condition, choices):
@@ -161,7 +191,7 @@ def _combine(base: Needs, gates: list[Needs]) -> Needs:
     return Needs(" ".join(filter(None, texts)), targets, ptx)
 
 
-def allowed(alternatives: tuple[Needs, ...], target: Target) -> Needs | None:
-    """The alternative with the lowest version that this target satisfies, or None."""
+def satisfied_needs(alternatives: tuple[Needs, ...], target: Target) -> Needs | None:
+    """Return the alternative with the lowest version that this target satisfies; None if it satisfies none."""
     on = [n for n in alternatives if n.on(target)]
     return min(on, key=lambda n: n.ptx) if on else None

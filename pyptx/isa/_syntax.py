@@ -1,42 +1,50 @@
-"""Reading a syntax line: `add{.rnd}{.ftz}.f32  d, a, b`, as the manual writes it.
+"""Parser of syntax lines such as `add{.rnd}{.ftz}.f32  d, a, b`, written as in the PTX manual.
 
-Mnemonic: `.word` must be there, `{.word}` may be. A word that names a cell of dotted choices is a slot, every other
-word is
-literal; `m64n<n>k16` has the slot `n` inside a word. A slot written twice has the same choice in both places.
-Operands: `d` a register (or number, name, as its type says), `[a]` an address, `[tm, {c*dim}]` a tensor address,
-`{d*4}` a
-brace vector (the count may be computed from slots: `{d*n/2}`), `d|p` a pair, `p{|q}` a pair whose second half may be
-absent,
-`{, c}` an operand that may be absent, `{, cp if .L2::cache_hint}` one that is there exactly when the modifier is,
-`(r)` a call
-list, `a.sel` an operand with a selector, `a{.sel}` one that may have it, anything else literal.
+Mnemonic: `.word` is required, `{.word}` is optional. A word that names a cell of dotted choices is a slot, any other
+word is literal; `m64n<n>k16` has the slot `n` inside a word. Both occurrences of a repeated slot have the same choice.
+
+Operands:
+
+    d                         a register (or a number or name, depending on its type)
+    [a]                       an address
+    [tm, {c*dim}]             a tensor address
+    {d*4}                     a brace vector; the count may depend on slots: {d*n/2}
+    d|p                       a pair
+    p{|q}                     a pair with an optional second half
+    {, c}                     an optional operand
+    {, cp if .L2::cache_hint} an operand that is present exactly when the modifier is
+    (r)                       a call list
+    a.sel                     an operand with a selector
+    a{.sel}                   an operand with an optional selector
+
+Anything else is literal.
 """
 
 from __future__ import annotations
 
 import re
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.errors import TableError
 
-__all__ = ["Item", "Part", "Word", "read_mnemonic", "read_operands"]
+__all__ = ["Item", "Part", "Word", "parse_mnemonic", "parse_operands"]
 
 
-@value
+@frozen
 class Word:
-    """One dotted word of a mnemonic. `slot` names the slot in it, between `before` and `after`; None for a literal."""
+    """Dotted word of a mnemonic. `slot` is the slot between `before` and `after`, None for a literal word."""
 
     text: str
     slot: str | None
     before: str
     after: str
     optional: bool
-    pair: int                       # words of one `{.a.b}` share a number: all or none of them
+    pair: int  # words of one `{.a.b}` share a number: all of them are present or none
 
 
-@value
+@frozen
 class Part:
-    """A piece of an operand.
+    """Part of an operand.
 
     Attributes:
         kind: "operand" (name), "literal" (name is the text), "vector", "address", "list", "pair".
@@ -55,9 +63,9 @@ class Part:
     optional: bool = False
 
 
-@value
+@frozen
 class Item:
-    """One place of the operand list. `condition` is a modifier with its dot."""
+    """Entry of the operand list. `condition` is a modifier with its dot."""
 
     part: Part
     optional: bool = False
@@ -68,8 +76,8 @@ _MNEMONIC = re.compile(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
 _GLUED = re.compile(r"(.*)<(\w+)>(.*)")
 
 
-def read_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
-    """The opcode word and the dotted words behind it."""
+def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
+    """Parse a mnemonic; return the opcode and its dotted words."""
     opcode = re.match(r"[a-z0-9_]+", text)
     if opcode is None:
         raise TableError(f"{text!r} does not start with an opcode word")
@@ -78,7 +86,7 @@ def read_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
         found = _MNEMONIC.match(text, at)
         if found is None:
             raise TableError(f"{text!r}: cannot read {text[at:]!r}; expected .word or {{.word}}")
-        for word in (found[1][1:].split(".") if found[1] else [found[2]]):
+        for word in found[1][1:].split(".") if found[1] else [found[2]]:
             glued = _GLUED.fullmatch(word)
             if glued:
                 slot, before, after = glued[2], glued[1], glued[3]
@@ -90,16 +98,16 @@ def read_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
     return opcode[0], tuple(words)
 
 
-def read_operands(text: str) -> tuple[Item, ...]:
-    """The operand list."""
-    return _Reader(text).items() if text else ()
+def parse_operands(text: str) -> tuple[Item, ...]:
+    """Parse an operand list."""
+    return _OperandParser(text).items() if text else ()
 
 
 _NAME = re.compile(r"[%A-Za-z0-9_+-]+")
 _COUNT = re.compile(r"[\w*/+()-]+")
 
 
-class _Reader:
+class _OperandParser:
     def __init__(self, text: str):
         self.text, self.at = text, 0
 
@@ -110,7 +118,7 @@ class _Reader:
                 part, condition = self.pair(), ""
                 if self.take(" if "):
                     end = self.text.index("}", self.at)
-                    condition, self.at = self.text[self.at:end], end
+                    condition, self.at = self.text[self.at : end], end
                 self.need("}")
                 items.append(Item(part, True, condition))
             else:
@@ -126,7 +134,14 @@ class _Reader:
 
     def need(self, text: str) -> None:
         if not self.take(text):
-            raise TableError(f"{self.text!r}: expected {text!r} before {self.text[self.at:]!r}")
+            raise TableError(f"{self.text!r}: expected {text!r} before {self.text[self.at :]!r}")
+
+    def match(self, pattern: re.Pattern[str], what: str) -> str:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            raise TableError(f"{self.text!r}: expected {what} before {self.text[self.at :]!r}")
+        self.at = found.end()
+        return found[0]
 
     def pair(self) -> Part:
         left = self.part()
@@ -160,8 +175,7 @@ class _Reader:
         first = self.name()
         count = ""
         if self.take("*"):
-            found = _COUNT.match(self.text, self.at)
-            count, self.at = found[0], found.end()
+            count = self.match(_COUNT, "a count")
             self.need("}")
             return Part("vector", parts=(first,), count=count)
         parts = [first]
@@ -171,14 +185,10 @@ class _Reader:
         return Part("vector", parts=tuple(parts))
 
     def name(self) -> Part:
-        found = _NAME.match(self.text, self.at)
-        if found is None:
-            raise TableError(f"{self.text!r}: expected an operand before {self.text[self.at:]!r}")
-        self.at, text = found.end(), found[0]
+        text = self.match(_NAME, "an operand")
         suffix, optional = "", self.take("{.")
         if optional or self.take("."):
-            suffix_found = _NAME.match(self.text, self.at)
-            suffix, self.at = suffix_found[0], suffix_found.end()
+            suffix = self.match(_NAME, "a selector")
             if optional:
                 self.need("}")
         if text[0].isdigit() or text[0] in "%_":

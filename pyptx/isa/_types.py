@@ -1,13 +1,12 @@
-"""Instruction types, their widths, and which registers an operand of a type takes.
+"""Instruction types, their widths, and the registers that an operand of a type accepts.
 
 A rule is one of
     "int"        bN uN sN               "bits"   bN                "float"  fN bN
     "any"        every type of the width
     ">=int" ">=bits" ">=any"            the same, or wider;  ">=float" is fN or bM with M >= N
-    "{b32,f32}"  just these
-with N the width of the operand's type. A number behind the word replaces N ("int32"). Registers of 32 bits mean f16x2
-as
-well where the rule ends in "+h2".
+    "{b32,f32}"  exactly these
+with N the width of the operand's type. A number after the word replaces N ("int32"). If the rule ends in "+h2", f16x2 is
+one of the 32-bit registers.
 
 Source: measured with ptxas 13.5 on every operand of every row.
 """
@@ -16,6 +15,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+
+from pyptx.errors import TableError
 
 __all__ = ["DECLARABLE", "ORDERED_SPACES", "PROFILES", "TYPE_WORDS", "WIDTHS", "default_rule", "registers_of",
            "takes_number",
@@ -38,16 +39,16 @@ _ADDRESS_TYPES = {"addr": 64, "addr32": 32}
 
 
 def width(type_name: str) -> int:
-    """Width in bits of an instruction type."""
+    """Return the width of an instruction type in bits."""
     return WIDTHS[type_name]
 
 
 @cache
 def default_rule(type_name: str, fixed: bool = False) -> str:
-    """The rule of an operand whose row says nothing: what most rows measured.
+    """Return the register rule of an operand without a rule of its own; it holds for most rows.
 
     Args:
-        fixed: the operand has this type whatever the mnemonic says: a size, a mask, a shift count.
+        fixed: the type does not depend on the mnemonic, as for a size, a mask or a shift count.
     """
     if type_name == "pred":
         return "{pred}"
@@ -70,7 +71,7 @@ PROFILES = {
 
 @cache
 def takes_number(type_name: str) -> bool:
-    """Whether a number may stand for a source of this type: not for packed types, 16-bit floats and 128 bits."""
+    """Return True if a source of this type may be a number: not packed types, 16-bit floats and 128 bits."""
     return type_name not in ("f16", "bf16", "b128") and "x" not in type_name
 
 
@@ -79,17 +80,17 @@ _RULE = re.compile(r"(>=)?(int|bits|float|any)(\d*)(\+h2)?")
 
 @cache
 def registers_of(rule: str, type_name: str) -> frozenset[str]:
-    """Register types the rule takes for an operand of this type.
+    """Return the register types that a rule accepts for an operand of this type.
 
     Raises:
-        ValueError: the rule is not written as above.
+        TableError: The rule has none of the forms above.
     """
     if rule.startswith("{"):
         names = rule.removesuffix("+h2")
         return frozenset(names[1:-1].split(",")) | ({"f16x2"} if rule.endswith("+h2") else frozenset())
     found = _RULE.fullmatch(rule)
     if found is None:
-        raise ValueError(f"{rule!r} is no register rule")
+        raise TableError(f"{rule!r} is not a register rule")
     at_least, kind, number, half = found.groups()
     bits = int(number) if number else width(type_name)
     fits = {n: w for n, w in DECLARABLE.items() if w == bits or (at_least and w > bits)}

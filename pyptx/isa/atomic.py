@@ -1,7 +1,7 @@
 """Atomics."""
 
+from pyptx.isa._choices import SCOPE, SHARED, STRONG_SPACE
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import SCOPE, SHARED, STRONG_SPACE
 
 op = Family(__name__)
 
@@ -45,7 +45,7 @@ op("atom", "Read, modify and write atomically; returns the old value.",
    form("atom{.sem}{.scope}{.space}.op.u32  d, [a], b",
         sem=".relaxed@sm_70,ptx_60 .acquire@sm_70,ptx_60 .release@sm_70,ptx_60 .acq_rel@sm_70,ptx_60",
         scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", op=".inc .dec",
-        sink="d", needs="ptx_23"),
+        sink="d", regs={"d": "int+h2", "b": "int+h2"}, needs="ptx_23"),
    form("atom{.global}.op.L2::cache_hint.type  d, [a], b, cp", type=".u32 .s32 .u64", sink="d",
         effect="atomic:global", needs="sm_80 ptx_74"), sem=".relaxed .acquire .release .acq_rel", scope=SCOPE,
    space=STRONG_SPACE, op=".add .min .max", type=".b32 .b64@sm_32,ptx_40", cp="u64", effect="atomic:space",

@@ -1,7 +1,7 @@
 """Bulk reductions."""
 
+from pyptx.isa._choices import BOOL, SCOPE
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL, SCOPE
 
 op = Family(__name__)
 

@@ -1,20 +1,20 @@
 """Conversions between integer and float types."""
 
+from pyptx.isa._choices import INT8, RND, RNDI
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import INT8, RND, RNDI
 
 op = Family(__name__)
 
 op("cvt", "Convert between types.", "data-movement-and-conversion-instructions-cvt",
-   form("cvt.dtype.atype  d, a", regs="memory"),
-   form("cvt.sat.u8.atype  d, a", atype=".u16 .u32 .u64 .s8 .s16 .s32 .s64", regs="memory"),
-   form("cvt.sat.u16.atype  d, a", atype=".u32 .u64 .s8 .s16 .s32 .s64", regs="memory"),
-   form("cvt.sat.u32.atype  d, a", atype=".u64 .s8 .s16 .s32 .s64", regs="memory"),
-   form("cvt.sat.u64.atype  d, a", atype=".s8 .s16 .s32 .s64", regs="memory"),
-   form("cvt.sat.s8.atype  d, a", atype=".u8 .u16 .u32 .u64 .s16 .s32 .s64", regs="memory"),
-   form("cvt.sat.s16.atype  d, a", atype=".u16 .u32 .u64 .s32 .s64", regs="memory"),
-   form("cvt.sat.s32.atype  d, a", atype=".u32 .u64 .s64", regs="memory"),
-   form("cvt.sat.s64.atype  d, a", atype=".u64", regs="memory"),
+   form("cvt.dtype.atype  d, a", regs="memory", special="a"),
+   form("cvt.sat.u8.atype  d, a", atype=".u16 .u32 .u64 .s8 .s16 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.u16.atype  d, a", atype=".u32 .u64 .s8 .s16 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.u32.atype  d, a", atype=".u64 .s8 .s16 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.u64.atype  d, a", atype=".s8 .s16 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.s8.atype  d, a", atype=".u8 .u16 .u32 .u64 .s16 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.s16.atype  d, a", atype=".u16 .u32 .u64 .s32 .s64", regs="memory", special="a"),
+   form("cvt.sat.s32.atype  d, a", atype=".u32 .u64 .s64", regs="memory", special="a"),
+   form("cvt.sat.s64.atype  d, a", atype=".u64", regs="memory", special="a"),
    form("cvt.rnd.dtype.atype  d, a", dtype=".f16 .f32 .f64", regs="memory"),
    form("cvt.rnd.sat.dtype.atype  d, a", dtype=".f16 .f32 .f64", regs="memory"),
    form("cvt.rnd.ftz{.sat}.f32.atype  d, a", regs="memory"),
@@ -40,17 +40,17 @@ op("cvt", "Convert between types.", "data-movement-and-conversion-instructions-c
    form("cvt.rnd.bf16.type  d, a", d="bf16", a="type-imm", needs="sm_90 ptx_78"),
    form("cvt.rnd.f16.bf16  d, a", d="f16", needs="sm_90 ptx_78"),
    form("cvt.rnd{.relu}{.satfinite}.type.f32  d, a, b", rnd=".rn .rz", satfinite="ptx_81", type=".f16x2 .bf16x2",
-        a="f32", b="f32", means="d = convert(a, b)", regs={"d": {">=bits": "f16x2"}, "a": "memory", "b": "memory"},
+        a="f32", b="f32", semantics="d = convert(a, b)", regs={"d": {">=bits+h2": "f16x2"}, "a": "memory", "b": "memory"},
         needs="sm_80 ptx_70"),
    form("cvt.rna{.satfinite}.tf32.f32  d, a", satfinite="ptx_81", d="tf32", needs="sm_80 ptx_70"),
    form("cvt.rnd{.relu}.tf32.f32  d, a", rnd=".rn .rz", d="tf32", needs="sm_90 ptx_78"),
    form("cvt.rnd.satfinite{.relu}.tf32.f32  d, a", rnd=".rn .rz", d="tf32", needs="sm_100 ptx_86"), dtype=INT8,
-   atype=INT8, means="d = convert(a)", rnd=RND, type=".f16 .f64")
+   atype=INT8, semantics="d = convert(a)", rnd=RND, type=".f16 .f64")
 
 op("cvt.pack", "Convert two integers with saturation and pack them.",
    "data-movement-and-conversion-instructions-cvt-pack",
-   form("cvt.pack.sat.ctype.s32  d, a, b", ctype=".u16 .s16", d="b32", means="d = pack_sat(a, b)",
-        regs={"d": ">=int32", "a": "memory", "b": "memory"}, needs="sm_72 ptx_65"),
+   form("cvt.pack.sat.ctype.s32  d, a, b", ctype=".u16 .s16", d="b32", semantics="d = pack_sat(a, b)",
+        regs={"d": ">=int32+h2", "a": "memory", "b": "memory"}, needs="sm_72 ptx_65"),
    form("cvt.pack.sat.ctype.s32.b32  d, a, b, c", ctype=".u2 .s2 .u4 .s4 .u8@=sm_72 .s8@=sm_72", a="s32", b="s32",
-        c="b32", means="d = pack_sat(a, b, c)", regs={"d": ">=int32", "a": "memory", "b": "memory", "c": "memory"},
+        c="b32", semantics="d = pack_sat(a, b, c)", regs={"d": ">=int32+h2", "a": "memory", "b": "memory", "c": "memory"},
         needs="sm_75 ptx_65"))

@@ -1,25 +1,27 @@
-"""The directives between the parameters and the body of a function.
+"""Rules for function directives, those between the parameters and the body.
 
 Source: PTX ISA, "Performance-Tuning Directives" and "Other Directives"; every cell measured with ptxas 13.5.
 """
 
 from __future__ import annotations
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.isa.targets import ANYWHERE, Needs, needs
 
 __all__ = ["DIRECTIVES", "FunctionRule"]
 
 
-@value
+@frozen
 class FunctionRule:
-    """What a directive of a function may look like.
+    """Rule for a function directive.
 
     Attributes:
-        on: "entry", "func", or "both"; with " body" only where a body follows.
-        values: how many, least and most.    span: least and most value.
-        texts: the strings that may stand for a number; ("*",) any string and no number.
-        needs: version and target.    excludes, requires: other directives of the function.
+        on: "entry", "func" or "both"; followed by " body" if a declaration may not have the directive.
+        values: minimum and maximum number of values.
+        span: smallest and largest value.
+        texts: strings accepted instead of a number; ("*",) accepts any string and no number.
+        needs: targets and version.
+        excludes, requires: other directives of the function.
     """
 
     on: str

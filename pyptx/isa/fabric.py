@@ -1,7 +1,7 @@
 """Fabric operations."""
 
+from pyptx.isa._choices import BOOL
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL
 
 op = Family(__name__)
 

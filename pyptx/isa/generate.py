@@ -1,13 +1,13 @@
-"""Write what editors need to know of the table: `python -m pyptx.isa.generate`.
+"""Generate the stubs and `isa.json` from the ISA table: `python -m pyptx.isa.generate`.
 
-`pyptx/ptx/__init__.pyi` says what `ptx` holds, `instructions.pyi` beside it which modifiers `ptx.inst.<opcode>` has and
-`special.pyi` which special registers there are, for type checkers and editors (see `stubs`); the rest of `ptx` is read
-as it is. The file `isa.json` beside this module holds
-    opcodes      opcode word -> {"doc": one sentence, "syntax": [mnemonic and operands of each form], "needs": [text
-                 of each], "choices": [slot of the mnemonic -> its dotted words, of each]}
-    modifiers    every dotted word, with its dot
+The stubs in `pyptx/ptx` declare the names of `ptx`, the modifiers of `ptx.inst.<opcode>` and the special registers, for
+type checkers and editors; see `stubs`. `pyptx/isa/isa.json` contains, for the JupyterLab extension:
+
+    opcodes      opcode -> {"doc": summary, "syntax": [syntax line of each form], "needs": [needs of each form],
+                 "choices": [slot -> dotted choices, of each form]}
+    modifiers    all modifiers, with their dots
     types        type names
-    registers    special register -> meaning
+    registers    special register -> summary
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ STUBS = Path(__file__).parents[1] / "ptx"
 
 
 def files() -> dict[Path, str]:
-    """What is generated: the content of each file."""
+    """Return the content of each generated file."""
     return {PATH: text(), STUBS / "__init__.pyi": namespace_stub(), STUBS / "instructions.pyi": instruction_stub(),
             STUBS / "special.pyi": special_stub()}
 
 
 def text() -> str:
-    """The content of isa.json."""
+    """Return the content of isa.json."""
     opcodes = {}
     modifiers: set[str] = set()
     for opcode in sorted(isa.OPS):
@@ -42,7 +42,7 @@ def text() -> str:
                            "choices": [_choices(form) for form in op.forms]}
         modifiers.update(_modifiers(op))
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
-            "registers": {name: row.meaning for name, row in registers.SPECIAL.items()}}
+            "registers": {name: row.summary for name, row in registers.SPECIAL.items()}}
     return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"
 
 
@@ -51,7 +51,7 @@ def _summary(op: Op) -> str:
 
 
 def _modifiers(op: Op) -> set[str]:
-    """Every word that may stand in a mnemonic of the opcode, with its dot."""
+    """Return all modifiers of an opcode, with their dots."""
     found: set[str] = set()
     for form in op.forms:
         for word in form.words:
@@ -63,12 +63,13 @@ def _modifiers(op: Op) -> set[str]:
 
 
 def _choices(form: Form) -> dict[str, str]:
-    """What may stand in each slot of the mnemonic: {"rnd": ".rn .rz"}; of a slot inside a word, the whole words."""
+    """Return the choices of each slot, {"rnd": ".rn .rz"}; for a slot inside a word, the whole words."""
     return {word.slot: " ".join(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
             for word in form.words if word.slot is not None}
 
 
 def main() -> None:
+    """Write the generated files."""
     for path, content in files().items():
         path.write_text(content, encoding="utf-8")
         print(f"{path}: {path.stat().st_size} bytes")

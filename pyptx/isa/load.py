@@ -1,7 +1,6 @@
 """Loads."""
 
-from pyptx.isa._schema import Family, form
-from pyptx.isa._words import (
+from pyptx.isa._choices import (
                               ANY_HINT,
                               EVICT,
                               HINT,
@@ -18,6 +17,7 @@ from pyptx.isa._words import (
                               WIDE32,
                               WIDE64,
 )
+from pyptx.isa._schema import Family, form
 
 op = Family(__name__)
 

@@ -1,11 +1,13 @@
 """mbarrier objects."""
 
-from pyptx.isa._schema import Family, form
-from pyptx.isa._words import CTA_SHARED, SHARED
+from collections.abc import Iterator
+
+from pyptx.isa._choices import CTA_SHARED, SHARED
+from pyptx.isa._schema import Family, Form, form
 
 op = Family(__name__)
 
-op("mbarrier.init", "Initialise an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-init",
+op("mbarrier.init", "Initialize an mbarrier.", "parallel-synchronization-and-communication-instructions-mbarrier-init",
    form("mbarrier.init{.space}.b64  [a], n", needs="sm_80 ptx_70"),
    form("mbarrier.init.layout::<layout>{.space}.b64  [a], n", layout=".v0 .v1", needs="sm_90 ptx_93"),
    space=CTA_SHARED, n="u32 in 1..1048575", effect="mbarrier:shared")
@@ -51,8 +53,8 @@ op("mbarrier.arrive", "Arrive at an mbarrier.",
    sem=".release .relaxed@ptx_86", scope=".cta .cluster")
 
 
-def phased(wait: str, time: str = ""):
-    """Waits for a phase of a kind, `.phase_type`, with and without the report of what went wrong in it."""
+def phased(wait: str, time: str = "") -> Iterator[Form]:
+    """Yield the waits with a `.phase_type`, with and without an error report."""
     both = ".phase_type::primary .phase_type::conditional"
     for order in ("", ".sem.scope"):
         plain, parity = f"mbarrier.{wait}{order}", f"mbarrier.{wait}.parity{order}"

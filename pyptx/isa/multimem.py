@@ -1,7 +1,9 @@
 """Accesses to all replicas of a multimem address."""
 
-from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL, SCALAR, SCOPE
+from typing import Any
+
+from pyptx.isa._choices import BOOL, SCALAR, SCOPE
+from pyptx.isa._schema import Family, Form, form
 
 op = Family(__name__)
 
@@ -12,12 +14,13 @@ BYTES = {"vec": ".v4 .v8", "type": ".e4m3 .e5m2"}
 QUADS = {"type": ".e4m3x4 .e5m2x4"}
 
 
-def both(name: str, line: str, **cells):
-    """A weak form, and one with an order and a scope."""
+def both(name: str, line: str, **cells: Any) -> tuple[Form, ...]:
+    """Return a weak form, and one with an order and a scope."""
     return tuple(form(f"multimem.{name}{words}{{.global}}.{line}", **cells) for words in ("{.weak}", ".sem.scope"))
 
 
-def loads(line: str, **cells):
+def loads(line: str, **cells: Any) -> tuple[Form, ...]:
+    """Return the forms of a load."""
     return both("ld_reduce", line, **cells)
 
 

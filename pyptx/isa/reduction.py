@@ -1,7 +1,7 @@
 """Reductions to memory."""
 
+from pyptx.isa._choices import BOOL, SCOPE, SHARED, STRONG_SPACE
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL, SCOPE, SHARED, STRONG_SPACE
 
 op = Family(__name__)
 
@@ -26,7 +26,7 @@ op("red", "Modify memory atomically.", "parallel-synchronization-and-communicati
         effect="reduce:global", needs="sm_90 ptx_81"),
    form("red{.sem}{.scope}{.space}.op.type  [a], b", op=".min .max",
         type=".u32 .s32 .u64@sm_32,ptx_40 .s64@sm_32,ptx_40", needs="ptx_23"),
-   form("red{.sem}{.scope}{.space}.op.u32  [a], b", op=".inc .dec", needs="ptx_23"),
+   form("red{.sem}{.scope}{.space}.op.u32  [a], b", op=".inc .dec", regs={"b": "int+h2"}, needs="ptx_23"),
    form("red{.global}.op.L2::cache_hint.type  [a], b, cp", type=".u32 .s32 .u64", effect="reduce:global",
         needs="sm_80 ptx_74"), sem=".relaxed@sm_70,ptx_60 .release@sm_70,ptx_60",
    scope=".cta@sm_60,ptx_50 .cluster@sm_90,ptx_78 .gpu@sm_60,ptx_50 .sys@sm_60,ptx_50", space=STRONG_SPACE,
@@ -35,7 +35,7 @@ op("red", "Modify memory atomically.", "parallel-synchronization-and-communicati
 op("red.async", "Modify memory atomically and asynchronously.",
    "parallel-synchronization-and-communication-instructions-red-async",
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.u32  [a], b, [mb]",
-        op=".inc .dec"),
+        op=".inc .dec", regs={"b": "int+h2"}),
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type  [a], b, [mb]",
         op=".min .max", type=".u32 .s32"),
    form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32  [a], b, [mb]", op=BOOL),

@@ -1,4 +1,4 @@
-"""Special registers: one row each. They are read with `mov` only.
+"""Special registers, one row each. They are usually read with `mov`.
 
 Source: PTX ISA "Special Registers"; types and versions measured with ptxas 13.5.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.isa.targets import Needs, needs
 
 __all__ = ["SPECIAL", "SpecialRegister", "lookup"]
@@ -16,27 +16,27 @@ _32, _64 = ("u32", "s32", "b32"), ("u64", "b64")
 _OLD = ("u32", "u16", "s32", "b16", "b32")          # 16-bit reads are from PTX 1.x and still accepted
 
 
-@value
+@frozen
 class SpecialRegister:
-    """A register the hardware fills.
+    """A predefined, read-only register.
 
     Attributes:
-        name: with its percent sign; vectors without their component.
+        name: with its percent sign; of a vector, without a component.
         types: `mov` types that may read it, the usual one first.
         needs: targets and version.
-        meaning: one line.
-        components: "x y z w" for vectors, else empty.
+        summary: one line.
+        components: ("x", "y", "z", "w") for a vector, else empty.
     """
 
     name: str
     types: tuple[str, ...]
     needs: Needs
-    meaning: str
+    summary: str
     components: tuple[str, ...] = ()
 
 
-def _row(name: str, types: tuple[str, ...], meaning: str, need: str = "", vector: bool = False) -> SpecialRegister:
-    return SpecialRegister(name, types, needs(need), meaning, ("x", "y", "z", "w") if vector else ())
+def _row(name: str, types: tuple[str, ...], summary: str, need: str = "", vector: bool = False) -> SpecialRegister:
+    return SpecialRegister(name, types, needs(need), summary, ("x", "y", "z", "w") if vector else ())
 
 
 _CLUSTER, _RESERVED = "sm_90 ptx_78", "sm_80 ptx_76"
@@ -89,7 +89,7 @@ _COMPONENT = re.compile(r"(%\w+)\.([xyzwrgba])")
 
 
 def lookup(name: str) -> SpecialRegister | None:
-    """The row of `%tid`, `%tid.x`, `%clock64` ..., or None."""
+    """Return the row of a special register such as `%tid`, `%tid.x` or `%clock64`; None for other names."""
     row = SPECIAL.get(name)
     if row is None and (found := _COMPONENT.fullmatch(name)):
         row = SPECIAL.get(found[1])

@@ -1,7 +1,6 @@
 """Stores."""
 
-from pyptx.isa._schema import Family, form
-from pyptx.isa._words import (
+from pyptx.isa._choices import (
                               EVICT,
                               IN_V4,
                               L2_EVICT,
@@ -16,6 +15,7 @@ from pyptx.isa._words import (
                               WIDE32,
                               WIDE64,
 )
+from pyptx.isa._schema import Family, form
 
 op = Family(__name__)
 

@@ -1,10 +1,10 @@
-"""Surfaces.
+"""Surface instructions.
 
-A line of the manual stands for every geometry and vector length: a row for each is made here.
+A syntax line of the manual covers several geometries and vector lengths; here each has a form.
 """
 
+from pyptx.isa._choices import CLAMP
 from pyptx.isa._schema import Family, Form, form
-from pyptx.isa._words import CLAMP
 
 op = Family(__name__)
 

@@ -1,4 +1,4 @@
-"""The targets PTX names, what they include, and the hardware limits behind them.
+"""PTX targets, their compatibility, and their hardware limits.
 
 Sources: PTX ISA ".target"; first versions measured with ptxas 13.5; limits from NVIDIA's CCCL `arch_traits.h`, which
 agrees with `cuda_occupancy.h`.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pyptx._value import value
+from pyptx._frozen import frozen
+from pyptx.errors import OptionError, TableError
 
 __all__ = ["ALL", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", "needs", "parse"]
 
@@ -26,11 +27,11 @@ _RENAMED = {"101": "110"}                       # sm_101 is what sm_110 was call
 _FAMILIES = {100: (100, 103, 107), 103: (103, 107), 107: (107,), 110: (110,), 120: (120, 121), 121: (121,)}
 
 
-@value
+@frozen
 class Limits:
-    """What one compute capability offers. Bytes, 32-bit registers, warps.
+    """Resource limits of a compute capability, in bytes, 32-bit registers, warps and CTAs.
 
-    `smem_per_cta` is the opt-in maximum; `smem_reserved` is taken by the system from every CTA.
+    `smem_per_cta` is the opt-in maximum; the system reserves `smem_reserved` bytes per CTA.
     """
 
     smem_per_sm: int
@@ -64,14 +65,14 @@ _LIMITS = {70: Limits(98304, 98304, 64, 32, 0, 256), 72: Limits(98304, 98304, 64
 
 
 def version(text: str) -> tuple[int, int]:
-    """ "8.6" as (8, 6)."""
+    """Parse a version: "8.6" -> (8, 6)."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
 
 
-@value
+@frozen
 class Target:
-    """A `.target`: its number, and its suffix: "" | "a" (this chip only) | "f" (and later ones of the family)."""
+    """A `.target`, with its suffix: "", "a" (architecture-specific) or "f" (family-specific)."""
 
     name: str
     number: int
@@ -84,7 +85,7 @@ class Target:
 
     @property
     def first_ptx(self) -> tuple[int, int]:
-        """The first `.version` that names this target."""
+        """Lowest `.version` that supports this target."""
         if self.name.startswith("sm_101"):
             return (8, 8) if self.suffix == "f" else (8, 6)
         return version(_FIRST[f"{self.number}{self.suffix}"])
@@ -94,14 +95,14 @@ class Target:
         """Hardware limits.
 
         Raises:
-            ValueError: nothing is known about a target this old.
+            OptionError: The target is older than sm_70.
         """
         if self.number not in _LIMITS:
-            raise ValueError(f"the limits of {self.name} are not in the table; known from sm_70 on")
+            raise OptionError(f"the hardware limits of {self.name} are unknown; expected sm_70 or later")
         return _LIMITS[self.number]
 
     def runs_on(self, device: Target) -> bool:
-        """Whether code for this target runs on `device`: the same chip, or a later one where the suffix allows."""
+        """Return True if code for this target runs on `device`, as determined by the suffix."""
         if self.suffix == "a":
             return device.number == self.number
         if self.suffix == "f":
@@ -117,10 +118,10 @@ class Target:
 
 @cache
 def parse(name: str) -> Target:
-    """The target called `name`.
+    """Return the target called `name`.
 
     Raises:
-        ValueError: no target is called so; the message names near ones.
+        OptionError: The name is unknown; the message lists similar ones.
     """
     found = re.fullmatch(r"sm_(\d+)([af]?)", name)
     if found:
@@ -129,7 +130,7 @@ def parse(name: str) -> Target:
             return Target(name, int(number), found[2])
     near = [f"sm_{known}" for known in _FIRST if found and known.startswith(found[1])]
     near = near or [f"sm_{known}" for known in _FIRST if int(known.rstrip("af")) >= 75]
-    raise ValueError(f"unknown target {name!r}; expected one of {', '.join(near)}")
+    raise OptionError(f"unknown target {name!r}; expected one of {', '.join(near)}")
 
 
 ALL = tuple(sorted(Target("sm_" + n, int(n.rstrip("af")), n.lstrip("0123456789")) for n in _FIRST))
@@ -137,24 +138,24 @@ _NAMES = frozenset(t.name for t in ALL)
 
 
 def default_version(arch: str) -> tuple[int, int]:
-    """The `.version` a kernel for `arch` gets when nobody says: 8.5, or what the target needs if that is later."""
+    """Return the default `.version` of a kernel for `arch`: 8.5, or the lowest that supports the target."""
     target = parse(arch)
     if target.number in (100, 110) and target.first_ptx <= (8, 8):
         return 8, 8
     return max((8, 5), target.first_ptx)
 
 
-# what a row needs -------------------------------------------------------------------------------------------------
+# needs -------------------------------------------------------------------------------------------------
 
-@value
+@frozen
 class Needs:
-    """Where something exists: the targets, the first `.version`, and the text it was written as.
+    """Targets and version that a feature needs.
 
     Attributes:
         text: as in the table, e.g. "sm_90 ptx_78", "100f* 110f*".
-        targets: names of the targets that have it; None for every one.
-        ptx: the first version.
-        instead: it replaces what the form says, being wider.
+        targets: names of the supporting targets; None for all.
+        ptx: lowest version.
+        instead: True if a gate replaces the needs of its form instead of narrowing them.
     """
 
     text: str
@@ -163,11 +164,12 @@ class Needs:
     instead: bool = False
 
     def on(self, target: Target) -> bool:
+        """Return True if `target` supports the feature."""
         return self.targets is None or _canonical(target) in self.targets
 
     @property
     def words(self) -> str:
-        """The target part in ptxas' words: "sm_90 or higher", "sm_100f, sm_100a or ..."."""
+        """Supporting targets in the wording of ptxas: "sm_90 or higher", "sm_100f, sm_100a or ..."."""
         if self.targets is None:
             return "any target"
         plain = sorted(parse(t) for t in self.targets if t[-1] not in "af")
@@ -187,12 +189,13 @@ ANYWHERE = Needs("", None, (1, 0))
 
 @cache
 def needs(text: str) -> Needs:
-    """Read "sm_90 ptx_78", "100f* 110f* 90a ptx_86", "sm_30..62".
+    """Parse needs such as "sm_90 ptx_78", "100f* 110f* 90a ptx_86" or "sm_30..62".
 
-    `sm_90` is everything from there on, `100f*` a family with its later members, `90a` just that, `sm_30..62` a range.
+    `sm_90` denotes this target and all later ones, `100f*` a family with its later members, `90a` exactly this target,
+    and `sm_30..62` a range.
 
     Raises:
-        ValueError: a word that is none of these.
+        TableError: A word has none of these forms.
     """
     names: set[str] | None = None
     ptx = (1, 0)
@@ -215,4 +218,4 @@ def _targets(word: str) -> set[str]:
         return {t.name for t in ALL if t.suffix and t.number in members}
     if f"sm_{word}" in _NAMES and word[-1] in "af":
         return {f"sm_{word}"}
-    raise ValueError(f"{word!r} is no target word; expected sm_90, sm_30..62, 100f*, 90a or ptx_78")
+    raise TableError(f"{word!r} is not a target word; expected sm_90, sm_30..62, 100f*, 90a or ptx_78")

@@ -1,7 +1,7 @@
 """Tensor memory."""
 
+from pyptx.isa._choices import GROUP
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import GROUP
 
 op = Family(__name__)
 
@@ -52,7 +52,7 @@ op("tcgen05.st", "Store to tensor memory.", "tcgen05-instructions-tcgen05-st",
 op("tcgen05.wait", "Wait for tensor memory accesses.", "tcgen05-instructions-tcgen05-wait",
    form("tcgen05.wait::<what>.sync.aligned", what=".ld .st", effect="sync", needs="100f* 110f* ptx_86"))
 
-op("tcgen05.fence", "Order tensor core operations with thread synchronisation.", "tcgen05-instructions-tcgen05-fence",
+op("tcgen05.fence", "Order tensor core operations with thread synchronization.", "tcgen05-instructions-tcgen05-fence",
    form("tcgen05.fence::<when_>", when_=".before_thread_sync .after_thread_sync", effect="fence",
         needs="100f* 110f* ptx_86"))
 

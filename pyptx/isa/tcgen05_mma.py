@@ -1,7 +1,7 @@
 """tcgen05.mma: matrix multiply into tensor memory."""
 
+from pyptx.isa._choices import COLLECTOR_A, COLLECTOR_B, GROUP
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import COLLECTOR_A, COLLECTOR_B, GROUP
 
 op = Family(__name__)
 

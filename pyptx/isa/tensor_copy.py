@@ -1,7 +1,7 @@
-"""Tensor copies (TMA)."""
+"""Asynchronous tensor copies and tensor maps."""
 
+from pyptx.isa._choices import GROUP, SCOPE
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import GROUP
 
 op = Family(__name__)
 
@@ -79,3 +79,23 @@ op("cp.async.bulk.prefetch.tensor", "Prefetch a tensor tile to L2 (TMA).",
         "[tm, {c*5}]{, cp if .L2::cache_hint}", cp="u64", needs="100f* 110f* ptx_86"),
    form("cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}.L2::evict_last  [tm, {c*dim}]", needs="107f* ptx_94"),
    dim=".1d .2d .3d .4d .5d", c="s32", needs="sm_90 ptx_80", effect="async", o="u16")
+
+op("tensormap.replace", "Change a field of a tensor map.",
+   "data-movement-and-conversion-instructions-tensormap-replace",
+   form("tensormap.replace.tile.global_address{.space}.b1024.b64  [tm], v"),
+   form("tensormap.replace.tile.rank{.space}.b1024.b32  [tm], v"),
+   form("tensormap.replace.tile.field{.space}.b1024.b32  [tm], o, v", field=".box_dim .global_dim .element_stride",
+        v="u32"),
+   form("tensormap.replace.tile.global_stride{.space}.b1024.b64  [tm], o, v"),
+   form("tensormap.replace.tile.elemtype{.space}.b1024.b32  [tm], v", v="imm in 0..15"),
+   form("tensormap.replace.tile.interleave_layout{.space}.b1024.b32  [tm], v", v="imm in 0..2"),
+   form("tensormap.replace.tile.swizzle_mode{.space}.b1024.b32  [tm], v", v="imm in 0..4"),
+   form("tensormap.replace.tile.fill_mode{.space}.b1024.b32  [tm], v", v="imm in 0/1"),
+   form("tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32  [tm], v", v="imm in 0..3",
+        needs="100f* 110f* 120f* ptx_86"), space=".global .shared::cta", needs="100f* 110f* 120f* 90a ptx_83",
+   effect="async", o="imm in 0..4")
+
+op("tensormap.cp_fenceproxy", "Copy a tensor map and make it visible to the tensormap proxy.",
+   "data-movement-and-conversion-instructions-tensormap-cp-fenceproxy",
+   form("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  "
+        "[d], [a], size", scope=SCOPE, size="imm in 128", effect="async", needs="sm_90 ptx_83"))

@@ -1,6 +1,6 @@
-"""Textures.
+"""Texture instructions.
 
-A line of the manual stands for every geometry, which differ in their coordinates: a row for each is made here.
+A syntax line of the manual covers several geometries, which differ in their coordinates; here each has a form.
 """
 
 import re

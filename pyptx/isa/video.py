@@ -1,7 +1,7 @@
 """Video instructions."""
 
+from pyptx.isa._choices import CMP, S32
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import CMP, S32
 
 op = Family(__name__)
 

@@ -1,7 +1,7 @@
 """Exchange and votes within a warp."""
 
+from pyptx.isa._choices import BOOL
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import BOOL
 
 op = Family(__name__)
 
@@ -26,7 +26,7 @@ op("activemask", "Mask of active lanes.", "parallel-synchronization-and-communic
    form("activemask.b32  d", effect="warp", needs="sm_30 ptx_62"))
 
 op("redux", "Reduce over the lanes of a warp.", "parallel-synchronization-and-communication-instructions-redux-sync",
-   form("redux.sync.op.type  d, a, m", op=".add .min .max", type=".u32 .s32"),
+   form("redux.sync.op.type  d, a, m", op=".add .min .max", type=".u32 .s32", regs={"d": "int", "a": "int"}),
    form("redux.sync.op.b32  d, a, m", op=BOOL, d="u32", a="u32"),
    form("redux.sync.op{.abs}{.NaN}.f32  d, a, m", op=".min .max", needs="100f* ptx_86"), m="u32",
    needs="sm_80 ptx_70", effect="warp")

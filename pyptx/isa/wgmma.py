@@ -1,20 +1,20 @@
 """wgmma: matrix multiply of a warpgroup."""
 
+from pyptx.isa._choices import WGMMA_N, WGMMA_N_INT
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import WGMMA_N, WGMMA_N_INT
 
 op = Family(__name__)                       # the manual demands .aligned on wgmma.mma_async, ptxas does without
 
 op("wgmma.fence", "Order register and shared accesses before wgmma.",
    "asynchronous-warpgroup-level-matrix-instructions-wgmma-fence",
-   form("wgmma.fence.sync.aligned", effect="sync", needs="90a ptx_80"))
+   form("wgmma.fence.sync{.aligned}", effect="sync", needs="90a ptx_80"))
 
 op("wgmma.commit_group", "Close the wgmma group.",
    "asynchronous-warpgroup-level-matrix-instructions-wgmma-commit-group",
-   form("wgmma.commit_group.sync.aligned", effect="sync", needs="90a ptx_80"))
+   form("wgmma.commit_group.sync{.aligned}", effect="sync", needs="90a ptx_80"))
 
 op("wgmma.wait_group", "Wait for wgmma groups.", "asynchronous-warpgroup-level-matrix-instructions-wgmma-wait-group",
-   form("wgmma.wait_group.sync.aligned  n", n="imm in 0..2147483647", effect="sync", needs="90a ptx_80"))
+   form("wgmma.wait_group.sync{.aligned}  n", n="imm in 0..2147483647", effect="sync", needs="90a ptx_80"))
 
 op("wgmma.mma_async", "Matrix multiply-accumulate of a warpgroup.",
    "asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-async",

@@ -1,7 +1,7 @@
 """wmma: matrix multiply on opaque fragments."""
 
+from pyptx.isa._choices import RND
 from pyptx.isa._schema import Family, form
-from pyptx.isa._words import RND
 
 op = Family(__name__)
 

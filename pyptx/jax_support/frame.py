@@ -1,23 +1,40 @@
-"""XLA's foreign function interface, as far as a handler in Python needs it: the frame of a call, errors, metadata.
+"""The part of XLA's FFI that a Python handler needs: call frames, errors, metadata.
 
-Source: xla/ffi/api/c_api.h of jaxlib, API version 0. Structures only grow at their ends there.
+Source: xla/ffi/api/c_api.h of jaxlib, API version 0, whose structures only grow at their ends.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-__all__ = ["HANDLER", "CallFrame", "arrays", "fail", "is_metadata_request", "scalar_attribute"]
+from pyptx.errors import UnknownNameError
+
+__all__ = ["HANDLER", "CallFrame", "arrays", "fail", "is_metadata_request", "scalar_attribute", "text_attribute"]
 
 _API_VERSION = (0, 1)
 _METADATA, _INTERNAL = 1, 13
-_DTYPES = {1: np.bool_, 2: np.int8, 3: np.int16, 4: np.int32, 5: np.int64, 6: np.uint8, 7: np.uint16, 8: np.uint32,
-           9: np.uint64, 10: np.float16, 11: np.float32, 12: np.float64, 16: ml_dtypes.bfloat16,
-           19: ml_dtypes.float8_e5m2, 20: ml_dtypes.float8_e4m3fn}
+_DTYPES = {
+    1: np.bool_,
+    2: np.int8,
+    3: np.int16,
+    4: np.int32,
+    5: np.int64,
+    6: np.uint8,
+    7: np.uint16,
+    8: np.uint32,
+    9: np.uint64,
+    10: np.float16,
+    11: np.float32,
+    12: np.float64,
+    16: ml_dtypes.bfloat16,
+    19: ml_dtypes.float8_e5m2,
+    20: ml_dtypes.float8_e4m3fn,
+}
 
 
 class _Extension(ctypes.Structure):
@@ -28,8 +45,12 @@ _Extension._fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int),
 
 
 class _Version(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("major", ctypes.c_int),
-                ("minor", ctypes.c_int)]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+    ]
 
 
 class _Metadata(ctypes.Structure):
@@ -41,15 +62,26 @@ class _MetadataExtension(ctypes.Structure):
 
 
 class _Buffer(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("dtype", ctypes.c_int),
-                ("data", ctypes.c_void_p), ("rank", ctypes.c_int64), ("dims", ctypes.POINTER(ctypes.c_int64))]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("dtype", ctypes.c_int),
+        ("data", ctypes.c_void_p),
+        ("rank", ctypes.c_int64),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
+    ]
 
 
 class _Buffers(ctypes.Structure):
     """Arguments, or results."""
 
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("size", ctypes.c_int64),
-                ("types", ctypes.c_void_p), ("items", ctypes.POINTER(ctypes.POINTER(_Buffer)))]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("size", ctypes.c_int64),
+        ("types", ctypes.c_void_p),
+        ("items", ctypes.POINTER(ctypes.POINTER(_Buffer))),
+    ]
 
 
 class _Text(ctypes.Structure):
@@ -61,35 +93,55 @@ class _Scalar(ctypes.Structure):
 
 
 class _Attributes(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("size", ctypes.c_int64),
-                ("types", ctypes.c_void_p), ("names", ctypes.POINTER(ctypes.POINTER(_Text))),
-                ("items", ctypes.POINTER(ctypes.c_void_p))]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("size", ctypes.c_int64),
+        ("types", ctypes.c_void_p),
+        ("names", ctypes.POINTER(ctypes.POINTER(_Text))),
+        ("items", ctypes.POINTER(ctypes.c_void_p)),
+    ]
 
 
 class _ErrorArguments(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("message", ctypes.c_char_p),
-                ("code", ctypes.c_int)]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("message", ctypes.c_char_p),
+        ("code", ctypes.c_int),
+    ]
 
 
 class _Api(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("version", _Version),
-                ("internal", ctypes.c_void_p),
-                ("create_error", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_ErrorArguments)))]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("version", _Version),
+        ("internal", ctypes.c_void_p),
+        ("create_error", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_ErrorArguments))),
+    ]
 
 
 class CallFrame(ctypes.Structure):
-    """What a handler is called with."""
+    """Argument of an FFI handler."""
 
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.POINTER(_Extension)),
-                ("api", ctypes.POINTER(_Api)), ("context", ctypes.c_void_p), ("stage", ctypes.c_int),
-                ("args", _Buffers), ("rets", _Buffers), ("attrs", _Attributes)]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.POINTER(_Extension)),
+        ("api", ctypes.POINTER(_Api)),
+        ("context", ctypes.c_void_p),
+        ("stage", ctypes.c_int),
+        ("args", _Buffers),
+        ("rets", _Buffers),
+        ("attrs", _Attributes),
+    ]
 
 
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CallFrame))
 
 
 def is_metadata_request(frame: CallFrame) -> bool:
-    """Whether XLA only asks which version of the interface the handler is for, which is answered here."""
+    """Answer a request for the handler's API version; return True if the call was such a request."""
     extension = frame.extension
     while extension:
         if extension.contents.type == _METADATA:
@@ -102,41 +154,59 @@ def is_metadata_request(frame: CallFrame) -> bool:
 
 
 def arrays(buffers: _Buffers, *, writeable: bool) -> Iterator[np.ndarray]:
-    """The buffers of a call on the CPU as arrays over the same memory."""
+    """Yield the buffers of a CPU call as arrays over the same memory."""
     for k in range(buffers.size):
         buffer = buffers.items[k].contents
-        shape, dtype = tuple(buffer.dims[:buffer.rank]), np.dtype(_DTYPES[buffer.dtype])
+        shape, dtype = tuple(buffer.dims[: buffer.rank]), np.dtype(_DTYPES[buffer.dtype])
         count = int(np.prod(shape, dtype=np.int64))
-        memory = (ctypes.c_ubyte * (count * dtype.itemsize)).from_address(buffer.data or 0) if count else bytearray()
+        memory = memoryview((ctypes.c_ubyte * (count * dtype.itemsize)).from_address(buffer.data) if count else b"")
         array = np.frombuffer(memory, dtype, count).reshape(shape)
         array.flags.writeable = writeable
         yield array
 
 
 def scalar_attribute(frame: CallFrame, name: str) -> int:
-    """The value of a 64-bit integer attribute."""
+    """Return the value of a 64-bit integer attribute."""
+    address = _attribute(frame, name)
+    if address is None:
+        raise UnknownNameError(name)
+    scalar = ctypes.cast(address, ctypes.POINTER(_Scalar)).contents
+    return ctypes.cast(scalar.value, ctypes.POINTER(ctypes.c_int64)).contents.value
+
+
+def text_attribute(frame: CallFrame, name: str) -> str:
+    """Return the value of a string attribute; "" if there is none."""
+    address = _attribute(frame, name)
+    if address is None:
+        return ""
+    text = ctypes.cast(address, ctypes.POINTER(_Text)).contents
+    return ctypes.string_at(text.data, text.size).decode()
+
+
+def _attribute(frame: CallFrame, name: str) -> int | None:
     for k in range(frame.attrs.size):
         text = frame.attrs.names[k].contents
         if ctypes.string_at(text.data, text.size).decode() == name:
-            scalar = ctypes.cast(frame.attrs.items[k], ctypes.POINTER(_Scalar)).contents
-            return ctypes.cast(scalar.value, ctypes.POINTER(ctypes.c_int64)).contents.value
-    raise KeyError(name)
+            return frame.attrs.items[k]
+    return None
 
 
 def fail(frame: CallFrame, message: str) -> int:
-    """An error for XLA to raise."""
+    """Return an error object for XLA to raise."""
     arguments = _ErrorArguments(ctypes.sizeof(_ErrorArguments), None, message.encode(), _INTERNAL)
     return frame.api.contents.create_error(ctypes.byref(arguments))
 
 
-def handler(function: Callable[[CallFrame], None]) -> HANDLER:
-    """A handler that runs `function`; what it raises becomes an error of the computation."""
-    def run(frame: ctypes.POINTER(CallFrame)) -> int | None:
+def handler(function: Callable[[CallFrame], None]) -> Any:
+    """Return an FFI handler that runs `function` and converts exceptions to errors of the computation."""
+
+    def run(frame: Any) -> int | None:
         if is_metadata_request(frame.contents):
             return None
         try:
             function(frame.contents)
-        except BaseException as error:                      # nothing may escape into XLA; it raises this again
+        except BaseException as error:  # exceptions must not propagate into XLA, which raises the error again
             return fail(frame.contents, f"{type(error).__name__}: {error}")
         return None
+
     return HANDLER(run)

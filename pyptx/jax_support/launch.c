@@ -17,7 +17,7 @@
 enum { MAP_BYTES = 128, MESSAGE = 1024, BUCKETS = 1024, KEPT_MAPS = 256, CLUSTER_DIMENSION = 4 };
 enum kind { BUFFER = 0, VALUE = 1, MAP_POINTER = 2, MAP_VALUE = 3 };
 
-struct pyptx_slot {                     /* a parameter: where it lies in the block; `index` of a buffer or of a map */
+struct pyptx_slot {                     /* a parameter: offset in the block; `index` of a buffer or a map */
     uint32_t kind, index, offset, size;
 };
 
@@ -26,14 +26,15 @@ struct pyptx_record {
     uint32_t grid[3], block[3], cluster[3], smem_bytes;
     uint32_t slots, buffers, maps, block_bytes;
     const struct pyptx_slot *slot;
-    const unsigned char *values;        /* the block with every value that is the same each time */
+    const unsigned char *values;        /* the parameter block with all constant values */
     const char *name;
 };
 
 typedef int pyptx_launch_fn(const void *config, void *kernel, void **params, void **extra);
-/* Both return 0, or write a message. `prepare` gives the record; `encode` writes MAP_BYTES for each map: the map itself,
+/* Both return 0, or write a message. `prepare` returns the record of the call with this handle and description; `encode` writes MAP_BYTES for each map: the map itself,
    or the address of its copy in the first eight of them. */
-typedef int pyptx_prepare_fn(int64_t handle, int32_t device, const struct pyptx_record **record, char *message);
+typedef int pyptx_prepare_fn(int64_t handle, int32_t device, const char *description, size_t size,
+                             const struct pyptx_record **record, char *message);
 typedef int pyptx_encode_fn(int64_t handle, int32_t device, const uint64_t *buffers, unsigned char *maps, char *message);
 
 struct config {                         /* CUlaunchConfig */
@@ -48,13 +49,13 @@ struct attribute {                      /* CUlaunchAttribute */
     union { uint32_t size[3]; unsigned char bytes[64]; } value;
 };
 
-struct maps {                           /* encoded for one set of buffers */
+struct maps {                           /* encoded maps of one set of buffers */
     struct maps *next;
     uint64_t *buffers;
     unsigned char *bytes;
 };
 
-struct node {                           /* a record on a GPU; nodes are never freed, so that they can be read unlocked */
+struct node {                           /* a record on a GPU; nodes are never freed, so they can be read without a lock */
     struct node *next;
     int64_t handle;
     int32_t device;
@@ -70,7 +71,7 @@ static pyptx_prepare_fn *prepare;
 static pyptx_encode_fn *encode;
 static int on_gpu;
 
-/* on_gpu: XLA has a stream and a device for each call; without (tests on the CPU) they are null and 0. */
+/* on_gpu: XLA passes a stream and a device; on the CPU (in tests) they are null and 0. */
 void pyptx_shim_start(pyptx_launch_fn *launch_with, pyptx_prepare_fn *prepare_with, pyptx_encode_fn *encode_with,
                       int gpu) {
     launch = launch_with, prepare = prepare_with, encode = encode_with, on_gpu = gpu;
@@ -82,7 +83,7 @@ static XLA_FFI_Error *fail(const XLA_FFI_CallFrame *frame, const char *message) 
 }
 
 static int answers_metadata(XLA_FFI_CallFrame *frame) {
-    for (__typeof__(frame->extension_start) e = frame->extension_start; e; e = e->next)     /* named anew in jaxlib 0.11 */
+    for (__typeof__(frame->extension_start) e = frame->extension_start; e; e = e->next)     /* renamed in jaxlib 0.11 */
         if (e->type == XLA_FFI_Extension_Metadata) {
             XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)e)->metadata;
             metadata->api_version.major_version = XLA_FFI_API_MAJOR;
@@ -108,17 +109,30 @@ static int find_handle(const XLA_FFI_Attrs *attrs, int64_t *handle) {
     return 0;
 }
 
+/* The attribute `kernel`: the description of the call, for processes that have not traced it. */
+static const XLA_FFI_ByteSpan *find_description(const XLA_FFI_Attrs *attrs) {
+    static const char name[] = "kernel";
+    for (int64_t k = 0; k < attrs->size; k++) {
+        const XLA_FFI_ByteSpan *found = attrs->names[k];
+        if (found->len == sizeof name - 1 && !memcmp(found->ptr, name, found->len) &&
+            attrs->types[k] == XLA_FFI_AttrType_STRING)
+            return attrs->attrs[k];
+    }
+    return NULL;
+}
+
 static struct node *find_node(int64_t handle, int32_t device) {
     struct node *node = atomic_load_explicit(&table[(uint64_t)handle % BUCKETS], memory_order_acquire);
     while (node && (node->handle != handle || node->device != device)) node = node->next;
     return node;
 }
 
-static struct node *get_node(int64_t handle, int32_t device, char *message) {
+static struct node *get_node(int64_t handle, int32_t device, const XLA_FFI_Attrs *attrs, char *message) {
     struct node *node = find_node(handle, device);
     if (node) return node;
     const struct pyptx_record *record = NULL;
-    if (prepare(handle, device, &record, message)) return NULL;
+    const XLA_FFI_ByteSpan *text = find_description(attrs);
+    if (prepare(handle, device, text ? text->ptr : NULL, text ? text->len : 0, &record, message)) return NULL;
     node = calloc(1, sizeof *node);
     if (!node) {
         snprintf(message, MESSAGE, "out of memory");
@@ -150,7 +164,7 @@ static void forget(struct maps *maps) {
     }
 }
 
-/* The maps for these buffers, into `bytes`. */
+/* Write the maps for these buffers to `bytes`. */
 static int get_maps(struct node *node, const uint64_t *buffers, unsigned char *bytes, char *message) {
     const struct pyptx_record *record = node->record;
     size_t key = record->buffers * sizeof *buffers, size = (size_t)record->maps * MAP_BYTES;
@@ -163,7 +177,7 @@ static int get_maps(struct node *node, const uint64_t *buffers, unsigned char *b
     if (encode(node->handle, node->device, buffers, bytes, message)) return 1;
     struct maps *made = calloc(1, sizeof *made), *old = NULL;
     if (made) made->buffers = malloc(key), made->bytes = malloc(size);
-    if (!made || !made->buffers || !made->bytes) {                      /* then they are encoded again next time */
+    if (!made || !made->buffers || !made->bytes) {                      /* out of memory: encode again next time */
         forget(made);
         return 0;
     }
@@ -228,9 +242,9 @@ XLA_FFI_Error *PyptxLaunch(XLA_FFI_CallFrame *frame) {
         XLA_FFI_Error *error = frame->api->XLA_FFI_DeviceOrdinal_Get(&place);
         if (error) return error;
         device = place.device_ordinal;
-        if (device < 0 && frame->stage != XLA_FFI_ExecutionStage_EXECUTE) return NULL;      /* the execution knows it */
+        if (device < 0 && frame->stage != XLA_FFI_ExecutionStage_EXECUTE) return NULL;      /* known at execution */
     }
-    struct node *node = get_node(handle, device, message);
+    struct node *node = get_node(handle, device, &frame->attrs, message);
     if (!node) return fail(frame, message);
     if (frame->stage != XLA_FFI_ExecutionStage_EXECUTE) return NULL;
     if (on_gpu) {

@@ -1,11 +1,11 @@
-"""PTX text to a loaded kernel, under the name existing code calls."""
+"""Loading of PTX text on a GPU, under the name of the public 0.1 API."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from pyptx.errors import PtxError
+from pyptx.errors import DeviceError, PtxError
 from pyptx.runtime.cuda import BACKEND
 from pyptx.runtime.cuda.driver import Driver
 from pyptx.toolchain import assemble
@@ -13,19 +13,21 @@ from pyptx.toolchain import assemble
 __all__ = ["compile_ptx_to_cubin"]
 
 
-def compile_ptx_to_cubin(ptx: str, arch: str, kernel_name: str = "", dynamic_smem_bytes: int = 0,
-                         api: Any = None) -> tuple[int, Any] | None:
+def compile_ptx_to_cubin(
+    ptx: str, arch: str, kernel_name: str = "", dynamic_smem_bytes: int = 0, api: Any = None
+) -> tuple[int, Any] | None:
     """Assemble PTX and load it on the current GPU.
 
     Args:
-        arch: "sm_90a".
-        kernel_name: of the entry; the first one unless told.
-        dynamic_smem_bytes: dynamic shared memory that launches may ask for.
-        api: instead of `cuda.bindings.driver`.
+        ptx: PTX text.
+        arch: target, for example "sm_90a".
+        kernel_name: name of the entry; default: the first one.
+        dynamic_smem_bytes: maximum dynamic shared memory of launches, in bytes.
+        api: replacement of `cuda.bindings.driver`.
     Returns:
         The CUfunction as an int and the library it belongs to; None without cuda-python, a driver or a GPU.
     Raises:
-        RuntimeError: ptxas or the driver refused it; starts with "pyptx: failed to JIT-compile PTX".
+        DeviceError: ptxas or the driver refused it; the message starts with "pyptx: failed to JIT-compile PTX".
     """
     driver = BACKEND.driver if api is None else Driver(api)
     try:
@@ -44,5 +46,5 @@ def compile_ptx_to_cubin(ptx: str, arch: str, kernel_name: str = "", dynamic_sme
                 attribute = driver.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 driver.call("cuFuncSetAttribute", function, attribute, dynamic_smem_bytes)
     except PtxError as refused:
-        raise RuntimeError(f"pyptx: failed to JIT-compile PTX for {arch}: {refused}") from refused
+        raise DeviceError(f"pyptx: failed to JIT-compile PTX for {arch}: {refused}") from refused
     return int(function), library

@@ -1,85 +1,174 @@
-"""Calls of kernels by number, and the handlers that run them: on the CPU the simulator, on GPUs launch.c."""
+"""Registry of kernel calls by handle, and the FFI handlers that run them: the simulator on the CPU, launch.c on GPUs."""
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from threading import Lock
 from typing import Any
 
 import jax
+import numpy as np
 
-from pyptx.errors import LaunchError, PtxError
+from pyptx.errors import BackendError, PtxError
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Call, Records
 from pyptx.jax_support.shim import Shim
 from pyptx.runtime import runtime_for
-from pyptx.runtime.arrays import registered
 from pyptx.runtime.cuda import BACKEND
+from pyptx.runtime.identity import resolve
+from pyptx.specs import unify_envs
 
-__all__ = ["TARGET", "call_of", "ensure_ffi_registered", "handle_of", "shim_is_available", "shim_load_error"]
+__all__ = [
+    "TARGET",
+    "call_of",
+    "description_of",
+    "ensure_ffi_registered",
+    "handle_of",
+    "register_on_cpu",
+    "shim_is_available",
+    "shim_load_error",
+    "symbolic_handle_of",
+]
 
 TARGET = "pyptx_launch"
 
-_calls: dict[int, tuple[Call, bytes]] = {}              # of each handle; with all 32 bytes it was made of
+_calls: dict[int, tuple[Call, bytes]] = {}  # handle -> call and the full digest that the handle is a part of
 _handles: dict[tuple, int] = {}
 _lock = Lock()
 
 
-def handle_of(kernel: int, params: Mapping[str, Any], inputs: Sequence[tuple], outputs: Sequence[tuple],
-              env: Mapping[str, int]) -> int:
-    """The number of a kernel with parameter values, sizes, and (shape, dtype) of its arrays.
+def handle_of(
+    kernel: str, params: Mapping[str, Any], inputs: Sequence[tuple], outputs: Sequence[tuple], env: Mapping[str, int]
+) -> int:
+    """Return the handle of a kernel with parameter values, sizes, and (shape, dtype) of its arrays.
 
-    It is made of what would be launched, so that it means the same in every process, or nothing: computations outlive
-    a process, in jax.export and in JAX's cache.
+    The handle is a hash of the launch, so that it identifies the same call in every process: computations outlive a
+    process in jax.export and in JAX's persistent cache.
 
     Raises:
         TraceError: the kernel cannot be traced.
     """
-    found = registered(kernel)
-    values = tuple((name, type(value), repr(value)) for name, value in sorted(params.items()))
-    key = (kernel, values, tuple(inputs), tuple(outputs), found.outside.key())
+    found = resolve(kernel)
+    values = _values_key(params)
+    key = (kernel, values, tuple(inputs), tuple(outputs), found.captures.key())
     with _lock:
         if key not in _handles:
             digest = _digest(found, values, inputs, outputs, {**params, **env})
-            handle = int.from_bytes(digest[:8], "little") >> 1
-            call = Call(found, dict(params), tuple(inputs), tuple(outputs))
-            if _calls.setdefault(handle, (call, digest))[1] != digest:
-                raise LaunchError(f"{found.name}: another call has the same handle {handle:#x}; change a parameter")
-            _handles[key] = handle
+            _handles[key] = _keep(Call(found, dict(params), tuple(inputs), tuple(outputs)), digest)
         return _handles[key]
 
 
-def _digest(kernel: Any, values: tuple, inputs: Sequence[tuple], outputs: Sequence[tuple],
-            params: Mapping[str, Any]) -> bytes:
-    binding = kernel.binding
+def symbolic_handle_of(kernel: str, params: Mapping[str, Any]) -> int:
+    """Return the handle of a kernel with parameter values, for arrays whose shapes are known when the call runs."""
+    values = _values_key(params)
+    with _lock:
+        digest = hashlib.sha256(repr((kernel, values, "symbolic")).encode()).digest()
+        return _keep(Call(resolve(kernel), dict(params), None, ()), digest)
+
+
+def _values_key(params: Mapping[str, Any]) -> tuple[tuple[str, type, str], ...]:
+    return tuple((name, type(value), repr(value)) for name, value in sorted(params.items()))
+
+
+def _keep(call: Call, digest: bytes) -> int:
+    handle = int.from_bytes(digest[:8], "little") >> 1
+    if _calls.setdefault(handle, (call, digest))[1] != digest:
+        raise BackendError(f"{call.kernel.name}: another call has the same handle {handle:#x}; change a parameter")
+    return handle
+
+
+def description_of(
+    kernel: str, params: Mapping[str, Any], inputs: Sequence[tuple] | None, outputs: Sequence[tuple]
+) -> str:
+    """Return the text from which another process restores a call: identity, values, shapes and dtypes."""
+    arrays = [None if group is None else [[list(s), str(d)] for s, d in group] for group in (inputs, outputs)]
+    return json.dumps([kernel, {name: repr(value) for name, value in params.items()}, *arrays])
+
+
+def _restored(handle: int, text: str) -> Call:
+    """Restore a call of another process.
+
+    Raises:
+        LaunchError: the kernel does not exist here or has changed, or a parameter value has no literal form.
+    """
+    kernel, texts, *arrays = json.loads(text)
+    found, params = resolve(kernel), {}
+    for name, value in texts.items():
+        try:
+            params[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise BackendError(
+                f"{found.name}: {name}={value} cannot be restored from an exported computation",
+                hint="export calls whose parameters are numbers, strings, booleans, tuples or None",
+            ) from None
+    if arrays[0] is None:
+        call, own = Call(found, params, None, ()), symbolic_handle_of(kernel, params)
+    else:
+        inputs, outputs = ([(tuple(s), np.dtype(d)) for s, d in group] for group in arrays)
+        env = unify_envs(spec.extract_env(s) for spec, (s, _) in zip(found.in_specs, inputs, strict=True))
+        call = Call(found, params, tuple(inputs), tuple(outputs))
+        own = handle_of(kernel, params, inputs, outputs, env)
+    if own != handle:
+        raise BackendError(
+            f"kernel {found.name} launches differently than when this computation was exported",
+            hint="export the computation again",
+        )
+    return call
+
+
+def _digest(
+    kernel: Any, values: tuple, inputs: Sequence[tuple], outputs: Sequence[tuple], params: Mapping[str, Any]
+) -> bytes:
+    binding = kernel.binder
     sizes, template, _ = binding.split(params)
-    parts = (kernel.ptx(**{**sizes, **template}), binding.grid(sizes, template), binding.block(sizes, template),
-             binding.cluster(sizes, template), kernel.smem, [(name, text) for name, _, text in values],
-             kernel.in_specs, kernel.out_specs, [(shape, str(dtype)) for shape, dtype in (*inputs, *outputs)])
+    parts = (
+        kernel.ptx(**{**sizes, **template}),
+        binding.grid(sizes, template),
+        binding.block(sizes, template),
+        binding.cluster(sizes, template),
+        kernel.smem,
+        [(name, text) for name, _, text in values],
+        kernel.in_specs,
+        kernel.out_specs,
+        [(shape, str(dtype)) for shape, dtype in (*inputs, *outputs)],
+    )
     return hashlib.sha256(repr(parts).encode()).digest()
 
 
-def call_of(handle: int) -> Call:
-    """The call of a number.
+def call_of(handle: int, description: str = "") -> Call:
+    """Return the call of a handle.
 
+    Args:
+        description: of `description_of`, for a handle of another process.
     Raises:
-        LaunchError: it was made in another process, and not in this one.
+        LaunchError: the kernel of the call does not exist in this process, or has changed.
     """
     found = _calls.get(handle)
-    if found is None:
-        raise LaunchError(f"this process knows no kernel of handle {handle:#x}: a computation that was exported "
-                          "elsewhere runs after its kernel was called here once, or traced by jax.jit, with the same "
-                          "shapes, types and parameters")
-    return found[0]
+    if found is not None:
+        return found[0]
+    if not description:
+        raise BackendError(
+            f"no kernel with handle {handle:#x} in this process; the computation was exported by another process",
+            hint="first call the kernel, or trace it with jax.jit, with the same shapes, dtypes and parameters",
+        )
+    return _restored(handle, description)
+
+
+@cache
+def register_on_cpu() -> None:
+    """Register the FFI target for the CPU."""
+    jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(_handler), platform="cpu", api_version=1)
 
 
 @cache
 def ensure_ffi_registered() -> bool:
-    """Make the call known to XLA; whether it runs on a GPU too. Never raises; `shim_load_error` says why not."""
-    jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(_handler), platform="cpu", api_version=1)
+    """Register the FFI target; return True if it also runs on GPUs. Never raises; see `shim_load_error`."""
+    register_on_cpu()
     shim, _ = _shim()
     if shim is not None:
         stages = {"initialize": shim.capsule, "execute": shim.capsule}
@@ -88,12 +177,12 @@ def ensure_ffi_registered() -> bool:
 
 
 def shim_is_available() -> bool:
-    """Whether calls on GPUs work."""
+    """Return True if calls on GPUs are available."""
     return _shim()[0] is not None
 
 
 def shim_load_error() -> str | None:
-    """Why calls on GPUs do not work; None when they do."""
+    """Return the reason why calls on GPUs are not available, else None."""
     return _shim()[1]
 
 
@@ -101,19 +190,23 @@ def shim_load_error() -> str | None:
 def _shim() -> tuple[Shim | None, str | None]:
     try:
         if not BACKEND.driver.count:
-            return None, "there is no GPU"
+            return None, "no GPU"
         function = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
         records = Records(BACKEND, call_of)
-        return Shim(ctypes.cast(function, ctypes.c_void_p).value, records.prepare, records.encode), None
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        return Shim(address or 0, records.prepare, records.encode), None
     except (PtxError, OSError, AttributeError) as missing:
         return None, str(missing)
 
 
 def _run(frame: ffi.CallFrame) -> None:
-    call = call_of(ffi.scalar_attribute(frame, "cubin_handle"))
-    inputs = list(ffi.arrays(frame.args, writeable=False))[:len(call.inputs)]
+    call = call_of(ffi.scalar_attribute(frame, "cubin_handle"), ffi.text_attribute(frame, "kernel"))
+    inputs = list(ffi.arrays(frame.args, writeable=False))[: len(call.kernel.in_specs)]
     outputs = list(ffi.arrays(frame.rets, writeable=True))
     call.kernel.run(runtime_for(inputs, "sim"), inputs, outputs, call.params)
 
 
 _handler = ffi.handler(_run)
+
+
+register_on_cpu()  # on import, which the import of jax causes: a loaded export calls the target

@@ -1,4 +1,4 @@
-"""Running the text of a cell as the notebook would, with its line numbers, and finding the kernels it defines."""
+"""Execution of a cell under a magic, with the notebook's line numbers, and of expressions in its options."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import ast
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from pyptx.jupyter.errors import CellSyntaxError, explain, rendered
+from pyptx.jupyter.errors import CellSyntaxError, attach_traceback, set_rendering
 from pyptx.kernel import Kernel
 
-__all__ = ["Cell", "as_method", "evaluate", "method_of_own", "run_statement"]
+__all__ = ["Cell", "rewrite_as_method", "evaluate", "rewrite_kernel_call", "run_statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,41 +24,41 @@ class Cell:
     """A cell under a magic.
 
     Attributes:
-        file: the name IPython gives the whole cell, so that tracebacks, inspect and breakpoints find it.
-        raw: its text as written, with the magic.
-        source: its Python, or PTX, with the notebook's line numbers.
-        above: lines of the cell above its body.
+        file: file name under which IPython caches the cell; tracebacks, inspect and breakpoints use it.
+        raw: text as written, with the magic.
+        source: Python or PTX, padded to the line numbers of the notebook.
+        first_line: lines of the cell above its body.
     """
 
     file: str
     raw: str
     source: str
-    above: int = 0
+    first_line: int = 0
 
     @classmethod
-    def of(cls, shell, body: str, magic: str = "%%ptxkernel") -> Cell:
-        """`body`: what stands below the magic, Python for `%%ptxkernel` and any text for others."""
-        history = shell.history_manager.input_hist_raw
+    def current(cls, shell: InteractiveShell, body: str, magic: str = "%%ptxkernel") -> Cell:
+        """Return the cell that is running; `body` is its text below the magic, Python for `%%ptxkernel`."""
+        history = shell.history_manager.input_hist_raw if shell.history_manager else [""]
         raw, number = history[-1], len(history) - 1
         body = body.rstrip("\n")
-        if not raw.rstrip("\n").endswith(body):         # called from code or without history
+        if not raw.rstrip("\n").endswith(body):  # the magic is called from code, or without history
             raw, number = f"{magic}\n{body}\n", shell.execution_count
-        above = raw.rstrip("\n")[:len(raw.rstrip("\n")) - len(body)].count("\n")
+        above = raw.rstrip("\n")[: len(raw.rstrip("\n")) - len(body)].count("\n")
         source = "\n" * above + (shell.transform_cell(body) if magic == "%%ptxkernel" else body + "\n")
         return cls(shell.compile.cache(source, number, raw_code=raw), raw, source, above)
 
-    def name(self, shell) -> str:
-        """ "Cell In[3]"."""
+    def name(self, shell: InteractiveShell) -> str:
+        """Return the name shown to the user, such as "Cell In[3]"."""
         return " ".join(shell.compile.format_code_name(self.file) or (self.file,))
 
-    def run(self, shell) -> dict[str, Kernel]:
-        """Execute it in the notebook's namespace; the kernels it defined, by name, in order."""
+    def run(self, shell: InteractiveShell) -> dict[str, Kernel]:
+        """Execute the cell in the notebook's namespace; return the kernels it defined, by name, in order."""
         __tracebackhide__ = True
         try:
             tree = shell.transform_ast(shell.compile.ast_parse(self.source, filename=self.file))
         except SyntaxError as error:
             raised = CellSyntaxError(f"{error.msg} ({self.name(shell)}, line {error.lineno})")
-            raise rendered(raised, shell.SyntaxTB.structured_traceback(type(error), error, [])) from None
+            raise set_rendering(raised, shell.SyntaxTB.structured_traceback(type(error), error, None)) from None
         before, bound = dict(shell.user_ns), list(_bound(tree.body))
         _execute(shell, tree, self.file, quiet=self.source.rstrip().endswith(";"))
         new = (name for name, value in shell.user_ns.items() if before.get(name) is not value)
@@ -64,38 +66,39 @@ class Cell:
         return {name: value for name in names if isinstance(value := shell.user_ns.get(name), Kernel)}
 
 
-def run_statement(shell, text: str, what: str) -> None:
-    """Execute a line of Python in the notebook's namespace and show its value, if it is an expression.
+def run_statement(shell: InteractiveShell, text: str, option: str) -> None:
+    """Execute a line of Python in the notebook's namespace and display the value of an expression.
 
     Args:
-        what: the option it was given by, "--run"; names it in tracebacks.
+        option: the option that holds the line, such as "--run"; shown in tracebacks.
     Raises:
-        CellSyntaxError: it is not Python.
+        CellSyntaxError: the line is not valid Python.
     """
     __tracebackhide__ = True
-    file = f"<{what}>"
+    file = f"<{option}>"
     linecache.cache[file] = (len(text), None, [text + "\n"], file)
     try:
         tree = shell.compile.ast_parse(text, filename=file)
+        assert isinstance(tree, ast.Module), "the default mode is exec"
     except SyntaxError as error:
-        raise CellSyntaxError(f"{what} {text}: {error.msg}") from None
+        raise CellSyntaxError(f"{option} {text}: {error.msg}") from None
     _execute(shell, tree, file, quiet=text.endswith(";"))
 
 
-def evaluate(shell, tree: ast.Expression, text: str, what: str) -> Any:
-    """The value of an expression in the notebook's namespace; `text` and `what` as of run_statement."""
+def evaluate(shell: InteractiveShell, tree: ast.Expression, text: str, option: str) -> Any:
+    """Evaluate an expression in the notebook's namespace; `text` and `option` as for run_statement."""
     __tracebackhide__ = True
-    file = f"<{what}>"
+    file = f"<{option}>"
     linecache.cache[file] = (len(text), None, [text + "\n"], file)
     try:
-        return eval(shell.compile(tree, file, "eval"), shell.user_ns)
+        return eval(_compile(shell, tree, file, "eval"), shell.user_ns)
     except Exception as error:
-        explain(shell, error)
+        attach_traceback(shell, error)
         raise
 
 
-def as_method(call: str, method: str) -> tuple[ast.Expression, ast.expr] | None:
-    """The text `f(x)` as the expression `f.method(x)`, and `f`; None: it is no call."""
+def rewrite_as_method(call: str, method: str) -> tuple[ast.Expression, ast.expr] | None:
+    """Rewrite the call `f(x)` as `f.method(x)`; return that and `f`, or None if the text is not a call."""
     try:
         tree = ast.parse(call.strip(), f"<{method}>", "eval")
     except SyntaxError:
@@ -107,33 +110,42 @@ def as_method(call: str, method: str) -> tuple[ast.Expression, ast.expr] | None:
     return ast.fix_missing_locations(tree), function
 
 
-def method_of_own(call: str, method: str, kernels: Mapping[str, Kernel], what: str) -> ast.Expression:
-    """As `as_method`, of a call of one of the cell's kernels; `what`: the option it was given by.
+def rewrite_kernel_call(call: str, method: str, kernels: Mapping[str, Kernel], option: str) -> ast.Expression:
+    """Rewrite a call of one of the cell's kernels as `rewrite_as_method` does; `option` is the option that holds it.
 
     Raises:
-        UsageError: it is another call, or none.
+        UsageError: it is not a call of one of the kernels.
     """
-    match as_method(call, method):
+    match rewrite_as_method(call, method):
         case tree, ast.Name(id=name) if name in kernels:
             return tree
-    raise UsageError(f'{what} {call}: expected a call of a kernel of this cell, such as "{next(iter(kernels))}(x)"')
+    raise UsageError(f'{option} {call}: expected a call of a kernel of this cell, such as "{next(iter(kernels))}(x)"')
 
 
-def _execute(shell, tree: ast.Module, file: str, *, quiet: bool) -> None:
+def _execute(shell: InteractiveShell, tree: ast.Module, file: str, *, quiet: bool) -> None:
     __tracebackhide__ = True
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
+    else:
+        last = None
     try:
-        exec(shell.compile(tree, file, "exec"), shell.user_ns)
-        value = eval(shell.compile(ast.Expression(last.value), file, "eval"), shell.user_ns) if last else None
+        exec(_compile(shell, tree, file, "exec"), shell.user_ns)
+        value = eval(_compile(shell, ast.Expression(last.value), file, "eval"), shell.user_ns) if last else None
     except Exception as error:
-        explain(shell, error)
+        attach_traceback(shell, error)
         raise
     if value is not None and not quiet:
         display(value)
 
 
+def _compile(shell: InteractiveShell, tree: ast.Module | ast.Expression, file: str, mode: str) -> CodeType:
+    """Compile a tree with the future flags of earlier cells."""
+    return shell.compile(tree, file, mode)  # pyright: ignore[reportArgumentType]  (declared for text only)
+
+
 def _bound(statements: Sequence[ast.AST]) -> Iterator[str]:
-    """Names that statements bind in the namespace they run in, in order of text; not those inside functions."""
+    """Yield the names that statements bind in their own namespace, in order of text; not those inside functions."""
     for node in statements:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

@@ -1,43 +1,51 @@
-"""Completion on the lines of pyptx's magics: options, targets, panes, kernels, versions."""
+"""Completion for the magics: options, targets, panes, kernels and versions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx import history
-from pyptx.jupyter.arguments import PANES, known_archs
-from pyptx.jupyter.debugging import DebugMagics
-from pyptx.jupyter.history import HistoryMagics
+from pyptx.jupyter.debug_magics import DebugMagics
+from pyptx.jupyter.history_magics import HistoryMagics
+from pyptx.jupyter.magic_options import PANES, known_archs
 from pyptx.jupyter.magics import PtxMagics
 
 __all__ = ["complete_magics", "completions"]
 
-CELLS = ("%%ptxkernel", "%%ptx")
-MAGICS = {"%%ptxkernel": PtxMagics.ptxkernel, "%%ptx": PtxMagics.ptx, "%ptxconfig": PtxMagics.ptxconfig,
-          "%ptxhistory": HistoryMagics.ptxhistory, "%ptxdebug": DebugMagics.ptxdebug}
+CELL_MAGICS = ("%%ptxkernel", "%%ptx")
+MAGICS = {
+    "%%ptxkernel": PtxMagics.ptxkernel,
+    "%%ptx": PtxMagics.ptx,
+    "%ptxconfig": PtxMagics.ptxconfig,
+    "%ptxhistory": HistoryMagics.ptxhistory,
+    "%ptxdebug": DebugMagics.ptxdebug,
+}
 _ENTRY = re.compile(r"\.entry\s+([\w$%]+)")
-REFS = ("--restore", "--view", "--diff")                # options followed by a version
+VERSION_OPTIONS = ("--restore", "--view", "--diff")
 
 
-def complete_magics(shell) -> Callable:
-    """A matcher for `shell.Completer.custom_matchers`."""
+def complete_magics(shell: InteractiveShell) -> Callable:
+    """Return a matcher for `shell.Completer.custom_matchers`."""
+
     @context_matcher()
-    def ptx_magics(context) -> SimpleMatcherResult:
+    def ptx_magics(context: CompletionContext) -> SimpleMatcherResult:
         line = context.line_with_cursor
         name = line.split(" ")[0]
-        if name not in MAGICS or (name in CELLS and context.cursor_line != 0):
+        if name not in MAGICS or (name in CELL_MAGICS and context.cursor_line != 0):
             return {"completions": []}
-        found = completions(line[:context.cursor_position], context.full_text)
+        found = completions(line[: context.cursor_position], context.full_text)
         offered = [SimpleCompletion(text=text, type=kind) for text, kind in found]
         return {"completions": offered, "suppress": bool(offered)}
+
     return ptx_magics
 
 
 def completions(line: str, cell: str = "") -> Sequence[tuple[str, str]]:
-    """(text, kind) of what may stand at the end of the magic's line; `cell`: the text of the whole cell."""
+    """Return the completions, (text, kind), at the end of a magic's line; `cell` is the text of the whole cell."""
     name, *before, word = line.split(" ")
     if name not in MAGICS:
         return []
@@ -50,9 +58,9 @@ def completions(line: str, cell: str = "") -> Sequence[tuple[str, str]]:
         return _values(left, given + comma + pane)
     if last == "--entry":
         return _values(_ENTRY.findall(cell), word)
-    if last == "--diff" and name in CELLS:
+    if last == "--diff" and name in CELL_MAGICS:
         return _values(["@-1", *history.refs()], word)
-    if name == "%ptxhistory" and (last in (*REFS, "--name") or before[-2:-1] == ["--diff"]):
+    if name == "%ptxhistory" and (last in (*VERSION_OPTIONS, "--name") or before[-2:-1] == ["--diff"]):
         return _values(history.refs(), word)
     if name == "%ptxhistory" and not word.startswith("-") and not before:
         return _values(sorted({version.kernel for version in history.versions()}), word)

@@ -1,6 +1,6 @@
-"""What JupyterLab asks of its server: PTX checked, versions listed, views of versions and files. No kernel is needed.
+"""The Jupyter server extension: checks PTX, lists versions, returns views of versions and files, without a kernel.
 
-Requests below `pyptx/`, answered with JSON; what cannot be done is answered with status 4xx and `{"message": text}`:
+Requests below `pyptx/` are answered with JSON, or with status 4xx and `{"message": text}`:
     POST check      {"text", "target"?}                    {"diagnostics": [...]}
     GET  kernels    ?notebook=FILE.ipynb                   {"kernels": [...]}, all without a notebook
     GET  view       ?version=REF or ?path=FILE             {"view": the view's JSON}
@@ -13,7 +13,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jupyter_server.auth.decorator import authorized
@@ -24,19 +24,19 @@ from tornado import web
 from pyptx import history
 from pyptx.errors import PtxError
 from pyptx.jupyter import panel
-from pyptx.jupyter.files import view_of
+from pyptx.jupyter.file_views import view_file
 from pyptx.validate import check_ptx
-from pyptx.views.diffs.diff import diff
+from pyptx.workbench.comparing import diff
 
-__all__ = ["MOST_TEXT"]
+__all__ = ["MAX_TEXT"]
 
-MOST_TEXT = 2_000_000                                   # characters of PTX that are checked while somebody types
+MAX_TEXT = 2_000_000  # characters of PTX checked while the user types
 
 
 class Handler(APIHandler):
-    """A request that is answered by a function, in a thread: tools take their time."""
+    """A request answered by a function in a thread, because the tools take seconds."""
 
-    auth_resource = "contents"                          # who may read notebooks may ask
+    auth_resource = "contents"  # same permission as reading notebooks
 
     async def reply(self, answer: Callable[[], dict[str, Any]]) -> None:
         try:
@@ -59,8 +59,8 @@ class Check(Handler):
         text, target = body.get("text"), body.get("target")
         if not isinstance(text, str) or not isinstance(target, str | None):
             return self.refuse('expected {"text": PTX, "target": name or null}')
-        if len(text) > MOST_TEXT:
-            return self.refuse(f"{len(text)} characters are too many to check in passing; at most {MOST_TEXT}")
+        if len(text) > MAX_TEXT:
+            return self.refuse(f"{len(text)} characters; at most {MAX_TEXT} are checked while typing")
         await self.reply(lambda: {"diagnostics": diagnostics(text, target)})
 
 
@@ -81,9 +81,12 @@ class View(Handler):
             return self.refuse("expected one of version=REF and path=FILE")
         if version is not None:
             return await self.reply(lambda: {"view": history.version(version).view().to_json()})
+        assert path is not None, "one of version and path was given"
         model = await ensure_async(self.contents_manager.get(path, type="file", format="base64"))
         data = base64.b64decode(model["content"])
-        return await self.reply(lambda: {"view": view_of(PurePosixPath(path).name, data).to_json()})
+        root = getattr(self.contents_manager, "root_dir", None)  # of a manager that stores files in a folder
+        roots = [Path(root)] if root else []
+        return await self.reply(lambda: {"view": view_file(PurePosixPath(path).name, data, roots).to_json()})
 
 
 class Diff(Handler):
@@ -95,17 +98,27 @@ class Diff(Handler):
 
 
 def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
-    """What check_ptx finds, as plain values; lines count from 1, columns from 0."""
-    return [{"severity": found.severity, "message": found.message, "line": found.line, "column": found.column,
-             "end_column": found.end_column, "hint": found.hint} for found in check_ptx(text, target or None)]
+    """Return the findings of check_ptx as JSON values; lines count from 1, columns from 0."""
+    return [
+        {
+            "severity": found.severity,
+            "message": found.message,
+            "line": found.line,
+            "column": found.column,
+            "end_column": found.end_column,
+            "hint": found.hint,
+        }
+        for found in check_ptx(text, target or None)
+    ]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": "pyptx.jupyter.server"}]
 
 
-def _load_jupyter_server_extension(server_app) -> None:
+def _load_jupyter_server_extension(server_app: Any) -> None:
     base = server_app.web_app.settings["base_url"]
-    answers = {"check": Check, "kernels": Kernels, "view": View, "diff": Diff}
-    server_app.web_app.add_handlers(".*$", [(url_path_join(base, "pyptx", name), handler)
-                                            for name, handler in answers.items()])
+    handlers = {"check": Check, "kernels": Kernels, "view": View, "diff": Diff}
+    server_app.web_app.add_handlers(
+        ".*$", [(url_path_join(base, "pyptx", name), handler) for name, handler in handlers.items()]
+    )

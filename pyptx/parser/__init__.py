@@ -1,4 +1,4 @@
-"""Reading PTX text as a tree."""
+"""Parser: PTX text to IR."""
 
 from pyptx.parser.errors import LexError, ParseError
 from pyptx.parser.lexer import tokenize

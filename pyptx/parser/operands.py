@@ -1,12 +1,12 @@
-"""Reading one operand: registers, names, literals and constant expressions, vectors, addresses, lists, pairs."""
+"""Parsing of operands: registers, names, literals and constant expressions, vectors, addresses, lists, pairs."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
+from typing import TypeVar
 
-from pyptx.ir.formatting import Layout, collapsed, tight
+from pyptx.ir.formatting import LayoutEntries, collapse_trivia, compress_layout, strip_trivia
 from pyptx.ir.nodes import (
     AddressOperand,
     FieldOperand,
@@ -26,18 +26,23 @@ from pyptx.parser.cursor import MAX_DEPTH, Cursor, Source
 from pyptx.parser.errors import ParseError
 from pyptx.parser.lexer import FLOAT, INTEGER, NAME, REGISTER
 
-__all__ = ["compressed", "expression", "operand", "read_operand", "short_operand"]
+__all__ = ["parse_operand", "parse_operand_text", "parse_simple_operand", "skip_expression"]
 
 _BINARY = frozenset("+-*/%&|^<>")
 _SHORT = re.compile(
     rf"({REGISTER})|({NAME})|(-?(?:{FLOAT}|{INTEGER})(?![\w$.]))|\[(%[\w$]++|{NAME})(?:\+(-?{INTEGER}(?![\w$.])))?\]",
-    re.ASCII)
+    re.ASCII,
+)
 
 _FLAT = re.compile(r"\{[^{};]+\}")
 
 
-def short_operand(text: str, known: dict[str, Operand]) -> Operand | None:
-    """The operand that is all of `text`; None when it is none, or one that only the whole statement can tell."""
+def parse_simple_operand(text: str, known: dict[str, Operand]) -> Operand | None:
+    """Parse `text` as an operand; None when it is not one, or when its meaning depends on the statement.
+
+    Args:
+        known: operands parsed so far, by their text; extended with the elements of vectors.
+    """
     match = _SHORT.fullmatch(text)
     if match:
         register, name, literal, base, offset = match.groups()
@@ -49,33 +54,33 @@ def short_operand(text: str, known: dict[str, Operand]) -> Operand | None:
             return ImmediateOperand(literal)
         return AddressOperand(base, offset)
     if text[:1] == "{" and text[-1:] == "}":
-        vector = flat_vector(text, known)
+        vector = parse_flat_vector(text, known)
         if vector is not None:
             return vector
-    if not text or "(" in text:                             # a list or an expression, as the opcode says
+    if not text or "(" in text:  # a list or an expression, depending on the opcode
         return None
     try:
         cursor = Cursor(Source(text))
-        if cursor.gap:
+        if cursor.trivia:
             return None
-        node = operand(cursor)
+        node = parse_operand(cursor)
     except ParseError:
         return None
-    return node if cursor.kind == "end" and cursor.last == len(text) else None
+    return node if cursor.kind == "end" and cursor.previous_end == len(text) else None
 
 
-def read_operand(text: str) -> Operand | None:
-    """The operand that is all of `text`, or None when it is none."""
+def parse_operand_text(text: str) -> Operand | None:
+    """Parse `text` as an operand; None when it is not one."""
     try:
         cursor = Cursor(Source(text))
-        node = operand(cursor)
+        node = parse_operand(cursor)
     except ParseError:
         return None
     return node if cursor.kind == "end" else None
 
 
-def flat_vector(text: str, known: dict[str, Operand]) -> VectorOperand | None:
-    """`{a, b, c}` whose elements are short and all separated alike; None for anything else."""
+def parse_flat_vector(text: str, known: dict[str, Operand]) -> VectorOperand | None:
+    """Parse `{a, b, c}` with simple elements and uniform separators; None for any other text."""
     inner = text[1:-1]
     layout = None
     words = inner.split(", ")
@@ -85,66 +90,63 @@ def flat_vector(text: str, known: dict[str, Operand]) -> VectorOperand | None:
     for word in words:
         element = known.get(word)
         if element is None:
-            match = _SHORT.fullmatch(word)
-            if match is None:
+            element = parse_simple_operand(word, known) if _SHORT.fullmatch(word) else None
+            if element is None:
                 return None
-            element = known[word] = short_operand(word, known)
+            known[word] = element
         elements.append(element)
     return VectorOperand(tuple(elements), layout=layout)
 
 
-def operand(c: Cursor, *, call: bool = False) -> Operand:
-    """The operand at the cursor, which ends behind it.
+def parse_operand(c: Cursor, *, call: bool = False) -> Operand:
+    """Parse the operand at the cursor.
 
     Args:
-        call: parentheses hold a list, as in `call (r), f, (a, b)`; otherwise `(1+2)` is an expression.
+        call: parentheses enclose a list, as in `call (r), f, (a, b)`; otherwise `(1+2)` is an expression.
     """
-    start = c.start
+    start, depth = c.start, c.depth
     node = _single(c, call)
     while c.word == "|":
-        layout = [("|", c.gap)]
+        c.deeper()
+        layout = [("|", c.trivia)]
         c.advance()
-        layout.append(("right", c.gap))
-        node = _fitted(PipeOperand(node, _single(c, call)), layout, start, c)
+        layout.append(("right", c.trivia))
+        node = _formatted(PipeOperand(node, _single(c, call)), layout, start, c)
+    c.depth = depth
     return node
 
 
-def compressed(layout: list[tuple[str, str]]) -> Layout:
-    """The layout with one entry for all pieces of a list that have the same gap."""
-    return _compressed(tuple(layout)) if len(layout) < 64 else _compressed.__wrapped__(tuple(layout))
+_Formatted = TypeVar(
+    "_Formatted",
+    AddressOperand,
+    FieldOperand,
+    NegatedOperand,
+    NegativeOperand,
+    ParenthesizedOperand,
+    PipeOperand,
+    SubscriptOperand,
+    VectorOperand,
+)
 
 
-@lru_cache(4096)
-def _compressed(layout: Layout) -> Layout:
-    stems: dict[str, set[str]] = {}
-    for role, gap in layout:
-        stem = role.rstrip("0123456789")
-        if stem != role and role[0] != "=":
-            stems.setdefault(stem, set()).add(gap)
-    uniform = {stem: gaps.pop() for stem, gaps in stems.items() if len(gaps) == 1}
-    if not uniform:
-        return layout
-    kept = [(role, gap) for role, gap in layout if role[0] == "=" or role.rstrip("0123456789") not in uniform]
-    return (*kept, *uniform.items())
-
-
-def _fitted(node: Operand, layout: list[tuple[str, str]], start: int, c: Cursor) -> Operand:
-    """The node, with its spelling when it is not written canonically."""
-    if operand_text(node) == c.text[start:c.last]:
+def _formatted(node: _Formatted, layout: LayoutEntries, start: int, c: Cursor) -> _Formatted:
+    """Attach the layout to the node unless the source is canonical."""
+    if operand_text(node) == c.text[start : c.previous_end]:
         return node
-    return replace(node, layout=compressed(layout))
+    return replace(node, layout=compress_layout(layout))
 
 
 def _single(c: Cursor, call: bool) -> Operand:
     kind, word = c.kind, c.word
     if kind == "register":
+        start = c.start
         c.advance()
-        return RegisterOperand(word)
+        return RegisterOperand(word) if c.word != "+" else _sum(c, start)
     if kind == "identifier" and word != "WARP_SZ":
         return _named(c)
     if kind in ("integer", "float", "identifier"):
         return _constant(c)
-    if kind == "mark":
+    if kind == "punctuator":
         if word == "{":
             return _vector(c)
         if word == "[":
@@ -160,77 +162,83 @@ def _single(c: Cursor, call: bool) -> Operand:
 
 def _named(c: Cursor) -> Operand:
     start, name = c.start, c.take()
-    if c.kind == "directive" and not c.gap:                 # a selector: v.x
-        while c.kind == "directive" and not c.gap:
+    if c.kind == "directive" and not c.trivia:  # a selector: v.x
+        while c.kind == "directive" and not c.trivia:
             name += c.take()
         return LabelOperand(name)
     if c.word == "[":
         return _subscript(c, start, name)
     if c.word == "(" or (c.word in _BINARY and c.word != "|") or c.kind == "operator":
-        c.seek(start)
-        expression(c)
-        text = c.text[start:c.last]
-        name = tight(text)
-        return LabelOperand(name, layout=None if name == text else (("=text", text),))
+        return _sum(c, start)
     return LabelOperand(name)
+
+
+def _sum(c: Cursor, start: int) -> LabelOperand:
+    """Parse a register or symbol plus a constant, `generic(symbol)`, or another expression that starts with a name."""
+    c.seek(start)
+    skip_expression(c)
+    text = c.text[start : c.previous_end]
+    name = strip_trivia(text)
+    return LabelOperand(name, layout=None if name == text else (("=text", text),))
 
 
 def _constant(c: Cursor) -> ImmediateOperand:
     start = c.start
-    expression(c)
-    text = c.text[start:c.last]
-    value = collapsed(text)
+    skip_expression(c)
+    text = c.text[start : c.previous_end]
+    value = collapse_trivia(text)
     return ImmediateOperand(value, layout=None if value == text else (("=text", text),))
 
 
 def _signed(c: Cursor) -> Operand:
-    """`!p`, `-r`, or a constant expression that starts with a sign."""
+    """Parse `!p`, `-r`, or a constant expression that starts with a sign."""
     start, sign = c.start, c.word
     c.deeper()
     c.advance()
     if c.kind == "register" or (c.kind == "identifier" and c.word != "WARP_SZ"):
-        layout = [("item", c.gap)]
+        layout: LayoutEntries = [("item", c.trivia)]
         inner = RegisterOperand(c.take()) if c.kind == "register" else _named(c)
-        node = _fitted(NegatedOperand(inner) if sign == "!" else NegativeOperand(inner), layout, start, c)
-    else:
-        c.seek(start)
-        node = _constant(c)
+        c.depth -= 1
+        if sign == "!":
+            return _formatted(NegatedOperand(inner), layout, start, c)
+        return _formatted(NegativeOperand(inner), layout, start, c)
+    c.seek(start)
     c.depth -= 1
-    return node
+    return _constant(c)
 
 
 def _vector(c: Cursor) -> Operand:
     start = c.start
     flat = _FLAT.match(c.text, start)
     if flat is not None:
-        vector = flat_vector(flat[0], c.source.operands)
+        vector = parse_flat_vector(flat[0], c.source.operands)
         if vector is not None:
             c.seek(flat.end())
             return vector
     elements, layout = _elements(c, "}", fields=True)
-    return _fitted(VectorOperand(elements), layout, start, c)
+    return _formatted(VectorOperand(elements), layout, start, c)
 
 
-def _elements(c: Cursor, closing: str, *, fields: bool = False) -> tuple[tuple[Operand, ...], list[tuple[str, str]]]:
-    """Operands between brackets, the opening one included."""
+def _elements(c: Cursor, closing: str, *, fields: bool = False) -> tuple[tuple[Operand, ...], LayoutEntries]:
+    """Parse a bracketed list of operands, starting at its opening bracket."""
     c.deeper()
     c.advance()
     elements: list[Operand] = []
-    layout: list[tuple[str, str]] = []
+    layout: LayoutEntries = []
     if c.word != closing:
         while True:
-            layout.append((f"item{len(elements)}" if elements else "first", c.gap))
+            layout.append((f"item{len(elements)}" if elements else "first", c.trivia))
             start = c.start
-            element = operand(c)
+            element = parse_operand(c)
             if fields and c.word == "=" and isinstance(element, LabelOperand):
-                inside = [("=", c.gap)]
+                inside = [("=", c.trivia)]
                 c.advance()
-                inside.append(("value", c.gap))
-                element = _fitted(FieldOperand(element.name, operand(c)), inside, start, c)
+                inside.append(("value", c.trivia))
+                element = _formatted(FieldOperand(element.name, parse_operand(c)), inside, start, c)
             elements.append(element)
             if c.word != ",":
                 break
-            layout.append((f",{len(elements)}", c.gap))
+            layout.append((f",{len(elements)}", c.trivia))
             c.advance()
     layout.append((closing, c.expect(closing, "or ',' after an element of the list")))
     c.depth -= 1
@@ -240,20 +248,20 @@ def _elements(c: Cursor, closing: str, *, fields: bool = False) -> tuple[tuple[O
 def _parenthesized(c: Cursor, call: bool) -> Operand:
     start = c.start
     refused = None
-    if not call and c.trials < 8:                           # each trial may read on to the end of the statement
+    if not call and c.backtracks < 8:  # each trial may read on to the end of the statement
         try:
             node = _constant(c)
             if not _is_list(node.text):
                 return node
         except ParseError as error:
-            c.trials += 1
+            c.backtracks += 1
             refused = error
         c.seek(start)
     try:
         elements, layout = _elements(c, ")")
     except ParseError as error:
         raise refused if refused is not None and refused.offset >= error.offset else error from None
-    return _fitted(ParenthesizedOperand(elements), layout, start, c)
+    return _formatted(ParenthesizedOperand(elements), layout, start, c)
 
 
 _LIST = re.compile(rf"\(\s*(?:{REGISTER}|{NAME})\s*\)", re.ASCII)
@@ -267,75 +275,75 @@ def _address(c: Cursor) -> Operand:
     start = c.start
     c.deeper()
     c.advance()
-    layout = [("base", c.gap)]
-    base_start = c.start
+    layout = [("base", c.trivia)]
+    base_start, base = c.start, ""
     if c.kind in ("register", "identifier", "integer"):
         base = c.take()
-        if c.word == "(":                                   # generic(x)
+        if c.word == "(":  # generic(x)
             c.seek(base_start)
     if c.start == base_start:
-        expression(c)
-        text = c.text[base_start:c.last]
-        base = tight(text)
+        skip_expression(c)
+        text = c.text[base_start : c.previous_end]
+        base = strip_trivia(text)
         if base != text:
             layout.append(("=base", text))
     tail = None
     if c.word in ("+", "-", ","):
         plus = c.word == "+"
         if plus:
-            layout.append(("+", c.gap))
+            layout.append(("+", c.trivia))
             c.advance()
-            layout.append(("tail", c.gap))
+            layout.append(("tail", c.trivia))
         else:
-            layout += [("=+", ""), ("tail", c.gap)]
+            layout += [("=+", ""), ("tail", c.trivia)]
         tail_start = c.start
         if plus or c.word != ",":
-            expression(c)
+            skip_expression(c)
         while c.word == ",":
             c.advance()
-            operand(c)
+            parse_operand(c)
         tail = _tail(c, tail_start, layout)
     layout.append(("]", c.expect("]", "at the end of the address")))
     c.depth -= 1
     suffix = ""
-    if c.kind == "directive":                               # [a].unified
-        layout.append(("suffix", c.gap))
+    if c.kind == "directive":  # [a].unified
+        layout.append(("suffix", c.trivia))
         suffix = c.take()
-    return _fitted(AddressOperand(base, tail, suffix=suffix), layout, start, c)
+    return _formatted(AddressOperand(base, tail, suffix=suffix), layout, start, c)
 
 
-def _tail(c: Cursor, start: int, layout: list[tuple[str, str]]) -> str:
-    text = c.text[start:c.last]
-    value = tight(text)
+def _tail(c: Cursor, start: int, layout: LayoutEntries) -> str:
+    text = c.text[start : c.previous_end]
+    value = strip_trivia(text)
     if value != text:
         layout.append(("=tail", text))
     return value
 
 
 def _subscript(c: Cursor, start: int, name: str) -> Operand:
-    layout = [("[", c.gap)]
+    layout = [("[", c.trivia)]
     c.deeper()
     c.advance()
-    layout.append(("tail", c.gap))
+    layout.append(("tail", c.trivia))
     index_start = c.start
-    expression(c)
+    skip_expression(c)
     index = _tail(c, index_start, layout)
     layout.append(("]", c.expect("]", "at the end of the index")))
     c.depth -= 1
-    return _fitted(SubscriptOperand(name, index), layout, start, c)
+    return _formatted(SubscriptOperand(name, index), layout, start, c)
 
 
-def expression(c: Cursor) -> None:
-    """Read a constant expression: values with operators, parentheses, casts `(.s64)`, `?:`, `generic(symbol)`.
+def skip_expression(c: Cursor) -> None:
+    """Skip a constant expression: values with operators, parentheses, casts `(.s64)`, `?:`, `generic(symbol)`.
 
-    Registers pass too, for addresses; what may stand where is the assembler's to say.
+    Registers are accepted as values, for addresses; `pyptx.validate` checks the expression.
     """
-    pending = [0]                                           # question marks without their colon, per parenthesis
-    wanted = True                                           # a value, not an operator
+    pending = [0]  # question marks without their colon, per parenthesis
+    wanted = True  # expect a value, not an operator
     while True:
         kind, word = c.kind, c.word
         if wanted:
-            if kind == "mark" and word in "+-~!":
+            if kind == "punctuator" and word in "+-~!":
                 c.advance()
             elif word == "(":
                 c.advance()
@@ -356,7 +364,7 @@ def expression(c: Cursor) -> None:
         elif word == ")" and len(pending) > 1:
             pending.pop()
             c.advance()
-        elif kind == "operator" or (kind == "mark" and word in _BINARY):
+        elif kind == "operator" or (kind == "punctuator" and word in _BINARY):
             c.advance()
             wanted = True
         elif word == "?" or (word == ":" and pending[-1]):

@@ -1,4 +1,4 @@
-"""Tokens of PTX text, for tools that want them flat. The parser itself reads the text without building these."""
+"""Tokens of PTX text, for tools that need a token stream. The parser itself does not build them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ __all__ = ["Token", "TokenKind"]
 
 
 class TokenKind(Enum):
+    """Kind of a token."""
+
     INTEGER = auto()
     FLOAT = auto()
     STRING = auto()
     IDENTIFIER = auto()
-    REGISTER = auto()                           # %r1, with its selector: %v.x
-    DIRECTIVE = auto()                          # .entry, .shared::cta
+    REGISTER = auto()  # %r1, with its selector: %v.x
+    DIRECTIVE = auto()  # .entry, .shared::cta
     LBRACE = auto()
     RBRACE = auto()
     LPAREN = auto()
@@ -39,14 +41,14 @@ class TokenKind(Enum):
     CARET = auto()
     QUESTION = auto()
     PERCENT = auto()
-    OPERATOR = auto()                           # two characters: << >> <= >= == != && ||
+    OPERATOR = auto()  # two characters: << >> <= >= == != && ||
     NEWLINE = auto()
     COMMENT = auto()
     EOF = auto()
 
 
 class Token(NamedTuple):
-    """One token; `line` and `col` count from 1. Joining `leading_whitespace + text` gives the text back."""
+    """Token at a 1-based `line` and `col`. Joining `leading_whitespace + text` of all tokens restores the source."""
 
     kind: TokenKind
     text: str

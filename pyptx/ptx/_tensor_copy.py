@@ -1,7 +1,7 @@
-"""Tensor copies by TMA: operands, and the instruction for every way to read and write a tensor map's array.
+"""Tensor copies by TMA: every load, store and reduction mode of `cp.async.bulk.tensor`.
 
-Coordinates are innermost first: (column, row) for a matrix. `dst`, `src` and `mbar` are handles of `smem`, registers
-or addresses; the tensor map is what `tensor.tma_desc()` gave, a tensor, or the name of a parameter.
+Coordinates are innermost first: (column, row) for a matrix. `dst`, `src` and `mbar` are objects of `smem`, registers
+or addresses; the tensor map is the result of `tensor.tma_desc()`, a tensor, or the name of a parameter.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import OperandError, ShapeError
 from pyptx.ir.nodes import AddressOperand, ImmediateOperand, RegisterOperand
-from pyptx.ptx._typed import one_of, shared_address, typed
+from pyptx.ptx._checked import check_option, emit_checked, shared_address
 from pyptx.reg import NegPred, Reg
 from pyptx.tensor import TensorSpec
 from pyptx.tracing.operand import address, operand
@@ -24,11 +24,16 @@ _OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 def tensor_address(tensor_map: object, coord: Sequence[object], count: int, what: str) -> AddressOperand:
-    """`[map, {c0, c1}]`.
+    """Return the operand `[map, {c0, c1}]`.
 
+    Args:
+        tensor_map: the tensor map.
+        coord: coordinates, innermost first.
+        count: required number of coordinates.
+        what: name of the instruction, for the error.
     Raises:
-        ShapeError: not `count` coordinates.
-        TypeError: a coordinate that is neither a register nor a number nor text.
+        ShapeError: a wrong number of coordinates.
+        TypeError: a coordinate that is not an int, a register or text.
     """
     if coord is None or isinstance(coord, str | int | Reg):
         raise ShapeError(f"{what} takes {count} coordinates, innermost first: coord=({'0, ' * count})", at=user_place())
@@ -42,7 +47,7 @@ def tensor_address(tensor_map: object, coord: Sequence[object], count: int, what
 
 def _coordinate(value: object) -> str:
     if isinstance(value, bool | float):
-        raise TypeError(f"coordinate {value!r}: expected an int, a register or text")
+        raise OperandError(f"coordinate {value!r}: expected an int, a register or text")
     if isinstance(value, str):
         return value
     node = operand(value)
@@ -50,58 +55,91 @@ def _coordinate(value: object) -> str:
         return node.name
     if isinstance(node, ImmediateOperand):
         return node.text
-    raise TypeError(f"coordinate {value!r}: expected an int, a register or text")
+    raise OperandError(f"coordinate {value!r}: expected an int, a register or text")
 
 
-def load(rank: int, modifiers: str, *, dst: object, src: object, coord: Sequence[object], mbar: object,
-         coords: int | None = None, offsets: Sequence[object] | None = None, multicast_mask: object = None,
-         cache_hint: object = None, pred: Guard = None) -> None:
-    """One load into shared memory: `cp.async.bulk.tensor.<rank>d.<modifiers> [dst], [src, {coord}], [mbar], ...`.
+def load(
+    rank: int,
+    modifiers: str,
+    *,
+    dst: object,
+    src: object,
+    coord: Sequence[object],
+    mbar: object,
+    coords: int | None = None,
+    offsets: Sequence[object] | None = None,
+    multicast_mask: object = None,
+    cache_hint: object = None,
+    pred: Guard = None,
+) -> None:
+    """Emit a load into shared memory: `cp.async.bulk.tensor.<rank>d.<modifiers> [dst], [src, {coord}], [mbar], ...`.
 
     Args:
-        coords: how many coordinates, when not `rank`.
+        coords: number of coordinates; default `rank`.
         offsets: im2col offsets (b16 registers or numbers).
-        multicast_mask: bit i set: CTA i of the cluster gets a copy at the same offset (16 bits).
+        multicast_mask: 16 bits; bit i set: CTA i of the cluster receives a copy at the same offset.
         cache_hint: a 64-bit cache policy.
     """
     what = f"cp.async.bulk.tensor.{rank}d"
     if mbar is None:
-        raise ShapeError(f"{what}: a load needs mbar=, the mbarrier that counts its bytes", at=user_place())
+        raise ShapeError(f"{what}: a load needs mbar=, the mbarrier that tracks its bytes", at=user_place())
     target = shared_address(dst)
     barrier = shared_address(mbar)
     rest = [list(offsets)] if offsets is not None else []
     rest += [operand_ for operand_ in (multicast_mask, cache_hint) if operand_ is not None]
-    typed("cp", f"async.bulk.tensor.{rank}d.{modifiers}", target, tensor_address(src, coord, coords or rank, what),
-          barrier, *rest, pred=pred)
+    emit_checked(
+        "cp",
+        f"async.bulk.tensor.{rank}d.{modifiers}",
+        target,
+        tensor_address(src, coord, coords or rank, what),
+        barrier,
+        *rest,
+        pred=pred,
+    )
 
 
-def store(rank: int, modifiers: str, *, dst: object, src: object, coord: Sequence[object], coords: int | None = None,
-          cache_hint: object = None, pred: Guard = None) -> None:
-    """One store from shared memory: `cp.async.bulk.tensor.<rank>d.<modifiers> [dst, {coord}], [src]`."""
+def store(
+    rank: int,
+    modifiers: str,
+    *,
+    dst: object,
+    src: object,
+    coord: Sequence[object],
+    coords: int | None = None,
+    cache_hint: object = None,
+    pred: Guard = None,
+) -> None:
+    """Emit a store from shared memory: `cp.async.bulk.tensor.<rank>d.<modifiers> [dst, {coord}], [src]`."""
     source = shared_address(src)
     target = tensor_address(dst, coord, coords or rank, f"cp.async.bulk.tensor.{rank}d store")
-    typed("cp", f"async.bulk.tensor.{rank}d.{modifiers}", target, source,
-          *(() if cache_hint is None else (cache_hint,)), pred=pred)
+    emit_checked(
+        "cp",
+        f"async.bulk.tensor.{rank}d.{modifiers}",
+        target,
+        source,
+        *(() if cache_hint is None else (cache_hint,)),
+        pred=pred,
+    )
 
 
-def reduce(rank: int, operation: str, *, dst: object, src: object, coord: Sequence[object],
-           pred: Guard = None) -> None:
-    """One reduction from shared memory: `cp.reduce.async.bulk.tensor.<rank>d.global.shared::cta.<operation>.bulk_group
-    [dst, {coord}], [src]`."""
-    one_of(operation, _OPERATIONS, "operation")
+def reduce(rank: int, operation: str, *, dst: object, src: object, coord: Sequence[object], pred: Guard = None) -> None:
+    """Emit a reduction: `cp.reduce.async.bulk.tensor.<rank>d.global.shared::cta.<operation>.bulk_group [dst, {coord}],
+    [src]`."""
+    check_option(operation, _OPERATIONS, "operation")
     source = shared_address(src)
     target = tensor_address(dst, coord, rank, f"cp.reduce.async.bulk.tensor.{rank}d")
-    typed("cp", f"reduce.async.bulk.tensor.{rank}d.global.shared::cta.{operation}.bulk_group", target, source,
-          pred=pred)
+    emit_checked(
+        "cp", f"reduce.async.bulk.tensor.{rank}d.global.shared::cta.{operation}.bulk_group", target, source, pred=pred
+    )
 
 
 def _group(cta_group: int) -> str:
-    one_of(cta_group, (1, 2), "cta_group")
+    check_option(cta_group, (1, 2), "cta_group")
     return ".cta_group::2" if cta_group == 2 else ""
 
 
 class TensorCopy:
-    """`ptx.cp.async_bulk.tensor_2d(...)`: load a box; `.store(...)`: write one; `.reduce(...)`: combine one."""
+    """`ptx.cp.async_bulk.tensor_2d(...)` loads a box, `.store(...)` writes one, `.reduce(...)` combines into one."""
 
     def __init__(self, rank: int):
         self._rank = rank
@@ -109,38 +147,91 @@ class TensorCopy:
     def __repr__(self) -> str:
         return f"ptx.cp.async_bulk.tensor_{self._rank}d"
 
-    def __call__(self, *, dst: object, src: object, coord: Sequence[object], mbar: object = None, cta_group: int = 1,
-                 multicast_mask: int | Reg | None = None, pred: Guard = None) -> None:
-        """Load the box at `coord` into `dst`; its bytes are counted by `mbar`."""
+    def __call__(
+        self,
+        *,
+        dst: object,
+        src: object,
+        coord: Sequence[object],
+        mbar: object = None,
+        cta_group: int = 1,
+        multicast_mask: int | Reg | None = None,
+        pred: Guard = None,
+    ) -> None:
+        """Load the box at `coord` into shared memory.
+
+        Args:
+            dst: shared memory of the box.
+            src: the tensor map.
+            coord: coordinates of the box, innermost first.
+            mbar: mbarrier that tracks the bytes.
+            cta_group: 1, or 2 to signal an mbarrier of either CTA of a pair.
+            multicast_mask: bit i set: CTA i of the cluster receives a copy.
+        Raises:
+            ShapeError: `mbar` is missing, or a wrong number of coordinates.
+        """
         multicast = "" if multicast_mask is None else ".multicast::cluster"
         group = f"{_group(cta_group)[1:]}." if _group(cta_group) else ""
-        load(self._rank, f"{group}shared::cluster.global.mbarrier::complete_tx::bytes{multicast}", dst=dst, src=src,
-             coord=coord, mbar=mbar, multicast_mask=multicast_mask, pred=pred)
+        load(
+            self._rank,
+            f"{group}shared::cluster.global.mbarrier::complete_tx::bytes{multicast}",
+            dst=dst,
+            src=src,
+            coord=coord,
+            mbar=mbar,
+            multicast_mask=multicast_mask,
+            pred=pred,
+        )
 
     def store(self, *, dst: object, src: object, coord: Sequence[object], pred: Guard = None) -> None:
-        """Write shared memory `src` to the box at `coord`; wait with `commit_group` and `wait_group`."""
+        """Write shared memory `src` to the box at `coord`; completes through `commit_group` and `wait_group`."""
         store(self._rank, "global.shared::cta.bulk_group", dst=dst, src=src, coord=coord, pred=pred)
 
-    def reduce(self, *, dst: object, src: object, coord: Sequence[object], operation: str = "add",
-               pred: Guard = None) -> None:
-        """Combine shared memory `src` with what the box at `coord` holds, atomically for each element: "add", "min",
-        "max", "inc", "dec", "and", "or" or "xor"; wait with `commit_group` and `wait_group`."""
+    def reduce(
+        self, *, dst: object, src: object, coord: Sequence[object], operation: str = "add", pred: Guard = None
+    ) -> None:
+        """Combine shared memory `src` into the box at `coord`, atomically per element.
+
+        Completes through `commit_group` and `wait_group`.
+
+        Args:
+            operation: "add", "min", "max", "inc", "dec", "and", "or" or "xor".
+        """
         reduce(self._rank, operation, dst=dst, src=src, coord=coord, pred=pred)
 
-    def shared_cta_global_tile(self, *, dst: object, src: object, coord: Sequence[object], mbar: object,
-                               cta_group: int = 1, pred: Guard = None) -> None:
-        """Load into the own CTA's shared memory (PTX ISA 8.6)."""
-        load(self._rank, f"shared::cta.global.tile.mbarrier::complete_tx::bytes{_group(cta_group)}", dst=dst, src=src,
-             coord=coord, mbar=mbar, pred=pred)
+    def shared_cta_global_tile(
+        self, *, dst: object, src: object, coord: Sequence[object], mbar: object, cta_group: int = 1, pred: Guard = None
+    ) -> None:
+        """Load the box at `coord` into the CTA's own shared memory (PTX ISA 8.6)."""
+        load(
+            self._rank,
+            f"shared::cta.global.tile.mbarrier::complete_tx::bytes{_group(cta_group)}",
+            dst=dst,
+            src=src,
+            coord=coord,
+            mbar=mbar,
+            pred=pred,
+        )
 
 
 class BulkTensor:
-    """`ptx.cp.async_bulk.tensor`: every load and store mode by name, as in `gather4_2d`, `im2col_4d`, `scatter4_2d`."""
+    """`ptx.cp.async_bulk.tensor`: load and store modes by name, such as `gather4_2d`, `im2col_4d`, `scatter4_2d`."""
 
     @staticmethod
-    def _tile(rank: int, dst: object, src: object, coord: Sequence[object], mbar: object, cache_hint: object,
-              multicast_mask: object, pred: Guard, cta_group: int = 1, mode: str = "tile", coords: int | None = None,
-              offsets: Sequence[object] | None = None) -> None:
+    def _tile(
+        rank: int,
+        dst: object,
+        src: object,
+        coord: Sequence[object],
+        mbar: object,
+        cache_hint: object,
+        multicast_mask: object,
+        pred: Guard,
+        cta_group: int = 1,
+        mode: str = "tile",
+        coords: int | None = None,
+        offsets: Sequence[object] | None = None,
+    ) -> None:
         words = [f"shared::cluster.global.{mode}.mbarrier::complete_tx::bytes"]
         if multicast_mask is not None:
             words.append("multicast::cluster")
@@ -148,8 +239,19 @@ class BulkTensor:
             words.append(_group(cta_group)[1:])
         if cache_hint is not None:
             words.append("L2::cache_hint")
-        load(rank, ".".join(words), dst=dst, src=src, coord=coord, coords=coords, mbar=mbar, offsets=offsets,
-             multicast_mask=multicast_mask, cache_hint=cache_hint, pred=pred)
+        load(
+            rank,
+            ".".join(words),
+            dst=dst,
+            src=src,
+            coord=coord,
+            coords=coords,
+            mbar=mbar,
+            offsets=offsets,
+            multicast_mask=multicast_mask,
+            cache_hint=cache_hint,
+            pred=pred,
+        )
 
     @classmethod
     def tile_1d(cls, dst, src, coord, *, mbar=None, cache_hint=None, multicast_mask=None, pred=None) -> None:
@@ -157,8 +259,9 @@ class BulkTensor:
         cls._tile(1, dst, src, coord, mbar, cache_hint, multicast_mask, pred)
 
     @classmethod
-    def tile_2d(cls, dst, src, coord, *, mbar=None, cache_hint=None, multicast_mask=None, cta_group=1,
-                pred=None) -> None:
+    def tile_2d(
+        cls, dst, src, coord, *, mbar=None, cache_hint=None, multicast_mask=None, cta_group=1, pred=None
+    ) -> None:
         """Load a box of a matrix."""
         cls._tile(2, dst, src, coord, mbar, cache_hint, multicast_mask, pred, cta_group)
 
@@ -199,8 +302,9 @@ class BulkTensor:
         cls._tile(rank, dst, src, coord, mbar, cache_hint, multicast_mask, pred, mode="im2col", offsets=offsets)
 
     @classmethod
-    def gather4_2d(cls, dst, src, coord, *, mbar=None, cache_hint=None, multicast_mask=None, cta_group=1,
-                   pred=None) -> None:
+    def gather4_2d(
+        cls, dst, src, coord, *, mbar=None, cache_hint=None, multicast_mask=None, cta_group=1, pred=None
+    ) -> None:
         """Load four rows of a matrix (sm_100); coord is (column, row0, row1, row2, row3)."""
         cls._tile(2, dst, src, coord, mbar, cache_hint, multicast_mask, pred, cta_group, "tile::gather4", 5)
 
@@ -212,10 +316,20 @@ class BulkTensor:
             ShapeError: an mbarrier was given; stores complete through `commit_group` and `wait_group`.
         """
         if mbar is not None:
-            raise ShapeError("scatter4_2d is a store and takes no mbar; wait for it with commit_group and wait_group",
-                             at=user_place())
-        store(2, _store_modifiers("tile::scatter4", cache_hint), dst=dst, src=src, coord=coord, coords=5,
-              cache_hint=cache_hint, pred=pred)
+            raise ShapeError(
+                "scatter4_2d is a store and takes no mbar; wait for it with commit_group and wait_group",
+                at=user_place(),
+            )
+        store(
+            2,
+            _store_modifiers("tile::scatter4", cache_hint),
+            dst=dst,
+            src=src,
+            coord=coord,
+            coords=5,
+            cache_hint=cache_hint,
+            pred=pred,
+        )
 
     @staticmethod
     def store_1d(dst, src, coord, *, cache_hint=None, pred=None) -> None:

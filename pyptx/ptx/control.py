@@ -1,4 +1,4 @@
-"""Control flow in the kernel: branches, loops, scopes. Python's own `if` and `for` run while tracing."""
+"""Control flow of a kernel: branches, loops, scopes. Python's own `if` and `for` run while tracing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, TraceError
+from pyptx.errors import OperandError, ShapeError, TraceError
 from pyptx.ir.nodes import Label, LabelOperand, PragmaDirective
 from pyptx.ptx._blocks import block
 from pyptx.reg import NegPred, Reg
@@ -25,23 +25,23 @@ def label(name: str) -> None:
 
 
 def bra(label: str, *, pred: Reg | NegPred | None = None) -> None:
-    """Jump to a label; with `pred=` only where the predicate holds."""
+    """Branch to a label; with `pred=`, only in threads where it holds."""
     emit("bra", "", LabelOperand(label), pred=pred)
 
 
 def ret(*, pred: Reg | NegPred | None = None) -> None:
-    """Return from the kernel; with `pred=` only the threads where the predicate holds."""
+    """Return from the kernel; with `pred=`, only in threads where it holds."""
     emit("ret", "", pred=pred)
 
 
 def pragma(value: str) -> None:
-    """Write `.pragma "value";`."""
+    """Emit `.pragma "value";`."""
     get_ctx().append(PragmaDirective(value, place=user_place()))
 
 
 @block
 def scope() -> Iterator[None]:
-    """`{ ... }`: registers declared inside are local."""
+    """Open a scope `{ ... }`: registers declared inside are local to it."""
     with get_ctx().block():
         yield
 
@@ -50,6 +50,10 @@ def scope() -> Iterator[None]:
 def if_(condition: Reg | NegPred) -> Iterator[None]:
     """Run the body in threads where the predicate holds.
 
+    Args:
+        condition: a predicate such as `a < b`, or its negation `~p`.
+    Raises:
+        TypeError: any other condition.
     Examples:
         >>> @kernel
         ... def first_warp():
@@ -72,7 +76,7 @@ def if_(condition: Reg | NegPred) -> Iterator[None]:
     """
     if not isinstance(condition, Reg | NegPred):
         why = getattr(condition, "why_no_guard", "; a Python `if` decides while tracing")
-        raise TypeError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}{why}")
+        raise OperandError(f"ptx.if_ takes a predicate such as `a < b`, not {condition!r}{why}")
     ctx = get_ctx()
     otherwise, end = ctx.label("else"), ctx.label("endif")
     emit("bra", "", LabelOperand(otherwise), pred=~condition)
@@ -85,14 +89,25 @@ def if_(condition: Reg | NegPred) -> Iterator[None]:
 
 @block
 def else_() -> Iterator[None]:
-    """Run the body in the threads the `if_` right before did not run."""
+    """Run the body in threads where the condition of the preceding `if_` does not hold.
+
+    Raises:
+        TraceError: the previous statement is not the end of an `if_`.
+    """
     ctx = get_ctx()
     last = ctx.statements[-1] if ctx.statements else None
     before = ctx.statements[-2] if len(ctx.statements) > 1 else None
-    if not (isinstance(last, Label) and last.name.startswith("$_endif_")
-            and isinstance(before, Label) and before.name.startswith("$_else_")):
-        raise TraceError("ptx.else_ without a ptx.if_ right before it", at=user_place(),
-                         hint="nothing may stand between the end of `with ptx.if_(p):` and `with ptx.else_():`")
+    if not (
+        isinstance(last, Label)
+        and last.name.startswith("$_endif_")
+        and isinstance(before, Label)
+        and before.name.startswith("$_else_")
+    ):
+        raise TraceError(
+            "ptx.else_ does not follow a ptx.if_",
+            at=user_place(),
+            hint="put `with ptx.else_():` directly after the block of `with ptx.if_(p):`",
+        )
     ctx.statements.pop()
     with ctx.region():
         yield
@@ -101,9 +116,11 @@ def else_() -> Iterator[None]:
 
 @block
 def loop(label: str, *, pred: Reg | NegPred | None = None) -> Iterator[None]:
-    """A do-while loop: the body runs at least once, and again while `pred` holds (for ever without one).
+    """Emit a do-while loop: the body runs once, and again while `pred` holds.
 
-    The body must update the same predicate register.
+    Args:
+        label: name of the label at the start of the body.
+        pred: predicate register that the body updates; without one the loop is infinite and must be left by a branch.
     """
     get_ctx().place_label(label)
     yield
@@ -111,17 +128,20 @@ def loop(label: str, *, pred: Reg | NegPred | None = None) -> Iterator[None]:
 
 
 def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[Reg]:
-    """A counted loop in the kernel: `for k in ptx.range_(0, n):`; the body is traced once.
+    """Emit a counted loop: `for k in ptx.range_(0, n):`. The body is traced once.
 
     Args:
-        start, stop, step: s32 numbers or registers; a register step must be positive.
+        start, stop, step: ints or s32 registers; the step must not be 0, and a register step must be positive.
+    Yields:
+        The loop counter, an s32 register.
     Raises:
+        ShapeError: the step is 0.
         TraceError: the body was left by Python's `break`, which cannot depend on a register.
     """
     if isinstance(step, int) and step == 0:
-        raise ShapeError("ptx.range_ with step 0 never ends", at=user_place())
+        raise ShapeError("ptx.range_ with step 0 never terminates", at=user_place())
     ctx = get_ctx()
-    start, stop, step = map(reg.readable, (start, stop, step))
+    start, stop, step = reg.readable(start), reg.readable(stop), reg.readable(step)
     name = f"%ri{ctx.next_index('%ri')}"
     counter = reg.scalar(s32, name=name)
     head, end = ctx.label("loop"), ctx.label("endloop")
@@ -136,8 +156,11 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
         with ctx.region():
             yield counter
     except GeneratorExit:
-        ctx.fail("Python's `break` left a ptx.range_ loop: it would take effect while tracing, in every thread", place,
-                 "jump out with ptx.bra(label, pred=condition), or use ptx.loop(label, pred=...)")
+        ctx.fail(
+            "Python's `break` left a ptx.range_ loop: it would take effect while tracing, in every thread",
+            place,
+            "branch out with ptx.bra(label, pred=condition), or use ptx.loop(label, pred=...)",
+        )
         raise
     emit("add", "s32", counter, counter, step)
     emit("bra", "", LabelOperand(head))
@@ -145,11 +168,16 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
 
 
 def kloop(total: int | Reg, *, unroll: int, body: Callable[[], None], loop_label: str = "kloop") -> None:
-    """Run `body` `total` times, `unroll` times per branch; the remainder by a ladder of branches.
+    """Run `body` `total` times in a partially unrolled loop, with a branch ladder for the remainder.
 
     Args:
-        total: an int unrolls completely; a register makes a loop.
-        unroll: a power of two.
+        total: iterations; an int unrolls completely, a register makes a loop.
+        unroll: iterations per branch, a power of two.
+        body: emits one iteration.
+        loop_label: name of the loop's label.
+    Raises:
+        ShapeError: `unroll` is not a power of two.
+        TypeError: `total` is not an int or a register.
     """
     if unroll < 1 or unroll & (unroll - 1):
         raise ShapeError(f"unroll={unroll}; expected a power of two", at=user_place())
@@ -158,7 +186,7 @@ def kloop(total: int | Reg, *, unroll: int, body: Callable[[], None], loop_label
             body()
         return
     if not isinstance(total, Reg):
-        raise TypeError(f"kloop takes an int or a register, not {total!r}")
+        raise OperandError(f"kloop takes an int or a register, not {total!r}")
     total = reg.readable(total)
     dtype = total.dtype
     unsigned = {"b32": "u32", "b64": "u64"}.get(dtype.name, dtype.name)
@@ -178,9 +206,8 @@ def kloop(total: int | Reg, *, unroll: int, body: Callable[[], None], loop_label
 
 
 def _tail(remainder: Reg, done: int, most: int, body: Callable[[], None]) -> None:
-    """Nested branches: another body while `remainder` is not reached."""
+    """Emit nested branches, one body each, until `remainder` is reached."""
     if done < most:
         with if_(remainder != done):
             body()
             _tail(remainder, done + 1, most, body)
-

@@ -1,14 +1,14 @@
-"""`ptx.inst.<mnemonic>(...)`: one call, one instruction, spelled like the PTX.
+"""The instruction namespace `ptx.inst`: one call emits one instruction, spelled as in PTX.
 
-Nothing is refused here: the instruction is appended as written, and `validate.check` reads the whole module before it
-is assembled or launched.
+Instructions are appended as written; `validate.check` checks the whole module before it is assembled or launched.
 """
 
 from __future__ import annotations
 
 from pyptx import isa
+from pyptx.errors import OperandError
 from pyptx.ir.nodes import Predicate
-from pyptx.isa.spelling import ptx_word, python_word
+from pyptx.isa.identifiers import from_identifier, to_identifier
 from pyptx.reg import Reg
 from pyptx.tracing.operand import operand
 from pyptx.tracing.trace import get_ctx, guard
@@ -26,62 +26,67 @@ class _Chain:
     def __getattr__(self, name: str) -> _Chain:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        chain = _Chain(self._opcode, (*self._modifiers, "." + ptx_word(name)))
-        self.__dict__[name] = chain                     # the next time this is a plain attribute
+        chain = _Chain(self._opcode, (*self._modifiers, "." + from_identifier(name)))
+        self.__dict__[name] = chain  # cached as an instance attribute
         return chain
 
     def __call__(self, *operands: object, pred: object = None, **named: object) -> Reg | None:
-        """Append the instruction; operands in PTX's order, `pred=` is the guard.
+        """Append the instruction.
+
+        Args:
+            operands: in PTX order.
+            pred: the guard, a predicate register or `~predicate`.
 
         Returns:
-            The first operand when it is a register, else None.
+            The first operand if it is a register, else None.
         Raises:
-            TypeError: an operand that is given by name, or is none.
+            TypeError: an operand given by name, or a value that is not an operand.
         """
         if named:
             op = isa.OPS.get(self._opcode)
             order = f", as in {op.forms[0].syntax}" if op is not None else ""
-            raise TypeError(f"{self!r} takes its operands by position{order}; by name only pred=, not "
-                            f"{', '.join(named)}")
+            raise OperandError(
+                f"{self!r} takes its operands by position{order}, and only pred= by name; got {', '.join(named)}"
+            )
         bits = self._float_bits
         predicate: Predicate | None = None if pred is None else guard(pred)
-        nodes = tuple([o.node if o.__class__ is Reg else operand(o, bits) for o in operands])
+        nodes = tuple([o.node if type(o) is Reg else operand(o, bits) for o in operands])
         get_ctx().emit(self._opcode, self._modifiers, nodes, predicate)
         first = operands[0] if operands else None
         return first if isinstance(first, Reg) else None
 
     def __dir__(self) -> list[str]:
-        return [python_word(word.removeprefix(".")) for word in isa.complete(self._opcode, self._modifiers)]
+        return [to_identifier(word.removeprefix(".")) for word in isa.complete(self._opcode, self._modifiers)]
 
     def __repr__(self) -> str:
         return f"ptx.inst.{self._opcode}{''.join(self._modifiers)}"
 
     @property
-    def __doc__(self) -> str:                           # help(ptx.inst.add) shows the forms of the manual
+    def __doc__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] - computed  # help(ptx.inst.add) shows the forms of the PTX ISA
         return isa.hover(self._opcode + "".join(self._modifiers)) or ""
 
 
 class _Instructions:
-    """The whole instruction set: `ptx.inst.add.rn.f32(d, a, b)`."""
+    """The instruction set: `ptx.inst.add.rn.f32(d, a, b)`."""
 
     def __getattr__(self, name: str) -> _Chain:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        chain = _Chain(ptx_word(name), ())
+        chain = _Chain(from_identifier(name), ())
         self.__dict__[name] = chain
         return chain
 
     def __dir__(self) -> list[str]:
-        return [python_word(opcode) for opcode in isa.OPS]
+        return [to_identifier(opcode) for opcode in isa.OPS]
 
 
 inst = _Instructions()
 
 
 class pipe:
-    """Feed each result into the next call: `ptx.pipe(x).mul.f32(t, y).add.f32(t, z)`.
+    """A chain of instructions, each fed the result of the previous one: `ptx.pipe(x).mul.f32(t, y).add.f32(t, z)`.
 
-    Every call appends `op.modifiers dst, <previous>, *rest;` and its destination becomes the previous one.
+    Each call appends `op.modifiers dst, <previous>, *rest;`, and its destination becomes the next previous value.
     """
 
     def __init__(self, src: object, _chain: _Chain | None = None):
@@ -94,6 +99,6 @@ class pipe:
 
     def __call__(self, dst: object, *rest: object, pred: object = None) -> pipe:
         if self._chain is None:
-            raise TypeError("ptx.pipe(src) needs an instruction before the call, for instance .add.f32(dst, other)")
+            raise OperandError("ptx.pipe(src) needs an instruction before the call, for instance .add.f32(dst, other)")
         self._chain(dst, self._src, *rest, pred=pred)
         return pipe(dst)

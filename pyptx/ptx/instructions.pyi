@@ -1199,7 +1199,7 @@ class _max(_Instruction):
 
 class _mbarrier(_Instruction):
     """Arrive at an mbarrier. Test the layout of an mbarrier. Complete transaction bytes. Expect more transaction
-    bytes. Initialise an mbarrier. Invalidate an mbarrier. Pending count in an mbarrier state. Test whether an
+    bytes. Initialize an mbarrier. Invalidate an mbarrier. Pending count in an mbarrier state. Test whether an
     mbarrier phase is over. Wait for an mbarrier phase, for a bounded time."""
     arrive: _mbarrier_arrive
     arrive_drop: _mbarrier_arrive_drop
@@ -1295,7 +1295,7 @@ class _mbarrier_expect_tx(_Instruction):
     shared__cta: _mbarrier_expect_tx
 
 class _mbarrier_init(_Instruction):
-    """Initialise an mbarrier."""
+    """Initialize an mbarrier."""
     b64: _mbarrier_init
     layout__v0: _mbarrier_init
     layout__v1: _mbarrier_init
@@ -2439,7 +2439,7 @@ class _tanh(_Instruction):
 
 class _tcgen05(_Instruction):
     """Allocate tensor memory. Track tensor core operations with an mbarrier. Copy from shared to tensor memory.
-    Free tensor memory. Order tensor core operations with thread synchronisation. Load from tensor memory. Load from
+    Free tensor memory. Order tensor core operations with thread synchronization. Load from tensor memory. Load from
     tensor memory and reduce. Load from tensor memory and compress. Matrix multiply-accumulate into tensor memory.
     Sparse matrix multiply-accumulate into tensor memory. Weight-stationary matrix multiply-accumulate into tensor
     memory. Sparse weight-stationary matrix multiply-accumulate into tensor memory. Give up the right to allocate
@@ -2505,11 +2505,11 @@ class _tcgen05_dealloc(_Instruction):
     sync: _tcgen05_dealloc
 
 class _tcgen05_fence__after_thread_sync(_Instruction):
-    """Order tensor core operations with thread synchronisation."""
+    """Order tensor core operations with thread synchronization."""
     fence__before_thread_sync: _tcgen05_fence__after_thread_sync
 
 class _tcgen05_fence__before_thread_sync(_Instruction):
-    """Order tensor core operations with thread synchronisation."""
+    """Order tensor core operations with thread synchronization."""
     fence__after_thread_sync: _tcgen05_fence__before_thread_sync
 
 class _tcgen05_ld(_Instruction):

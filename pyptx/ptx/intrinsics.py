@@ -1,11 +1,11 @@
-"""Groups of instructions with a name: `@intrinsic`, and `with ptx.expr():`."""
+"""Named groups of instructions: `@intrinsic` and `with ptx.expr():`."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pyptx.tracing.trace import get_ctx, in_trace
 
@@ -13,13 +13,14 @@ __all__ = ["expr", "intrinsic"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_LONGEST = 40
+_MAX_ARGUMENT = 40  # characters
 
 
 def intrinsic(fn: Function) -> Function:
-    """Make a function a named group: what a call of it writes stands between two comments in the PTX.
+    """Mark a function as a named group: the instructions of each call are enclosed in comments in the PTX.
 
-    Outside a kernel it is called as it is. The return value passes through.
+    Outside a trace the function is called unchanged.
+
     Examples:
         >>> @pyptx.intrinsic
         ... def square(x):
@@ -36,6 +37,7 @@ def intrinsic(fn: Function) -> Function:
             // END square
         }
     """
+
     @functools.wraps(fn)
     def grouped(*args: Any, **kwargs: Any) -> Any:
         if not in_trace():
@@ -44,19 +46,19 @@ def intrinsic(fn: Function) -> Function:
         with get_ctx().intrinsic(fn.__name__, ", ".join(shown)):
             return fn(*args, **kwargs)
 
-    grouped.__is_ptx_intrinsic__ = True
-    return grouped
+    grouped.__dict__["__is_ptx_intrinsic__"] = True
+    return cast(Function, grouped)
 
 
 def _shown(value: object) -> str:
-    """An argument in a comment: its name where it has one, on one line, 40 characters at most."""
+    """Return an argument as text for a comment: its name or repr, on one line of at most 40 characters."""
     name = getattr(value, "name", None)
     text = " ".join((name if isinstance(name, str) else repr(value)).split())
-    return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_ARGUMENT else text[: _MAX_ARGUMENT - 3] + "..."
 
 
 @contextmanager
 def expr() -> Iterator[None]:
-    """Hold instructions that compute one value in one node of the tree; the PTX is the same without it."""
+    """Group the instructions of the block in one node of the tree; the PTX is unchanged."""
     with get_ctx().compound():
         yield

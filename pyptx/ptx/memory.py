@@ -1,6 +1,8 @@
-"""Addresses, kernel parameters, variables and special registers."""
+"""Addresses, kernel parameters and variables."""
 
 from __future__ import annotations
+
+from typing import overload
 
 from pyptx import reg
 from pyptx.ir.nodes import AddressOperand
@@ -14,12 +16,14 @@ __all__ = ["addr", "cvta", "global_ptrs", "param", "var"]
 
 
 def addr(base: object, offset: object = None) -> AddressOperand:
-    """The address `[base+offset]`.
+    """Return the address `[base+offset]`.
 
     Args:
         base: register, name, tensor, allocation, mbarrier, or another address.
-        offset: bytes as int, a register, or text; a list `[c0, c1]`, or text `", {c0, c1}"`, is the coordinates of a
-            tensor or texture, a tuple `(x,)` what stands there without braces, `[base, x]`.
+        offset: bytes (an int), a register, or text. A list `[c0, c1]` gives the coordinates of a tensor or texture,
+            `[base, {c0, c1}]`; a tuple `(x,)` gives operands without braces, `[base, x]`.
+    Raises:
+        TypeError: a value that cannot be a base or an offset.
     Examples:
         >>> @kernel(raw_params=[("u64", "data")])
         ... def pair():
@@ -38,7 +42,13 @@ def addr(base: object, offset: object = None) -> AddressOperand:
 
 
 def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg:
-    """The kernel parameter `name` in a register; of an array parameter its address."""
+    """Load a kernel parameter into a register.
+
+    Args:
+        dtype: type of the register.
+        name: of the parameter; for an array parameter its address is loaded.
+        dst: register to write; default: a new one.
+    """
     result = dst if dst is not None else reg.scalar(dtype)
     if ".array" in get_ctx().raw_param_types.get(name, ""):
         emit("mov", dtype.register, result, name)
@@ -47,8 +57,18 @@ def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg:
     return result
 
 
+@overload
+def global_ptrs(a: object, /) -> tuple[Reg]: ...
+@overload
+def global_ptrs(a: object, b: object, /) -> tuple[Reg, Reg]: ...
+@overload
+def global_ptrs(a: object, b: object, c: object, /) -> tuple[Reg, Reg, Reg]: ...
+@overload
+def global_ptrs(a: object, b: object, c: object, d: object, /) -> tuple[Reg, Reg, Reg, Reg]: ...
+@overload
+def global_ptrs(*tensors: object) -> tuple[Reg, ...]: ...
 def global_ptrs(*tensors: object) -> tuple[Reg, ...]:
-    """The global address of every tensor's first element, each in a new 64-bit register.
+    """Return the global address of each tensor's first element in a new 64-bit register.
 
     Examples:
         >>> @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), block=32)
@@ -68,16 +88,16 @@ def _global_ptr(tensor: object) -> Reg:
 
 
 class cvta:
-    """Generic addresses: `cvta.to_global(src)`, `cvta.param(src)`."""
+    """Address conversion: `cvta.to_global(src)`, `cvta.param(src)`."""
 
     @staticmethod
     def param(src: object, dst: Reg | None = None) -> Reg:
-        """A generic address from a kernel parameter's address."""
+        """Return the generic address for the address of a kernel parameter."""
         return _converted("param.u64", src, dst)
 
     @staticmethod
     def to_global(src: object, dst: Reg | None = None) -> Reg:
-        """A global address from a generic one."""
+        """Return the global address for a generic one."""
         return _converted("to.global.u64", src, dst)
 
 
@@ -87,16 +107,32 @@ def _converted(modifiers: str, src: object, dst: Reg | None) -> Reg:
     return result
 
 
-def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None,
-        linking: str | None = None) -> str:
-    """Declare a variable in the kernel's body, or in the `ptx.scope()` that is open, and return its name.
+def var(
+    space: str,
+    dtype: PtxType,
+    name: str,
+    *,
+    size: int | None = None,
+    align: int | None = None,
+    linking: str | None = None,
+) -> str:
+    """Declare a variable in the kernel's body, or in the innermost `ptx.scope()`, and return its name.
 
     Args:
-        space: "shared", "local", "global", "const", or with `__` for `::`, "shared__cta".
-        size: elements of an array; None declares a scalar.
-        align: bytes.
+        space: "shared", "local", "global" or "const"; `__` may be written for `::`, as in "shared__cta".
+        dtype: type of the elements.
+        name: of the variable.
+        size: elements of an array; default: a scalar.
+        align: alignment in bytes; default: that of the type.
         linking: "visible", "extern", "weak" or "common".
     """
-    get_ctx().declare_variable(StateSpace.from_ptx(space.replace("__", "::")), dtype, name, size=size, align=align,
-                               linking=LinkingDirective.from_ptx(linking) if linking else None, local=True)
+    get_ctx().declare_variable(
+        StateSpace.from_ptx(space.replace("__", "::")),
+        dtype,
+        name,
+        size=size,
+        align=align,
+        linking=LinkingDirective.from_ptx(linking) if linking else None,
+        local=True,
+    )
     return name

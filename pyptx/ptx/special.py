@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import Any
 
+from pyptx.errors import OperandError
 from pyptx.isa import registers
 from pyptx.reg import Reg
 from pyptx.types import PtxType, from_name, pred, u32
@@ -13,7 +15,11 @@ __all__ = ["ctaid_x", "ctaid_y", "special", "sreg"]
 
 
 def sreg(name: str) -> Reg:
-    """Any special register by its name, `%` included; u32 unless it only exists wider or as a predicate."""
+    """Return a special register by name.
+
+    Args:
+        name: with its `%`, such as "%laneid". The type is u32 if the register has one of 32 bits.
+    """
     return Reg(name, _type_of(name))
 
 
@@ -25,17 +31,17 @@ def _type_of(name: str) -> PtxType:
 
 
 class _Uncalled:
-    """What is no register yet: it says how one is had of it, where one was expected."""
+    """Base of functions that return a register; used without a call, it raises with the call to write."""
 
-    _call: str                          # what would be one
+    _call: str  # the call that returns a register
 
     def _refuse(self, *_: object) -> Reg:
-        raise TypeError(f"{self!r} is no register; {self._call} is")
+        raise OperandError(f"{self!r} is not a register; call it: {self._call}")
 
     def _compare(self, other: object) -> Reg:
-        return NotImplemented if isinstance(other, type) else self._refuse()        # inspect asks whether it is a class
+        return NotImplemented if isinstance(other, type) else self._refuse()  # `inspect` compares with classes
 
-    __eq__ = __ne__ = _compare
+    __eq__ = __ne__ = _compare  # pyright: ignore[reportAssignmentType] - refuses every comparison but with a class
     __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _refuse
     __lshift__ = __rshift__ = __or__ = __xor__ = _refuse
@@ -46,7 +52,7 @@ class _Uncalled:
 
 
 class _Reader(_Uncalled):
-    """A function that gives a special register."""
+    """A function that returns a special register."""
 
     def __init__(self, name: str):
         self._register, self._call = sreg(name), f"ptx.special.{name.removeprefix('%')}()"
@@ -58,7 +64,7 @@ class _Reader(_Uncalled):
 
 
 class _Components(_Uncalled):
-    """`special.tid`: its `x`, `y` and `z` are functions that give registers."""
+    """A register with components, such as `special.tid`; `x`, `y` and `z` are functions that return registers."""
 
     def __init__(self, name: str, axes: Iterable[str]):
         self.__dict__ |= {axis: _Reader(f"{name}.{axis}") for axis in axes}
@@ -73,9 +79,9 @@ class _Components(_Uncalled):
 
 
 class _Special:
-    """`special.tid.x()`, `special.laneid()`, `special.clock64()`: names come from the table of special registers."""
+    """The special registers: `special.tid.x()`, `special.laneid()`, `special.clock64()`."""
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if f"%{name}" in registers.SPECIAL:
@@ -86,7 +92,7 @@ class _Special:
                 member = _Reader(f"%{name}")
             setattr(self, name, member)
             return member
-        raise AttributeError(f"there is no special register %{name}; see dir(ptx.special)")
+        raise AttributeError(f"%{name} is not a special register; see dir(ptx.special)")
 
     def __dir__(self) -> list[str]:
         return [name.removeprefix("%") for name in registers.SPECIAL]
@@ -97,9 +103,9 @@ special = _Special()
 
 def ctaid_x() -> Reg:
     """`%ctaid.x`."""
-    return special.ctaid.x()
+    return sreg("%ctaid.x")
 
 
 def ctaid_y() -> Reg:
     """`%ctaid.y`."""
-    return special.ctaid.y()
+    return sreg("%ctaid.y")

@@ -3,7 +3,7 @@
     image = ptx.param(u64, "image")                             # a pyptx.Texture or Surface is passed for it
     r, g, b, a = ptx.tex("2d", image, (x, y))
 
-Coordinates are written x first; what PTX pads them with is put in. The layer of an array is an argument of its own.
+Coordinates are x first; the padding that PTX requires is added. The layer of an array is a separate argument.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
-from pyptx.ptx._typed import one_of, type_name, type_or_none, typed
+from pyptx.ptx._checked import check_option, emit_checked, one_of, type_name, type_or_none
 from pyptx.ptx.memory import addr
 from pyptx.reg import NegPred, Reg
 from pyptx.texture import GEOMETRIES
@@ -26,28 +26,40 @@ Value = Reg | int | float
 Coordinates = Sequence[Value] | Value
 
 _OUTSIDE = ("trap", "clamp", "zero")
-_HELD = {b8: b16}                                               # there are no registers of 8 bits to compute with
+_HELD = {b8: b16}  # 8-bit registers cannot be computed with
 
 
-def tex(geometry: str, texture: Reg, coordinates: Coordinates, *, layer: Reg | int | None = None,
-        sample: Reg | int | None = None, level: Value | None = None,
-        gradients: tuple[Sequence[Value], Sequence[Value]] | None = None, offset: Sequence[int | Reg] | None = None,
-        dtype: PtxType | str = f32, pred: Guard = None) -> tuple[Reg, Reg, Reg, Reg]:
-    """Read a texture at a place: the four channels, in new registers.
+def tex(
+    geometry: str,
+    texture: Reg,
+    coordinates: Coordinates,
+    *,
+    layer: Reg | int | None = None,
+    sample: Reg | int | None = None,
+    level: Value | None = None,
+    gradients: tuple[Sequence[Value], Sequence[Value]] | None = None,
+    offset: Sequence[int | Reg] | None = None,
+    dtype: PtxType | str = f32,
+    pred: Guard = None,
+) -> tuple[Reg, Reg, Reg, Reg]:
+    """Sample a texture; return the four channels in new registers.
 
     Args:
         geometry: "1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms" or "a2dms".
-        texture: its handle, 64 bits.
-        coordinates: x, or (x, y) or (x, y, z): floats, or for an element itself integers.
-        layer: of a1d and a2d, the cube of acube.           sample: of 2dms and a2dms.
-        level: of detail.                                   gradients: by which it is chosen: along x and y of the grid.
-        offset: elements to move by, -8 to 7 along each dimension.
-        dtype: f32 or f16 of what reads as floating point, else u32 or s32.
+        texture: 64-bit handle of the texture.
+        coordinates: x, (x, y) or (x, y, z); floats, or integers to address an element directly.
+        layer: layer of a1d and a2d, cube of acube.
+        sample: sample of 2dms and a2dms.
+        level: level of detail.
+        gradients: derivatives along x and y that select the level of detail.
+        offset: element offsets, -8 to 7 along each dimension.
+        dtype: f32 or f16 for textures that read as floating point, else u32 or s32.
     Raises:
-        ShapeError, PtxValidationError: no such form.
+        ShapeError: a wrong number of coordinates, or an argument the geometry does not have.
+        PtxValidationError: no such form.
     """
     place, kind = _place(geometry, coordinates, layer, sample)
-    result = tuple(reg.scalar(from_name(type_name(dtype))) for _ in range(4))
+    result = _channels(dtype)
     mode = "level." if level is not None else "grad." if gradients is not None else ""
     if level is not None and gradients is not None:
         raise ShapeError("tex takes level= or gradients=, not both", at=user_place())
@@ -57,81 +69,156 @@ def tex(geometry: str, texture: Reg, coordinates: Coordinates, *, layer: Reg | i
         more += [_padded([_register(v, f32) for v in g], dims) for g in gradients]
     if offset is not None:
         more.append(_padded([_register(v, s32) for v in offset], dims))
-    typed("tex", f"{mode}{geometry}.v4.{type_name(dtype)}.{kind.name}", list(result), addr(texture, place), *more,
-          pred=pred)
+    emit_checked(
+        "tex",
+        f"{mode}{geometry}.v4.{type_name(dtype)}.{kind.name}",
+        list(result),
+        addr(texture, place),
+        *more,
+        pred=pred,
+    )
     return result
 
 
-def tld4(component: str, geometry: str, texture: Reg, coordinates: Coordinates, *, layer: Reg | int | None = None,
-         offset: Sequence[int | Reg] | None = None, dtype: PtxType | str = f32,
-         pred: Guard = None) -> tuple[Reg, Reg, Reg, Reg]:
-    """One component ("r", "g", "b" or "a") of the four elements around a point, counter-clockwise from the lower left.
+def tld4(
+    component: str,
+    geometry: str,
+    texture: Reg,
+    coordinates: Coordinates,
+    *,
+    layer: Reg | int | None = None,
+    offset: Sequence[int | Reg] | None = None,
+    dtype: PtxType | str = f32,
+    pred: Guard = None,
+) -> tuple[Reg, Reg, Reg, Reg]:
+    """Gather one component of the four elements around a point, counterclockwise from the lower left.
 
     Args:
-        geometry: "2d", "a2d", "cube" or "acube"; the rest as of tex.
+        component: "r", "g", "b" or "a".
+        geometry: "2d", "a2d", "cube" or "acube".
+        texture, coordinates, layer, offset, dtype: as for `tex`.
     """
-    one_of(component, ("r", "g", "b", "a"), "component")
+    check_option(component, ("r", "g", "b", "a"), "component")
     place, _ = _place(geometry, coordinates, layer, None)
-    result = tuple(reg.scalar(from_name(type_name(dtype))) for _ in range(4))
+    result = _channels(dtype)
     more = [] if offset is None else [[_register(v, s32) for v in offset]]
-    typed("tld4", f"{component}.{geometry}.v4.{type_name(dtype)}.f32", list(result), addr(texture, place), *more,
-          pred=pred)
+    emit_checked(
+        "tld4",
+        f"{component}.{geometry}.v4.{type_name(dtype)}.f32",
+        list(result),
+        addr(texture, place),
+        *more,
+        pred=pred,
+    )
     return result
 
 
-def suld(geometry: str, surface: Reg, coordinates: Coordinates, *, layer: Reg | int | None = None, count: int = 1,
-         dtype: PtxType = b32, outside: str = "trap", pred: Guard = None) -> Reg | tuple[Reg, ...]:
+def suld(
+    geometry: str,
+    surface: Reg,
+    coordinates: Coordinates,
+    *,
+    layer: Reg | int | None = None,
+    count: int = 1,
+    dtype: PtxType = b32,
+    outside: str = "trap",
+    pred: Guard = None,
+) -> Reg | tuple[Reg, ...]:
     """Load from a surface: a new register, or `count` (2 or 4) of them.
 
     Args:
         coordinates: x in bytes, then y and z.              layer: of a1d and a2d; 6 times the cube and the face.
         dtype: b8, b16, b32 or b64.                         outside: "trap", "clamp" (the nearest) or "zero".
     """
-    one_of(outside, _OUTSIDE, "outside")
+    check_option(outside, _OUTSIDE, "outside")
     place, _ = _place(geometry, coordinates, layer, None, whole=True)
     result = tuple(reg.scalar(_HELD.get(dtype, dtype)) for _ in range(count))
-    typed("suld", f"b.{geometry}{_vector(count)}.{dtype.name}.{outside}", result[0] if count == 1 else list(result),
-          addr(surface, place), pred=pred)
+    emit_checked(
+        "suld",
+        f"b.{geometry}{_vector(count)}.{dtype.name}.{outside}",
+        result[0] if count == 1 else list(result),
+        addr(surface, place),
+        pred=pred,
+    )
     return result[0] if count == 1 else result
 
 
-def sust(geometry: str, surface: Reg, coordinates: Coordinates, values: Sequence[Value] | Value, *,
-         layer: Reg | int | None = None, dtype: PtxType = b32, formatted: bool = False, outside: str = "trap",
-         pred: Guard = None) -> None:
+def sust(
+    geometry: str,
+    surface: Reg,
+    coordinates: Coordinates,
+    values: Sequence[Value] | Value,
+    *,
+    layer: Reg | int | None = None,
+    dtype: PtxType = b32,
+    formatted: bool = False,
+    outside: str = "trap",
+    pred: Guard = None,
+) -> None:
     """Store 1, 2 or 4 values to a surface.
 
     Args:
-        coordinates: x in bytes, then y and z; with `formatted` x in elements.
+        coordinates: x in bytes, then y and z; with `formatted`, x in elements.
+        values: registers or numbers.
         dtype: b8, b16, b32 or b64.
-        formatted: values of 32 bits are converted to the surface's channels (sust.p).
-        outside: "trap", "clamp" (to the nearest) or "zero" (nothing is stored).
+        formatted: convert 32-bit values to the surface's channels (sust.p).
+        outside: out-of-bounds mode: "trap", "clamp" (to the nearest element) or "zero" (the store is dropped).
     """
-    one_of(outside, _OUTSIDE, "outside")
+    check_option(outside, _OUTSIDE, "outside")
     place, _ = _place(geometry, coordinates, layer, None, whole=True)
     several = list(values) if isinstance(values, Sequence) else [values]
-    typed("sust", f"{'p' if formatted else 'b'}.{geometry}{_vector(len(several))}.{dtype.name}.{outside}",
-          addr(surface, place), several if len(several) > 1 else several[0], pred=pred)
+    emit_checked(
+        "sust",
+        f"{'p' if formatted else 'b'}.{geometry}{_vector(len(several))}.{dtype.name}.{outside}",
+        addr(surface, place),
+        several if len(several) > 1 else several[0],
+        pred=pred,
+    )
 
 
-def sured(operation: str, geometry: str, surface: Reg, coordinates: Coordinates, value: Value, *,
-          dtype: PtxType | str = "u32", formatted: bool = False, outside: str = "trap", pred: Guard = None) -> None:
-    """Combine a value with an element of a surface: "add", "min", "max", "and", "or".
+def sured(
+    operation: str,
+    geometry: str,
+    surface: Reg,
+    coordinates: Coordinates,
+    value: Value,
+    *,
+    dtype: PtxType | str = "u32",
+    formatted: bool = False,
+    outside: str = "trap",
+    pred: Guard = None,
+) -> None:
+    """Combine a value into an element of a surface, atomically.
 
     Args:
-        coordinates: x in bytes, with `formatted` in elements.
-        dtype: u32, s32, u64, s64; b32 for "and", "or" and with `formatted`, which takes the surface's type.
+        operation: "add", "min", "max", "and" or "or".
+        coordinates: x in bytes, then y and z; with `formatted`, x in elements.
+        dtype: u32, s32, u64, s64; b32 for "and", "or" and with `formatted`, which uses the surface's type.
     """
-    one_of(outside, _OUTSIDE, "outside")
+    check_option(outside, _OUTSIDE, "outside")
     place, _ = _place(geometry, coordinates, None, None, whole=True)
-    typed("sured", f"{'p' if formatted else 'b'}.{operation}.{geometry}.{type_name(dtype)}.{outside}",
-          addr(surface, place), value, pred=pred)
+    emit_checked(
+        "sured",
+        f"{'p' if formatted else 'b'}.{operation}.{geometry}.{type_name(dtype)}.{outside}",
+        addr(surface, place),
+        value,
+        pred=pred,
+    )
 
 
 # operands -----------------------------------------------------------------------------------------------------------
 
-def _place(geometry: str, coordinates: Coordinates, layer: Reg | int | None, sample: Reg | int | None, *,
-           whole: bool = False) -> tuple[list[Reg], PtxType]:
-    """Coordinates as PTX has them, and their type."""
+
+def _channels(dtype: PtxType | str) -> tuple[Reg, Reg, Reg, Reg]:
+    """Declare the registers of the four channels."""
+    type_ = from_name(type_name(dtype))
+    return reg.scalar(type_), reg.scalar(type_), reg.scalar(type_), reg.scalar(type_)
+
+
+def _place(
+    geometry: str, coordinates: Coordinates, layer: Reg | int | None, sample: Reg | int | None, *, whole: bool = False
+) -> tuple[list[Reg], PtxType]:
+    """Return the coordinates in PTX order, padded, and their type."""
     one_of(geometry, tuple(GEOMETRIES), "geometry")
     g = GEOMETRIES[geometry]
     values = list(coordinates) if isinstance(coordinates, Sequence) else [coordinates]
@@ -149,8 +236,8 @@ def _place(geometry: str, coordinates: Coordinates, layer: Reg | int | None, sam
     return _padded([*front, *found], len(front) + len(found)), kind
 
 
-def _padded(values: Sequence[Value], count: int) -> list[Value]:
-    """Three numbers and more take four places; the last one counts for nothing."""
+def _padded(values: Sequence[Reg], count: int) -> list[Reg]:
+    """Pad three or more coordinates to four; the last one is ignored."""
     count = 4 if count > 2 else count
     return [*values, *[values[-1]] * (count - len(values))]
 
@@ -165,5 +252,5 @@ def _number(value: Value, kind: PtxType) -> Value:
 
 def _vector(count: int) -> str:
     if count not in (1, 2, 4):
-        raise ShapeError(f"{count} values; 1, 2 or 4", at=user_place())
+        raise ShapeError(f"{count} values; expected 1, 2 or 4", at=user_place())
     return "" if count == 1 else f".v{count}"

@@ -1,10 +1,10 @@
-"""Reductions over the lanes of a warp."""
+"""Warp reductions."""
 
 from __future__ import annotations
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import OperandError, ShapeError
 from pyptx.reg import Reg
 from pyptx.tracing.trace import emit
 from pyptx.types import b32
@@ -15,11 +15,16 @@ _TYPES = ("b32", "u32", "s32", "f32", "tf32")
 
 
 def reduce_sum(val: Reg, *, width: int = 32) -> Reg:
-    """Sum over groups of `width` lanes, in place: every lane of a group ends with the total. Returns `val`.
+    """Sum over groups of `width` lanes, in place; every lane of a group receives the total.
 
     Args:
-        val: a 32-bit register (b32 counts as u32).
-        width: 2, 4, 8, 16 or 32. The whole warp must take part.
+        val: a 32-bit register (b32 is treated as u32).
+        width: lanes per group: 2, 4, 8, 16 or 32. All lanes of the warp must participate.
+    Returns:
+        `val`.
+    Raises:
+        TypeError: the type of `val` is not supported.
+        ShapeError: an unsupported width.
     Examples:
         >>> @kernel
         ... def quads():
@@ -42,18 +47,18 @@ def reduce_sum(val: Reg, *, width: int = 32) -> Reg:
 
 
 def reduce_max(val: Reg, *, width: int = 32) -> Reg:
-    """Maximum over groups of `width` lanes, in place; see reduce_sum."""
+    """Maximum over groups of `width` lanes, in place; see `reduce_sum`."""
     return _butterfly("max", val, width)
 
 
 def reduce_min(val: Reg, *, width: int = 32) -> Reg:
-    """Minimum over groups of `width` lanes, in place; see reduce_sum."""
+    """Minimum over groups of `width` lanes, in place; see `reduce_sum`."""
     return _butterfly("min", val, width)
 
 
 def _butterfly(op: str, val: Reg, width: int) -> Reg:
     if val.dtype.name not in _TYPES:
-        raise TypeError(f"warp reductions take {', '.join(_TYPES)} registers, not {val!r}")
+        raise OperandError(f"warp reductions take {', '.join(_TYPES)} registers, not {val!r}")
     if width not in (2, 4, 8, 16, 32):
         raise ShapeError(f"width={width}; expected 2, 4, 8, 16 or 32", at=user_place())
     is_float = val.dtype.is_float

@@ -1,9 +1,12 @@
-"""The GPU of this machine, if there is one."""
+"""Detection of the installed GPU."""
 
 from __future__ import annotations
 
 import sys
 from functools import cache
+from importlib import import_module
+
+from pyptx.errors import DeviceError
 
 __all__ = ["detect_arch"]
 
@@ -12,14 +15,16 @@ _ARCH_SPECIFIC = {(9, 0), (10, 0), (10, 1), (10, 3), (11, 0), (12, 0), (12, 1)}
 
 @cache
 def detect_arch() -> str:
-    """The target of CUDA device 0, such as "sm_90a".
+    """Return the target of CUDA device 0, for example "sm_90a".
 
     Raises:
-        RuntimeError: no device answers.
+        DeviceError: no CUDA device is available.
     """
     capability = _from_torch() or _from_driver()
     if capability is None:
-        raise RuntimeError("detect_arch: no CUDA device answers; name the target, for instance @kernel(arch='sm_90a')")
+        raise DeviceError(
+            "detect_arch: no CUDA device found", hint="name the target, for example @kernel(arch='sm_90a')"
+        )
     major, minor = capability
     return f"sm_{major}{minor}{'a' if capability in _ARCH_SPECIFIC else ''}"
 
@@ -32,12 +37,12 @@ def _from_torch() -> tuple[int, int] | None:
 
 def _from_driver() -> tuple[int, int] | None:
     try:
-        from cuda.bindings import driver
+        driver = import_module("cuda.bindings.driver")
     except ImportError:
         return None
     try:
         (status,) = driver.cuInit(0)
-    except RuntimeError:                                    # no libcuda on this machine
+    except RuntimeError:  # no libcuda on this machine
         return None
     if status != driver.CUresult.CUDA_SUCCESS:
         return None

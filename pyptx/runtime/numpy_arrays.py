@@ -1,4 +1,4 @@
-"""NumPy arrays as arguments of kernels."""
+"""NumPy arrays as kernel arguments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.errors import LaunchError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError, BackendError
+from pyptx.launch_config import check_plain
 
 __all__ = ["ARRAYS", "numpy_dtype", "view"]
 
-_PTX_TO_NUMPY = {"f16": "float16", "f32": "float32", "tf32": "float32", "f64": "float64", "s8": "int8", "s16": "int16",
-                 "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
-                 "b8": "uint8", "b16": "uint16", "b32": "uint32", "b64": "uint64", "pred": "bool"}
+_PTX_TO_NUMPY = {
+    "f16": "float16",
+    "f32": "float32",
+    "tf32": "float32",
+    "f64": "float64",
+    "s8": "int8",
+    "s16": "int16",
+    "s32": "int32",
+    "s64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "b8": "uint8",
+    "b16": "uint16",
+    "b32": "uint32",
+    "b64": "uint64",
+    "pred": "bool",
+}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 
 
@@ -28,18 +45,22 @@ class NumpyArrays:
 
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, np.ndarray):
-            raise LaunchError(f"{what} is a {type(array).__name__}; pass a NumPy array")
+            raise ArgumentTypeError(f"{what} is a {type(array).__name__}; pass a NumPy array")
+        check_plain(array.dtype, what)
         if not array.flags.c_contiguous:
-            raise LaunchError(f"{what} is not contiguous (shape {array.shape}, strides {array.strides}); pass "
-                              "numpy.ascontiguousarray(x)")
+            raise ArgumentValueError(
+                f"{what} is not contiguous (shape {array.shape}, strides {array.strides}); pass "
+                "numpy.ascontiguousarray(x)"
+            )
         if not array.flags.aligned:
-            raise LaunchError(f"{what} does not start at a multiple of {array.itemsize} bytes, the size of its elements"
-                              "; pass x.copy()")
+            raise ArgumentValueError(
+                f"{what} is not aligned to its element size, {array.itemsize} bytes; pass x.copy()"
+            )
         if array.dtype.byteorder == ">":
-            raise LaunchError(f"{what} is big-endian; pass x.astype(x.dtype.newbyteorder('='))")
+            raise ArgumentValueError(f"{what} is big-endian; pass x.astype(x.dtype.newbyteorder('='))")
 
     def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> np.ndarray:
-        """A new array; not zeroed it is full of 0xFF bytes (NaN, -1), so that what a kernel forgets to write shows."""
+        """Allocate an array; unless zeroed, fill it with 0xFF bytes (NaN, -1) to expose elements a kernel does not write."""
         if zeroed:
             return np.zeros(shape, numpy_dtype(dtype_name))
         array = np.empty(shape, numpy_dtype(dtype_name))
@@ -62,13 +83,13 @@ class NumpyArrays:
         return array
 
     def write_back(self, array: Any, host: Any) -> None:
-        """Nothing: it is the array itself."""
+        """Do nothing: the kernel wrote to the array itself."""
 
     def recorder(self, inputs: Sequence[Any]) -> None:
-        """Nothing: calls run at once."""
+        """Return None: calls run immediately."""
 
     def kind(self, array: Any) -> Hashable | None:
-        """Shape, type and whether it may be written, of a plain dense array."""
+        """Return shape, dtype and writability of a plain dense array."""
         flags = array.flags
         if array.__class__ is not np.ndarray or not flags.c_contiguous or not flags.aligned:
             return None
@@ -77,34 +98,34 @@ class NumpyArrays:
 
 @cache
 def _name_of(dtype: np.dtype) -> str:
-    return dtype.name                                           # NumPy puts it together anew each time
+    return dtype.name  # cached: NumPy builds the string on every access
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy type of elements of a PTX type.
+    """Return the NumPy dtype of a PTX type.
 
     Raises:
-        LaunchError: it is one of the package ml_dtypes, which is not installed.
+        LaunchError: the dtype needs the package ml_dtypes, which is not installed.
     """
     if name in _ML_DTYPES:
         try:
             import ml_dtypes
         except ImportError:
-            raise LaunchError(f"arrays of {name} need the package ml_dtypes (pip install ml_dtypes)") from None
+            raise BackendError(f"arrays of {name} need the package ml_dtypes", hint="pip install ml_dtypes") from None
         return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
     return np.dtype(_PTX_TO_NUMPY[name])
 
 
 def view(owner: Any, name: str) -> np.ndarray:
-    """The memory of another package's array, by DLPack; read-only where its owner says so.
+    """Return a NumPy view of an array of another package, through DLPack; read-only if its owner says so.
 
     Raises:
-        LaunchError: NumPy cannot view it; `name` says whose it is.
+        LaunchError: NumPy cannot view it; the message starts with `name`.
     """
     try:
         return np.from_dlpack(owner)
     except (BufferError, RuntimeError, TypeError, ValueError) as refused:
-        raise LaunchError(f"{name} cannot be viewed: {refused}") from refused
+        raise ArgumentValueError(f"{name} cannot be viewed: {refused}") from refused
 
 
 ARRAYS = NumpyArrays()

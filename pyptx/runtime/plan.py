@@ -1,19 +1,19 @@
-"""What a launch is: computed once for a specialization, checked completely, then handed to a backend."""
+"""Launch plans and launch results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyptx._geometry import Dim3, check_geometry, dim3
 from pyptx.ir.nodes import Function, Param
+from pyptx.launch_config import Dim3, check_geometry, dim3
 
 __all__ = ["Dim3", "LaunchPlan", "LaunchResult", "dim3"]
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """One launch of one entry.
+    """Validated launch configuration of one entry.
 
     Attributes:
         smem_bytes: dynamic shared memory of a CTA, in bytes.
@@ -25,7 +25,7 @@ class LaunchPlan:
     cluster: Dim3 = (1, 1, 1)
     smem_bytes: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_geometry(self.entry, self.grid, self.block, self.cluster)
 
     @property
@@ -36,18 +36,18 @@ class LaunchPlan:
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """What a launch gave.
+    """Result of a launch.
 
     Attributes:
         backend: "sim" or "cuda".
-        seconds: duration of the kernel; None when it was not measured. On the simulator: time of the simulation.
-        counters: the simulator's counts per instruction, or None.
-        findings: of the sanitizer; empty when it did not run.
-        outputs: the arrays a call allocated or was given for the kernel's results.
+        seconds: duration of the kernel, None when it was not measured; on the simulator, wall time of the simulation.
+        counters: the simulator's counters for each PTX instruction, or None.
+        findings: findings of the sanitizer; empty when it did not run.
+        outputs: output arrays, allocated or passed as `out=`.
     """
 
     backend: str
     seconds: float | None
     counters: Any = None
-    findings: tuple = ()
-    outputs: tuple = field(default=(), repr=False)
+    findings: tuple[Any, ...] = ()
+    outputs: tuple[Any, ...] = field(default=(), repr=False)

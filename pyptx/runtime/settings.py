@@ -1,6 +1,6 @@
-"""What the environment says about launches; read once, when the first kernel is defined."""
+"""Environment variables about launches, read once on import."""
 
 import os
 
-BACKEND = os.environ.get("PYPTX_BACKEND") or None       # "sim" | "cuda", instead of where the arrays are
-CHECK = os.environ.get("PYPTX_CHECK") == "1"            # wait for each launch on a GPU, so that its own fault is told
+BACKEND = os.environ.get("PYPTX_BACKEND") or None  # "sim" | "cuda"; overrides the arrays' device
+CHECK = os.environ.get("PYPTX_CHECK") == "1"  # synchronize after each launch on a GPU, so that a fault names its kernel

@@ -1,4 +1,4 @@
-"""What was executed, counted for each instruction."""
+"""Counters of a launch, per instruction."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["Counters"]
 
 @dataclass(frozen=True, eq=False)
 class Counters:
-    """Arrays indexed by the instruction's number in the entry.
+    """Counters as arrays indexed by the number of the instruction.
 
     Attributes:
-        issues: warp-instructions issued; a predicated-off one counts too.
+        issues: warp instructions issued, including predicated-off ones.
         lanes: lanes that executed it (active and guard true).
-        branches_divergent: times a branch split a warp.
-        shared_conflicts: extra passes over shared memory (0 when free of bank conflicts).
+        branches_divergent: branches that split a warp.
+        shared_conflicts: extra shared memory wavefronts (0 without bank conflicts).
         global_requests: warp-wide requests to global or constant memory.
-        global_sectors: 32-byte sectors those touched.
-        global_excess: those of them beyond the fewest that hold the bytes of the lanes (0 when coalesced).
-        waits: turns in which lanes waited there: for a barrier, an mbarrier, the other CTAs of a cluster.
-        async_operations: asynchronous operations it started, one for each thread.
+        global_sectors: 32-byte sectors of those requests.
+        global_excess: sectors beyond the minimum for the bytes of the lanes (0 if coalesced).
+        waits: turns in which lanes waited: for a barrier, an mbarrier, the other CTAs of a cluster.
+        async_operations: asynchronous operations started, one per thread.
         tma_bytes: bytes of bulk and tensor copies.
-        tensor_flops: floating-point (or integer) operations of tensor cores, two for a multiply-add.
+        tensor_flops: floating-point (or integer) operations of tensor cores, two per multiply-add.
     """
 
     issues: np.ndarray
@@ -41,31 +41,32 @@ class Counters:
 
     @classmethod
     def zeros(cls, n: int) -> Counters:
-        """None yet; the rows of one array, in the order of the attributes."""
+        """Return counters of zero: rows of one array, in the order of the attributes."""
         return cls(*np.zeros((len(fields(cls)), n), np.uint64))
 
     @property
     def warp_instructions(self) -> int:
-        """Warp-instructions issued in all."""
+        """Warp instructions issued, in total."""
         return int(self.issues.sum())
 
     @property
     def thread_instructions(self) -> int:
-        """Instructions executed, counted by thread."""
+        """Thread instructions executed, in total."""
         return int(self.lanes.sum())
 
     def row(self, index: int) -> dict[str, int]:
-        """The counts of one instruction, by name."""
+        """Return the counters of an instruction, by name."""
         return {f.name: int(getattr(self, f.name)[index]) for f in fields(self)}
 
     @property
     def by_line(self) -> dict[int, dict[str, int]]:
-        """The counts of every instruction that was issued, by its number."""
+        """Counters of every instruction that was issued, by its number."""
         return {int(i): self.row(int(i)) for i in np.flatnonzero(self.issues)}
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Counters) and all(np.array_equal(getattr(self, f.name), getattr(other, f.name))
-                                                   for f in fields(self))
+        return isinstance(other, Counters) and all(
+            np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )

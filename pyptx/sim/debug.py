@@ -1,7 +1,7 @@
-"""A launch that can be stopped, looked at and run again from its start: what a debugger needs of the simulator.
+"""A launch that can be stopped, inspected and restarted, for the debugger.
 
-Results are those of the same launch without stops, to the bit: stops change nothing that decides what runs when. Going
-back is running again from the start, which is deterministic, to an earlier step.
+Stops do not influence scheduling: results are bit-identical to those of the same launch without stops. Stepping
+backwards restarts the launch, which is deterministic, and runs it to an earlier step.
 """
 
 from __future__ import annotations
@@ -9,55 +9,79 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
 
 import numpy as np
 
-from pyptx._geometry import dim3
-from pyptx.errors import LaunchError
+from pyptx.errors import BackendError
 from pyptx.sim.core import library
 from pyptx.sim.core.debug import Machine
-from pyptx.sim.core.stopped import Mark, Reason, Spot
+from pyptx.sim.core.debug_state import Mark, Reason, WatchedRange
 from pyptx.sim.launch import memory_of
-from pyptx.sim.memory.host import Heap
-from pyptx.sim.memory.spaces import Buffer, Segment
-from pyptx.sim.plan import TENSOR_CORES, Plan
+from pyptx.sim.memory.address_space import Buffer, Segment
+from pyptx.sim.memory.host_functions import Heap
+from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 
-__all__ = ["Debugged"]
+__all__ = ["DebugLaunch"]
 
 
-class Debugged:
-    """A launch under a debugger. Arrays among the arguments are written in place, and again when it starts again.
+class DebugLaunch:
+    """A launch under a debugger. It writes arrays among the arguments in place, and again after a restart.
 
     Args:
-        as of sim.launch.
+        as for `sim.launch`.
     Attributes:
-        machine: what runs now; another one where `restart` began at the start.
-        began: the step at which the newest `restart` began.
-        sanitize: whether every access is watched for races, missing fences and waits.
-        marks: bits of Mark for each instruction, kept over restarts.
+        machine: the running launch; replaced when `restart` runs from the start.
+        began: step at which the last `restart` started to run.
+        sanitize: whether every access is checked for races, missing fences and waits.
+        marks: bits of Mark for each instruction, kept across restarts.
     Raises:
-        LaunchError: an argument or a size is wrong, or the C core of the simulator cannot be loaded.
+        LaunchError: an argument or a size is invalid, or the C core of the simulator cannot be loaded.
     """
 
-    def __init__(self, program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object],
-                 *, cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, max_steps: int | None = None,
-                 tensor_cores: str = "fast", schedule: str = "eager", seed: int = 0,
-                 sanitize: bool = False):
+    plan: Plan
+    program: Program
+    segments: list[Segment]
+    marks: np.ndarray
+    sanitize: bool
+    began: int
+    machine: Machine
+
+    def __init__(
+        self,
+        program: Program,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object],
+        *,
+        cluster: int | Sequence[int] = (1, 1, 1),
+        smem_bytes: int = 0,
+        max_steps: int | None = None,
+        tensor_cores: str = "fast",
+        schedule: str = "eager",
+        seed: int = 0,
+        sanitize: bool = False,
+    ):
         problem = library.problem()
         if problem is not None:
-            raise LaunchError(f"the debugger needs the simulator's C core, which cannot be used: {problem}")
-        if tensor_cores not in TENSOR_CORES:
-            raise LaunchError(f"tensor_cores {tensor_cores!r}; expected {', '.join(map(repr, TENSOR_CORES))}")
-        plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes,
-                       max_steps, schedule, seed)
-        self.program, self.plan = program, replace(plan, tensor_cores=tensor_cores)
-        variables = [Buffer(v.buffer.array.copy(), v.buffer.name) for v in program.names.globals]
+            raise BackendError(f"the debugger needs the simulator's C core, which is unavailable: {problem}")
+        self.program = program
+        self.plan = Plan.of(
+            program,
+            grid,
+            block,
+            cluster,
+            smem_bytes,
+            max_steps,
+            tensor_cores=tensor_cores,
+            schedule=schedule,
+            seed=seed,
+        )
+        variables = [Buffer(b.array.copy(), b.name) for b in program.symbols.global_buffers]
         self._params, self.segments = memory_of(program, args, variables)
         self._first = [(s.buffer, s.buffer.bytes.copy()) for s in self.segments if not s.buffer.read_only]
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
-        self._spots: tuple[Spot, ...] = ()
+        self._watched: tuple[WatchedRange, ...] = ()
         self.sanitize, self.began = sanitize, 0
         self.machine = self._opened()
 
@@ -66,22 +90,33 @@ class Debugged:
         machine.marks[:] = self.marks
         return machine
 
-    def run(self, *, until: int | None = None, follow: str | None = None, warp: tuple[int, int] = (0, 0),
-            passing: np.ndarray | None = None, findings: bool = False) -> Reason:
-        """Go on, see Machine.run; `passing` says for each instruction whether a followed warp runs past it."""
+    def run(
+        self,
+        *,
+        until: int | None = None,
+        follow: str | None = None,
+        warp: tuple[int, int] = (0, 0),
+        passing: np.ndarray | None = None,
+        findings: bool = False,
+    ) -> Reason:
+        """Resume, see Machine.run.
+
+        Args:
+            passing: for each instruction, whether a followed warp does not stop there.
+        """
         self.machine.marks[:] = self.marks
         if passing is not None:
             self.machine.marks[:-1] |= np.where(passing, Mark.PASS, 0).astype(np.uint8)
         return self.machine.run(until=until, follow=follow, warp=warp, findings=findings)
 
     def restart(self, until: int = 0, *, trail: tuple[int, int] | None = None, earlier: int = 0) -> np.ndarray | None:
-        """Run again, up to the instruction of a number, past all marks; printf prints nothing meanwhile.
+        """Run again from a checkpoint or the start up to a step, ignoring marks and suppressing printf.
 
         Args:
-            trail: (CTA, warp) whose newest steps are wanted.
-            earlier: begin so many checkpoints before the last one that would do.
+            trail: (CTA, warp) whose steps are recorded.
+            earlier: number of checkpoints to go back beyond the last suitable one.
         Returns:
-            (step, instruction) rows of that warp since `began`.
+            (step, instruction) rows of that warp since `began`; None without `trail`.
         """
         known = [c for c in self.machine.checkpoints if c.step <= until]
         if len(known) > earlier:
@@ -90,7 +125,7 @@ class Debugged:
             self.began = checkpoint.step
         else:
             self.began = 0
-            self._afresh()
+            self._restart_launch()
         machine = self.machine
         machine.marks[:] = self.marks & ~np.uint8(Mark.STOP)
         found = None
@@ -100,11 +135,11 @@ class Debugged:
             found = machine.trail() if trail is not None else None
         elif trail is not None:
             found = machine.trail()[:0]
-        machine.set_spots(self._spots)
+        machine.set_watched(self._watched)
         return found
 
-    def _afresh(self) -> None:
-        """The launch as at its start; its checkpoints go."""
+    def _restart_launch(self) -> None:
+        """Restore memory and start the launch from its beginning, without checkpoints."""
         self.close()
         for buffer, first in self._first:
             buffer.bytes[:] = first
@@ -112,15 +147,15 @@ class Debugged:
                 buffer.used.clear()
         self.machine = self._opened()
 
-    def watch(self, spots: Sequence[Spot]) -> None:
-        """Stop when bytes change, also after going back."""
-        self._spots = tuple(spots)
-        self.machine.set_spots(spots)
+    def watch(self, ranges: Sequence[WatchedRange]) -> None:
+        """Stop when bytes change, also after a restart."""
+        self._watched = tuple(ranges)
+        self.machine.set_watched(ranges)
 
     def segment_at(self, address: int, size: int = 1) -> Segment | None:
-        """The global or constant memory that holds these bytes."""
+        """Return the global or constant memory that contains these bytes."""
         return next((s for s in self.segments if s.address <= address and address + size <= s.address + s.size), None)
 
     def close(self) -> None:
-        """Give the memory of what runs back."""
+        """Release the memory of the running launch."""
         self.machine.close()

@@ -1,140 +1,183 @@
-"""Run a program over a grid: arguments, engine, result."""
+"""Launches: run a program over a grid with one of the engines."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
-from pyptx._geometry import dim3
-from pyptx.errors import LaunchError
+from pyptx.errors import ArgumentValueError, BackendError
+from pyptx.launch_config import choice, describe, integer
 from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
 from pyptx.sim.counters import Counters
-from pyptx.sim.memory.args import pack
-from pyptx.sim.memory.host import Heap
-from pyptx.sim.memory.spaces import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
+from pyptx.sim.memory.address_space import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
+from pyptx.sim.memory.arguments import pack
+from pyptx.sim.memory.host_functions import Heap
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
-from pyptx.sim.watch import Sighting
+from pyptx.sim.sanitizer import AccessFinding
 
 __all__ = ["Result", "count_products", "launch", "memory_of"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a launch did: counters per instruction, wall time in seconds, the engine ("core" or "reference"), and what
-    the sanitizer found.
+    """Outcome of a launch.
+
+    Attributes:
+        counters: per-instruction counters.
+        seconds: wall time.
+        engine: "core" or "reference".
+        findings: findings of the sanitizer; empty without `sanitize`.
     """
 
     counters: Counters
     seconds: float
     engine: str
-    seen: tuple[Sighting, ...] = ()
+    findings: tuple[AccessFinding, ...] = ()
 
 
-def launch(program: Program, grid: int | Sequence[int], block: int | Sequence[int], args: Sequence[object], *,
-           cluster: int | Sequence[int] = (1, 1, 1), smem_bytes: int = 0, engine: str = "auto", seed: int = 0,
-           threads: int | None = None, max_steps: int | None = None, tensor_cores: str = "fast",
-           schedule: str = "eager", prompt: Collection[int] = (), sanitize: bool = False,
-           found: list[Sighting] | None = None, fresh: Collection[np.ndarray] = (),
-           left: Mapping[int, int] = MappingProxyType({}), left_threads: range | None = None) -> Result:
+def launch(
+    program: Program,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[object],
+    *,
+    cluster: int | Sequence[int] = (1, 1, 1),
+    smem_bytes: int = 0,
+    engine: str = "auto",
+    seed: int = 0,
+    threads: int | None = None,
+    max_steps: int | None = None,
+    tensor_cores: str = "fast",
+    schedule: str = "eager",
+    land_eagerly: Collection[int] = (),
+    sanitize: bool = False,
+    findings: list[AccessFinding] | None = None,
+    uninitialized: Collection[np.ndarray] = (),
+    initial_registers: Mapping[int, int] = MappingProxyType({}),
+    initial_register_threads: range | None = None,
+) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
-    A launch of more than two seconds says in a terminal and in a notebook how far it is; Ctrl-C stops it at once.
+    A launch that takes more than two seconds reports its progress in a terminal and in a notebook; Ctrl-C stops it.
 
     Args:
-        grid, block, cluster: sizes in CTAs, threads, CTAs; int or up to three.
-        args: in parameter order: numpy arrays or Buffers for pointers, numbers, bytes for parameters by value.
-        smem_bytes: dynamic shared memory.
-        engine: "core" (C), "reference" (Python), "auto": the core where it can be loaded.
-        schedule: when asynchronous operations take effect: "eager" at once, "late" when somebody waits for them (their
-            destination holds 0xFF bytes until then), "random" at some time in between, with warps in random order.
-        seed: of the random schedule; the same seed gives the same run.
-        threads: OS threads of the core that share the CTAs; None is 1. More than 1 only when CTAs cannot depend on each
-            other: no atomics, no ordered accesses of global memory.
-        max_steps: warp-instructions after which the run is given up.
-        prompt: numbers of instructions whose asynchronous operations land at once in every schedule.
-        sanitize: watch every access for races, missing fences and waits; the C core only.
-        found: gets what the sanitizer finds, also when the run ends in an error.
-        fresh: of the arrays among `args`, those that hold nothing until the kernel writes it, for the sanitizer.
-        left: by the number of a register that may be read before it is written, the word it holds at first, in each
-            lane (a predicate: of all lanes); 0 unless told. The C core only.
-        left_threads: in which threads they do, counted over the grid; None: in all.
-        tensor_cores: "fast", with a rounding to nearest for each product added, or "hw", the bits of the hardware.
+        program: a program of `sim.load`.
+        grid, block, cluster: sizes in CTAs, threads and CTAs: an int or up to three of them.
+        args: one per parameter: NumPy arrays or Buffers for pointers, numbers, bytes for parameters passed by value.
+        smem_bytes: bytes of dynamic shared memory.
+        engine: "core" (C), "reference" (Python), or "auto": the core where it can be loaded.
+        seed: seed of the random schedule; a launch is deterministic for a given seed.
+        threads: OS threads that share the CTAs (core only); None is 1. Use more than 1 only when CTAs are independent:
+            no atomics, no ordered accesses to global memory.
+        max_steps: limit on executed warp instructions; None is no limit.
+        tensor_cores: "fast" rounds to nearest after each product added; "hw" reproduces the hardware bit for bit;
+            "none" counts products without computing them.
+        schedule: when asynchronous operations complete: "eager" at issue, "late" when a thread waits for them (until
+            then their destination holds 0xFF bytes), "random" at a random time between, with warps in random order.
+        land_eagerly: numbers of instructions whose asynchronous operations complete at issue in every schedule.
+        sanitize: check every access for races, missing fences and missing waits (core only).
+        findings: list that receives the findings of the sanitizer, also when the launch raises.
+        uninitialized: arrays among `args` whose contents are undefined until the kernel writes them (sanitizer).
+        initial_registers: initial 32-bit word, in each lane, of registers that may be read before they are written, by
+            register number (for a predicate: one bit per lane); 0 for all others (core only).
+        initial_register_threads: linear thread indices in the grid that `initial_registers` applies to; None is all.
     Raises:
-        LaunchError: an argument or a size is wrong.
-        SimulationError: the program did what traps, waits for what never comes, or ran past `max_steps`.
+        LaunchError: an argument or a size is invalid.
+        SimulationError: the program trapped, deadlocked or exceeded `max_steps`.
     """
-    plan = Plan.of(program, dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"), smem_bytes, max_steps,
-                   schedule, seed)
-    if tensor_cores not in ("fast", "hw"):
-        raise LaunchError(f"tensor_cores {tensor_cores!r}; expected 'fast' or 'hw'")
-    plan = replace(plan, tensor_cores=tensor_cores, prompt=frozenset(prompt), left=frozenset(left.items()),
-                   left_threads=(0, (1 << 64) - 1) if left_threads is None else (left_threads.start, left_threads.stop))
-    block_of_params, segments = memory_of(program, args, [v.buffer for v in program.names.globals])
+    plan = Plan.of(
+        program,
+        grid,
+        block,
+        cluster,
+        smem_bytes,
+        max_steps,
+        tensor_cores=tensor_cores,
+        schedule=schedule,
+        seed=seed,
+        land_eagerly=land_eagerly,
+        initial_registers=initial_registers,
+        initial_register_threads=initial_register_threads,
+    )
+    block_of_params, segments = memory_of(program, args, program.symbols.global_buffers)
     chosen = _engine(engine)
-    if threads is not None and threads < 1:
-        raise LaunchError(f"threads is {threads}; pass 1 or more")
-    found = [] if found is None and sanitize else found
-    if found is not None and chosen != "core":
-        raise LaunchError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
-    if left and chosen != "core":
-        raise LaunchError("left= needs the simulator's C core; with engine='reference' registers begin as zero")
+    threads = 1 if threads is None else integer(threads, "threads", 1)
+    if not isinstance(sanitize, bool | np.bool_):
+        raise ArgumentValueError(f"sanitize={describe(sanitize)}; expected True or False")
+    findings = [] if findings is None and sanitize else findings
+    if findings is not None and chosen != "core":
+        raise BackendError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
+    if initial_registers and chosen != "core":
+        raise BackendError("initial_registers= needs the simulator's C core; engine='reference' starts registers at 0")
     started, progress = time.perf_counter(), Progress(program.entry.name)
     try:
         if chosen == "core":
-            counters = core.run(program, plan, block_of_params, segments, 1 if threads is None else threads,
-                                found=found, fresh=fresh, progress=progress)
+            counters = core.run(
+                program,
+                plan,
+                block_of_params,
+                segments,
+                threads,
+                findings=findings,
+                uninitialized=uninitialized,
+                progress=progress,
+            )
         else:
-            from pyptx.sim.reference import engine as reference  # late: some thirty modules, seldom needed
+            from pyptx.sim.reference import engine as reference  # imported on first use: many modules, rarely needed
 
             counters = reference.run(program, plan, block_of_params, segments, progress)
     finally:
         progress.end()
     count_products(program, counters)
-    return Result(counters, time.perf_counter() - started, chosen, tuple(found or ()))
+    return Result(counters, time.perf_counter() - started, chosen, tuple(findings or ()))
 
 
 def count_products(program: Program, counters: Counters) -> None:
-    """Add to the counters what tensor cores did in the instructions a warp runs by itself."""
+    """Add the tensor core operations of warp-level instructions to the counters."""
     if program.multiplies:
         np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
 
 
 def memory_of(program: Program, args: Sequence[object], variables: Sequence[Buffer]) -> tuple[bytes, list[Segment]]:
-    """The parameter block, and all global and constant memory; `variables` are the module's own, in order.
+    """Return the parameter block, and all global and constant memory.
 
+    Args:
+        variables: memory of the global variables of the module, in order.
     Raises:
-        LaunchError: an argument is wrong.
+        LaunchError: an argument is invalid.
     """
-    names = program.names
+    names = program.symbols
     own = [*variables, *([Heap()] if program.allocates else [])]
     block, segments = pack(program.entry.name, names.params, args, own)
     if names.const_bytes:
         constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
         segments.append(Segment(CONST_WINDOW, constants, "const"))
-    if "%envreg1" in program.specials:                      # grid.sync() of cooperative groups: its size, its barrier
-        workspace = Buffer(np.array([8, 0], np.uint32), "the workspace of the grid")
+    if "%envreg1" in program.specials:  # grid.sync() of cooperative groups: size and barrier
+        workspace = Buffer(np.array([8, 0], np.uint32), "grid workspace")
         segments.append(Segment(GRID_WORKSPACE, workspace))
     return block, segments
 
 
 def _engine(name: str) -> str:
-    if name not in ("auto", "core", "reference"):
-        raise LaunchError(f"engine {name!r}; expected 'auto', 'core' or 'reference'")
+    choice(name, "engine", ("auto", "core", "reference"))
     if name == "reference":
         return name
     problem = library.problem()
     if problem is None:
         return "core"
     if name == "core":
-        raise LaunchError(f"the simulator core cannot be used: {problem}")
-    warnings.warn(f"the simulator runs on its slow Python engine, about 1000 times slower: {problem}", RuntimeWarning,
-                  stacklevel=3)
+        raise BackendError(f"the C core of the simulator is unavailable: {problem}")
+    warnings.warn(
+        f"the simulator uses its slow Python engine, about 1000 times slower than the C core: {problem}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
     return "reference"

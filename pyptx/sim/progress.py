@@ -1,21 +1,29 @@
-"""How far a long launch is: one line, rewritten in a terminal or a notebook, and gone when the launch ends."""
+"""Progress of a long launch: one line in a terminal or a notebook, removed when the launch ends."""
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import TextIO
 
 __all__ = ["AFTER_S", "Progress"]
 
-AFTER_S = 2.0                   # launches that end sooner show nothing
+AFTER_S = 2.0  # shorter launches show nothing
 EACH_S = 0.5
 
 
 class Progress:
-    """Called while a launch runs with the clusters (CTAs, where there are none) that were started and all there are.
+    """Callback of an engine with the number of clusters (or CTAs) started and their total.
 
-    Shows nothing where nobody looks: the error output is no terminal and no notebook runs.
+    It shows nothing if standard error is not a terminal and no notebook is running.
     """
+
+    name: str
+    started: float
+    stream: TextIO
+    wanted: bool
+    shown: float
+    width: int
 
     def __init__(self, name: str):
         self.name, self.started, self.shown, self.width = name, time.monotonic(), 0.0, 0
@@ -26,11 +34,13 @@ class Progress:
         now = time.monotonic()
         if self.wanted and now - self.started >= AFTER_S and now - self.shown >= EACH_S:
             self.shown = now
-            self._write(f"{self.name}: {min(started, total)} of {total} CTAs or clusters started, "
-                        f"{now - self.started:.0f} s (Ctrl-C or interrupt stops it)")
+            self._write(
+                f"{self.name}: {min(started, total)} of {total} CTAs or clusters started, "
+                f"{now - self.started:.0f} s (Ctrl-C or interrupt stops it)"
+            )
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self.width:
             self._write("")
             self.stream.write("\r")

@@ -1,4 +1,4 @@
-"""Tensor maps: what TMA must know of a tensor to copy boxes of it."""
+"""Tensor maps: descriptions of tensors for TMA copies."""
 
 from pyptx.tensor_map._elements import ELEMENTS, Element
 from pyptx.tensor_map._map import Im2col, TensorMap

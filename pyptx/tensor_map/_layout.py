@@ -1,4 +1,4 @@
-"""The 128 bytes of a tensor map as the simulator reads them. A GPU's own layout is not public and not this one.
+"""Encoding of a tensor map for the simulator, 128 bytes. The layout a GPU uses is different and not public.
 
 Little-endian; dimensions innermost first. `core/tensor_map.h` has the same as a C structure.
 
@@ -26,12 +26,45 @@ LAYOUT = Struct("<8s8BQ4Q5I5I3h3h5BB14x")
 assert LAYOUT.size == BYTES
 
 
-def pack(*, rank: int, element: int, interleave: int, swizzle: int, atomicity: int, fill: int, promotion: int,
-         address: int, shape: Sequence[int], strides: Sequence[int], box: Sequence[int], steps: Sequence[int],
-         mode: int, lower: Sequence[int], upper: Sequence[int]) -> bytes:
-    """The bytes; sequences innermost first, as long as they need to be."""
+def pack(
+    *,
+    rank: int,
+    element: int,
+    interleave: int,
+    swizzle: int,
+    atomicity: int,
+    fill: int,
+    promotion: int,
+    address: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    box: Sequence[int],
+    steps: Sequence[int],
+    mode: int,
+    lower: Sequence[int],
+    upper: Sequence[int],
+) -> bytes:
+    """Encode a tensor map; sequences are innermost first and padded to their full length."""
+
     def five(values: Sequence[int], rest: int) -> list[int]:
         return [*values, *[rest] * (5 - len(values))]
-    return LAYOUT.pack(MAGIC, VERSION, rank, element, interleave, swizzle, atomicity, fill, promotion, address,
-                       *five(strides, 0)[:4], *[n - 1 for n in five(shape, 1)], *five(box, 1), *lower, *upper,
-                       *five(steps, 1), mode)
+
+    return LAYOUT.pack(
+        MAGIC,
+        VERSION,
+        rank,
+        element,
+        interleave,
+        swizzle,
+        atomicity,
+        fill,
+        promotion,
+        address,
+        *five(strides, 0)[:4],
+        *[n - 1 for n in five(shape, 1)],
+        *five(box, 1),
+        *lower,
+        *upper,
+        *five(steps, 1),
+        mode,
+    )

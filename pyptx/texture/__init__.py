@@ -1,8 +1,7 @@
-"""Textures and surfaces: arrays as the texture units of a GPU read and write them."""
+"""Textures and surfaces: arrays accessed through the texture units of a GPU."""
 
 from pyptx.texture._formats import FORMATS, Format
 from pyptx.texture._geometry import GEOMETRIES, Geometry
-from pyptx.texture._surface import Surface
-from pyptx.texture._texture import Texture
+from pyptx.texture._texture import Surface, Texture
 
 __all__ = ["FORMATS", "Format", "GEOMETRIES", "Geometry", "Surface", "Texture"]

@@ -1,7 +1,7 @@
-"""Where NVIDIA's tools are: a variable when it is set, else the wheels from PyPI.
+"""Location of NVIDIA's tools: an environment variable if set, else the wheels from PyPI.
 
-A CUDA toolkit that happens to be on PATH is used only when told, so that a kernel gives the same machine code on
-every machine with the same wheels. The wheels unpack into `nvidia/<package>/bin` and `lib` (13.x: `nvidia/cu13`).
+A CUDA toolkit on PATH is used only on request, so a kernel has the same machine code on all machines with the same
+wheels. The wheels unpack into `nvidia/<package>/bin` and `lib` (13.x: `nvidia/cu13`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.errors import MissingToolError, ToolError
 
 __all__ = ["TOOLS", "Tool", "find", "installed_elsewhere", "version_of"]
 
 
-@value
+@frozen
 class Tool:
     """One of NVIDIA's programs or libraries.
 
     Attributes:
-        name: what NVIDIA calls it.
-        package: the package on PyPI that brings it.
-        variable: environment variable that names another one.
-        patterns: where it lies in a folder of the `nvidia` package.
-        purpose: what pyptx needs it for.
+        name: NVIDIA's name.
+        package: the package on PyPI that contains it.
+        variable: environment variable with the path of another copy.
+        patterns: its locations in a folder of the `nvidia` package.
+        purpose: its purpose in pyptx, as a predicate: "assembles PTX".
     """
 
     name: str
@@ -38,6 +38,7 @@ class Tool:
 
     @property
     def is_library(self) -> bool:
+        """True for a library, False for a program."""
         return self.name == "nvJitLink"
 
 
@@ -45,28 +46,41 @@ def _program(name: str, package: str, purpose: str) -> Tool:
     return Tool(name, package, f"PYPTX_{name.upper()}", (f"bin/{name}", f"bin/{name}.exe"), purpose)
 
 
-TOOLS = {tool.name: tool for tool in (
-    _program("ptxas", "nvidia-cuda-nvcc", "assembles PTX"),
-    _program("nvdisasm", "nvidia-cuda-nvdisasm", "prints machine code"),
-    _program("cuobjdump", "nvidia-cuda-cuobjdump", "takes PTX and cubins out of fat binaries"),
-    Tool("nvJitLink", "nvidia-nvjitlink", "PYPTX_NVJITLINK",
-         ("lib/libnvJitLink.so.*", "bin/nvJitLink_*.dll", "bin/*/nvJitLink_*.dll"), "checks PTX without a subprocess"))}
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        _program("ptxas", "nvidia-cuda-nvcc", "assembles PTX"),
+        _program("nvlink", "nvidia-cuda-nvcc", "links relocatable machine code"),
+        _program("nvdisasm", "nvidia-cuda-nvdisasm", "prints machine code"),
+        _program("cuobjdump", "nvidia-cuda-cuobjdump", "extracts PTX and cubins from fat binaries"),
+        Tool(
+            "nvJitLink",
+            "nvidia-nvjitlink",
+            "PYPTX_NVJITLINK",
+            ("lib/libnvJitLink.so.*", "bin/nvJitLink_*.dll", "bin/*/nvJitLink_*.dll"),
+            "checks PTX without a subprocess",
+        ),
+    )
+}
 
 
 def find(name: str) -> Path:
-    """The tool's path.
+    """Return the path of a tool.
 
     Args:
-        name: "ptxas" | "nvdisasm" | "cuobjdump" | "nvJitLink".
+        name: "ptxas" | "nvlink" | "nvdisasm" | "cuobjdump" | "nvJitLink".
     Raises:
-        MissingToolError: it is in no wheel, or its variable names no file.
+        MissingToolError: the tool is not installed, or its variable does not name a file.
     """
     tool = TOOLS[name]
-    if told := os.environ.get(tool.variable):
-        path = Path(told).expanduser()
+    if given := os.environ.get(tool.variable):
+        path = Path(given).expanduser()
         if not path.is_file():
-            raise MissingToolError(f"{tool.variable}={told} names no file; it should be the path of {name} from a CUDA "
-                                   f"toolkit, or unset to use the one from `pip install {tool.package}`")
+            raise MissingToolError(
+                f"{tool.variable}={given} does not name a file",
+                hint=f"set it to the path of {name} from a CUDA toolkit, or unset it to use the one from "
+                f"`pip install {tool.package}`",
+            )
         return path
     path = _in_wheels(name)
     if path is None:
@@ -74,7 +88,8 @@ def find(name: str) -> Path:
         raise MissingToolError(
             f"{name} from the CUDA toolkit was not found; it {tool.purpose}",
             hint=f"pip install {tool.package}, or set {tool.variable} to the path of {name} of an installed toolkit"
-                 + (f", such as {tool.variable}={elsewhere}" if elsewhere else ""))
+            + (f", such as {tool.variable}={elsewhere}" if elsewhere else ""),
+        )
     return path
 
 
@@ -93,7 +108,7 @@ def _candidates(tool: Tool) -> Iterator[Path]:
 
 
 def _elsewhere(name: str) -> Iterator[str]:
-    """A program of toolkits on this machine: on PATH, and where NVIDIA's installers put it."""
+    """Yield paths of a program in installed toolkits: on PATH and at the default location."""
     import shutil
 
     home = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
@@ -102,25 +117,25 @@ def _elsewhere(name: str) -> Iterator[str]:
 
 
 def installed_elsewhere(name: str) -> list[tuple[str, str]]:
-    """Path and version of a program in toolkits on this machine, which is used only when told."""
+    """Return path and version of a program in each installed toolkit; these are used only on request."""
     found = []
     for path in _elsewhere(name):
         try:
             found.append((path, _version(Path(path), Path(path).stat().st_mtime_ns)))
-        except (OSError, ToolError):                    # it does not run: no help
+        except (OSError, ToolError):  # it does not run
             continue
     return found
 
 
 def _release(path: Path) -> tuple[int, ...]:
-    """Numbers in the names of folder and file, so that cu13 comes before cu12: the wheels of a newer CUDA win."""
+    """Return the numbers in the names of folder and file as a sort key: wheels of a newer CUDA take precedence."""
     return tuple(map(int, re.findall(r"\d+", path.parents[1].name + " " + path.name)))
 
 
 @lru_cache
 def _version(path: Path, modified_ns: int) -> str:
-    """What the program says about itself ("13.5.37"); a file that was replaced is asked again."""
-    import subprocess  # costs milliseconds that `import pyptx` does not have
+    """Return the version a program reports ("13.5.37"), cached by modification time."""
+    import subprocess  # imported late to keep `import pyptx` fast
 
     try:
         shown = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
@@ -128,15 +143,15 @@ def _version(path: Path, modified_ns: int) -> str:
         raise ToolError(f"{path} does not run: {error}") from error
     release = re.search(r"\bV(\d+(?:\.\d+)+)", shown)
     if release is None:
-        raise ToolError(f"{path} --version names no version: {shown.strip()!r}")
+        raise ToolError(f"{path} --version reports no version: {shown.strip()!r}")
     return release[1]
 
 
 def version_of(name: str) -> str:
-    """The version of a program, such as "13.5.37"; asked once for each file.
+    """Return the version of a program, such as "13.5.37"; cached.
 
     Raises:
-        MissingToolError, ToolError: there is none, or it does not run.
+        MissingToolError, ToolError: the program is not installed, or does not run.
     """
     path = find(name)
     return _version(path, path.stat().st_mtime_ns)

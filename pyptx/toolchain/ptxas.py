@@ -12,7 +12,7 @@ __all__ = ["Assembled", "run_ptxas"]
 
 
 class Assembled(NamedTuple):
-    """What an assembler gave: `cubin` is empty when it refused, and `log` says why."""
+    """Result of an assembler: `cubin` is empty when it failed; `log` contains the reasons."""
 
     cubin: bytes
     log: str
@@ -22,13 +22,23 @@ def run_ptxas(text: str, target: str, options: Sequence[str], *, limit_s: float 
     """Assemble PTX text, with -v and -lineinfo.
 
     Raises:
-        MissingToolError, ToolError: ptxas is not there, does not start, or takes longer than `limit_s`.
+        MissingToolError, ToolError: ptxas is not installed, does not start, or exceeds `limit_s`.
     """
     with workspace() as name:
         folder = Path(name)
         (folder / "kernel.ptx").write_bytes(text.encode())
-        ran = run_tool("ptxas", "-v", "-lineinfo", f"-arch={target}", *options, "kernel.ptx", "-o", "kernel.cubin",
-                       folder=folder, limit_s=limit_s)
+        ran = run_tool(
+            "ptxas",
+            "-v",
+            "-lineinfo",
+            f"-arch={target}",
+            *options,
+            "kernel.ptx",
+            "-o",
+            "kernel.cubin",
+            folder=folder,
+            limit_s=limit_s,
+        )
         cubin = folder / "kernel.cubin"
         log = ran.log + ran.output
         if ran.status < 0:

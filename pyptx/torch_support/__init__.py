@@ -1,4 +1,4 @@
-"""Kernels on torch tensors: eager calls, torch.compile, autograd. Loaded when the first tensor comes along."""
+"""Kernels on torch tensors: eager calls, torch.compile, autograd. Imported on the first call with a tensor."""
 
 from pyptx.torch_support.autograd import differentiable_kernel
 from pyptx.torch_support.operator import extract_input_shapes

@@ -1,51 +1,122 @@
-"""Kernels with a backward kernel, for autograd."""
+"""Differentiable kernels: a forward and a backward kernel combined for autograd.
+
+Eager calls use a torch.autograd.Function, which torch.func differentiates and batches. In graphs of torch.compile and
+torch.export the pair is the operator `pyptx::differentiable`, so that a loaded program can be trained, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 import torch
 
-from pyptx.errors import LaunchError
+from pyptx._version import __version__
+from pyptx.errors import ArgumentValueError
+from pyptx.runtime.fingerprint import digest, function_fingerprint
+from pyptx.runtime.identity import KernelIdentity, declare, importing_module, register, resolve
+from pyptx.torch_support import operator
+from pyptx.torch_support.library import define_operator
 
 __all__ = ["DifferentiableKernel", "differentiable_kernel"]
 
 
 class DifferentiableKernel:
-    """A forward kernel whose gradient a backward kernel computes; called like the forward kernel.
+    """A forward kernel whose gradients a backward kernel computes; called like the forward kernel.
 
     Attributes:
-        forward_kernel, backward_kernel: what was given.
+        forward_kernel, backward_kernel: the two kernels.
     """
 
-    def __init__(self, forward: Callable, backward: Callable, save_for_backward: Callable | None,
-                 num_grad_inputs: int | None):
+    forward_kernel: Callable[..., Any]
+    backward_kernel: Callable[..., Any]
+    __name__: str
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        backward: Callable[..., Any],
+        save_for_backward: Callable[..., Any] | None,
+        num_grad_inputs: int | None,
+    ):
         self.forward_kernel, self.backward_kernel = forward, backward
         self.__name__ = getattr(forward, "__name__", None) or getattr(forward, "name", type(forward).__name__)
         self._save = save_for_backward or _inputs
         self._count = num_grad_inputs
+        self._home = importing_module()
+        declare(self, "differentiable", self.__name__)
 
     def __repr__(self) -> str:
         return f"<differentiable {self.forward_kernel!r}, backward {self.backward_kernel!r}>"
 
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        declare(self, "differentiable", self.__name__)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle the kernels; if one is a lambda or a local function, pickle the identity."""
+        if self._home and any("<" in getattr(part, "__qualname__", "") for part in self._functions):
+            return resolve, (self.recorded_identity(),)
+        return object.__new__, (type(self),), self.__dict__
+
+    @property
+    def name(self) -> str:
+        """Name of the forward kernel."""
+        return self.__name__
+
+    @property
+    def identity(self) -> str:
+        """Name and content hash of the pair, equal in every process; see `pyptx.runtime.identity`."""
+        parts = [getattr(part, "identity", None) or function_fingerprint(part) for part in self._parts]
+        return str(KernelIdentity("differentiable", self.__name__, __version__, digest(parts), str(self._count), ""))
+
+    def recorded_identity(self) -> str:
+        """Return the identity and register the pair under it, for calls that are recorded by torch."""
+        return register(self, self._home)
+
+    recorded_identity._dynamo_marked_constant = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    @property
+    def _parts(self) -> tuple[Callable[..., Any], ...]:
+        return self.forward_kernel, self.backward_kernel, self._save
+
+    @property
+    def _functions(self) -> list[Callable[..., Any]]:
+        """The parts that are functions of the user."""
+        return [part for part in self._parts if not hasattr(part, "identity")]
+
     def __call__(self, *inputs: Any, **params: Any) -> Any:
-        """The outputs of the forward kernel, which autograd can go back through.
+        """Return the outputs of the forward kernel, connected to the autograd graph.
 
         Raises:
-            LaunchError: see the kernels; the backward kernel gives more gradients than there are inputs.
+            LaunchError: as for the kernels, or the backward kernel returns more gradients than there are inputs.
         """
+        if torch.compiler.is_compiling():
+            return operator.issue(torch.ops.pyptx.differentiable, self.recorded_identity(), inputs, params)
         return _Function.apply(self, params, *inputs)
 
-    def gradients(self, saved: Sequence[Any], grads: Sequence[Any], inputs: int, params: dict[str, Any]) -> list[Any]:
-        """A gradient for each input, None for those the backward kernel does not give."""
+    def outputs(self, inputs: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the outputs of the forward kernel as a tuple."""
+        found = self.forward_kernel(*inputs, **params)
+        return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+    def saved(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the tensors that the backward kernel takes before the gradients."""
+        return self._save(inputs, outputs)
+
+    def gradients(
+        self, saved: Sequence[Any], grads: Sequence[Any], inputs: int, params: Mapping[str, Any]
+    ) -> list[Any]:
+        """Return one gradient per input, None for inputs without one."""
         found = self.backward_kernel(*saved, *(g.contiguous() for g in grads if g is not None), **params)
         found = list(found) if isinstance(found, tuple | list) else [found]
         if self._count is not None:
-            found = found[:self._count]
+            found = found[: self._count]
         if len(found) > inputs:
-            raise LaunchError(f"{self.backward_kernel!r} gives {len(found)} gradients for {inputs} inputs; "
-                              "num_grad_inputs= says how many of them are wanted")
+            raise ArgumentValueError(
+                f"{self.backward_kernel!r} returns {len(found)} gradients for {inputs} inputs",
+                hint="num_grad_inputs= limits the number of gradients",
+            )
         return [*found, *[None] * (inputs - len(found))]
 
 
@@ -54,27 +125,62 @@ def _inputs(inputs: Sequence[Any], _outputs: Sequence[Any]) -> Sequence[Any]:
 
 
 class _Function(torch.autograd.Function):
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, pair: DifferentiableKernel, params: dict[str, Any], *inputs: Any) -> Any:
-        outputs = pair.forward_kernel(*inputs, **params)
-        ctx.pair, ctx.params, ctx.inputs = pair, params, len(inputs)
-        ctx.save_for_backward(*pair._save(inputs, outputs if isinstance(outputs, tuple) else (outputs,)))
-        return outputs
+    def forward(pair: DifferentiableKernel, params: Mapping[str, Any], *inputs: Any) -> Any:
+        return pair.forward_kernel(*inputs, **params)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        pair, params, *arrays = inputs
+        _save(ctx, pair, params, arrays, output if isinstance(output, tuple) else (output,))
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        return (None, None, *ctx.pair.gradients(ctx.saved_tensors, grads, ctx.inputs, ctx.params))
+        return None, None, *_gradients(ctx, *grads)
+
+    @staticmethod
+    def jvp(ctx: Any, *_tangents: Any) -> NoReturn:
+        operator.refuse_forward_mode(ctx.pair.name)
 
 
-def differentiable_kernel(fwd: Callable, bwd: Callable, *, save_for_backward: Callable | None = None,
-                          num_grad_inputs: int | None = None) -> DifferentiableKernel:
-    """Join a forward and a backward kernel for torch.autograd.
+def _save(
+    ctx: Any, pair: DifferentiableKernel, params: Mapping[str, Any], inputs: Sequence[Any], outputs: Sequence[Any]
+) -> None:
+    ctx.pair, ctx.params, ctx.inputs = pair, params, len(inputs)
+    ctx.save_for_backward(*pair.saved(tuple(inputs), tuple(outputs)))
+
+
+def _gradients(ctx: Any, *grads: Any) -> Sequence[Any]:
+    return ctx.pair.gradients(ctx.saved_tensors, grads, ctx.inputs, ctx.params)
+
+
+def _run(pair: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    return list(resolve(pair).outputs(inputs, operator.parameter_values(params)))
+
+
+def _save_by_identity(ctx: Any, pair: str, params: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    _save(ctx, resolve(pair), operator.parameter_values(params), inputs, outputs)
+
+
+define_operator("differentiable", _run, _run, _save_by_identity, _gradients)
+
+
+def differentiable_kernel(
+    fwd: Callable[..., Any],
+    bwd: Callable[..., Any],
+    *,
+    save_for_backward: Callable[..., Any] | None = None,
+    num_grad_inputs: int | None = None,
+) -> DifferentiableKernel:
+    """Combine a forward and a backward kernel for torch.autograd and torch.func.
 
     Args:
         fwd: kernel, or any function of tensors, that computes the outputs.
-        bwd: called with the saved tensors and the gradients of the outputs; gives the gradients of the inputs, in
-            order. Parameters of a call go to both.
-        save_for_backward: from (inputs, outputs) to the tensors `bwd` gets; by default the inputs.
-        num_grad_inputs: how many of what `bwd` gives are gradients.
+        bwd: called with the saved tensors and the gradients of the outputs; returns the gradients of the inputs, in
+            order. Parameters of a call are passed to both.
+        save_for_backward: function of (inputs, outputs) that returns the tensors passed to `bwd`; default: the inputs.
+        num_grad_inputs: number of results of `bwd` that are gradients; default: all.
     """
     return DifferentiableKernel(fwd, bwd, save_for_backward, num_grad_inputs)

@@ -1,7 +1,8 @@
-"""The operator `pyptx::launch`: how torch.compile, export, autograd and fake tensors see a call of a kernel.
+"""The operator `pyptx::launch`, which represents kernel calls in torch.compile, export, autograd and fake mode.
 
-An eager call does not go through it. One operator serves all kernels; which one is a number, its parameter values are
-a string, so that both are constants of a graph.
+Eager calls bypass it unless a mode, a transform, a tracer or the profiler is active. One operator serves all kernels: the
+kernel's identity and its parameter values are strings, so that both are constants of a graph, part of the keys of torch's
+caches, and valid in other processes.
 """
 
 from __future__ import annotations
@@ -9,44 +10,62 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch.autograd import forward_ad
 
-from pyptx.errors import LaunchError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError, BackendError
 from pyptx.runtime import runtime_for
-from pyptx.runtime.arrays import registered
+from pyptx.runtime.arrays import arrays_of_type
+from pyptx.runtime.identity import resolve
 from pyptx.specs import unify_envs
 from pyptx.torch_support.dtypes import torch_dtype
+from pyptx.torch_support.library import define_operator
 
-__all__ = ["call", "extract_input_shapes", "has_tangent", "refuse_tangents"]
+__all__ = [
+    "call",
+    "extract_input_shapes",
+    "has_tangent",
+    "issue",
+    "parameter_values",
+    "refuse_forward_mode",
+    "refuse_tangents",
+]
 
 _LITERALS = (int, float, str, bool, type(None))
 
 
-def call(kernel: int, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> Any:
-    """Call the kernel of that number as an operator; the output, or a tuple of them.
+def call(kernel: str, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> Any:
+    """Call the kernel of an identity as an operator; return its output, or a tuple of outputs.
 
     Raises:
-        LaunchError: `out=` is given, which a graph does not hold.
+        LaunchError: `out=` was passed; a graph cannot contain it.
     """
     if out is not None:
-        raise LaunchError("out= cannot be used under torch.compile or autograd; use what the call returns")
+        raise ArgumentTypeError(
+            "out= is not supported under torch.compile, autograd, modes and the profiler",
+            hint="use the result of the call",
+        )
+    return issue(torch.ops.pyptx.launch, kernel, inputs, params)
+
+
+def issue(operator: Any, identity: str, inputs: Sequence[torch.Tensor], params: Mapping[str, Any]) -> Any:
+    """Call an operator with parameter values as text; return its output, or a tuple of outputs."""
     text = ""
     for name, value in params.items():
         if isinstance(value, int) and not isinstance(value, bool):
-            value = index(value)                        # torch.compile makes numbers that change symbols; a kernel is
-        text += f"{name}={value!r}\n"                   # made for each, as always
-    outputs = torch.ops.pyptx.launch(kernel, text, list(inputs))
+            value = index(value)  # torch.compile turns varying integers into symbols;
+        text += f"{name}={value!r}\n"  # a kernel is specialized for each value
+    outputs = operator(identity, text, list(inputs))
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _values(text: str) -> dict[str, Any]:
-    """Parameter values as `call` wrote them.
+def parameter_values(text: str) -> dict[str, Any]:
+    """Parse parameter values as `issue` serialized them.
 
     Raises:
-        LaunchError: one is no number, string, boolean or None.
+        LaunchError: a value is not a number, string, boolean or None.
     """
     values = {}
     for name, _, value in (line.partition("=") for line in text.splitlines()):
@@ -55,68 +74,76 @@ def _values(text: str) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             values[name] = ()
         if not isinstance(values[name], _LITERALS):
-            raise LaunchError(f"{name}={value}: under torch.compile and autograd the parameters of a kernel are "
-                              "numbers, strings, booleans or None")
+            raise ArgumentValueError(
+                f"{name}={value}: under torch.compile and autograd the parameters of a kernel are "
+                "numbers, strings, booleans or None"
+            )
     return values
 
 
-@torch.library.custom_op("pyptx::launch", mutates_args=())
-def launch(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    with torch.no_grad():
+def _run(kernel: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    found = resolve(kernel)
+    with torch.profiler.record_function(f"pyptx::{found.name}"):
         plain = [x.detach() for x in inputs]
-        return registered(kernel).run(runtime_for(plain), plain, None, _values(params))
+        return list(found.run(runtime_for(plain), plain, None, parameter_values(params)).outputs)
 
 
-@launch.register_fake
-def _(kernel: int, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    found, values = registered(kernel), _values(params)
-    env = extract_input_shapes(found.in_specs, inputs) | found.binding.split(values)[0]
-    return [inputs[0].new_empty(shape, dtype=torch_dtype(spec.dtype.name))
-            for shape, spec in zip(found.binding.shapes(env), found.out_specs, strict=True)]
+def _fake(kernel: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    found, arrays = resolve(kernel), arrays_of_type(torch.Tensor)
+    assert arrays is not None, "torch is an array package"
+    env = unify_envs([found.binder.sizes_of(arrays, inputs), found.binder.split(parameter_values(params))[0]])
+    return [
+        inputs[0].new_empty(shape, dtype=torch_dtype(spec.dtype.name))
+        for shape, spec in zip(found.binder.shapes(env), found.out_specs, strict=True)
+    ]
 
 
-@launch.register_vmap
-def _(info: Any, in_dims: tuple, kernel: int, params: str, inputs: list[torch.Tensor]) -> tuple[list, list[int]]:
-    """A launch for each element of the batch, one after the other."""
-    _, _, dims = in_dims
-    results = [torch.ops.pyptx.launch(kernel, params, [x if dim is None else x.select(dim, k).contiguous()
-                                                       for x, dim in zip(inputs, dims, strict=True)])
-               for k in range(info.batch_size)]
-    return [torch.stack(parts) for parts in zip(*results, strict=True)], [0] * len(results[0])
+def _remember(
+    ctx: Any, kernel: str, params: str, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
+) -> None:
+    ctx.name = resolve(kernel).name
+
+
+def _no_gradient(ctx: Any, *_grads: Any) -> NoReturn:
+    raise BackendError(
+        f"kernel {ctx.name} has no backward kernel, so autograd cannot differentiate it",
+        hint="use pyptx.differentiable_kernel(forward, backward), or call it under torch.no_grad()",
+    )
+
+
+define_operator("launch", _run, _fake, _remember, _no_gradient)
 
 
 def has_tangent(x: torch.Tensor) -> bool:
-    """Whether forward-mode differentiation goes through a tensor."""
+    """Return True if a tensor carries a forward-mode tangent."""
     return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
 
 
-def refuse_tangents(kernel: int, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> Any:
-    """In place of a call on tensors with tangents, which it would lose.
+def refuse_tangents(kernel: str, inputs: Sequence[torch.Tensor], out: Any, params: Mapping[str, Any]) -> NoReturn:
+    """Refuse a call on tensors with tangents, which would be lost.
 
     Raises:
         LaunchError: always.
     """
-    raise LaunchError(f"kernel {registered(kernel).name} has no derivative for forward mode (jvp, jacfwd, dual "
-                      "tensors); detach() its inputs, or use reverse mode with "
-                      "pyptx.differentiable_kernel(forward, backward)")
+    refuse_forward_mode(resolve(kernel).name)
 
 
-def _no_gradient(ctx: Any, *_grads: Any) -> None:
-    raise LaunchError(f"kernel {ctx.name} has no backward kernel, so autograd cannot go back through it; join it with "
-                      "one by pyptx.differentiable_kernel(forward, backward), or call it under torch.no_grad()")
+def refuse_forward_mode(name: str) -> NoReturn:
+    """Refuse a forward-mode derivative of a kernel.
 
-
-def _remember(ctx: Any, inputs: tuple, output: Any) -> None:
-    ctx.name = registered(inputs[0]).name
-
-
-launch.register_autograd(_no_gradient, setup_context=_remember)
+    Raises:
+        LaunchError: always.
+    """
+    raise BackendError(
+        f"kernel {name} has no forward-mode derivative (jvp, jacfwd, dual tensors)",
+        hint="detach() its inputs, or use reverse mode with pyptx.differentiable_kernel(forward, backward)",
+    )
 
 
 def extract_input_shapes(specs: Sequence[Any], inputs: Sequence[torch.Tensor]) -> dict[str, int]:
-    """Sizes of the names of Tiles, read off tensors.
+    """Return the symbolic sizes of Tiles, read from the shapes of tensors.
 
     Raises:
-        LaunchError: a shape does not fit its Tile, or one name has two sizes.
+        LaunchError: a shape does not match its Tile, or a name has two sizes.
     """
     return unify_envs([spec.extract_env(x.shape) for spec, x in zip(specs, inputs, strict=False)])

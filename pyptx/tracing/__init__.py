@@ -1,1 +1,1 @@
-"""What a kernel's Python function writes while it is called: the trace, its operands, operators on registers."""
+"""Tracing: the trace of a kernel body, conversion of Python values to operands, operators on registers."""

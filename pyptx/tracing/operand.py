@@ -1,17 +1,19 @@
-"""Python values as PTX operands and addresses.
+"""Conversion of Python values to PTX operands and addresses.
 
-A class of ours that stands for an operand has a method `__ptx_operand__()`, one that stands for memory has
-`__ptx_address__()`; both return nodes of the tree. Everything else a kernel author may write is converted here.
+Classes of pyptx convert themselves: `__ptx_operand__()` returns an operand, `__ptx_address__()` an address. All other
+values a kernel author can pass are converted here.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from operator import index
-from typing import get_args
+from typing import SupportsIndex, cast, get_args
 
-from pyptx.ir.formatting import tight
+from pyptx.errors import OperandError
+from pyptx.ir.formatting import strip_trivia
 from pyptx.ir.nodes import (
     AddressOperand,
     ImmediateOperand,
@@ -21,54 +23,57 @@ from pyptx.ir.nodes import (
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.parser.operands import read_operand
 
 __all__ = ["address", "float_literal", "operand", "shifted"]
 
 _NODES = get_args(Operand)
-_NONE = "; an instruction gives its destination back where one is passed: x = ptx.inst.mul.f32(reg.scalar(f32), a, b)"
+_NONE = "; an instruction returns its destination if one is passed: x = ptx.inst.mul.f32(reg.scalar(f32), a, b)"
 
 
 def operand(value: object, float_bits: int = 32) -> Operand:
-    """The operand `value` stands for.
+    """Convert a Python value to an operand.
 
     Args:
         value: register, number, text (a literal when it starts with a digit or a minus, else a name), list (a brace
             vector), tuple (a call list), a shared-memory or tensor handle, or a node of the tree.
-        float_bits: width of the exact hexadecimal literal a Python float becomes: 32 or 64.
+        float_bits: width of the hexadecimal literal for a Python float: 32 or 64.
     Raises:
-        TypeError: nothing in PTX corresponds to the value.
+        TypeError: no operand corresponds to the value.
     """
     if value.__class__ is int:
         return ImmediateOperand(str(value))
-    convert = getattr(value, "__ptx_operand__", None)
+    convert: Callable[[], Operand] | None = getattr(value, "__ptx_operand__", None)
     if convert is not None:
         return convert()
-    if isinstance(value, int):                                          # True is 1
+    if isinstance(value, int):  # True is 1
         return ImmediateOperand(str(int(value)))
     if isinstance(value, float):
         return ImmediateOperand(float_literal(value, float_bits))
     if isinstance(value, str):
         return _named(value)
     if isinstance(value, _NODES):
-        return value
+        return cast(Operand, value)
     if isinstance(value, list):
         return VectorOperand(tuple(operand(v, float_bits) for v in value))
     if isinstance(value, tuple):
         return ParenthesizedOperand(tuple(operand(v, float_bits) for v in value))
-    if hasattr(value, "__index__"):                                     # numpy integers
+    if isinstance(value, SupportsIndex):  # numpy integers
         return ImmediateOperand(str(index(value)))
-    raise TypeError(f"{value!r} ({type(value).__name__}) is no PTX operand; expected a register, a number, a name, a "
-                    "list of them, a shared-memory or tensor handle" + _NONE * (value is None))
+    raise OperandError(
+        f"{value!r} ({type(value).__name__}) is not a PTX operand; expected a register, a number, a name, a "
+        "list of them, a shared-memory or tensor handle" + _NONE * (value is None)
+    )
 
 
 _WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
 
 
 def _named(text: str) -> Operand:
-    """The node the text is read as; text that is no operand goes through as it is."""
+    """Parse text as an operand; text that is not an operand is passed through unchanged."""
     if _WORD.fullmatch(text) is None or text == "WARP_SZ":
-        node = read_operand(text)
+        from pyptx.parser.operands import parse_operand_text  # most kernels need no parser
+
+        node = parse_operand_text(text)
         if node is not None:
             return node
     if text[:1].isdigit() or text[:1] == "-":
@@ -77,10 +82,13 @@ def _named(text: str) -> Operand:
 
 
 def float_literal(value: float, bits: int) -> str:
-    """The exact literal of a float: `0f` and 8 hex digits, or `0d` and 16. NaN and infinities have one too.
+    """Return the exact hexadecimal literal of a float, NaN and infinities included.
 
+    Args:
+        value: the number; rounded to nearest for 32 bits.
+        bits: 32 for `0f` and 8 digits, 64 for `0d` and 16.
     Raises:
-        OverflowError: the value does not fit a finite f32.
+        OverflowError: the finite value rounds to infinity as f32.
     """
     if bits == 64:
         return "0d" + struct.pack(">d", value).hex().upper()
@@ -88,11 +96,14 @@ def float_literal(value: float, bits: int) -> str:
 
 
 def address(value: object, offset: object = None) -> AddressOperand:
-    """`[value+offset]` for a register, a name, an address, or a handle of memory.
+    """Return the address `[value+offset]`.
 
     Args:
-        offset: bytes (int), a register, or text; a list makes `[value, {a, b}]`, a tuple `[value, a, b]`, text that
-            starts with ", " either.
+        value: a register, a name, an address, or an object in memory.
+        offset: bytes (int), a register, or text; a list makes `[value, {a, b}]`, a tuple `[value, a, b]`, and text
+            starting with ", " either of them.
+    Raises:
+        TypeError: `value` cannot be the base of an address.
     """
     convert = getattr(value, "__ptx_address__", None)
     if convert is not None:
@@ -100,18 +111,18 @@ def address(value: object, offset: object = None) -> AddressOperand:
     elif isinstance(value, AddressOperand):
         base = value
     elif isinstance(value, str):
-        name, plus, constant = value.partition("+")                     # dyn_smem+4096
+        name, plus, constant = value.partition("+")  # dyn_smem+4096
         base = AddressOperand(name, constant) if plus else AddressOperand(value)
     else:
         node = operand(value)
         if not isinstance(node, (RegisterOperand, LabelOperand)):
-            raise TypeError(f"{value!r} cannot be the base of an address; expected a register, a name or a handle")
+            raise OperandError(f"{value!r} cannot be the base of an address; expected a register, a name or a handle")
         base = AddressOperand(node.name)
     return base if offset is None else shifted(base, offset)
 
 
 def shifted(base: AddressOperand, offset: object) -> AddressOperand:
-    """The address `offset` further on; constants are folded."""
+    """Return the address moved by `offset`; constants are folded."""
     if isinstance(offset, int) and not isinstance(offset, bool):
         if base.offset is None:
             return base if offset == 0 else AddressOperand(base.base, str(offset))
@@ -123,7 +134,7 @@ def shifted(base: AddressOperand, offset: object) -> AddressOperand:
     elif isinstance(offset, tuple):
         text = "".join(", " + _offset_text(part) for part in offset)
     else:
-        text = tight(offset) if isinstance(offset, str) else _offset_text(offset)
+        text = strip_trivia(offset) if isinstance(offset, str) else _offset_text(offset)
     if base.offset is None:
         return AddressOperand(base.base, text.removeprefix("+"))
     return AddressOperand(base.base, base.offset + (text if text[:1] in ",+-" else "+" + text))
@@ -136,4 +147,4 @@ def _offset_text(offset: object) -> str:
             return name
         case ImmediateOperand(text):
             return text
-    raise TypeError(f"{offset!r} cannot be an address offset; expected an int, a register or text")
+    raise OperandError(f"{offset!r} cannot be an address offset; expected an int, a register or text")

@@ -1,70 +1,157 @@
-"""Python operators on registers: which instruction each is, by the types of its operands.
+"""Python operators on registers: the instruction each emits, by the types of its operands.
 
-`Operators` is what `Reg` inherits. An operator makes a new register of its own class, an in-place one writes the left.
+An operator returns a new register; an in-place operator (`a += b`) writes its left operand. A Python number on either
+side becomes a literal of the register's type. A 32-bit integer combined with a 64-bit one is widened first. Floats and
+integers do not mix: convert one of them with `ptx.inst.cvt`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from pyptx._loc import user_place
-from pyptx.ir.nodes import ImmediateOperand, Instruction
+from pyptx.errors import OperandError
+from pyptx.ir.nodes import ImmediateOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.isa.registers import SPECIAL
 from pyptx.tracing.operand import float_literal
-from pyptx.tracing.trace import emit, get_ctx, words
+from pyptx.tracing.trace import emit, get_ctx, split_modifiers
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
 __all__ = ["PREFIX", "Operators", "arithmetic", "readable"]
 
-PREFIX = {"pred": "%p", "b16": "%rs", "u16": "%rs", "s16": "%rs", "b32": "%r", "u32": "%r", "s32": "%r", "b64": "%rd",
-          "u64": "%rd", "s64": "%rd", "b128": "%rq", "f16": "%h", "bf16": "%h", "f16x2": "%hh", "bf16x2": "%hh",
-          "f32": "%f", "tf32": "%f", "f64": "%fd", "e4m3": "%b", "e5m2": "%b", "b8": "%r", "u8": "%r", "s8": "%r"}
+PREFIX = {
+    "pred": "%p",
+    "b16": "%rs",
+    "u16": "%rs",
+    "s16": "%rs",
+    "b32": "%r",
+    "u32": "%r",
+    "s32": "%r",
+    "b64": "%rd",
+    "u64": "%rd",
+    "s64": "%rd",
+    "b128": "%rq",
+    "f16": "%h",
+    "bf16": "%h",
+    "f16x2": "%hh",
+    "bf16x2": "%hh",
+    "f32": "%f",
+    "tf32": "%f",
+    "f64": "%fd",
+    "e4m3": "%b",
+    "e5m2": "%b",
+    "b8": "%r",
+    "u8": "%r",
+    "s8": "%r",
+}
 _FLOATS = ("f32", "f64")
+
+T = TypeVar("T")
 
 
 class Operators:
-    """Arithmetic, comparison and bitwise operators of a register: a `name`, a `dtype` and a `node`."""
+    """Arithmetic, comparison and bitwise operators of a register.
+
+    Attributes:
+        name: of the register.
+        dtype: its type.
+        node: its operand in the tree.
+    """
 
     __slots__ = ()
 
     name: str
     dtype: PtxType
+    node: RegisterOperand | LabelOperand
 
     # comparison -----------------------------------------------------------------------------------------------------
 
-    def __lt__(self, other: Any) -> Self: return _compare("lt", self, other)
-    def __le__(self, other: Any) -> Self: return _compare("le", self, other)
-    def __gt__(self, other: Any) -> Self: return _compare("gt", self, other)
-    def __ge__(self, other: Any) -> Self: return _compare("ge", self, other)
-    def __eq__(self, other: Any) -> Self: return _compare("eq", self, other)
-    def __ne__(self, other: Any) -> Self: return _compare("ne", self, other)
+    def __lt__(self, other: Any) -> Self:
+        return _compare("lt", self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return _compare("le", self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return _compare("gt", self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return _compare("ge", self, other)
+
+    def __eq__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] - emits setp
+        return _compare("eq", self, other)
+
+    def __ne__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] - emits setp
+        return _compare("ne", self, other)
 
     # arithmetic: a new register each time -----------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Self: return arithmetic("add", self, other)
-    def __radd__(self, other: Any) -> Self: return arithmetic("add", self, other)
-    def __sub__(self, other: Any) -> Self: return arithmetic("sub", self, other)
-    def __rsub__(self, other: Any) -> Self: return arithmetic("sub", _literal(self, other), self)
-    def __mul__(self, other: Any) -> Self: return arithmetic("mul", self, other)
-    def __rmul__(self, other: Any) -> Self: return arithmetic("mul", self, other)
-    def __truediv__(self, other: Any) -> Self: return arithmetic("truediv", self, other)
-    def __rtruediv__(self, other: Any) -> Self: return arithmetic("truediv", _literal(self, other), self)
-    def __floordiv__(self, other: Any) -> Self: return arithmetic("div", self, other)
-    def __rfloordiv__(self, other: Any) -> Self: return arithmetic("div", _literal(self, other), self)
-    def __mod__(self, other: Any) -> Self: return arithmetic("rem", self, other)
-    def __rmod__(self, other: Any) -> Self: return arithmetic("rem", _literal(self, other), self)
-    def __lshift__(self, other: Any) -> Self: return arithmetic("shl", self, other)
-    def __rlshift__(self, other: Any) -> Self: return arithmetic("shl", _literal(self, other), self)
-    def __rshift__(self, other: Any) -> Self: return arithmetic("shr", self, other)
-    def __rrshift__(self, other: Any) -> Self: return arithmetic("shr", _literal(self, other), self)
-    def __and__(self, other: Any) -> Self: return arithmetic("and", self, other)
-    def __rand__(self, other: Any) -> Self: return arithmetic("and", self, other)
-    def __xor__(self, other: Any) -> Self: return arithmetic("xor", self, other)
-    def __rxor__(self, other: Any) -> Self: return arithmetic("xor", self, other)
+    def __add__(self, other: Any) -> Self:
+        return arithmetic("add", self, other)
 
-    def __or__(self, other: Any) -> Self: return arithmetic("or", self, other)
-    def __ror__(self, other: Any) -> Self: return arithmetic("or", self, other)
+    def __radd__(self, other: Any) -> Self:
+        return arithmetic("add", self, other)
+
+    def __sub__(self, other: Any) -> Self:
+        return arithmetic("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return arithmetic("sub", _literal(self, other), self)
+
+    def __mul__(self, other: Any) -> Self:
+        return arithmetic("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return arithmetic("mul", self, other)
+
+    def __truediv__(self, other: Any) -> Self:
+        return arithmetic("truediv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return arithmetic("truediv", _literal(self, other), self)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return arithmetic("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return arithmetic("div", _literal(self, other), self)
+
+    def __mod__(self, other: Any) -> Self:
+        return arithmetic("rem", self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return arithmetic("rem", _literal(self, other), self)
+
+    def __lshift__(self, other: Any) -> Self:
+        return arithmetic("shl", self, other)
+
+    def __rlshift__(self, other: Any) -> Self:
+        return arithmetic("shl", _literal(self, other), self)
+
+    def __rshift__(self, other: Any) -> Self:
+        return arithmetic("shr", self, other)
+
+    def __rrshift__(self, other: Any) -> Self:
+        return arithmetic("shr", _literal(self, other), self)
+
+    def __and__(self, other: Any) -> Self:
+        return arithmetic("and", self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return arithmetic("and", self, other)
+
+    def __xor__(self, other: Any) -> Self:
+        return arithmetic("xor", self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return arithmetic("xor", self, other)
+
+    def __or__(self, other: Any) -> Self:
+        return arithmetic("or", self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return arithmetic("or", self, other)
 
     def __neg__(self) -> Self:
         _require_number(self, "-")
@@ -81,64 +168,100 @@ class Operators:
 
     # in place: the left register is the destination -------------------------------------------------------------------
 
-    def __iadd__(self, other: Any) -> Self: return arithmetic("add", self, other, self)
-    def __isub__(self, other: Any) -> Self: return arithmetic("sub", self, other, self)
-    def __imul__(self, other: Any) -> Self: return arithmetic("mul", self, other, self)
-    def __itruediv__(self, other: Any) -> Self: return arithmetic("truediv", self, other, self)
-    def __ifloordiv__(self, other: Any) -> Self: return arithmetic("div", self, other, self)
-    def __imod__(self, other: Any) -> Self: return arithmetic("rem", self, other, self)
-    def __ilshift__(self, other: Any) -> Self: return arithmetic("shl", self, other, self)
-    def __irshift__(self, other: Any) -> Self: return arithmetic("shr", self, other, self)
-    def __iand__(self, other: Any) -> Self: return arithmetic("and", self, other, self)
-    def __ixor__(self, other: Any) -> Self: return arithmetic("xor", self, other, self)
-    def __ior__(self, other: Any) -> Self: return arithmetic("or", self, other, self)
+    def __iadd__(self, other: Any) -> Self:
+        return arithmetic("add", self, other, self)
+
+    def __isub__(self, other: Any) -> Self:
+        return arithmetic("sub", self, other, self)
+
+    def __imul__(self, other: Any) -> Self:
+        return arithmetic("mul", self, other, self)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return arithmetic("truediv", self, other, self)
+
+    def __ifloordiv__(self, other: Any) -> Self:
+        return arithmetic("div", self, other, self)
+
+    def __imod__(self, other: Any) -> Self:
+        return arithmetic("rem", self, other, self)
+
+    def __ilshift__(self, other: Any) -> Self:
+        return arithmetic("shl", self, other, self)
+
+    def __irshift__(self, other: Any) -> Self:
+        return arithmetic("shr", self, other, self)
+
+    def __iand__(self, other: Any) -> Self:
+        return arithmetic("and", self, other, self)
+
+    def __ixor__(self, other: Any) -> Self:
+        return arithmetic("xor", self, other, self)
+
+    def __ior__(self, other: Any) -> Self:
+        return arithmetic("or", self, other, self)
 
     def max(self, other: Any) -> Self:
-        """The larger of two numbers, as a new register."""
+        """Return the maximum of two numbers as a new register."""
         return arithmetic("max", self, other)
 
     def min(self, other: Any) -> Self:
-        """The smaller of two numbers, as a new register."""
+        """Return the minimum of two numbers as a new register."""
         return arithmetic("min", self, other)
 
 
-_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "//", "truediv": "/", "rem": "%", "shl": "<<", "shr": ">>",
-           "and": "&", "or": "|", "xor": "^", "max": ".max", "min": ".min"}
+_SYMBOL = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "//",
+    "truediv": "/",
+    "rem": "%",
+    "shl": "<<",
+    "shr": ">>",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "max": ".max",
+    "min": ".min",
+}
 _BITWISE = {"shl", "and", "or", "xor"}
 
 
 def _literal(like: Operators, value: object) -> Any:
-    """A number on the left of an operator, in a register of its own."""
+    """Load the number on the left of an operator into a new register."""
     if not isinstance(value, int | float):
-        raise TypeError(f"cannot combine {value!r} with {like!r}; expected a number or a register")
+        raise OperandError(f"cannot combine {value!r} with {like!r}; expected a number or a register")
     dtype = like.dtype
     if isinstance(value, float) and not dtype.is_float:
-        raise TypeError(f"a Python float ({value!r}) cannot be combined with a {dtype} register")
+        raise OperandError(f"a Python float ({value!r}) cannot be combined with a {dtype} register")
     register = _declared(like, dtype)
     emit("mov", dtype.register, register, float_literal(float(value), dtype.bits) if dtype.is_float else value)
     return register
 
 
 def _declared(like: Operators, dtype: PtxType) -> Any:
-    """A new register of that type and of the class of `like`."""
-    ctx = get_ctx()
+    """Declare a register of type `dtype` and the class of `like`."""
+    ctx, cls = get_ctx(), cast(Any, like.__class__)
     if dtype == pred:
-        return like.__class__(ctx.predicate(), pred)
-    return like.__class__(ctx.fresh(dtype, PREFIX[dtype.name], user_place()), dtype)
+        return cls(ctx.predicate(), pred)
+    return cls(ctx.fresh(dtype, PREFIX[dtype.name], user_place()), dtype)
 
 
 def _require_number(register: Operators, symbol: str, *, floats: bool = True) -> None:
     dtype = register.dtype
     fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (32, 64) and dtype.name[0] in "bus"
     if dtype == pred:
-        raise TypeError(f"operator {symbol} is not defined on predicates ({register.name}); p & q, p ^ q and ~p are, "
-                        "and ptx.inst.selp makes numbers of them")
+        raise OperandError(
+            f"operator {symbol} is not defined on predicates ({register.name}); use p & q, p ^ q or ~p, "
+            "or ptx.inst.selp for a number"
+        )
     if not fits or (dtype.is_float and not floats):
-        raise TypeError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
+        raise OperandError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
 
 
-def readable(value: object) -> object:
-    """A special register, which only mov reads, in a register of its own; everything else as it is."""
+def readable(value: T) -> T:
+    """Copy a special register, which only `mov` can read, into a new register; return other values unchanged."""
     if isinstance(value, Operators) and ("." in value.name or value.name in SPECIAL):
         register = _declared(value, value.dtype)
         emit("mov", value.dtype.register, register, value)
@@ -157,28 +280,39 @@ def _compare(op: str, left: Operators, right: object) -> Any:
 
 
 def _right(value: object, dtype: PtxType, symbol: str) -> object:
-    """The right operand: a register as it is, a number as a literal of the type."""
+    """Return the right operand: a register unchanged, a float as a literal of the type."""
     if isinstance(value, bool | int | float) and dtype.is_float:
         return float_literal(float(value), dtype.bits)
     if isinstance(value, float):
-        raise TypeError(f"a Python float ({value!r}) cannot be combined with a {dtype} register by {symbol}")
+        raise OperandError(f"a Python float ({value!r}) cannot be combined with a {dtype} register by {symbol}")
     return value
 
 
 def _widened(register: Operators) -> Any:
-    """A 32-bit register as 64 bits, extended by its own signedness."""
+    """Widen a 32-bit register to 64 bits by its signedness; return the new register."""
     dtype, source = (s64, "s64.s32") if register.dtype.is_signed else (u64, "u64.u32")
     wide = _declared(register, dtype)
     emit("cvt", source, wide, register)
     return wide
 
 
-_SPELLED: dict[tuple[str, str, str], tuple[str, tuple[str, ...]]] = {}     # operators that need no conversion
+_SPELLED: dict[
+    tuple[str, str, str], tuple[str, tuple[str, ...]]
+] = {}  # cache for operand types that need no conversion
 
 
-def arithmetic(op: str, left: Operators, right: object, destination: Operators | None = None) -> Any:
-    """Write `left op right`; the spelling by type is the contract's table (section 7.2)."""
-    kind, cls = right.__class__, left.__class__
+def arithmetic(op: str, left: Operators, right: Any, destination: Operators | None = None) -> Any:
+    """Emit `left op right`.
+
+    Args:
+        op: "add", "sub", "mul", "div", "truediv", "rem", "shl", "shr", "and", "or", "xor", "max" or "min".
+        left: the left register.
+        right: a register, a number, or text.
+        destination: register to write; default: a new one.
+    Returns:
+        The destination.
+    """
+    kind, cls = right.__class__, cast(Any, left.__class__)
     if "." in left.name or left.name in SPECIAL:
         left = readable(left)
         destination = left if destination is not None else None
@@ -201,58 +335,69 @@ def _immediate(value: int) -> ImmediateOperand:
     return ImmediateOperand(str(value))
 
 
-def _converted(op: str, left: Operators, right: object, destination: Operators | None,
-               key: tuple[str, str, str]) -> Any:
-    """`arithmetic` where something must be checked or converted; spellings that need neither are kept for it."""
+def _converted(
+    op: str, left: Operators, right: object, destination: Operators | None, key: tuple[str, str, str]
+) -> Any:
+    """Emit `left op right` after checks and conversions; cache the mnemonic if it needed neither."""
     symbol = _SYMBOL[op]
     if left.dtype == pred and op in ("and", "xor"):
         return _of_predicates(op, left, right, destination)
     _require_number(left, symbol, floats=op in ("add", "sub", "mul", "truediv", "max", "min"))
     if not left.dtype.is_float and op == "truediv":
-        raise TypeError(f"operator / is not defined on {left.dtype} registers ({left.name}); // is the integer "
-                        "division")
+        raise OperandError(
+            f"operator / is not defined on {left.dtype} registers ({left.name}); use // for integer division"
+        )
     if isinstance(right, Operators):
         _require_number(right, symbol)
         if right.dtype.is_float != left.dtype.is_float:
-            raise TypeError(f"operator {symbol} on {left.dtype} and {right.dtype}; convert one with ptx.inst.cvt")
+            raise OperandError(f"operator {symbol} on {left.dtype} and {right.dtype}; convert one with ptx.inst.cvt")
     elif not isinstance(right, str) and not hasattr(right, "__index__") and not isinstance(right, float):
         return NotImplemented
     right = _right(right, left.dtype, symbol)
-    widen_left = (isinstance(right, Operators) and not left.dtype.is_float and left.dtype.bits == 32
-                  and right.dtype.bits == 64 and op not in ("shl", "shr"))
+    widen_left = (
+        isinstance(right, Operators)
+        and not left.dtype.is_float
+        and left.dtype.bits == 32
+        and right.dtype.bits == 64
+        and op not in ("shl", "shr")
+    )
     if widen_left and destination is not None:
-        raise TypeError(f"{left!r} {symbol}= {right!r} would lose the upper half; widen {left.name} first")
+        raise OperandError(f"{left!r} {symbol}= {right!r} would discard the upper 32 bits; widen {left.name} first")
     wide_type = s64 if left.dtype.is_signed else u64
-    result = destination if destination is not None else \
-        _declared(left, wide_type if widen_left else left.dtype)
+    result = destination if destination is not None else _declared(left, wide_type if widen_left else left.dtype)
     if widen_left:
         left = _widened(left)
-    elif (isinstance(right, Operators) and left.dtype.bits == 64 and right.dtype.bits == 32
-          and op not in ("shl", "shr") and not left.dtype.is_float):
+    elif (
+        isinstance(right, Operators)
+        and left.dtype.bits == 64
+        and right.dtype.bits == 32
+        and op not in ("shl", "shr")
+        and not left.dtype.is_float
+    ):
         right = _widened(right)
     if op in ("shl", "shr") and isinstance(right, Operators) and right.dtype.bits == 64:
-        raise TypeError(f"the shift amount {right!r} must be a 32-bit register")
+        raise OperandError(f"the shift amount {right!r} must be a 32-bit register")
     opcode, modifiers = _spelling(op, left.dtype, immediate=not isinstance(right, Operators))
     emit(opcode, modifiers, result, left, right)
     if key[1:] == (left.dtype.name, "int" if right.__class__ is int else getattr(right, "dtype", pred).name):
-        _SPELLED[key] = opcode, words(modifiers)
+        _SPELLED[key] = opcode, split_modifiers(modifiers)
     return result
 
 
-def _of_predicates(op: str, left: Operators, right: object, destination: Operators | None) -> Any:
-    """`p & q` and `p ^ q`; a side may be `~q`, of which a predicate is made first."""
+def _of_predicates(op: str, left: Operators, right: Any, destination: Operators | None) -> Any:
+    """Emit `p & q` or `p ^ q`; a negated operand `~q` is computed into a predicate first."""
     if getattr(right, "negated_register", None) is not None:
         negated, right = right, _declared(left, pred)
         emit("not", "pred", right, negated.reg)
     if not isinstance(right, Operators) or right.dtype != pred:
-        raise TypeError(f"operator {_SYMBOL[op]} takes two predicates, not {left!r} and {right!r}")
+        raise OperandError(f"operator {_SYMBOL[op]} takes two predicates, not {left!r} and {right!r}")
     result = _declared(left, pred) if destination is None else destination
     emit(op, "pred", result, left, right)
     return result
 
 
 def _spelling(op: str, dtype: PtxType, *, immediate: bool) -> tuple[str, str]:
-    """Opcode and modifiers of an operator on registers of a type."""
+    """Return opcode and modifiers of an operator on registers of a type."""
     bits = dtype.bits
     if dtype.is_float:
         return ("div", f"rn.{dtype.name}") if op == "truediv" else (op, dtype.name)
@@ -267,5 +412,3 @@ def _spelling(op: str, dtype: PtxType, *, immediate: bool) -> tuple[str, str]:
         case "mul":
             return op, "lo.u64" if bits == 64 else "lo.s32" if immediate else "lo.u32"
     return op, unsigned_or_signed
-
-

@@ -1,7 +1,7 @@
-"""The trace of one kernel: what its Python function has written so far.
+"""The trace of a kernel: statements and declarations recorded while its Python function runs.
 
-A `TraceContext` collects statements and declarations and hands out names; `trace_scope` installs one for this thread.
-Nothing here knows an instruction.
+A `TraceContext` collects them and assigns names; `trace_scope` installs one for the current thread. This module does
+not know individual instructions.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from pyptx._loc import Place, boundary, user_place
-from pyptx.errors import TraceError
+from pyptx._loc import SourceLocation, boundary, user_place
+from pyptx.errors import OperandError, TraceError
 from pyptx.ir.nodes import (
     Block,
     CompoundExpr,
@@ -31,115 +31,156 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.tracing.operand import operand
 from pyptx.types import PtxType
 
-__all__ = ["DYNAMIC_SMEM", "STATIC_SMEM_LIMIT", "TraceContext", "emit", "get_ctx", "guard", "in_trace", "run",
-           "trace_scope", "words"]
+__all__ = [
+    "DYNAMIC_SMEM",
+    "EXTERN_SMEM_ALIGN",
+    "STATIC_SMEM_LIMIT",
+    "TraceContext",
+    "emit",
+    "get_ctx",
+    "guard",
+    "in_trace",
+    "run",
+    "trace_scope",
+    "split_modifiers",
+]
 
-STATIC_SMEM_LIMIT = 48 * 1024                   # bytes of statically declared shared memory a CTA may have
+STATIC_SMEM_LIMIT = 48 * 1024  # bytes of static shared memory a CTA can have
 DYNAMIC_SMEM = "dyn_smem"
+EXTERN_SMEM_ALIGN = 128  # bytes, of an extern array whose contents require no more
 
 _SCALARS = {member.value: member for member in ScalarType}
 
 
 class TraceContext:
-    """Statements and declarations of one kernel body, and the counters that name things in it."""
+    """Statements and declarations of one kernel body, and the counters that assign names.
 
-    def __init__(self, *, ptx_version: tuple[int, int] | None = None, force_dynamic_smem: bool = False,
-                 extern_smem_name: str | None = None, raw_param_types: dict[str, str] | None = None):
+    Args:
+        ptx_version: `.version` of the module; some wrappers depend on it.
+        force_dynamic_smem: put all shared memory into one extern array.
+        extern_smem_name: name of the kernel's own extern shared array.
+        raw_param_types: parameter name -> type string of `raw_params`.
+    """
+
+    raw_param_types: dict[str, str]
+    dyn_smem_offset: int
+    dyn_smem_align: int
+    uses_dynamic_smem: bool
+    scope_depth: int
+
+    def __init__(
+        self,
+        *,
+        ptx_version: tuple[int, int] | None = None,
+        force_dynamic_smem: bool = False,
+        extern_smem_name: str | None = None,
+        raw_param_types: dict[str, str] | None = None,
+    ):
         self.ptx_version = ptx_version
         self.force_dynamic_smem = force_dynamic_smem
         self.extern_smem_name = extern_smem_name
         self.raw_param_types = raw_param_types or {}
-        self.statements: list[Statement] = []           # of the innermost open scope
-        self.prologue: list[Statement] = []             # goes in front of the body
+        self.statements: list[Statement] = []  # those of the innermost open scope
+        self.prologue: list[Statement] = []  # emitted before the body
         self.var_decls: list[VarDecl] = []
-        self.dyn_smem_offset = 0                        # running offset of all shared allocations, bytes
+        self.dyn_smem_offset = 0  # running offset of all shared allocations, bytes
+        self.dyn_smem_align = EXTERN_SMEM_ALIGN  # of all shared allocations, bytes
         self.uses_dynamic_smem = False
-        self.tma_tensors: list[str] = []                # names, in order of their first descriptor
+        self.tma_tensors: list[str] = []  # names, in order of their first descriptor
         self.scope_depth = 0
-        self.names: Counter[str] = Counter()            # one counter per name prefix
+        self.names: Counter[str] = Counter()  # one counter per name prefix
         self._decls: list[RegDecl] = []
-        self._local_decls: list[list[Statement]] = []   # statement lists of open `ptx.scope()` blocks
-        self.faults: list[TraceError] = []              # found where nothing could be raised
-        self.module_files: list[File] = []              # `.file` directives, which stand in front of the entry
-        self.variables: set[str] = set()                # names that var_decls and raw text declare
-        self._types: dict[str, str] = {}                # register, or base of several -> declared type
-        self._elements: dict[str, str] = {}             # register of several -> type, where it was asked for
+        self._local_decls: list[list[Statement]] = []  # statement lists of open `ptx.scope()` blocks
+        self.faults: list[TraceError] = []  # errors deferred to the end of the trace
+        self.module_files: list[File] = []  # `.file` directives, emitted before the entry
+        self.variables: set[str] = set()  # names that var_decls and raw text declare
+        self._types: dict[str, str] = {}  # register, or base of an array -> declared type
+        self._elements: dict[str, str] = {}  # register of an array -> type, a cache
         self._predicates = 0
         self._labels = 0
         self._regions = 0
-        self._region: tuple[int, ...] = ()              # those open now, outermost first
+        self._region: tuple[int, ...] = ()  # open regions, outermost first
         self._joins = 0
-        self.unentered: dict[object, tuple[str, Place]] = {}       # blocks that no `with` has entered yet
+        self.unentered: dict[object, tuple[str, SourceLocation]] = {}  # blocks not entered by a `with` yet
 
-    def fail(self, message: str, place: Place | None, hint: str | None = None) -> None:
-        """Note a fault that cannot be raised where it is found; the trace ends with it."""
+    def fail(self, message: str, place: SourceLocation | None, hint: str | None = None) -> None:
+        """Record an error that cannot be raised here; it is raised when the trace ends."""
         self.faults.append(TraceError(message, at=place, hint=hint))
 
     # names ----------------------------------------------------------------------------------------------------------
 
     def label(self, prefix: str) -> str:
-        """A fresh label `$_<prefix>_<n>`."""
+        """Return a new label `$_<prefix>_<n>`."""
         self._labels += 1
         return f"$_{prefix}_{self._labels - 1}"
 
     def predicate(self) -> str:
-        """A fresh register of the pooled declaration `.reg .pred %p<N>;`."""
+        """Return a new register of the pooled declaration `.reg .pred %p<N>;`."""
         self._predicates += 1
         return f"%p{self._predicates - 1}"
 
     def next_index(self, prefix: str) -> int:
-        """The next number of a name prefix, from 0."""
+        """Return the next number of a name prefix, from 0."""
         self.names[prefix] += 1
         return self.names[prefix] - 1
 
     # declarations ---------------------------------------------------------------------------------------------------
 
-    def declare(self, dtype: PtxType, name: str, count: int | None = None, place: Place | None = None) -> None:
-        """Declare a register, or `count` of them; at function level, or inside the innermost `ptx.scope()`."""
+    def declare(self, dtype: PtxType, name: str, count: int | None = None, place: SourceLocation | None = None) -> None:
+        """Declare a register, or `count` of them, in the innermost `ptx.scope()` or at function level."""
         type_ = self._types[name] = dtype.register
         if count is not None:
-            self._elements.clear()                      # a base may be declared again, in a scope
+            self._elements.clear()  # a scope may declare the base again
         declaration = RegDecl(_SCALARS[type_], name, count, None, place or user_place())
         (self._local_decls[-1] if self._local_decls else self._decls).append(declaration)
 
-    def fresh(self, dtype: PtxType, prefix: str, place: Place) -> str:
-        """Declare a register under the next name of a prefix, like `declare`; returns the name."""
+    def fresh(self, dtype: PtxType, prefix: str, place: SourceLocation) -> str:
+        """Declare a register with the next name of a prefix, as `declare` does; return the name."""
         names = self.names
         index = names[prefix]
         names[prefix] = index + 1
         name = prefix + str(index)
         type_ = self._types[name] = dtype.register
         (self._local_decls[-1] if self._local_decls else self._decls).append(
-            RegDecl(_SCALARS[type_], name, None, None, place))
+            RegDecl(_SCALARS[type_], name, None, None, place)
+        )
         return name
 
     def declare_first(self, dtype: PtxType, name: str) -> None:
-        """Declare a register at function level, whatever scope is open: for what the prologue sets."""
+        """Declare a register at function level, for values the prologue sets, whatever scope is open."""
         self._types[name] = dtype.register
         self._decls.append(RegDecl(_SCALARS[dtype.register], name, place=user_place()))
 
-    def declare_variable(self, space: StateSpace, dtype: PtxType, name: str, *, size: int | None = None,
-                         align: int | None = None, linking: LinkingDirective | None = None,
-                         local: bool = False) -> None:
-        """Declare a variable at function level; with `local` inside the innermost `ptx.scope()`."""
+    def declare_variable(
+        self,
+        space: StateSpace,
+        dtype: PtxType,
+        name: str,
+        *,
+        size: int | None = None,
+        align: int | None = None,
+        linking: LinkingDirective | None = None,
+        local: bool = False,
+    ) -> None:
+        """Declare a variable at function level; with `local` in the innermost `ptx.scope()`."""
         self.variables.add(name)
         declared = self._local_decls[-1] if local and self._local_decls else self.var_decls
         declared.append(VarDecl(space, _SCALARS[dtype.register], name, size, align, None, linking, place=user_place()))
 
     def note_declarations(self, statements: Iterable[Statement]) -> None:
-        """Learn what a piece of PTX declares by itself: register types, and names of variables."""
+        """Record the register types and variable names that PTX text declares."""
         self._types.update((s.name, s.type.value) for s in statements if isinstance(s, RegDecl))
         self._elements.clear()
         self.variables.update(s.name for s in statements if isinstance(s, VarDecl))
 
     def type_of(self, name: str) -> str | None:
-        """The declared type of a register; None when nothing declares it here."""
+        """Return the declared type of a register; None if it is not declared here."""
         found = self._types.get(name) or self._elements.get(name)
         if found is not None:
             return found
         base = name.rstrip("0123456789")
         if base == "%p":
-            return self._types.get(base, "pred")        # the pool, unless somebody took its name
+            return self._types.get(base, "pred")  # the pool, unless the name is declared
         found = next((self._types[name[:i]] for i in range(len(base), len(name)) if name[:i] in self._types), None)
         if found is not None:
             self._elements[name] = found
@@ -147,15 +188,17 @@ class TraceContext:
 
     @property
     def reg_decls(self) -> list[RegDecl]:
+        """Register declarations at function level."""
         pool = [RegDecl(ScalarType.PRED, "%p", self._predicates)] if self._predicates else []
         return pool + self._decls
 
     # shared memory --------------------------------------------------------------------------------------------------
 
     def allocate_shared(self, size_bytes: int, align: int) -> int:
-        """Reserve shared memory; returns its byte offset from the start of all allocations."""
+        """Reserve shared memory; return its byte offset from the start of all allocations."""
         start = -(-self.dyn_smem_offset // align) * align
         self.dyn_smem_offset = start + size_bytes
+        self.dyn_smem_align = max(self.dyn_smem_align, align)
         if self.force_dynamic_smem:
             self.uses_dynamic_smem = True
         return start
@@ -163,21 +206,29 @@ class TraceContext:
     # statements -----------------------------------------------------------------------------------------------------
 
     def append(self, statement: Statement) -> None:
+        """Append a statement to the innermost open scope."""
         self.statements.append(statement)
 
     def place_label(self, name: str) -> None:
+        """Append a label."""
         self.append(Label(name, place=user_place()))
 
-    def emit(self, opcode: str, modifiers: tuple[str, ...], operands: tuple[Operand, ...],
-             predicate: Predicate | None = None, place: Place | None = None) -> Instruction:
-        """Append one instruction written at `place`, the user's current line unless told. Operands are nodes."""
+    def emit(
+        self,
+        opcode: str,
+        modifiers: tuple[str, ...],
+        operands: tuple[Operand, ...],
+        predicate: Predicate | None = None,
+        place: SourceLocation | None = None,
+    ) -> Instruction:
+        """Append an instruction; operands are nodes, `place` defaults to the user's current line."""
         instruction = Instruction(opcode, modifiers, operands, predicate, None, place or user_place())
         self.statements.append(instruction)
         return instruction
 
     @contextmanager
     def collecting(self) -> Iterator[list[Statement]]:
-        """Statements written meanwhile go into a list of their own."""
+        """Collect the statements appended in the block in a separate list."""
         outer, self.statements = self.statements, []
         self.scope_depth += 1
         try:
@@ -186,11 +237,11 @@ class TraceContext:
             self.statements = outer
             self.scope_depth -= 1
 
-    # what may be relied on ------------------------------------------------------------------------------------------
+    # validity of computed registers -----------------------------------------------------------------------------------
 
     @contextmanager
     def region(self) -> Iterator[None]:
-        """A stretch of code that may be skipped, or whose registers are local."""
+        """Open a region of code that may be skipped, or whose registers are local."""
         outer = self._region
         self._regions += 1
         self._region = (*outer, self._regions)
@@ -200,21 +251,21 @@ class TraceContext:
             self._region = outer
 
     def join(self) -> None:
-        """From here on code may come from anywhere: a label that the user's jumps may name."""
+        """Record a join point: a label that user branches may target."""
         self._joins += 1
 
     @property
     def here(self) -> tuple[int, ...]:
-        """Where in the kernel's flow of control this is, for `still_holds`."""
+        """The current point of the control flow, for `still_holds`."""
         return self._joins, *self._region
 
     def still_holds(self, computed_in: tuple[int, ...]) -> bool:
-        """Whether a register that was set while `here` was `computed_in` is set on every path to this point."""
-        return self.here[:len(computed_in)] == computed_in
+        """Return True if a register set at the point `computed_in` is set on every path to this point."""
+        return self.here[: len(computed_in)] == computed_in
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """A `{ }` scope: registers declared inside are local to it."""
+        """Open a `{ }` scope; registers declared inside are local to it."""
         place = user_place()
         with self.region(), self.collecting() as body:
             self._local_decls.append(body)
@@ -226,6 +277,7 @@ class TraceContext:
 
     @contextmanager
     def intrinsic(self, name: str, args_repr: str) -> Iterator[None]:
+        """Group the statements of the block under a name."""
         place = user_place()
         with self.collecting() as body:
             yield
@@ -233,7 +285,7 @@ class TraceContext:
 
     @contextmanager
     def compound(self) -> Iterator[None]:
-        """Instructions in one node. A label or block among them stays where it is and parts them into two."""
+        """Group the instructions of the block in one node; a label or block among them splits the group."""
         place = user_place()
         with self.collecting() as body:
             yield
@@ -249,13 +301,16 @@ class TraceContext:
                 self.append(statement)
 
     def end(self) -> None:
-        """The function has returned: what it leaves open is a fault."""
+        """Record an error for each block that was never entered. Called when the kernel function has returned."""
         for name, place in self.unentered.values():
-            self.fail(f"ptx.{name} without `with`: nothing is in it", place, f"write `with ptx.{name}(...):`, and what "
-                      "belongs to it below, indented")
+            self.fail(
+                f"ptx.{name} without `with` has no effect",
+                place,
+                f"write `with ptx.{name}(...):` with its body indented below",
+            )
 
     def body(self) -> tuple[Statement, ...]:
-        """The whole body: registers, variables, prologue, statements."""
+        """Return the whole body: registers, variables, prologue, statements."""
         return (*self.reg_decls, *self.var_decls, *self.prologue, *self.statements)
 
 
@@ -263,26 +318,29 @@ _thread = threading.local()
 
 
 def get_ctx() -> TraceContext:
-    """The trace this thread is in.
+    """Return the trace of the current thread.
 
     Raises:
         TraceError: no kernel is being traced.
     """
     ctx = getattr(_thread, "ctx", None)
     if ctx is None:
-        raise TraceError("No active kernel trace: reg, smem and ptx calls only work inside a function decorated with "
-                         "@kernel, while it is traced", at=user_place())
+        raise TraceError(
+            "No active kernel trace: reg, smem and ptx calls only work inside a function decorated with "
+            "@kernel, while it is traced",
+            at=user_place(),
+        )
     return ctx
 
 
 def in_trace() -> bool:
-    """Whether this thread is tracing a kernel."""
+    """Return True while the current thread traces a kernel."""
     return getattr(_thread, "ctx", None) is not None
 
 
 @contextmanager
 def trace_scope(*, ptx_version: tuple[int, int] | None = None, **options) -> Iterator[TraceContext]:
-    """Install a fresh context for this thread, and the previous one again at the end."""
+    """Install a new context for the current thread; restore the previous one at the end of the block."""
     previous = getattr(_thread, "ctx", None)
     _thread.ctx = ctx = TraceContext(ptx_version=ptx_version, **options)
     try:
@@ -292,25 +350,29 @@ def trace_scope(*, ptx_version: tuple[int, int] | None = None, **options) -> Ite
 
 
 @boundary
-def run(function: Callable, *args, **kwargs) -> object:
-    """Call the kernel's Python function; callers of a place are counted up to here."""
+def run(function: Callable[..., object], *args: object, **kwargs: object) -> object:
+    """Call the kernel's Python function; stacks of locations end here."""
     return function(*args, **kwargs)
 
 
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:
-    """Append `opcode` with dotted `modifiers`, converting operands and guard from Python values."""
+    """Append `opcode` with dotted `modifiers`; operands and guard are converted from Python values."""
     nodes = tuple([operand(o) for o in operands])
-    return get_ctx().emit(opcode, words(modifiers), nodes, None if pred is None else guard(pred))
+    return get_ctx().emit(opcode, split_modifiers(modifiers), nodes, None if pred is None else guard(pred))
 
 
 @cache
-def words(modifiers: str) -> tuple[str, ...]:
-    """Dotted text as the tree holds it: "rn.f32" is (".rn", ".f32")."""
+def split_modifiers(modifiers: str) -> tuple[str, ...]:
+    """Split dotted text into modifiers: "rn.f32" is (".rn", ".f32")."""
     return tuple("." + word for word in modifiers.split(".") if word)
 
 
 def guard(pred: object) -> Predicate | None:
-    """The guard `pred=` stands for: a predicate register, or its negation `~p`."""
+    """Convert the value of `pred=`, a predicate register or its negation `~p`, to a guard.
+
+    Raises:
+        TypeError: any other value.
+    """
     if pred is None:
         return None
     negated = getattr(pred, "negated_register", None)
@@ -318,7 +380,7 @@ def guard(pred: object) -> Predicate | None:
         return Predicate(negated, True)
     dtype = getattr(pred, "dtype", None)
     if dtype is None or dtype.name != "pred":
-        raise TypeError(f"pred= takes a predicate register or ~predicate, not {pred!r}"
-                        f"{getattr(pred, 'why_no_guard', '')}")
-    return Predicate(pred.name)
-
+        raise OperandError(
+            f"pred= takes a predicate register or ~predicate, not {pred!r}{getattr(pred, 'why_no_guard', '')}"
+        )
+    return Predicate(str(getattr(pred, "name", "")))

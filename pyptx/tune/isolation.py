@@ -1,8 +1,7 @@
-"""A child process that runs trials, so that what a trial does to its process is a result and no crash.
+"""Process isolation: a child process runs trials, so that a crash is a result of the trial.
 
-It runs `pyptx.tune.worker` and needs neither the kernel's Python nor `if __name__ == "__main__"`.
-What it is asked has a time limit; when that passes, or the process dies, it is ended and the next question starts a
-new one.
+The child runs `pyptx.tune.worker`; it needs neither the kernel's Python nor `if __name__ == "__main__"`. Requests have
+a time limit. When it expires, or the process dies, the process is killed and the next request starts a new one.
 """
 
 from __future__ import annotations
@@ -20,102 +19,113 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyptx._loc
+from pyptx.errors import PtxError
 
-__all__ = ["Child", "ChildError", "Died", "Fault", "Hang", "Stopped", "children"]
+__all__ = ["Child", "ChildError", "ChildDied", "TrialFault", "ChildTimeout", "SweepStopped", "children"]
 
 _START_S = 60.0
-# The same pyptx as here, of the checkout or where the interpreter finds it by itself; nothing of the working folder.
-_MAIN = ("import sys; folder = sys.argv.pop(1); folder.endswith('-packages') or sys.path.insert(0, folder); "
-         "from pyptx.tune.worker import main; main()")
+# Import the pyptx of this process, from a checkout or as installed, and nothing from the working directory.
+_MAIN = (
+    "import sys; folder = sys.argv.pop(1); folder.endswith('-packages') or sys.path.insert(0, folder); "
+    "from pyptx.tune.worker import main; main()"
+)
 _POLL_S = 0.1
 
 
-class ChildError(Exception):
-    """What became of a question. `fault` is a word for tables, the message says it in words."""
+class ChildError(PtxError, RuntimeError):
+    """A request failed. `fault` is a keyword for tables."""
 
     fault = "error"
 
 
-class Fault(ChildError):
-    """The trial's own fault, with the child alive: `fault` says which."""
+class TrialFault(ChildError):
+    """The trial failed and the child survived; `fault` names the kind."""
+
+    fault: str
+    more: dict[str, Any]
 
     def __init__(self, fault: str, message: str, **more: Any):
         super().__init__(message)
         self.fault, self.more = fault, more
 
 
-class Hang(ChildError):
-    """It did not end in time."""
+class ChildTimeout(ChildError):
+    """The request exceeded its time limit."""
 
     fault = "hang"
 
 
-class Died(ChildError):
-    """The process ended."""
+class ChildDied(ChildError):
+    """The process died."""
 
     fault = "killed"
 
 
-class Stopped(ChildError):
-    """Somebody stopped the sweep meanwhile."""
+class SweepStopped(ChildError):
+    """The sweep was stopped while the request was in progress."""
 
     fault = "stopped"
 
 
 class Child:
-    """One process at a time; made when first asked.
+    """A child process, started by the first request and restarted when it died.
 
     Args:
-        environment: added to the child's, such as CUDA_VISIBLE_DEVICES.
+        environment: variables added to the child's environment, such as CUDA_VISIBLE_DEVICES.
+    Attributes:
+        generation: number of processes started so far; a change means that a process has lost its state.
     """
+
+    environment: dict[str, str]
+    generation: int
 
     def __init__(self, environment: dict[str, str] | None = None):
         self.environment = dict(environment or {})
         self.setup: list[tuple] = []
-        self.started, self._told = 0, False
-        self._process: subprocess.Popen | None = None
+        self.generation, self._is_set_up = 0, False
+        self._stderr: IO[bytes]
+        self._read = 0  # bytes of standard error read so far
+        self._process: subprocess.Popen[bytes] | None = None
         self._link: Connection | None = None
         self._lock = threading.RLock()
         self._stopping = threading.Event()
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs now."""
+        """Identifier of the running process; None when there is none."""
         return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    @property
-    def generation(self) -> int:
-        """How many processes there have been: what a process was told is forgotten when the number changes."""
-        return self.started
-
-    def prepare(self, *questions: tuple) -> None:
-        """What every new process is asked first, and the one that runs now before anything else."""
+    def prepare(self, *requests: tuple[Any, ...]) -> None:
+        """Set the requests that every process answers first, the running one included."""
         with self._lock:
-            self.setup, self._told = [("forget",), *questions], False
+            self.setup, self._is_set_up = [("forget",), *requests], False
 
-    def ask(self, *question: Any, limit_s: float) -> Any:
-        """The answer to a question.
+    def ask(self, *request: Any, limit_s: float) -> Any:
+        """Send a request and return the answer.
 
+        Args:
+            request: name of a method of `pyptx.tune.worker.Worker`, and its arguments.
+            limit_s: time limit in seconds.
         Raises:
-            Fault: the trial did something that the child reports.
-            Hang: no answer in `limit_s` seconds; the process is ended.
-            Died: the process ended; says by which signal.
-            Stopped: `stop` was called meanwhile.
+            TrialFault: the child reports a fault of the trial.
+            ChildTimeout: no answer within `limit_s` seconds; the process was killed.
+            ChildDied: the process died; the message names the signal.
+            SweepStopped: `stop` was called during the request.
         """
         with self._lock:
             if self.pid is None:
                 self._start()
-            if not self._told:
+            if not self._is_set_up:
                 for first in self.setup:
                     self._exchange(first, _START_S)
-                self._told = True
-            return self._exchange(question, limit_s)
+                self._is_set_up = True
+            return self._exchange(request, limit_s)
 
     def stop(self) -> None:
-        """End the process, whatever it does; a question that waits is answered with Stopped. `allow` lets it go on."""
+        """Kill the process; a request in progress raises SweepStopped. `allow` permits new requests."""
         self._stopping.set()
         process = self._process
         if process is not None and process.poll() is None:
@@ -126,14 +136,15 @@ class Child:
         self._stopping.clear()
 
     def end(self) -> None:
-        """End the process, if there is one."""
+        """Kill the process, if there is one."""
         with self._lock:
             if self._process is not None:
                 if self._process.poll() is None:
                     self._process.kill()
                 self._process.wait()
-                self._link.close()
-                self._said.close()
+                if self._link is not None:
+                    self._link.close()
+                self._stderr.close()
                 self._process = self._link = None
 
     def __enter__(self) -> Child:
@@ -142,12 +153,12 @@ class Child:
     def __exit__(self, *_exception: object) -> None:
         self.end()
 
-    def _news(self) -> str:
-        """What it wrote to its standard error since somebody looked."""
-        size = os.fstat(self._said.fileno()).st_size
+    def _new_stderr(self) -> str:
+        """Return the standard error output since the last call."""
+        size = os.fstat(self._stderr.fileno()).st_size
         if size == self._read:
             return ""
-        text = os.pread(self._said.fileno(), size - self._read, self._read)
+        text = os.pread(self._stderr.fileno(), size - self._read, self._read)
         self._read = size
         return text.decode(errors="replace")
 
@@ -156,53 +167,60 @@ class Child:
     def _start(self) -> None:
         self.end()
         ours, theirs = socket.socketpair()
-        self._said, self._read = tempfile.TemporaryFile(), 0        # no terminal: it would draw over a bar of ours
+        self._stderr, self._read = tempfile.TemporaryFile(), 0  # not the terminal: output would garble progress bars
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _MAIN, str(Path(pyptx._loc.PACKAGE_DIR).parent), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=self._said,
-                env={**os.environ, **self.environment}, process_group=0)     # Ctrl-C is the parent's
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env={**os.environ, **self.environment},
+                process_group=0,
+            )  # Ctrl-C reaches only the parent
         finally:
             theirs.close()
         self._link = Connection(ours.detach())
-        self.started += 1
-        self._told = False
+        self.generation += 1
+        self._is_set_up = False
         self._exchange(("hello",), _START_S)
 
-    def _exchange(self, question: tuple, limit_s: float) -> Any:
+    def _exchange(self, request: tuple, limit_s: float) -> Any:
+        assert self._process is not None and self._link is not None, "no process was started"
         deadline = time.monotonic() + limit_s
         try:
-            self._link.send(question)
+            self._link.send(request)
             while not self._link.poll(min(_POLL_S, max(0.0, deadline - time.monotonic()))):
                 if self._stopping.is_set():
                     self.end()
-                    raise Stopped("the sweep was stopped")
+                    raise SweepStopped("the sweep was stopped")
                 if time.monotonic() >= deadline:
                     self.end()
-                    raise Hang(f"it did not end in {limit_s:g} s")
-            good, answer = self._link.recv()
+                    raise ChildTimeout(f"no result within {limit_s:g} s")
+            succeeded, answer = self._link.recv()
         except (EOFError, OSError):
             status = self._process.wait()
-            last = self._news().strip().rpartition("\n")[2]
+            last = self._new_stderr().strip().rpartition("\n")[2]
             self.end()
             if self._stopping.is_set():
-                raise Stopped("the sweep was stopped") from None
-            raise Died(f"its process was ended by {_signal(status)}" + (f": {last}" if last else "")) from None
-        if news := self._news():
-            _pass_on(news)
-        if good:
+                raise SweepStopped("the sweep was stopped") from None
+            raise ChildDied(
+                f"the process was ended by {_exit_reason(status)}" + (f": {last}" if last else "")
+            ) from None
+        if output := self._new_stderr():
+            _forward(output)
+        if succeeded:
             return answer
-        raise Fault(**answer)
+        raise TrialFault(**answer)
 
 
-_passed_on: set[str] = set()
+_forwarded: set[str] = set()
 
 
-def _pass_on(text: str) -> None:
-    """Show what children wrote, warnings mostly, each line once: there are several of them."""
+def _forward(text: str) -> None:
+    """Print output of children to stderr, each line once: several children emit the same warnings."""
     for line in text.splitlines():
-        if line.strip() and line not in _passed_on:
-            _passed_on.add(line)
+        if line.strip() and line not in _forwarded:
+            _forwarded.add(line)
             print(line, file=sys.stderr)
 
 
@@ -212,7 +230,7 @@ _idle_lock = threading.Lock()
 
 @contextmanager
 def children(count: int) -> Iterator[list[Child]]:
-    """So many children, taken from those that an earlier sweep left; they wait for the next one afterwards."""
+    """Provide children, reusing idle ones of earlier sweeps; they are kept idle afterwards."""
     with _idle_lock:
         taken = [_idle.pop() if _idle else Child() for _ in range(count)]
     for child in taken:
@@ -232,7 +250,7 @@ def _end_all() -> None:
         child.end()
 
 
-def _signal(status: int) -> str:
+def _exit_reason(status: int) -> str:
     if status >= 0:
         return f"itself, with status {status}"
     try:

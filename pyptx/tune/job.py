@@ -1,4 +1,4 @@
-"""A launch as plain values, which another process can repeat without the kernel's Python."""
+"""Serializable launches, which another process repeats without the kernel's Python."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.errors import LaunchError
+from pyptx.errors import ArgumentValueError
 from pyptx.tensor_map import TensorMap
-from pyptx.tune.problem import Launch
+from pyptx.tune.problem import ConfigLaunch
 
-__all__ = ["Array", "Job", "Place"]
+__all__ = ["Array", "Job", "ArrayRef"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Stands for the array of that number: the inputs first, then the outputs."""
+class ArrayRef:
+    """Reference to an array by number, inputs before outputs."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Shape and type of an array, and whether it is all zeros before the kernel runs."""
+    """Shape and type of an array; `zeroed`: it must be zero before the launch."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -37,12 +37,13 @@ class Job:
     """One launch.
 
     Attributes:
-        key: of the configuration.
-        ptx, entry, target: the text, what of it is launched, and what it is assembled for.
-        args: numbers as they are, a Place for an array, a tensor map whose source is a Place.
+        key: key of the configuration.
+        ptx, entry, target: the PTX text, the entry to launch, and the target to assemble for.
+        grid, block, cluster, smem_bytes: the launch configuration.
+        args: arguments; an ArrayRef in place of each array and of the source of each tensor map.
         arrays: the arrays, inputs first.
-        inputs: how many of them are inputs.
-        options: of ptxas.
+        inputs: number of inputs among the arrays.
+        options: ptxas options.
     """
 
     key: str
@@ -59,40 +60,57 @@ class Job:
     options: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, key: str, launch: Launch, *, target: str = "", options: tuple[str, ...] = ()) -> Job:
-        """Of a launch.
+    def of(cls, key: str, launch: ConfigLaunch, *, target: str = "", options: tuple[str, ...] = ()) -> Job:
+        """Serialize a launch.
 
         Raises:
-            LaunchError: a tensor map of memory that is no argument.
+            LaunchError: a tensor map describes memory that is not an argument.
         """
         at = (*launch.inputs, *launch.outputs)
         arrays = [launch.args[k] for k in at]
-        places = {id(array): Place(i) for i, array in enumerate(arrays)}
+        refs = {id(array): ArrayRef(i) for i, array in enumerate(arrays)}
 
         def plain(arg: Any) -> Any:
             if not isinstance(arg, TensorMap):
-                return places.get(id(arg), arg)
-            if id(arg.source) not in places:
-                raise LaunchError(f"{launch.variant.entry.name}: {arg} is of memory that is no argument of the kernel")
-            return _with_source(arg, places[id(arg.source)])
-        plan, variant = launch.plan, launch.variant
-        return cls(key, variant.emitted.text, variant.entry.name, target or variant.module.target.targets[0], plan.grid,
-                   plan.block, plan.cluster, plan.smem_bytes, tuple(map(plain, launch.args)),
-                   tuple(Array(tuple(array.shape), array.dtype, k in launch.zeroed)
-                         for k, array in zip(at, arrays, strict=True)), len(launch.inputs), options)
+                return refs.get(id(arg), arg)
+            if id(arg.source) not in refs:
+                raise ArgumentValueError(
+                    f"{launch.specialization.entry.name}: {arg} describes memory that is not an argument of the kernel"
+                )
+            return _with_source(arg, refs[id(arg.source)])
+
+        plan, specialization = launch.plan, launch.specialization
+        return cls(
+            key,
+            specialization.emitted.text,
+            specialization.entry.name,
+            target or specialization.module.target.targets[0],
+            plan.grid,
+            plan.block,
+            plan.cluster,
+            plan.smem_bytes,
+            tuple(map(plain, launch.args)),
+            tuple(
+                Array(tuple(array.shape), array.dtype, k in launch.zeroed) for k, array in zip(at, arrays, strict=True)
+            ),
+            len(launch.inputs),
+            options,
+        )
 
     @property
     def outputs(self) -> tuple[Array, ...]:
-        return self.arrays[self.inputs:]
+        return self.arrays[self.inputs :]
 
     def arguments(self, arrays: Sequence[Any]) -> list[Any]:
-        """The arguments with arrays in their places."""
+        """Return the arguments with arrays in place of references."""
+
         def filled(arg: Any) -> Any:
-            if isinstance(arg, Place):
+            if isinstance(arg, ArrayRef):
                 return arrays[arg.index]
-            if isinstance(arg, TensorMap) and isinstance(arg.source, Place):
+            if isinstance(arg, TensorMap) and isinstance(arg.source, ArrayRef):
                 return _with_source(arg, arrays[arg.source.index])
             return arg
+
         return list(map(filled, self.args))
 
 

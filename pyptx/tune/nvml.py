@@ -1,4 +1,4 @@
-"""Clock, temperature and power of a GPU, asked of the driver's management library; nothing is set.
+"""Clock, temperature and power of a GPU, read through NVML; settings are not changed.
 
 Source: NVML API Reference, "Device Queries"; the constants are its enumerations'.
 """
@@ -12,16 +12,16 @@ __all__ = ["Conditions"]
 
 _SM_CLOCK = 1
 _TEMPERATURE_GPU = 0
-# What slows a GPU down against the program's wish: power cap, hardware and thermal slowdown, power brake.
-_SLOWED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+# Throttle reasons: power cap, hardware and thermal slowdown, power brake.
+_THROTTLED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
 class Conditions:
-    """What a GPU says of itself; nothing where the library is not there or refuses to answer.
+    """Operating conditions of a GPU; empty when NVML is missing or fails.
 
     Args:
-        uuid: of the GPU, as the CUDA driver gives it (16 bytes).
-        library: libnvidia-ml, or what stands for it.
+        uuid: UUID of the GPU from the CUDA driver (16 bytes).
+        library: libnvidia-ml, or a substitute.
     """
 
     def __init__(self, uuid: bytes, library: Any = None):
@@ -35,7 +35,7 @@ class Conditions:
             self._library = None
 
     def now(self) -> dict[str, Any]:
-        """{"clock_hz", "temperature", "watts", "throttled"}; without what the GPU does not tell."""
+        """Return {"clock_hz", "temperature", "watts", "throttled"} without values that the GPU does not report."""
         if self._library is None:
             return {}
         found: dict[str, Any] = {}
@@ -47,7 +47,7 @@ class Conditions:
             found["watts"] = power / 1000
         reasons = ctypes.c_ulonglong()
         if self._library.nvmlDeviceGetCurrentClocksThrottleReasons(self._handle, ctypes.byref(reasons)) == 0:
-            found["throttled"] = bool(reasons.value & _SLOWED)
+            found["throttled"] = bool(reasons.value & _THROTTLED)
         return found
 
     def _number(self, function: str, *arguments: int) -> int | None:
@@ -59,5 +59,5 @@ class Conditions:
 def _load() -> Any:
     try:
         return ctypes.CDLL("libnvidia-ml.so.1")
-    except OSError:                                     # no driver, or one without its management library
+    except OSError:  # no driver, or one without its management library
         return None

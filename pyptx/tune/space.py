@@ -1,4 +1,4 @@
-"""What is tried: named parameters with their values, and restrictions that say which combinations make no sense."""
+"""Search spaces: named parameters with their values, and restrictions on combinations."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from pyptx.errors import BoundsError, PtxError
+
 __all__ = ["Config", "Restriction", "Space", "SpaceError", "restrict"]
 
 Config = dict[str, Any]
 
 
-class SpaceError(ValueError):
-    """A space that cannot be: a parameter with no values, a restriction on a name that nothing has.
-
-    Examples:
-        >>> space = pyptx.tune.Space(lambda BM, BN: BM <= BN, BM=[64, 128], BN=[64, 128])
-        >>> list(space)
-        [{'BM': 64, 'BN': 64}, {'BM': 64, 'BN': 128}, {'BM': 128, 'BN': 128}]
-    """
+class SpaceError(PtxError, ValueError):
+    """A space is invalid: a parameter without values, a restriction on an unknown name."""
 
 
 @dataclass(frozen=True)
 class Restriction:
-    """A rule over the parameters it names.
+    """A predicate over named parameters.
 
     Attributes:
-        rule: gets the values of `names`; true (or None) lets them pass; false, or a text that says why, refuses them.
-        names: of parameters, or of sizes of the problem ("M").
-        reason: what is said of a combination that it refuses; {NAME} stands for a value.
+        rule: function of the values of `names`; true (or None) accepts them; false, or a text with the reason, refuses
+            them.
+        names: names of parameters, or of sizes of the problem ("M").
+        reason: reason for a refusal; {NAME} is replaced by a value.
     """
 
     rule: Callable[..., Any]
@@ -40,7 +37,7 @@ class Restriction:
     reason: str
 
     def refuses(self, values: Mapping[str, Any]) -> str | None:
-        """Why the values are refused, None when they are not."""
+        """Return the reason for refusing the values, or None."""
         answer = self.rule(**{name: values[name] for name in self.names})
         if isinstance(answer, str):
             return answer or None
@@ -48,37 +45,44 @@ class Restriction:
             return None
         try:
             return self.reason.format(**values)
-        except (KeyError, IndexError, ValueError):      # braces that are none of ours
+        except (KeyError, IndexError, ValueError):  # braces that are not placeholders
             return self.reason
 
 
 def restrict(rule: Callable[..., Any], reason: str | None = None) -> Restriction:
-    """A restriction: `restrict(lambda BM, BN: BM * BN <= 128 * 256, "the sums of {BM} x {BN} do not fit registers")`.
+    """Return a restriction: `restrict(lambda BM, BN: BM * BN <= 128 * 256, "the sums of {BM} x {BN} do not fit registers")`.
 
     Args:
-        rule: named parameters in, truth out; or a text that says why not. It may name sizes of the problem too.
-        reason: what to say of what it refuses; by default the rule's own text.
+        rule: function of named parameters, or of sizes of the problem; true accepts, false or a text with the reason
+            refuses.
+        reason: reason for refusals; default: the source of the rule.
     Raises:
-        SpaceError: the rule's parameters have no names.
+        SpaceError: the rule has parameters without names.
     """
     parameters = inspect.signature(rule).parameters.values()
     if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
-        raise SpaceError(f"{rule}: a restriction names the parameters it is about, as in lambda BM, BN: BM <= BN")
+        raise SpaceError(f"{rule}: a restriction takes named parameters, as in lambda BM, BN: BM <= BN")
     return Restriction(rule, tuple(p.name for p in parameters), reason or _text_of(rule))
 
 
 class Space:
-    """The product of the parameters' values, in order, less what restrictions refuse. Nothing is listed in advance.
+    """The Cartesian product of the parameters' values, in order, without refused combinations; enumerated lazily.
 
         Space(BM=[64, 128], BN=[64, 128, 256])
         Space(restrict(lambda BM, BN: BM <= BN), BM=[64, 128], BN=[64, 128, 256])
 
     Args:
-        restrictions: of `restrict`, or plain functions.
+        restrictions: results of `restrict`, or functions.
         parameters: values of each parameter; the last one varies fastest.
     Raises:
-        SpaceError: a parameter without values, or with one value twice.
+        SpaceError: a parameter has no values, or a repeated one.
+    Examples:
+        >>> space = pyptx.tune.Space(lambda BM, BN: BM <= BN, BM=[64, 128], BN=[64, 128])
+        >>> list(space)
+        [{'BM': 64, 'BN': 64}, {'BM': 64, 'BN': 128}, {'BM': 128, 'BN': 128}]
     """
+
+    restrictions: tuple[Restriction, ...]
 
     def __init__(self, *restrictions: Restriction | Callable[..., Any], **parameters: Iterable[Any]):
         if not parameters:
@@ -90,41 +94,45 @@ class Space:
             self.parameters[name] = values = tuple(values)
             if not values:
                 raise SpaceError(f"{name} has no values")
-            if twice := next((v for i, v in enumerate(values) if v in values[:i]), None):
-                raise SpaceError(f"{name} has the value {twice!r} twice")
+            if repeated := next((v for i, v in enumerate(values) if v in values[:i]), None):
+                raise SpaceError(f"{name} has the value {repeated!r} twice")
         self.restrictions = tuple(r if isinstance(r, Restriction) else restrict(r) for r in restrictions)
         self.sizes: dict[str, Any] = {}
 
     @classmethod
     def of(cls, value: Space | Mapping[str, Iterable[Any]]) -> Space:
-        """A space, or one of a mapping from names to values."""
+        """Return a space as it is, or the space of a mapping from names to values."""
         return value if isinstance(value, Space) else cls(**value)
 
     def check_names(self, kernel: str, template: Sequence[str]) -> None:
-        """Refuse names that are none of a kernel's template parameters.
+        """Check that all names are template parameters of a kernel.
 
+        Args:
+            kernel: name of the kernel.
+            template: names of its template parameters.
         Raises:
-            SpaceError: says which, and what there is.
+            SpaceError: a name is unknown.
         """
         if unknown := [name for name in self.names if name not in template]:
-            raise SpaceError(f"{kernel} has no template parameter {', '.join(unknown)}; it has "
-                             f"{', '.join(template) or 'none'}")
+            raise SpaceError(
+                f"{kernel} has no template parameter {', '.join(unknown)}; it has {', '.join(template) or 'none'}"
+            )
 
     def restrict(self, rule: Callable[..., Any], reason: str | None = None) -> Space:
-        """The space with one more restriction."""
+        """Return the space with one more restriction."""
         other = Space(*self.restrictions, restrict(rule, reason), **self.parameters)
         other.sizes = dict(self.sizes)
         return other
 
     def given(self, **sizes: Any) -> Space:
-        """The space with the sizes of a problem, which restrictions may name.
+        """Return the space with the sizes of a problem, for restrictions that refer to them.
 
         Raises:
-            SpaceError: a restriction names what is neither a parameter nor a size.
+            SpaceError: a restriction refers to a name that is neither a parameter nor a size.
         """
         other = Space(*self.restrictions, **self.parameters)
         other.sizes = {name: value for name, value in sizes.items() if name not in self.parameters}
-        other._waiting()
+        other._by_depth()
         return other
 
     @property
@@ -133,16 +141,16 @@ class Space:
         return tuple(self.parameters)
 
     def __len__(self) -> int:
-        """Combinations, those that are refused among them."""
+        """Return the number of combinations, including refused ones."""
         return prod(map(len, self.parameters.values()))
 
     def __iter__(self) -> Iterator[Config]:
         return self.feasible()
 
     def __getitem__(self, index: int) -> Config:
-        """The combination of a number, refused or not."""
+        """Return the combination of an index, refused or not."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"combination {index} of {len(self)}")
+            raise BoundsError(f"combination {index} of {len(self)}")
         index, config = index % len(self), {}
         for name, values in reversed(self.parameters.items()):
             index, place = divmod(index, len(values))
@@ -150,31 +158,34 @@ class Space:
         return {name: config[name] for name in self.parameters}
 
     def __contains__(self, config: object) -> bool:
-        return (isinstance(config, Mapping) and config.keys() == self.parameters.keys()
-                and all(config[name] in values for name, values in self.parameters.items())
-                and self.refusal(config) is None)
+        return (
+            isinstance(config, Mapping)
+            and config.keys() == self.parameters.keys()
+            and all(config[name] in values for name, values in self.parameters.items())
+            and self.refusal(config) is None
+        )
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Why a restriction refuses the combination; None when none does."""
+        """Return the reason for refusing a combination, or None."""
         values = {**self.sizes, **config}
         return next(filter(None, (r.refuses(values) for r in self.restrictions)), None)
 
     def feasible(self) -> Iterator[Config]:
-        """The combinations that no restriction refuses; a restriction cuts off all that its values lead to at once."""
-        return self._walk({**self.sizes}, 0, self._waiting())
+        """Yield the combinations that no restriction refuses; a refused prefix prunes the enumeration."""
+        return self._walk({**self.sizes}, 0, self._by_depth())
 
     def points(self) -> Iterator[tuple[Config, str | None]]:
-        """All combinations, each with the reason why it is refused, or None."""
+        """Yield all combinations, each with the reason for its refusal, or None."""
         for index in range(len(self)):
             config = self[index]
             yield config, self.refusal(config)
 
     def count(self) -> int:
-        """How many combinations no restriction refuses; walks through them."""
+        """Return the number of feasible combinations, by enumeration."""
         return sum(1 for _ in self.feasible())
 
-    def _walk(self, values: dict[str, Any], depth: int, waiting: list[list[Restriction]]) -> Iterator[Config]:
-        if any(r.refuses(values) for r in waiting[depth]):
+    def _walk(self, values: dict[str, Any], depth: int, by_depth: list[list[Restriction]]) -> Iterator[Config]:
+        if any(r.refuses(values) for r in by_depth[depth]):
             return
         if depth == len(self.parameters):
             yield {name: values[name] for name in self.parameters}
@@ -182,19 +193,20 @@ class Space:
         name = self.names[depth]
         for value in self.parameters[name]:
             values[name] = value
-            yield from self._walk(values, depth + 1, waiting)
+            yield from self._walk(values, depth + 1, by_depth)
         del values[name]
 
-    def _waiting(self) -> list[list[Restriction]]:
-        """The restrictions by how many parameters must be set before they can be asked."""
-        places = {**dict.fromkeys(self.sizes, 0), **{name: i + 1 for i, name in enumerate(self.parameters)}}
-        waiting: list[list[Restriction]] = [[] for _ in range(len(self.parameters) + 1)]
+    def _by_depth(self) -> list[list[Restriction]]:
+        """Group the restrictions by the number of parameters that must be set before they can be evaluated."""
+        depths = {**dict.fromkeys(self.sizes, 0), **{name: i + 1 for i, name in enumerate(self.parameters)}}
+        by_depth: list[list[Restriction]] = [[] for _ in range(len(self.parameters) + 1)]
         for restriction in self.restrictions:
-            if unknown := [name for name in restriction.names if name not in places]:
-                raise SpaceError(f"the restriction {restriction.reason!r} names {', '.join(unknown)}; known are "
-                                 f"{', '.join(places)}")
-            waiting[max((places[name] for name in restriction.names), default=0)].append(restriction)
-        return waiting
+            if unknown := [name for name in restriction.names if name not in depths]:
+                raise SpaceError(
+                    f"the restriction {restriction.reason!r} names {', '.join(unknown)}; known are {', '.join(depths)}"
+                )
+            by_depth[max((depths[name] for name in restriction.names), default=0)].append(restriction)
+        return by_depth
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={list(values)!r}" for name, values in self.parameters.items())
@@ -203,17 +215,17 @@ class Space:
 
 
 def _text_of(rule: Callable[..., Any]) -> str:
-    """The text of a rule: what follows `lambda ...:`, or the name of a function."""
+    """Return the text of a rule: the body of a lambda, or the docstring or name of a function."""
     if rule.__name__ != "<lambda>":
         return (inspect.getdoc(rule) or "").partition("\n")[0] or f"refused by {rule.__name__}"
     wanted = set(inspect.signature(rule).parameters)
     try:
         source = textwrap.dedent(inspect.getsource(rule)).strip()
-    except (OSError, TypeError):                        # typed at a prompt, or made by eval
+    except (OSError, TypeError):  # typed at a prompt, or created by eval
         return f"refused by a rule on {', '.join(wanted)}"
-    for end in range(len(source), 0, -1):               # the statement may be cut off in the middle
+    for end in range(len(source), 0, -1):  # getsource may return part of a statement
         try:
-            tree = ast.parse(source[source.index("lambda"):end] if end < len(source) else source)
+            tree = ast.parse(source[source.index("lambda") : end] if end < len(source) else source)
         except (SyntaxError, ValueError):
             continue
         for node in ast.walk(tree):

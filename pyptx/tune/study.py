@@ -1,36 +1,37 @@
-"""A sweep as a value: its trials, how far it is, what is best; run here or in the background, stopped and resumed."""
+"""A tuning study: configurations of a kernel, their results, and the run that produces them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyptx.compiled import Compiled
-from pyptx.kernel import Kernel
+from pyptx.assembly import Assembly
+from pyptx.errors import OptionError
+from pyptx.jit import JitKernel
 from pyptx.runtime.arrays import arrays_of
-from pyptx.tune import exports, results, tables
-from pyptx.tune.background import Background
-from pyptx.tune.book import Book
-from pyptx.tune.budget import Budget, budget_of
-from pyptx.tune.checking import CHECK_MOST, Checker
-from pyptx.tune.comparing import Tolerance
-from pyptx.tune.control import Control
-from pyptx.tune.listeners import Listeners
-from pyptx.tune.measured import Measured
-from pyptx.tune.places import key_of as key_of_problem
+from pyptx.tune import display, exports, result_store
+from pyptx.tune.background import BackgroundRun, Control, Subscribers
+from pyptx.tune.correctness import MAX_SIMULATED_ELEMENTS, Checker, Tolerance
+from pyptx.tune.environment import study_key
+from pyptx.tune.gpu_runner import GpuRunner
 from pyptx.tune.problem import Problem
-from pyptx.tune.running import Run
+from pyptx.tune.result_store import Key
+from pyptx.tune.runner import Runner
 from pyptx.tune.space import Space, SpaceError
-from pyptx.tune.strategies import strategy_of
-from pyptx.tune.trial import Trial
+from pyptx.tune.strategies import Budget, Search, make_strategy, parse_budget
+from pyptx.tune.trial import Trial, config_key
+from pyptx.tune.trial_table import Objective, TrialTable
+
+if TYPE_CHECKING:
+    from pyptx.analysis.gpus import Gpu
+    from pyptx.views import Roofline
 
 __all__ = ["Event", "Progress", "Study"]
 
 
 class Progress(NamedTuple):
-    """Trials that are done, all of them, and an estimate of the seconds left (None: nobody knows)."""
+    """Completed trials, all trials, and an estimate of the seconds left (None: unknown)."""
 
     done: int
     total: int
@@ -38,120 +39,217 @@ class Progress(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What a subscriber is told. `kind`: "trial" (its state changed), "added" (a trial), or "state" (the study's)."""
+    """A change reported to subscribers.
+
+    Attributes:
+        kind: "trial" (its state changed), "added" (a new trial) or "state" (the study's state changed).
+        study: the study.
+        trial: the trial of "trial" and "added".
+    """
 
     kind: str
     study: Study
     trial: Trial | None = None
 
 
-class Study(Book):
+class Study:
     """Configurations of a kernel, tried out.
 
-    Arrays on a GPU: times are measured there. NumPy arrays, or sizes only: every configuration is assembled, run on the
-    simulator and timed by the performance model, and its time is labelled "modelled".
+    With arrays on a GPU, times are measured there. With NumPy arrays, or sizes only, every configuration is assembled,
+    run on the simulator and timed by the performance model; its time is labeled "modeled".
 
     Args:
-        kernel: with template parameters.
+        kernel: a kernel with template parameters.
         space: a Space, or a mapping from parameters to values.
-        args: input arrays, or sizes of random ones: {"M": 4096, "N": 4096, "K": 4096}.
-        reference: what the outputs should be: a function of the inputs, or arrays; None: only faults are found.
-        check_args: arrays or sizes of the check, when there is no GPU and those of the problem are too large to
-            simulate quickly. A reference that is a function gets them.
+        args: input arrays, or sizes for random ones: {"M": 4096, "N": 4096, "K": 4096}.
+        reference: the expected outputs: a function of the inputs, or arrays; None: only faults are detected.
+        check_args: arrays or sizes for the correctness check, when there is no GPU and the problem is too large to
+            simulate quickly. A reference that is a function is called with them.
         budget: a number of configurations, or a time such as "10min".
-        strategy: "grid": every configuration; "random"; "tpe": Optuna's search; "model": on a GPU only what the model
-            finds best is measured; "auto": the grid of a small space, a search of a large one.
-        objective: "time", or a function of a Trial, less is better.
-        params: template and raw parameters that are the same everywhere.
-        gpu: whose times are modelled: a name such as "H200"; by default the one the kernel's target is of.
-        options: of ptxas.
-        spills: let registers spill instead of refusing the configuration.
-        rtol, atol: how far results may be off; by default as their type has it.
-        limit_s: seconds that one run of one configuration may take, before it counts as hanging.
-        workers: configurations that are prepared at a time; default: the CPUs there are.
-        cluster: a Dask client or the address of a scheduler: its workers measure, each on its own device.
-        resume: take what the store has of this problem on this device; False: try everything again.
-        seed: of random inputs, orders and searches.
+        strategy: "grid": every configuration; "random"; "tpe": Optuna's search; "model": on a GPU, only the
+            configurations the model ranks best are measured; "auto": the grid of a small space, a search of a large one.
+        objective: "time", or a function of a Trial; lower is better.
+        params: template and raw parameters that are the same for all configurations.
+        gpu: the GPU to model, such as "H200"; default: the usual one of the kernel's target.
+        options: ptxas options.
+        spills: accept configurations that spill registers instead of refusing them.
+        rtol, atol: tolerances of the correctness check; default: by type.
+        limit_s: time limit in seconds for one run of one configuration; beyond it the configuration counts as hanging.
+        workers: configurations prepared in parallel; default: the available CPUs.
+        cluster: a Dask client or the address of a scheduler; its workers measure, each on its own device.
+        resume: reuse stored results of this problem on this device; False: try everything again.
+        seed: seed of random inputs, orders and searches.
+    Attributes:
+        problem: the kernel with its arguments.
+        space: the configurations, with the problem's sizes.
+        table: the trials.
+        checker: the correctness check; None where nothing can be checked.
+        notes: remarks for the reader, such as why results are not checked.
+        key: the key under which results are stored.
     Raises:
-        SpaceError, ValueError, TypeError, LaunchError: what was given does not fit together; says what.
+        SpaceError, OptionError, OperandError, LaunchError: the arguments do not fit together.
     """
 
-    def __init__(self, kernel: Kernel, space: Space | Mapping[str, Iterable[Any]], args: Any, *, reference: Any = None,
-                 check_args: Any = None, budget: Budget | int | str | None = None, strategy: str = "auto",
-                 objective: str | Callable[[Trial], float] = "time", params: Mapping[str, Any] | None = None,
-                 gpu: str | None = None, options: Sequence[str] = (), spills: bool = False, rtol: float | None = None,
-                 atol: float | None = None, limit_s: float = 60.0, workers: int | None = None, cluster: Any = None,
-                 resume: bool = True, seed: int = 0):
-        self.problem = Problem(kernel, args if isinstance(args, Mapping) else _tuple(args), params, seed=seed)
-        self.kernel, self.budget, self.seed = kernel, budget_of(budget), seed
+    problem: Problem
+    budget: Budget
+    kernel: JitKernel
+    seed: int
+    space: Space
+    table: TrialTable
+    limit_s: float
+    options: tuple[str, ...]
+    spills: bool
+    cluster: Any
+    gpu: str | None
+    workers: int | None
+    checker: Checker | None
+    key: Key
+
+    def __init__(
+        self,
+        kernel: JitKernel,
+        space: Space | Mapping[str, Iterable[Any]],
+        args: Any,
+        *,
+        reference: Any = None,
+        check_args: Any = None,
+        budget: Budget | int | str | None = None,
+        strategy: str = "auto",
+        objective: Objective = "time",
+        params: Mapping[str, Any] | None = None,
+        gpu: str | None = None,
+        options: Sequence[str] = (),
+        spills: bool = False,
+        rtol: float | None = None,
+        atol: float | None = None,
+        limit_s: float = 60.0,
+        workers: int | None = None,
+        cluster: Any = None,
+        resume: bool = True,
+        seed: int = 0,
+    ):
+        self.problem = Problem(kernel, args if isinstance(args, Mapping) else _as_tuple(args), params, seed=seed)
+        self.kernel, self.budget, self.seed = kernel, parse_budget(budget), seed
         self.space = Space.of(space).given(**self.problem.sizes, **(params or {}))
         self.space.check_names(kernel.name, self.problem.template)
-        if twice := [name for name in self.space.names if name in (params or {})]:
-            raise SpaceError(f"{', '.join(twice)} is in the space and in params")
-        name, searching, most = strategy_of(strategy, self.space, seed=seed)
-        if name == "model" and self.on_gpu:             # it looks at all, and measures so many
-            super().__init__(objective, (name, searching, None))
-        else:
-            super().__init__(objective, (name, searching, self.budget.trials or most))
+        if repeated := [name for name in self.space.names if name in (params or {})]:
+            raise SpaceError(f"{', '.join(repeated)} is in the space and in params")
+        search = make_strategy(strategy, self.space, seed=seed)
+        if search.name == "model" and self.on_gpu:  # the model looks at all; the budget limits what is measured
+            search = Search(search.name, search.strategy, None)
+        elif self.budget.trials is not None:
+            search = Search(search.name, search.strategy, self.budget.trials)
+        self.table = TrialTable(
+            self.space,
+            search,
+            objective,
+            compile_config=self.compiled,
+            on_added=lambda trial: self._notify("added", trial),
+        )
         self.options, self.spills, self.limit_s = tuple(options), spills, limit_s
         self.workers, self.cluster, self.gpu = workers, cluster, gpu
         self.notes: list[str] = []
-        self.checker = self._checker(reference, check_args, Tolerance(rtol, atol))
-        self._state, self._listeners = "new", Listeners()
-        self._run = self._runner()
-        self._background = Background(f"tuning {kernel.name}", lambda: self._run.work(), self._set_state,
-                                      self._look_again, self._lock)
-        self.key = key_of_problem(self.problem, gpu, self.options, cluster)
-        self._list_trials(results.load(self.key, self._checked_with) if resume else {})
+        self.checker = self._make_checker(reference, check_args, Tolerance(rtol, atol))
+        self._state, self._subscribers = "new", Subscribers()
+        self._runner = self._make_runner()
+        self._background = BackgroundRun(
+            f"tuning {kernel.name}",
+            lambda: self._runner.work(),
+            self._set_state,
+            self._forget_stored_choice,
+            self.table.lock,
+        )
+        self.key = study_key(self.problem, gpu, self.options, cluster)
+        stored = result_store.load(self.key, self._checked_with) if resume else {}
+        self.table.populate({key: row for key, row in stored.items() if self._is_valid(row)})
 
-    # what there is ----------------------------------------------------------------------------------------------------
+    # results ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in order of number."""
+        return self.table.trials
+
+    @property
+    def strategy(self) -> str:
+        """Name of the search strategy, "auto" resolved."""
+        return self.table.search.name
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial with the lowest objective; measured trials take precedence over modeled ones."""
+        return self.table.best()
 
     @property
     def on_gpu(self) -> bool:
-        """Whether times are measured."""
+        """True when times are measured."""
         return self.problem.runtime.name == "cuda"
 
     @property
     def progress(self) -> Progress:
-        """How many configurations are done, of how many, and about how long the rest takes, in seconds."""
-        with self._lock:
-            done, total = sum(map(self._run.done, self.trials)), self._total()
+        """Completed trials, all trials, and an estimate of the time left in seconds."""
+        with self.table.lock:
+            done, total = sum(map(self._runner.done, self.trials)), self.table.expected_total()
             left = total - done
             if not left or self.state == "finished":
                 return Progress(done, total, 0.0)
-            if self.state != "running" or not self._finished:
+            if self.state != "running" or not self.table.finished:
                 return Progress(done, total, None)
-            return Progress(done, total, self._background.clock.seconds / self._finished * left)
+            return Progress(done, total, self._background.clock.seconds / self.table.finished * left)
 
-    def compiled(self, config: Mapping[str, Any]) -> Compiled:
-        """A configuration's machine code, for the problem's sizes."""
-        return self.problem.variant(config).compile(self.options, arch=self._run.target)
+    def value(self, trial: Trial) -> float:
+        """Return the objective of a trial that has a time; lower is better."""
+        return self.table.value(trial)
+
+    def trial(self, config: Mapping[str, Any]) -> Trial | None:
+        """Return the trial of a configuration; None when there is none yet."""
+        return self.table.by_key.get(config_key(config))
+
+    def counts(self) -> dict[str, int]:
+        """Number of trials in each state that occurs."""
+        return self.table.counts()
+
+    def compiled(self, config: Mapping[str, Any]) -> Assembly:
+        """Return the machine code of a configuration, for the problem's sizes."""
+        return self.problem.specialize(config).compile(self.options, arch=self._runner.target)
 
     def use(self, trial: Trial) -> None:
-        """Keep the trial as the one that `@autotune` takes for this problem on this device, whatever is faster.
+        """Use the configuration of this trial in later calls of the kernel.
+
+        It becomes the kernel's defaults in this process, and the choice of `@autotune` for this problem and device, even
+        if another trial is faster.
 
         Raises:
-            ValueError: it has no time, so nobody knows whether it runs.
+            OptionError: the trial has no time, so it is not known to run.
         """
         if trial.seconds is None or trial.state in ("wrong", "failed", "refused"):
-            raise ValueError(f"{trial.label} is {trial.state}{f': {trial.reason}' if trial.reason else ''}; "
-                             "only a configuration with a time can be used")
-        results.choose(self.key, trial)
-        self._look_again()
+            raise OptionError(
+                f"{trial.label} is {trial.state}{f': {trial.reason}' if trial.reason else ''}; "
+                "only a configuration with a time can be used"
+            )
+        result_store.choose(self.key, trial)
+        self.kernel.defaults(trial.config)
+        self._forget_stored_choice()
 
-    def _look_again(self) -> None:
-        """A kernel with `@autotune` remembers what it found in the store; there is news."""
+    def restore_defaults(self) -> None:
+        """Undo `use`: calls use the kernel's declared defaults again, and `@autotune` the fastest trial."""
+        result_store.choose(self.key, None)
+        self.kernel.defaults(None)
+        self._forget_stored_choice()
+
+    def _forget_stored_choice(self) -> None:
+        """Invalidate what a kernel with `@autotune` has read from the store."""
         if (forget := getattr(self.kernel, "forget", None)) is not None:
             forget()
 
     # running ----------------------------------------------------------------------------------------------------------
 
     def run(self) -> Study:
-        """Work until nothing is left or the budget is used up; what is stored already is not done again.
+        """Run until all trials are done or the budget is used up; stored results are reused.
 
         Raises:
-            KeyboardInterrupt: somebody pressed Ctrl-C. What was done is kept; `run` goes on with the rest.
-            MissingToolError, and what the reference raises: nothing can be tried at all.
+            KeyboardInterrupt: Ctrl-C was pressed. Results so far are stored; `run` resumes with the rest.
+            MissingToolError, and whatever the reference raises: no trial can be run.
         """
         self.start()
         try:
@@ -162,57 +260,78 @@ class Study(Book):
         return self
 
     def start(self) -> Study:
-        """As `run`, in a thread; returns at once."""
-        with self._lock:
+        """Run in a background thread; return at once."""
+        with self.table.lock:
             if not self._background.running:
-                self._finished = 0
+                self.table.finished = 0
                 self._background.start()
         return self
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it ends, or so many seconds; whether it has ended. Raises what ended it, when something did."""
+        """Wait for the end of the run; return False after `timeout` seconds. Raises the error that ended the run."""
         return self._background.wait(timeout)
 
     def pause(self) -> None:
-        """Begin nothing new until `resume`; what is in work is finished."""
+        """Start no more trials until `resume`; those in progress are completed."""
         self._background.pause()
 
     def resume(self) -> Study:
-        """Go on after `pause` or `stop`."""
-        return self if self._background.go_on() else self.start()
+        """Resume after `pause` or `stop`."""
+        return self if self._background.resume() else self.start()
 
     def stop(self) -> None:
-        """End the run now; trials in work are begun again by the next one. Waits for it, except in a subscriber."""
+        """Stop the run now; trials in progress are repeated by the next run. Blocks, except in a subscriber."""
         self._background.stop()
-        self._run.interrupt()
-        if not self._listeners.called_here:             # a subscriber is called by a thread of the run
-            self._background.ended()
+        self._runner.interrupt()
+        if not self._subscribers.active_in_this_thread:  # a subscriber is called by a thread of the run
+            self._background.join()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
-        """Call a function on every change, from the thread that made it; the function returned ends that."""
-        return self._listeners.add(callback)
-
-    # for the run ------------------------------------------------------------------------------------------------------
+        """Call a function on every change, from the thread that made it; the returned function unsubscribes it."""
+        return self._subscribers.add(callback)
 
     @property
     def state(self) -> str:
-        """"new", "running", "paused", "stopped", "finished", "failed"."""
+        """ "new", "running", "paused", "stopped", "finished" or "failed"."""
         return self._state
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the newest run."""
+        """The error that ended the last run, or None."""
         return self._background.error
+
+    # for the runner ---------------------------------------------------------------------------------------------------
 
     @property
     def control(self) -> Control:
-        """What the threads of a run look at between two steps."""
+        """Pause and stop requests, polled by the threads of a run."""
         return self._background.control
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time of its budget is used up."""
+        """True when the time budget is used up."""
         return self.budget.seconds is not None and self._background.clock.seconds > self.budget.seconds
+
+    def take(self) -> Trial | None:
+        """Return the next trial to run; None when there is none or the budget is used up."""
+        return None if self.out_of_time else self.table.take()
+
+    def update(self, trial: Trial) -> None:
+        """Notify subscribers of a changed trial; store it when it is done."""
+        if trial.done:
+            self.save([trial, *self.table.finish(trial, complete=self._runner.done(trial))])
+        self._notify("trial", trial)
+
+    def save(self, trials: Sequence[Trial]) -> None:
+        """Store the results of trials."""
+        about = {
+            "kernel": self.kernel.name,
+            "problem": str(self.problem),
+            "sizes": self.problem.sizes,
+            "target": self.target,
+        }
+        rows = zip(trials, self.table.duplicate_keys(trials), strict=True)
+        result_store.save(self.key, rows, about, self._checked_with)
 
     def _set_state(self, state: str) -> None:
         if state not in ("running", "paused"):
@@ -220,71 +339,81 @@ class Study(Book):
                 if not trial.done:
                     trial.state = "queued"
         self._state = state
-        self._tell("state")
+        self._notify("state")
 
-    def _tell(self, kind: str, trial: Trial | None = None) -> None:
-        self._listeners.tell(Event(kind, self, trial))
+    def _notify(self, kind: str, trial: Trial | None = None) -> None:
+        self._subscribers.notify(Event(kind, self, trial))
 
-    # what it was given ------------------------------------------------------------------------------------------------
+    # setup ------------------------------------------------------------------------------------------------------------
 
-    def _checker(self, reference: Any, check_args: Any, tolerance: Tolerance) -> Checker | None:
-        """None when nothing can be checked; a note says why."""
+    def _make_checker(self, reference: Any, check_args: Any, tolerance: Tolerance) -> Checker | None:
+        """Return the correctness check; None, with a note, when nothing can be checked."""
         problem = self.problem
         if check_args is not None:
             if reference is not None and not callable(reference):
-                raise ValueError("check_args need a reference that is a function: arrays have the sizes of args")
-            given = check_args if isinstance(check_args, Mapping) else _tuple(check_args)
+                raise OptionError("check_args need a reference that is a function: arrays have the sizes of args")
+            given = check_args if isinstance(check_args, Mapping) else _as_tuple(check_args)
             problem = Problem(self.kernel, given, self.problem.params, seed=self.seed)
-        elif not self.on_gpu and problem.elements > CHECK_MOST:
-            self.notes.append("results are not checked: the problem is too large to simulate; check_args= gives "
-                              "arrays or sizes for it")
+        elif not self.on_gpu and problem.elements > MAX_SIMULATED_ELEMENTS:
+            self.notes.append(
+                "results are not checked: the problem is too large to simulate; pass smaller arrays or sizes as check_args="
+            )
             return None
         if reference is None:
-            self.notes.append("results are not compared with anything: no reference was given")
+            self.notes.append("results are not compared: no reference was given")
         return Checker(problem, reference, tolerance)
 
-    def _runner(self) -> Run:
-        """What works for it."""
-        return Measured(self) if self.on_gpu else Run(self)
+    def _make_runner(self) -> Runner:
+        return GpuRunner(self) if self.on_gpu else Runner(self)
+
+    def _is_valid(self, row: Mapping[str, Any]) -> bool:
+        """True when a stored result also holds under the limits of this study."""
+        if row["fault"] == "spills":
+            return not self.spills
+        return row["fault"] != "hang" or row["measurement"].get("limit_s", 0) >= self.limit_s
 
     @property
     def _checked_with(self) -> str:
         return self.checker.name if self.checker else "nothing"
 
     @property
-    def place(self) -> Mapping[str, str]:
-        """What its times depend on beside the problem: {"kind": "modelled", "gpu": "H200", ...}."""
-        return self.key.place
+    def environment(self) -> Mapping[str, str]:
+        """The environment its times hold for: {"kind": "modeled", "gpu": "H200", ...}."""
+        return self.key.environment
 
     @property
     def target(self) -> str:
-        """What configurations are assembled for: "sm_90a"."""
-        return self._run.target or self.kernel.arch
+        """The target configurations are assembled for, such as "sm_90a"."""
+        return self._runner.target or self.kernel.arch
 
-    # what others make of it -------------------------------------------------------------------------------------------
+    # output -----------------------------------------------------------------------------------------------------------
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """A row for each trial; written to a file, too, when one is named."""
-        return exports.written(exports.csv_text(self), path)
+        """Return a CSV table with a row for each trial; also write it to a file when `path` is given."""
+        return exports.write_text(exports.to_csv_text(self), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The results in Kernel Tuner's T4 form, which its tools read."""
-        return exports.written(exports.t4_text(self), path)
+        """Return the results in the T4 format of Kernel Tuner and related tools; also write them to `path`."""
+        return exports.write_text(exports.to_t4_text(self), path)
 
     def to_pandas(self) -> Any:
-        """A DataFrame, a row for each trial."""
-        return import_module("pandas").DataFrame(exports.rows(self))
+        """Return a DataFrame with a row for each trial."""
+        import pandas  # pyright: ignore[reportMissingImports]  # optional
 
-    def roofline(self, **options: Any) -> Any:
-        """All trials that have a time, under their GPU's roofs; options: `pyptx.views.rooflines.placing.of_study`."""
-        return import_module("pyptx.views.rooflines.placing").of_study(self, **options)
+        return pandas.DataFrame(exports.trial_rows(self))
+
+    def roofline(self, *, device: str | Gpu | None = None, level: str | None = None) -> Roofline:
+        """Return the roofline of the trials that have a time; arguments as for `pyptx.tune.rooflines.of_study`."""
+        from pyptx.tune.rooflines import of_study
+
+        return of_study(self, device=device, level=level)
 
     def __repr__(self) -> str:
-        return tables.text(self)
+        return display.text(self)
 
     def _repr_html_(self) -> str:
-        return tables.html(self)
+        return display.html(self)
 
 
-def _tuple(args: Any) -> tuple[Any, ...]:
+def _as_tuple(args: Any) -> tuple[Any, ...]:
     return (args,) if arrays_of(args) is not None else tuple(args)

@@ -1,4 +1,4 @@
-"""One call of a kernel, timed on a GPU in this process as a race times its configurations."""
+"""Timing of one kernel call on a GPU, in this process, with the method of the race."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyptx.kernel import Kernel
-from pyptx.runtime.cuda import BACKEND, Cuda
-from pyptx.tune.comparing import Tolerance
-from pyptx.tune.gpu import Gpu
+from pyptx.jit import JitKernel
+from pyptx.runtime.cuda import BACKEND, CudaBackend
+from pyptx.tune.correctness import Tolerance
+from pyptx.tune.device import DeviceTimer
 from pyptx.tune.job import Job
 from pyptx.tune.problem import Problem
-from pyptx.tune.statistics import Median, median_of
+from pyptx.tune.statistics import Median, median_interval
 
 __all__ = ["Timing", "time_call"]
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Attributes:
+    """Result of timing a call.
+
+    Attributes:
         seconds: the median with its 95 % confidence interval, (value, low, high).
-        gpu: what the driver calls the GPU.
-        how: "median of 15 runs with a cold L2, by events".
+        gpu: the driver's name of the GPU.
+        how: the method: "median of 15 runs with a cold L2, by events".
     """
 
     seconds: Median
@@ -30,21 +32,32 @@ class Timing:
     how: str
 
 
-def time_call(kernel: Kernel, args: Sequence[Any], params: Mapping[str, Any], *, ordinal: int = 0, runs: int = 15,
-              backend: Cuda = BACKEND) -> Timing:
-    """Time a call on copies of its arrays, the L2 overwritten before each run.
+def time_call(
+    kernel: JitKernel,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    *,
+    ordinal: int = 0,
+    runs: int = 15,
+    backend: CudaBackend = BACKEND,
+) -> Timing:
+    """Time a call on copies of its arrays; the L2 is flushed before each run.
 
     Args:
+        kernel: the kernel.
         args: the input arrays; those on a GPU are copied to the host first.
         params: template parameters.
+        ordinal: number of the GPU.
+        runs: number of timed runs.
+        backend: the CUDA backend.
     Raises:
-        LaunchError: it cannot be called like that, or there is no GPU.
-        DeviceError: it faulted.
+        LaunchError: the arguments do not fit the kernel, or there is no GPU.
+        DeviceError: the kernel faulted.
     """
     problem = Problem(kernel, args, params).host()
-    gpu = Gpu(ordinal, backend=backend)
+    gpu = DeviceTimer(ordinal, backend=backend)
     gpu.arrays(problem.host_inputs(), None, Tolerance())
     job = Job.of("call", problem.launch({}))
-    seconds = median_of(gpu.sample(job, runs))
+    seconds = median_interval(gpu.sample(job, runs))
     by = {"events": "by events", "graph": "in graphs"}[gpu.mode("call")]
     return Timing(seconds, gpu.about()["gpu"], f"median of {runs} runs with a cold L2, {by}")

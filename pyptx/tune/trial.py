@@ -1,4 +1,4 @@
-"""One configuration and what became of it."""
+"""A trial: one configuration and its result."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyptx.compiled import Compiled
+from pyptx.assembly import Assembly
+from pyptx.errors import UnsupportedError
 from pyptx.toolchain import Resources
 
-__all__ = ["FINAL", "STATES", "TIMED", "Trial", "key_of", "label_of", "plain", "time_text"]
+__all__ = ["FINAL", "STATES", "TIMED", "Trial", "config_key", "config_label", "plain_value", "format_time"]
 
-STATES = ("queued", "compiling", "compiled", "refused", "modelled", "measured", "wrong", "failed", "duplicate")
-TIMED = ("modelled", "measured")
+STATES = ("queued", "compiling", "compiled", "refused", "modeled", "measured", "wrong", "failed", "duplicate")
+TIMED = ("modeled", "measured")
 FINAL = frozenset(STATES[3:])
 
 
 @dataclass(eq=False)
 class Trial:
-    """Attributes:
+    """A configuration and its result.
+
+    Attributes:
         config: the parameters' values.
-        state: "queued", "compiling", "compiled" (it is checked now, or waits for its turn on the GPU), "refused" (by a
-            restriction, the kernel's own Python, ptxas, the chip's limits), "modelled", "measured", "wrong" (its
-            results are), "failed" (it hung, faulted or took its process with it), "duplicate" (another configuration
-            is the same machine code, launched alike).
-        reason: why it was refused, is wrong, failed, or what it duplicates.
-        fault: of a failed trial: "hang", "fault", "killed", "error", "spilled" ... a word for tables.
-        seconds: duration of the kernel; `kind` says where it is from: "modelled" or "measured".
-        interval: of a measured time, its 95 % confidence interval; of a modelled one, what the model says of its error.
-        prediction: what the model said (`pyptx.analysis.model.prediction.Prediction`), also where it was
-            measured; after a resume a mapping of its terms.
-        resources: registers, spills, static shared memory of the entry.
-        shared_bytes: of a block, static and dynamic.
-        occupancy: warps on an SM over warps there is room for, 0..1.
-        cubin_hash: of the machine code, 32 hexadecimal digits; `identity`: of it and its launch.
-        checked: whether its results were compared with the reference's; `error` is the largest difference found.
-        twin: number of the trial that a duplicate is the same as.
-        number: its place in `Study.trials`.
-        restored: taken from the store, of an earlier run.
+        state: "queued", "compiling", "compiled" (being checked, or waiting for the GPU), "refused" (by a restriction,
+            the kernel's Python, ptxas, or limits of the GPU), "modeled", "measured", "wrong" (incorrect outputs),
+            "failed" (it hung, faulted or crashed its process), or "duplicate" (same machine code and launch as another
+            configuration).
+        reason: explanation of "refused", "wrong", "failed" and "duplicate".
+        fault: kind of failure, a keyword for tables: "hang", "fault", "killed", "error", "spills", ...
+        seconds: duration of the kernel; `kind` is its origin: "modeled" or "measured".
+        interval: 95 % confidence interval of a measured time; error range of a modeled one.
+        prediction: `pyptx.analysis.model.prediction.Prediction`, also for measured trials; after a resume a mapping
+            with its fields.
+        resources: registers, spills and static shared memory of the entry.
+        shared_bytes: static and dynamic shared memory of a block.
+        occupancy: resident warps relative to the maximum of an SM, 0..1.
+        cubin_hash: hash of the machine code, 32 hexadecimal digits; `identity`: hash of it and its launch.
+        checked: outputs were compared with the reference; `error` is the largest difference.
+        duplicate_of: number of the trial a duplicate repeats.
+        number: index in `Study.trials`.
+        restored: the result comes from the store.
     """
 
     config: dict[str, Any]
@@ -60,60 +63,67 @@ class Trial:
     measurement: Mapping[str, Any] = field(default_factory=dict)
     restored: bool = False
     number: int = 0
-    twin: int | None = None
+    duplicate_of: int | None = None
     identity: str | None = None
-    _compile: Callable[[Mapping[str, Any]], Compiled] | None = field(default=None, repr=False)
+    _compile: Callable[[Mapping[str, Any]], Assembly] | None = field(default=None, repr=False)
 
     @property
     def key(self) -> str:
-        """The configuration as text, the same in every process."""
-        return key_of(self.config)
+        """The configuration as text, equal in all processes."""
+        return config_key(self.config)
 
     @property
     def label(self) -> str:
         """The configuration for readers: "BM=64 BN=128"."""
-        return label_of(self.config)
+        return config_label(self.config)
 
     @property
     def done(self) -> bool:
-        """Whether nothing more happens to it."""
+        """True in a final state."""
         return self.state in FINAL
 
     @property
     def usable(self) -> bool:
-        """Whether it has a time, so that it may be the best."""
+        """True when it has a time and can be the best."""
         return self.state in TIMED and self.seconds is not None
 
-    def compiled(self) -> Compiled:
-        """Its machine code, for the linked view, the comparison, the roofline; from the cache or assembled anew.
+    def predicted(self, name: str) -> Any:
+        """Return a field of the prediction, or None; restored trials hold predictions as mappings."""
+        prediction = self.prediction
+        return prediction.get(name) if isinstance(prediction, Mapping) else getattr(prediction, name, None)
+
+    def compiled(self) -> Assembly:
+        """Return its machine code, from the cache or assembled again.
 
         Raises:
-            CompileError, ValueError: what refused the configuration refuses it again.
+            CompileError, ValueError: the configuration is refused.
         """
         if self._compile is None:
-            raise RuntimeError(f"{self.label} belongs to no study")
+            raise UnsupportedError(f"{self.label} does not belong to a study")
         return self._compile(self.config)
 
     def __repr__(self) -> str:
-        time = f" {time_text(self.seconds)} {self.kind}" if self.seconds is not None else ""
+        time = f" {format_time(self.seconds)} {self.kind}" if self.seconds is not None else ""
         return f"<Trial {self.label}: {self.state}{time}{f' ({self.reason})' if self.reason else ''}>"
 
 
-def key_of(config: Mapping[str, Any]) -> str:
-    return json.dumps({name: plain(value) for name, value in sorted(config.items())}, separators=(",", ":"))
+def config_key(config: Mapping[str, Any]) -> str:
+    """Return a configuration as JSON, with sorted names."""
+    return json.dumps({name: plain_value(value) for name, value in sorted(config.items())}, separators=(",", ":"))
 
 
-def label_of(config: Mapping[str, Any]) -> str:
+def config_label(config: Mapping[str, Any]) -> str:
+    """Return a configuration for readers: "BM=64 BN=128"."""
     return " ".join(f"{name}={value}" for name, value in config.items())
 
 
-def plain(value: Any) -> Any:
-    """A parameter's value as JSON has it; of what it has not, the repr."""
+def plain_value(value: Any) -> Any:
+    """Return a parameter's value as a JSON value; the repr of other objects."""
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
 
-def time_text(seconds: float) -> str:
-    """A duration with a unit and three or four digits: "12.3 us"."""
+def format_time(seconds: float) -> str:
+    """Return a duration with a unit and four digits: "12.3 us"."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{seconds / scale:.4g} {unit}"

@@ -1,13 +1,35 @@
-"""The tree against the table and the target.
+"""Validation of modules against the ISA table and a target.
 
-    bind(instruction, type_of)      which form an instruction is; raises FormError
-    check(module, target=None)      everything wrong with a module, as diagnostics
-    check_ptx(text, target=None)    everything wrong with PTX text
-    required_version(module)        the lowest `.version` its instructions need on its target
+bind(instruction, type_of)      select the form of an instruction; raises FormError
+check(module, target=None)      return the diagnostics of a module
+check_ptx(text, target=None)    return the diagnostics of PTX text
+required_version(module)        return the lowest `.version` its instructions need on its target
 """
 
-from pyptx.validate._bind import Bound, bind
-from pyptx.validate._check import check, required_version
-from pyptx.validate._text import check_ptx
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyptx.validate._bind import Bound, bind
+    from pyptx.validate._checker import check, check_ptx, required_version
 
 __all__ = ["Bound", "bind", "check", "check_ptx", "required_version"]
+
+_MODULES = {
+    "Bound": "_bind",
+    "bind": "_bind",
+    "check": "_checker",
+    "check_ptx": "_checker",
+    "required_version": "_checker",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Load the checks on first use: declaring a kernel does not need them."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        return value

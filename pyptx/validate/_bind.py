@@ -1,35 +1,35 @@
-"""Which form an instruction is, and which operand plays which part in it."""
+"""Binding: select the form of an instruction and assign its operands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pyptx import isa
-from pyptx._value import value
+from pyptx._frozen import frozen
 from pyptx.errors import FormError
 from pyptx.ir.constants import constant_value
 from pyptx.ir.nodes import Instruction
-from pyptx.ir.operands import Operand
+from pyptx.ir.operands import ImmediateOperand, Operand, ParenthesizedOperand, VectorOperand
 from pyptx.isa import Form, Match
-from pyptx.validate._align import Leaf, align, follow
-from pyptx.validate._explain import no_form
-from pyptx.validate._optypes import type_problem
-from pyptx.validate._problem import Problem, range_words
-from pyptx.validate._tokens import TypeOf, token
+from pyptx.validate._form_errors import no_matching_form
+from pyptx.validate._messages import Problem, range_text
+from pyptx.validate._operand_kinds import Kind, TypeOf, operand_kind
+from pyptx.validate._operand_matching import MatchedOperand, Path, match_operands, operand_at
+from pyptx.validate._operand_types import type_problem
 
 __all__ = ["Bound", "bind"]
 
 
-@value
+@frozen
 class Bound:
-    """An instruction read with the table.
+    """An instruction with its form and operands.
 
     Attributes:
-        form: the row.
-        choices: dict slot -> choice without dot, None for an absent optional one.
-        operands: dict operand name -> operand of the tree; operands that are absent are too. Parts of a tensor address
-            `[tm, {c}]` are there under their own names, `tm` as the AddressOperand it is the base of.
-        types: dict operand name -> PTX type; "u64"/"u32" for addresses, "" for what has none.
+        form: the form of the ISA table.
+        choices: slot -> choice without dot, None for an absent optional slot.
+        operands: operand name -> operand; absent operands are missing. The parts of a tensor address `[tm, {c}]`
+            have entries of their own, and `tm` is the AddressOperand that has it as base.
+        types: operand name -> PTX type; "u64" or "u32" for addresses, "" for operands without a type.
     """
 
     form: Form
@@ -41,64 +41,74 @@ class Bound:
         return self.operands[name]
 
 
-@value
+@frozen
 class _Plan:
+    """Binding of all instructions with the same mnemonic and operand kinds."""
+
     form: Form
     choices: dict[str, str | None]
     types: dict[str, str]
-    simple: tuple[tuple[str, int], ...]                     # operands that are a whole operand of the instruction
-    nested: tuple[tuple[str, tuple[int | str, ...]], ...]
-    values: tuple[tuple[str, str], ...]                     # operands whose number must be one of these
-    problem: Problem | None
+    simple: tuple[tuple[str, int], ...]  # operands that are a whole operand of the instruction
+    nested: tuple[tuple[str, Path], ...]  # operands inside an operand of the instruction
+    values: tuple[tuple[str, str], ...]  # operands with a restricted range of numbers
 
 
-_plans: dict[tuple, _Plan] = {}
+_plans: dict[tuple, _Plan | Problem] = {}
 
 
 def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
-    """The form of an instruction and its parts.
+    """Bind an instruction to its form in the ISA table.
 
     Args:
-        type_of: register name -> type it is declared with, None for what is no register.
+        type_of: register name -> declared type, None for other names.
     Raises:
-        FormError: no form fits; the message says what was refused and what would do.
+        FormError: No form matches, or a number is out of range.
     """
     operands = instruction.operands
-    key = (instruction.opcode, instruction.modifiers, tuple([token(operand, type_of) for operand in operands]))
+    key = (
+        instruction.opcode,
+        instruction.modifiers,
+        tuple([operand_kind(operand, type_of) for operand in operands]),
+    )
     plan = _plans.get(key)
     if plan is None:
         plan = _plans[key] = _plan(*key)
-    if plan.problem is not None:
-        raise FormError(plan.problem.text(instruction), at=instruction.place, hint=plan.problem.hint)
+    if isinstance(plan, Problem):
+        raise FormError(plan.text(instruction), at=instruction.place, hint=plan.hint)
     found = {name: operands[at] for name, at in plan.simple}
     for name, path in plan.nested:
-        found[name] = follow(operands, path)
+        found[name] = operand_at(operands, path)
     for name, allowed in plan.values:
-        if allowed[-1].isalpha():                       # up to another operand
+        if allowed[-1].isalpha():  # the upper bound is another operand
             low, _, other = allowed.partition("..")
-            allowed = f"{low}..{constant_value(found[other].text)}"
-        _check_value(instruction, plan.form, name, found[name], allowed)
+            bound = found[other]
+            value = constant_value(bound.text) if isinstance(bound, ImmediateOperand) else None
+            if value is None:
+                continue
+            allowed = f"{low}..{value}"
+        _check_value(instruction, name, found[name], allowed)
     return Bound(plan.form, plan.choices, found, plan.types)
 
 
-def _check_value(instruction: Instruction, form: Form, name: str, operand: Operand, allowed: str) -> None:
+def _check_value(instruction: Instruction, name: str, operand: Operand, allowed: str) -> None:
     for text in _numbers(operand):
         value = constant_value(text)
         if value is not None and not _in_range(value, allowed):
-            raise FormError(f"{instruction.mnemonic}: {name} is {text}; expected {range_words(allowed)}",
-                            at=instruction.place)
+            raise FormError(
+                f"{instruction.mnemonic}: {name} is {text}; expected {range_text(allowed)}", at=instruction.place
+            )
 
 
 def _numbers(operand: Operand) -> Iterator[str]:
-    text = getattr(operand, "text", None)
-    if text is not None:
-        yield text
-    for element in getattr(operand, "elements", ()):
-        yield from _numbers(element)
+    if isinstance(operand, ImmediateOperand):
+        yield operand.text
+    elif isinstance(operand, (VectorOperand, ParenthesizedOperand)):
+        for element in operand.elements:
+            yield from _numbers(element)
 
 
 def _in_range(value: int, allowed: str) -> bool:
-    """Whether a number is one of "0..15", "4/8/16", "*16", "24..256*8"."""
+    """Return True if a number is in a range "0..15", "4/8/16", "*16" or "24..256*8"."""
     span, _, multiple = allowed.partition("*")
     if multiple and value % int(multiple):
         return False
@@ -110,41 +120,39 @@ def _in_range(value: int, allowed: str) -> bool:
     return value in map(int, span.split("/"))
 
 
-# planning, once for each mnemonic with its operand kinds and register types ---------------------------------------
-
-def _plan(opcode: str, modifiers: tuple[str, ...], tokens: tuple) -> _Plan:
+def _plan(opcode: str, modifiers: tuple[str, ...], kinds: tuple[Kind, ...]) -> _Plan | Problem:
+    """Select the form for a mnemonic and operand kinds; the problem if none fits."""
     matches = isa.match(opcode, modifiers)
-    aligned = []
+    candidates = []
     for match in matches:
-        leaves = align(match, tokens)
-        if leaves is not None:
-            aligned.append((match, leaves))
-    if not aligned:
-        return _refused(no_form(opcode, modifiers, tokens, matches))
-    first: _Plan | None = None
-    for match, leaves in aligned:
-        problem = type_problem(match, leaves)
+        matched = match_operands(match, kinds)
+        if matched is not None:
+            candidates.append((match, matched))
+    if not candidates:
+        return no_matching_form(opcode, modifiers, kinds, matches)
+    problems = []
+    for match, matched in candidates:
+        problem = type_problem(match, matched)
         if problem is None:
-            return _accepted(match, leaves)
-        first = first or _refused(problem)
-    return first
+            return _accepted(match, matched)
+        problems.append(problem)
+    return problems[0]
 
 
-def _refused(problem: Problem) -> _Plan:
-    return _Plan(None, {}, {}, (), (), (), problem)
-
-
-def _accepted(match: Match, leaves: tuple[Leaf, ...]) -> _Plan:
+def _accepted(match: Match, matched: tuple[MatchedOperand, ...]) -> _Plan:
     form, choices = match.form, match.choices
     types = {}
-    for leaf in leaves:
-        operand = form.operands[leaf.name]
+    for found in matched:
+        operand = form.operands[found.name]
         type_ = form.type_of(operand, choices)
         if operand.kind == "address":
             type_ = "u64" if type_ == "addr" else "u32"
-        types[leaf.name] = type_
-    values = tuple((leaf.name, form.operands[leaf.name].values) for leaf in leaves
-                   if form.operands[leaf.name].values not in ("", "float") and "int" in leaf.tokens)
-    simple = tuple((leaf.name, leaf.path[0]) for leaf in leaves if len(leaf.path) == 1)
-    nested = tuple((leaf.name, leaf.path) for leaf in leaves if len(leaf.path) > 1)
-    return _Plan(form, choices, types, simple, nested, values, None)
+        types[found.name] = type_
+    values = tuple(
+        (found.name, form.operands[found.name].values)
+        for found in matched
+        if form.operands[found.name].values not in ("", "float") and "int" in found.kinds
+    )
+    simple = tuple((found.name, int(found.path[0])) for found in matched if len(found.path) == 1)
+    nested = tuple((found.name, found.path) for found in matched if len(found.path) > 1)
+    return _Plan(form, choices, types, simple, nested, values)

@@ -1,18 +1,33 @@
-"""Views: what a reader looks at, as pure data with a JSON form, and its text and HTML."""
+"""Views: pure data with a JSON form, and their text, HTML and standalone page."""
+
+from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pyptx.views.code.linked import MIME, LinkedView, linked
 
-__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "diff", "fragments", "linked", "shared_tile",
-           "timeline"]
+if TYPE_CHECKING:
+    from pyptx.views.diagrams.banks import shared_tile
+    from pyptx.views.diagrams.fragments import fragments
+    from pyptx.views.diagrams.timeline import timeline
+    from pyptx.views.diffs.diff import Diff
+    from pyptx.views.rooflines.elements import Point
+    from pyptx.views.rooflines.roofline import Roofline
 
-_LATE = {"Diff": "diffs.diff", "Point": "rooflines.parts", "Roofline": "rooflines.roofline", "diff": "diffs.diff",
-         "fragments": "pictures.fragments", "shared_tile": "pictures.banks", "timeline": "pictures.timeline"}
+__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "fragments", "linked", "shared_tile", "timeline"]
+
+_LAZY = {  # loaded on first use: the linked view needs none of them
+    "Diff": "pyptx.views.diffs.diff",
+    "Point": "pyptx.views.rooflines.elements",
+    "Roofline": "pyptx.views.rooflines.roofline",
+    "fragments": "pyptx.views.diagrams.fragments",
+    "shared_tile": "pyptx.views.diagrams.banks",
+    "timeline": "pyptx.views.diagrams.timeline",
+}
 
 
-def __getattr__(name: str):
-    """What the linked view does not need, on use: diffs compile and align, pictures ask the simulator for layouts."""
-    if name in _LATE:
-        return getattr(import_module(f"pyptx.views.{_LATE[name]}"), name)
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'pyptx.views' has no attribute {name!r}")

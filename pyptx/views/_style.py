@@ -1,7 +1,7 @@
-"""The inline styles of everything shown as HTML without a style sheet.
+"""Inline styles of static HTML.
 
-Notebook front ends strip scripts and styles of outputs they do not trust and GitHub strips more, so every colour is an
-inline style: text and background together, Jupyter's theme variables with a fallback.
+Front ends strip scripts and style sheets from untrusted outputs, and GitHub strips more, so every color is an inline
+style that sets text and background together, with Jupyter's theme variables and a fallback.
 """
 
 INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color0,#fff)"
@@ -9,8 +9,12 @@ SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-c
 BLUE = "color:var(--jp-brand-color1,#0b62b0);background:var(--jp-layout-color0,#fff)"
 RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
 FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px"
-CODE = ("font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
-        "white-space:pre;margin:0")
+CODE = (
+    "font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px;line-height:1.5;"
+    "white-space:pre;margin:0"
+)
 EDGE = "var(--jp-border-color2,#c8ccd1)"
-CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"      # Jupyter has others
+CELL = (
+    "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"  # overrides Jupyter's own
+)
 NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowrap;line-height:1.5"

@@ -1,4 +1,4 @@
-"""Predictions: what is slower must be modelled slower, what cannot run must say why."""
+"""Predictions: what is slower must be modeled slower, what cannot run must say why."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model import constants
+from pyptx.analysis.model.dram_traffic import reread_bytes, wave_bytes
 from pyptx.analysis.model.estimate import estimate, predict
-from pyptx.analysis.model.traffic import passes_of, wave_bytes
-from pyptx.analysis.model.units import product_of
-from pyptx.analysis.work.calls import call_of
+from pyptx.analysis.model.pipes import matrix_product
+from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
-from pyptx.analysis.work.sample import Footprint
+from pyptx.analysis.work.sampling import Footprint
 from pyptx.cli.kernels import load_kernel
 from pyptx.types import f32, u32
 
@@ -34,8 +34,9 @@ def example(name: str):
 
 @cache
 def gemm(M: int, N: int, K: int, device: str = "H200", **tile):
-    return estimate(example("hopper/gemm.py:gemm"), np.zeros((M, K), BF16), np.zeros((K, N), BF16), device=device,
-                    **tile)
+    return estimate(
+        example("hopper/gemm.py:gemm"), np.zeros((M, K), BF16), np.zeros((K, N), BF16), device=device, **tile
+    )
 
 
 def moved(x, y, *, STRIDE, PAD):
@@ -55,8 +56,9 @@ def moved(x, y, *, STRIDE, PAD):
     ptx.inst.st.global_.f32(ptx.addr(to), value)
 
 
-MOVED = kernel(moved, arch="sm_80", in_specs=[Tile("L", f32)], out_specs=[Tile("N", f32)], block=256,
-               grid=lambda N: N // 256)
+MOVED = kernel(
+    moved, arch="sm_80", in_specs=[Tile("L", f32)], out_specs=[Tile("N", f32)], block=256, grid=lambda N: N // 256
+)
 
 
 @cache
@@ -71,8 +73,8 @@ def test_addresses_far_apart_are_slower():
 
 def test_bank_conflicts_are_slower():
     assert moving(pad=32).seconds > 3 * moving(pad=1).seconds
-    assert moving(pad=32).bound == "shared" and "shared memory" in moving(pad=32).words
-    assert moving(pad=33).seconds < 2 * moving(pad=1).seconds           # 33 words apart there are none
+    assert moving(pad=32).bound == "shared" and "shared memory" in moving(pad=32).summary
+    assert moving(pad=33).seconds < 2 * moving(pad=1).seconds  # 33 words apart there are none
 
 
 def test_more_data_takes_longer_and_more_bandwidth_less():
@@ -89,7 +91,7 @@ def test_more_data_takes_longer_and_more_bandwidth_less():
 def test_a_stage_more_is_faster_where_copies_are_waited_for():
     two, four = (gemm(4096, 4096, 4096, BM=128, BN=256, STAGES=stages) for stages in (2, 4))
     assert two.seconds > 1.2 * four.seconds
-    assert "waits for TMA, 2 stages" in two.words
+    assert "waits for TMA, 2 stages" in two.summary
 
 
 @pytest.mark.slow
@@ -105,7 +107,7 @@ def test_more_stages_are_never_slower(N, K):
 def test_tiles_are_ordered_as_others_measured_them():
     """Larger tiles of the warp-specialised product are faster at 4096 (fast.cu on H100: 128 x 256 over 128 x 128 over
     smaller ones), and the best is within a fifth of what such a kernel reaches there."""
-    flops = 2 * 4096 ** 3
+    flops = 2 * 4096**3
     small, middle, large = (gemm(4096, 4096, 4096, BM=128, BN=n, STAGES=4).seconds for n in (64, 128, 256))
     assert small > middle > large
     assert 500e12 < flops / large < 800e12
@@ -113,21 +115,21 @@ def test_tiles_are_ordered_as_others_measured_them():
 
 def test_a_prediction_tells_what_it_is():
     found = gemm(4096, 4096, 4096, BM=128, BN=256, STAGES=4)
-    assert found.kind == "modelled" and found.gpu == "H200 SXM"
+    assert found.kind == "modeled" and found.gpu == "H200 SXM"
     assert found.waves == pytest.approx(512 / 132) and found.occupancy.blocks == 1
     assert {"tensor", "shared", "l2", "dram", "pipeline", "launch", "issue"} <= set(found.terms)
     assert max(found.terms.values()) <= found.seconds
-    assert " us modelled on H200 SXM: " in str(found) and "%" in found.words
+    assert " us modeled on H200 SXM: " in str(found) and "%" in found.summary
     plain = json.loads(json.dumps(found.to_json()))
-    assert plain["kind"] == "modelled" and plain["seconds"] == found.seconds and plain["bound"] == found.bound
+    assert plain["kind"] == "modeled" and plain["seconds"] == found.seconds and plain["bound"] == found.bound
 
 
 def test_what_does_not_fit_is_infinitely_slow_and_says_why():
-    call = call_of(MOVED, np.zeros(256, np.float32), N=256, STRIDE=1, PAD=1)
+    call = bind_call(MOVED, np.zeros(256, np.float32), N=256, STRIDE=1, PAD=1)
     work, compiled = work_of(call), call.compiled()
     found = predict(compiled, replace(call.plan, smem_bytes=170_000), work, "A100")
     assert found.seconds == float("inf") and found.bound == "resources"
-    assert "the limit is" in found.words and str(found).startswith("cannot run on A100")
+    assert "the limit is" in found.summary and str(found).startswith("cannot run on A100")
     assert found.to_json()["seconds"] is None
 
 
@@ -153,17 +155,25 @@ def test_there_are_at_most_ten_constants_and_each_has_a_source():
 def test_calibrated_constants_are_used(monkeypatch):
     monkeypatch.setattr(constants, "_calibrated", {})
     before = estimate(MOVED, np.zeros(1 << 22, np.float32), N=1 << 22, STRIDE=1, PAD=1, device="RTX 5090").seconds
-    constants.calibrated("RTX 5090", "sm_120a", dram_share=0.5)
+    constants.set_calibrated("RTX 5090", "sm_120a", dram_share=0.5)
     after = estimate(MOVED, np.zeros(1 << 22, np.float32), N=1 << 22, STRIDE=1, PAD=1, device="RTX 5090").seconds
     assert after > 1.5 * before
 
 
-@pytest.mark.parametrize("opcode, kind, operations", [
-    ("HGMMA.64x256x16.F32.BF16", "f16", 2 * 64 * 256 * 4), ("QGMMA.64x128x32.F32.E4M3.E4M3", "f8", 2 * 64 * 128 * 8),
-    ("HMMA.16816.F32.BF16", "f16", 4096), ("HMMA.1688.F32.TF32", "tf32", 2048), ("IMMA.16832.S8.S8", "s8", 8192),
-    ("QMMA.16832.F32.E4M3.E4M3", "f8", 8192), ("DMMA.8x8x4", "f64", 512)])
+@pytest.mark.parametrize(
+    "opcode, kind, operations",
+    [
+        ("HGMMA.64x256x16.F32.BF16", "f16", 2 * 64 * 256 * 4),
+        ("QGMMA.64x128x32.F32.E4M3.E4M3", "f8", 2 * 64 * 128 * 8),
+        ("HMMA.16816.F32.BF16", "f16", 4096),
+        ("HMMA.1688.F32.TF32", "tf32", 2048),
+        ("IMMA.16832.S8.S8", "s8", 8192),
+        ("QMMA.16832.F32.E4M3.E4M3", "f8", 8192),
+        ("DMMA.8x8x4", "f64", 512),
+    ],
+)
 def test_matrix_products_say_their_size(opcode, kind, operations):
-    assert product_of(opcode) == (kind, operations)
+    assert matrix_product(opcode) == (kind, operations)
 
 
 def test_a_wave_reads_once_what_its_clusters_share():
@@ -179,10 +189,10 @@ def test_a_wave_reads_once_what_its_clusters_share():
 def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_between():
     rows = Footprint("x", False, 1000, 1000, (1000, 0, 0)), Footprint("weight", False, 1000, 1000, (0, 0, 0))
     extent, touched = (64, 1, 1), {"x": 64_000, "weight": 1000}
-    assert passes_of(rows, extent, 2000, touched) == 0
-    assert passes_of(rows, extent, 3000, touched) == 1000, "the second pass over x"
-    assert passes_of(rows, extent, 20_000, touched) == 0, "what clusters share"
-    assert passes_of(rows, extent, 3000, touched | {"x": 32_000}) == 0, "clusters further away read the same of x"
+    assert reread_bytes(rows, extent, 2000, touched) == 0
+    assert reread_bytes(rows, extent, 3000, touched) == 1000, "the second pass over x"
+    assert reread_bytes(rows, extent, 20_000, touched) == 0, "what clusters share"
+    assert reread_bytes(rows, extent, 3000, touched | {"x": 32_000}) == 0, "clusters further away read the same of x"
     x = np.zeros((2000, 20_000), np.float32)
     once = 2 * x.nbytes / gpu("H200").dram_bytes_per_s
     assert estimate(example("softmax.py:softmax"), x, device="H200").terms["dram"] > 1.2 * once

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,17 +34,55 @@ def test_the_best_of_those_the_model_puts_first(script):
 
 
 def test_without_data_it_says_so(script, tmp_path, capsys):
-    assert script.main(tmp_path / "measured") == 0
+    assert script.report_sweeps(tmp_path / "measured") == 0
     assert "not yet measured" in capsys.readouterr().out
 
 
 def test_a_data_set_is_reported(script, tmp_path, capsys):
-    (tmp_path / "gemm.csv").write_text("BM,BN,STAGES,state,seconds,kind\n128,64,4,done,3e-5,measured\n"
-                                       "128,256,4,done,2e-5,measured\n128,128,4,done,9e-5,modelled\n"
-                                       "100,64,4,done,4e-5,measured\n")
-    (tmp_path / "gemm.json").write_text(json.dumps({
-        "kernel": "hopper/gemm.py:gemm", "gpu": "H200",
-        "inputs": [[[1024, 512], "bfloat16"], [[512, 1024], "bfloat16"]]}))
-    script.main(tmp_path)
+    (tmp_path / "gemm.csv").write_text(
+        "BM,BN,STAGES,state,seconds,kind\n128,64,4,done,3e-5,measured\n"
+        "128,256,4,done,2e-5,measured\n128,128,4,done,9e-5,modeled\n"
+        "100,64,4,done,4e-5,measured\n"
+    )
+    (tmp_path / "gemm.json").write_text(
+        json.dumps(
+            {
+                "kernel": "hopper/gemm.py:gemm",
+                "gpu": "H200",
+                "inputs": [[[1024, 512], "bfloat16"], [[512, 1024], "bfloat16"]],
+            }
+        )
+    )
+    script.report_sweeps(tmp_path)
     out = capsys.readouterr().out
     assert "set gemm" in out and "rows 2" in out and "refused 1" in out and "spearman" in out
+
+
+def test_a_ladder_is_reported_by_rank_mean_and_range(script):
+    rungs = [SimpleNamespace(seconds=seconds) for seconds in (1.0, 2.0, 4.0)]
+    ladder = SimpleNamespace(name="steps", held=True, rungs=rungs)
+    line = script.ladder_line(ladder, [2.0, 2.0, 2.0 * 4])
+    assert line == "steps: held, rungs 3, spearman 0.87, ratio 1.59 (1.00 to 2.00)"
+    text = script.left_out({"a": [1.0, 4.0], "b": [1.0], "c": [0.5]})
+    assert text == "all 3 ladders: ratio 1.00; without 'a' 0.71, without 'c' 1.41"
+
+
+def test_half_of_the_ladders_is_held_back_and_every_kernel_exists(script):
+    found = script.ladders()
+    assert {ladder.held for ladder in found} == {True, False}
+    assert len({rung.gpu for ladder in found for rung in ladder.rungs}) >= 12
+    import foreign
+
+    for file in ("sgemm.ptx", "memory.ptx"):
+        entries = {rung.entry for ladder in found for rung in ladder.rungs if rung.file == file}
+        assert entries == set(foreign.program(file, "sm_80").entries), file
+
+
+@pytest.mark.slow
+def test_steps_of_a_matrix_product_rank_as_published(script):
+    """Eight kernels by nvcc on a GPU of 16 load/store units for an SM; each within 0.7 to 1.4 of its published time."""
+    ladder = script.ladders()[0]
+    modeled = [rung.predicted().seconds for rung in ladder.rungs]
+    measured = [rung.seconds for rung in ladder.rungs]
+    assert script.spearman(modeled, measured) > 0.95
+    assert all(0.7 < m / t < 1.4 for m, t in zip(modeled, measured, strict=True))

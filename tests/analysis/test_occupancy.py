@@ -53,32 +53,56 @@ extern "C" int oracle(int major, int minor, int threads_sm, size_t smem_sm, size
 def oracle(tmp_path_factory):
     """The header's function in a library: with g++, or with the compiler that the test extra brings."""
     nvidia = find_spec("nvidia")
-    headers = [header.parent for root in (nvidia.submodule_search_locations if nvidia else ())
-               for header in Path(root).glob("*/include/cuda_occupancy.h")]
+    headers = [
+        header.parent
+        for root in (nvidia.submodule_search_locations if nvidia else ())
+        for header in Path(root).glob("*/include/cuda_occupancy.h")
+    ]
     if not headers:
         pytest.skip("cuda_occupancy.h is not here: pip install nvidia-cuda-runtime")
     folder = tmp_path_factory.mktemp("oracle")
     (folder / "oracle.cpp").write_text(ORACLE)
     compiler = [shutil.which("g++")] if shutil.which("g++") else [sys.executable, "-m", "ziglang", "c++"]
     library = folder / "oracle.so"
-    subprocess.run([*compiler, "-O1", "-shared", "-fPIC", f"-I{headers[0]}", folder / "oracle.cpp", "-o", library],
-                   check=True, capture_output=True, text=True, timeout=300)
+    subprocess.run(
+        [*compiler, "-O1", "-shared", "-fPIC", f"-I{headers[0]}", folder / "oracle.cpp", "-o", library],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     function = ctypes.CDLL(str(library)).oracle
-    function.argtypes = [ctypes.c_int] * 3 + [ctypes.c_size_t] * 3 + [ctypes.c_int] * 2 + [ctypes.c_size_t] * 2 + [
-        ctypes.POINTER(ctypes.c_int)]
+    function.argtypes = (
+        [ctypes.c_int] * 3
+        + [ctypes.c_size_t] * 3
+        + [ctypes.c_int] * 2
+        + [ctypes.c_size_t] * 2
+        + [ctypes.POINTER(ctypes.c_int)]
+    )
 
     def ask(target: str, threads: int, registers: int, fixed: int, dynamic: int) -> list[int]:
         parsed = targets.parse(target)
         has, out = parsed.limits, (ctypes.c_int * 7)()
-        status = function(*parsed.capability, has.threads_per_sm, has.smem_per_sm, has.smem_per_cta, has.smem_reserved,
-                          threads, registers, fixed, dynamic, out)
+        status = function(
+            *parsed.capability,
+            has.threads_per_sm,
+            has.smem_per_sm,
+            has.smem_per_cta,
+            has.smem_reserved,
+            threads,
+            registers,
+            fixed,
+            dynamic,
+            out,
+        )
         assert status == 0
         return list(out)
+
     return ask
 
 
 def test_agrees_with_nvidias_calculator(oracle):
-    draw, unlimited = random.Random(0), 2 ** 31 - 1
+    draw, unlimited = random.Random(0), 2**31 - 1
     for _ in range(4000):
         target, threads, registers = draw.choice(TARGETS), draw.randint(1, 1056), draw.randint(0, 255)
         fixed, dynamic = draw.randint(0, 49152), draw.choice((0, draw.randint(0, 235_000)))
@@ -86,8 +110,14 @@ def test_agrees_with_nvidias_calculator(oracle):
         ours = occupancy(target, threads=threads, registers=registers, shared_bytes=fixed, dynamic_shared_bytes=dynamic)
         limits = ours.limits
         assert oracle(*asked) == [
-            ours.blocks, limits.get("registers", unlimited), limits.get("shared memory", unlimited), limits["warps"],
-            limits["blocks"], ours.registers_per_block, ours.shared_bytes_per_block], asked
+            ours.blocks,
+            limits.get("registers", unlimited),
+            limits.get("shared memory", unlimited),
+            limits["warps"],
+            limits["blocks"],
+            ours.registers_per_block,
+            ours.shared_bytes_per_block,
+        ], asked
 
 
 def test_a_hopper_gemm_is_limited_by_shared_memory():
@@ -98,12 +128,15 @@ def test_a_hopper_gemm_is_limited_by_shared_memory():
     assert "205824 B a block" in found.why and "233472 B on an SM" in found.why
 
 
-@pytest.mark.parametrize("resources, limiter, why", [
-    (dict(threads=1024, registers=80), "registers", "81920 for a block of 32 warps; the limit is 65536"),
-    (dict(threads=1056, registers=8), "warps", "a block of 1056 threads; the limit is 1024"),
-    (dict(threads=128, registers=32, dynamic_shared_bytes=228 * 1024), "shared memory", "the limit is 233472 B"),
-    (dict(threads=32, registers=256), "registers", "256 a thread; the limit is 255"),
-])
+@pytest.mark.parametrize(
+    "resources, limiter, why",
+    [
+        (dict(threads=1024, registers=80), "registers", "81920 for a block of 32 warps; the limit is 65536"),
+        (dict(threads=1056, registers=8), "warps", "a block of 1056 threads; the limit is 1024"),
+        (dict(threads=128, registers=32, dynamic_shared_bytes=228 * 1024), "shared memory", "the limit is 233472 B"),
+        (dict(threads=32, registers=256), "registers", "256 a thread; the limit is 255"),
+    ],
+)
 def test_what_cannot_be_launched_says_why(resources, limiter, why):
     found = occupancy("sm_90", **resources)
     assert found.blocks == found.warps == 0

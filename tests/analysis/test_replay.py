@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.mbarrier_rings import Ring
+from pyptx.analysis.model.operations import Operation, OpKind, chain_ctas
 from pyptx.analysis.model.replay import replay
-from pyptx.analysis.model.replaystate import Memory, Span
-from pyptx.analysis.model.rings import Ring
-from pyptx.analysis.model.steps import Kind, Operation, one_after_another
+from pyptx.analysis.model.replay_state import Memory, Span
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
 MEMORY = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500)
 
 
-def op(kind=Kind.PLAIN, stall=1, wait=(), write=-1, read=-1, **rest) -> Operation:
+def op(kind=OpKind.PLAIN, stall=1, wait=(), write=-1, read=-1, **rest) -> Operation:
     return Operation(kind, stall, tuple(wait), write, read, rest.pop("issue", 1.0), **rest)
 
 
@@ -30,12 +30,12 @@ def test_two_teams_fill_each_others_stalls():
     chain = [op(stall=4)] * 100
     assert cycles(chain, chain) == pytest.approx(400, abs=8)
     assert cycles(*[chain] * 4) == pytest.approx(400, abs=16)
-    assert cycles(*[chain] * 8) == pytest.approx(800, abs=16)           # eight instructions wait for each four slots
+    assert cycles(*[chain] * 8) == pytest.approx(800, abs=16)  # eight instructions wait for each four slots
 
 
 def test_an_instruction_waits_for_its_scoreboards():
-    load = op(Kind.LOAD, write=2, unit="shared", cycles=1, bytes=64)
-    assert cycles([load, op(stall=1, wait=[2])]) == 1 + 1 + 300 + 1     # through L1, the port, and then there
+    load = op(OpKind.LOAD, write=2, unit="shared", cycles=1, bytes=64)
+    assert cycles([load, op(stall=1, wait=[2])]) == 1 + 1 + 300 + 1  # through L1, the port, and then there
     assert cycles([load, op(stall=1, wait=[3])]) < 10
 
 
@@ -45,30 +45,30 @@ def test_a_unit_serves_one_at_a_time():
 
 
 def test_loads_are_limited_by_bytes_a_clock():
-    load = op(Kind.LOAD, write=0, unit="shared", cycles=1, bytes=512)
+    load = op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=512)
     assert cycles([load] * 100) == pytest.approx(100 * 512 / 64, rel=0.1)
     slow = Memory(port=64, dram=16, from_dram=1.0, to_dram=0, load_cycles=300, copy_cycles=500)
     assert cycles([load] * 100, memory=slow) == pytest.approx(100 * 512 / 16, rel=0.1)
 
 
 def test_matrix_products_go_on_behind_the_warp_until_it_waits():
-    start = op(Kind.PRODUCT, unit="tensor", cycles=128, shared=80, about=True)
-    wait = op(Kind.PRODUCT_WAIT, about=0, latency=30)
+    start = op(OpKind.WGMMA, unit="tensor", cycles=128, shared=80, detail=True)
+    wait = op(OpKind.WGMMA_WAIT, detail=0, latency=30)
     assert cycles([start, op(stall=100), wait]) == pytest.approx(128 + 30 + 1)
     assert cycles([start, op(stall=400), wait]) == pytest.approx(1 + 400 + 1)
-    one_behind = [start, op(Kind.PRODUCT_WAIT, about=1, latency=30)] * 50
+    one_behind = [start, op(OpKind.WGMMA_WAIT, detail=1, latency=30)] * 50
     assert cycles(one_behind) == pytest.approx(50 * 128, rel=0.02)
     each = [start, wait] * 50
     assert cycles(each) == pytest.approx(50 * (128 + 31), rel=0.02)
 
 
 def test_operands_in_shared_memory_bound_small_products():
-    start = op(Kind.PRODUCT, unit="tensor", cycles=16, shared=24, about=True)
+    start = op(OpKind.WGMMA, unit="tensor", cycles=16, shared=24, detail=True)
     assert cycles([start] * 100) == pytest.approx(2400, rel=0.02)
 
 
 def test_a_shuffle_goes_between_the_operand_reads_of_products_that_queue():
-    start = op(Kind.PRODUCT, unit="tensor", cycles=64, shared=48, about=True)
+    start = op(OpKind.WGMMA, unit="tensor", cycles=64, shared=48, detail=True)
     shuffle = [op(unit="shared", cycles=4, write=0, latency=22), op(stall=200, wait=[0])]
     run = replay([(0, 0, [start] * 20), (0, 0, [op(stall=50), *shuffle * 4])], MEMORY, CONSTANTS)
     assert run.cycles == pytest.approx(20 * 64, abs=4)  # the other team does not wait until all of them have read
@@ -79,66 +79,77 @@ def test_a_ring_overlaps_loads_as_deep_as_it_is(stages):
     """A turn lasts as long as the product or, shared by the stages, as a copy and a product one after the other."""
     full, empty = Ring(0, stages, "TMA", False), Ring(1, stages, "warps", True)
     copy, work, turns = 500, 200, 60
-    producer = [op(Kind.RING_WAIT, about=empty), op(Kind.ARRIVE, about=full),
-                op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=640, about=full)] * turns
-    consumer = [op(Kind.RING_WAIT, about=full), op(stall=work), op(Kind.ARRIVE, about=empty)] * turns
+    producer = [
+        op(OpKind.MBARRIER_WAIT, detail=empty),
+        op(OpKind.ARRIVE, detail=full),
+        op(OpKind.BULK_LOAD, unit="tma", cycles=8, bytes=640, detail=full),
+    ] * turns
+    consumer = [op(OpKind.MBARRIER_WAIT, detail=full), op(stall=work), op(OpKind.ARRIVE, detail=empty)] * turns
     turn = max(work, (copy + work) / stages)
     assert cycles(producer, consumer) == pytest.approx(turns * turn, rel=0.12)
 
 
 def test_teams_meet_at_a_barrier():
-    early, late = [op(), op(Kind.BARRIER, about=(0, 0, False))], [op(stall=300), op(Kind.BARRIER, about=(0, 0, False))]
+    early, late = (
+        [op(), op(OpKind.BARRIER, detail=(0, 0, False))],
+        [op(stall=300), op(OpKind.BARRIER, detail=(0, 0, False))],
+    )
     assert cycles(early, late) == pytest.approx(300 + 20, abs=4)
-    own = [op(Kind.BARRIER, about=(1, 1, False))]
-    assert cycles(own, [op(stall=300)]) < 305                           # a barrier of one team waits for nobody
+    own = [op(OpKind.BARRIER, detail=(1, 1, False))]
+    assert cycles(own, [op(stall=300)]) < 305  # a barrier of one slice does not wait
 
 
 def test_who_only_arrives_does_not_wait():
-    arrives = [op(Kind.BARRIER, about=(3, 2, True)), op(stall=50)]
-    waits = [op(stall=500), op(Kind.BARRIER, about=(3, 2, False))]
+    arrives = [op(OpKind.BARRIER, detail=(3, 2, True)), op(stall=50)]
+    waits = [op(stall=500), op(OpKind.BARRIER, detail=(3, 2, False))]
     assert cycles(arrives, waits) == pytest.approx(520, abs=4)
-    late = [op(stall=900), op(Kind.BARRIER, about=(3, 2, True))]
+    late = [op(stall=900), op(OpKind.BARRIER, detail=(3, 2, True))]
     assert cycles(late, waits) == pytest.approx(920, abs=4)
 
 
 def test_copies_by_groups_are_waited_for_by_groups():
-    copy = [op(Kind.COPY, unit="shared", cycles=4, bytes=64, shared=4), op(Kind.COMMIT)]
-    both = cycles([*copy, *copy, op(Kind.WAIT, about=0)])
+    copy = [op(OpKind.ASYNC_COPY, unit="shared", cycles=4, bytes=64, shared=4), op(OpKind.COMMIT)]
+    both = cycles([*copy, *copy, op(OpKind.GROUP_WAIT, detail=0)])
     assert both == pytest.approx(310, abs=12)
-    assert cycles([*copy, *copy, op(Kind.WAIT, about=2), op(stall=600)]) == pytest.approx(606, abs=6)
+    assert cycles([*copy, *copy, op(OpKind.GROUP_WAIT, detail=2), op(stall=600)]) == pytest.approx(606, abs=6)
 
 
 def test_turns_left_out_last_as_long_as_those_replayed():
     turn = [op(stall=10), op(stall=15)]
-    short = [*turn * 5, op(Kind.TURN, issue=0, about=(0, 5)), *turn * 5, op(Kind.TURN, issue=0, about=(0, 10)),
-             op(Kind.LEAVE, issue=0, about=(0, 5, 90))]
+    short = [
+        *turn * 5,
+        op(OpKind.ITERATION, issue=0, detail=(0, 5)),
+        *turn * 5,
+        op(OpKind.ITERATION, issue=0, detail=(0, 10)),
+        op(OpKind.SKIP, issue=0, detail=(0, 5, 90)),
+    ]
     assert cycles(short) == pytest.approx(cycles(turn * 100))
 
 
 def test_what_is_waited_for_is_named():
     full = Ring(0, 4, "TMA", False)
-    producer = [op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, about=full)]
-    consumer = [op(Kind.RING_WAIT, about=full), op(unit="fma", cycles=1)]
+    producer = [op(OpKind.BULK_LOAD, unit="tma", cycles=8, bytes=64, detail=full)]
+    consumer = [op(OpKind.MBARRIER_WAIT, detail=full), op(unit="fma", cycles=1)]
     run = replay([(0, 0, producer), (0, 0, consumer)], MEMORY, CONSTANTS)
-    assert max(run.lost, key=run.lost.get) == "TMA, 4 stages"
+    assert max(run.stalls, key=run.stalls.get) == "TMA, 4 stages"
     assert run.busy["tma"] == 8 and run.busy["fma"] == 1
 
 
-def test_a_wait_that_nobody_ends_does_not_hang():
+def test_a_wait_without_an_arrival_does_not_hang():
     full = Ring(0, 2, "TMA", False)
-    producer = [op(Kind.ARRIVE, about=full)] * 3
-    consumer = [op(Kind.RING_WAIT, about=full), op(stall=10)] * 5
+    producer = [op(OpKind.ARRIVE, detail=full)] * 3
+    consumer = [op(OpKind.MBARRIER_WAIT, detail=full), op(stall=10)] * 5
     assert cycles(producer, consumer) < 100
 
 
 def following(operations: list[Operation], places: int, ctas: int, written: int) -> float:
     """Cycles of so many CTAs of two teams at each of some places."""
-    teams = [(place, 0, one_after_another(operations, ctas, written, False)) for place in range(places) for _ in "ab"]
+    teams = [(place, 0, chain_ctas(operations, ctas, written, False)) for place in range(places) for _ in "ab"]
     return replay(teams, MEMORY, Constants(barrier_cycles=20, start_cycles=100), None).cycles
 
 
 def test_loads_of_a_cta_meet_the_arithmetic_of_others_when_there_are_several():
-    cta = [op(Kind.LOAD, write=0, unit="shared", cycles=1, bytes=64 * 500), op(wait=[0])] + [op(issue=1)] * 2000
+    cta = [op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=64 * 500), op(wait=[0])] + [op(issue=1)] * 2000
     alone, eight = following(cta, 1, 1, 1), following(cta, 1, 8, 8)
     assert eight == pytest.approx(8 * alone + 7 * 120, rel=0.01), "one place: nothing overlaps"
     assert alone == pytest.approx(1000 + 300 + 4000, rel=0.1)
@@ -152,9 +163,9 @@ def test_ctas_that_are_left_out_last_what_the_second_half_of_the_others_does():
 
 def test_each_cta_waits_for_the_phases_of_its_own_mbarriers():
     ring = Ring(0, 1, "TMA", False)
-    fill = [op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, about=ring), op(stall=10)]
-    use = [op(Kind.RING_WAIT, about=ring), op(stall=10)]
-    teams = [(0, 0, one_after_another(part, 5, 5, False)) for part in (fill, use)]
+    fill = [op(OpKind.BULK_LOAD, unit="tma", cycles=8, bytes=64, detail=ring), op(stall=10)]
+    use = [op(OpKind.MBARRIER_WAIT, detail=ring), op(stall=10)]
+    teams = [(0, 0, chain_ctas(part, 5, 5, False)) for part in (fill, use)]
     one = replay([(0, 0, fill), (0, 0, use)], MEMORY, CONSTANTS).cycles
     found = replay(teams, MEMORY, CONSTANTS).cycles
     assert found == pytest.approx(5 * one + 4 * (CONSTANTS.start_cycles + CONSTANTS.barrier_cycles), rel=0.02)
@@ -165,13 +176,18 @@ FILLED, FREED = Ring(0, 2, "TMA", False), Ring(1, 2, "warps", True)
 
 def cluster(turns: int, slow: int, everywhere: bool) -> float:
     """Two CTAs that each fill a ring of two stages and read it; the readers of the second take `slow` cycles a turn."""
+
     def fill() -> list[Operation]:
-        copy = op(Kind.COPY_BULK, unit="tma", cycles=8, bytes=64, shared=1, about=FILLED, everywhere=everywhere)
-        return [op(Kind.RING_WAIT, about=FREED), copy] * turns
+        copy = op(OpKind.BULK_LOAD, unit="tma", cycles=8, bytes=64, shared=1, detail=FILLED, everywhere=everywhere)
+        return [op(OpKind.MBARRIER_WAIT, detail=FREED), copy] * turns
 
     def read(cycles: int) -> list[Operation]:
-        return [op(Kind.RING_WAIT, about=FILLED), op(stall=cycles),
-                op(Kind.ARRIVE, about=FREED, everywhere=everywhere)] * turns
+        return [
+            op(OpKind.MBARRIER_WAIT, detail=FILLED),
+            op(stall=cycles),
+            op(OpKind.ARRIVE, detail=FREED, everywhere=everywhere),
+        ] * turns
+
     memory = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=10, remote_cycles=40)
     teams = [(0, 0, fill()), (0, 0, read(10)), (1, 1, fill()), (1, 1, read(slow))]
     log: list[Span] = []
@@ -189,9 +205,10 @@ def test_a_turn_is_passed_on_to_the_next_cta():
     turn = Ring(0, 1, "warps", True)
 
     def work(first: bool) -> list[Operation]:
-        wait = op(Kind.RING_WAIT, about=turn)
-        own = [wait, op(stall=100), op(Kind.ARRIVE, about=turn, everywhere=True), op(stall=100)]
+        wait = op(OpKind.MBARRIER_WAIT, detail=turn)
+        own = [wait, op(stall=100), op(OpKind.ARRIVE, detail=turn, everywhere=True), op(stall=100)]
         return ([] if first else [wait]) + own * 20
+
     memory = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=10, remote_cycles=40)
     run = replay([(0, 0, work(True)), (1, 1, work(False))], memory, CONSTANTS)
     assert run.cycles == pytest.approx(20 * (2 * 100 + 2 * 40), rel=0.1)
@@ -199,8 +216,11 @@ def test_a_turn_is_passed_on_to_the_next_cta():
 
 def test_what_copies_bring_takes_its_share_of_shared_memory_from_the_operands_of_products():
     """Products that read shared memory for 48 of their 64 cycles, and copies that write to it half of the time."""
-    products = [op(Kind.PRODUCT, unit="tensor", cycles=64, shared=48, about=True), op(Kind.PRODUCT_WAIT, about=1)] * 400
-    copies = [op(Kind.COPY_BULK, stall=256, unit="tma", cycles=8, bytes=64, shared=128)] * 200
+    products = [
+        op(OpKind.WGMMA, unit="tensor", cycles=64, shared=48, detail=True),
+        op(OpKind.WGMMA_WAIT, detail=1),
+    ] * 400
+    copies = [op(OpKind.BULK_LOAD, stall=256, unit="tma", cycles=8, bytes=64, shared=128)] * 200
     log: list[Span] = []
     replay([(0, 0, products), (0, 0, copies)], MEMORY, CONSTANTS, log)
     end = next(span.start for span in log if span.who == 0 and not span.what)

@@ -16,27 +16,35 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import sass as machine_code
 from support.sass import rename
 
 from pyptx.analysis.diff.sass import compare_sass
-from pyptx.analysis.sass.registers import READ, shape
-from pyptx.toolchain import SassLine, assemble, disassemble
+from pyptx.toolchain import SassLine
+from pyptx.toolchain.sass_registers import READ, instruction_shape
 
 TESTS = Path(__file__).parents[1]
-FILES = [("corpus/nvcc_sm75.ptx", "sm_75"), ("corpus/clang_sm80.ptx", "sm_80"), ("corpus/nvcc_sm90a.ptx", "sm_90a"),
-         ("toolchain/ptx/wgmma_sm_90a.ptx", "sm_90a"), ("toolchain/ptx/tcgen05_sm_100a.ptx", "sm_100a"),
-         ("corpus/nvcc_sm120.ptx", "sm_120"), ("toolchain/ptx/block_scale_sm_120a.ptx", "sm_120a")]
+FILES = [
+    ("corpus/nvcc_sm75.ptx", "sm_75"),
+    ("corpus/clang_sm80.ptx", "sm_80"),
+    ("corpus/nvcc_sm90a.ptx", "sm_90a"),
+    ("toolchain/ptx/wgmma_sm_90a.ptx", "sm_90a"),
+    ("toolchain/ptx/tcgen05_sm_100a.ptx", "sm_100a"),
+    ("corpus/nvcc_sm120.ptx", "sm_120"),
+    ("toolchain/ptx/block_scale_sm_120a.ptx", "sm_120a"),
+]
 # Never moved: what ends a block, waits, orders memory or reads something that changes by itself
 FIXED = re.compile(
     r"BRA|BRX|EXIT|RET|CALL|JMP|BSSY|BSYNC|BREAK|BMOV|WARP|BAR|MEMBAR|FENCE|ERRBAR|DEPBAR|LDGDEPBAR|LDGSTS|ARRIVES|SYNCS"
     r"|UTM|UBLK|UTC|UCGA|CCTL|S2|CS2R|VOTE|NANO|YIELD|KILL|PREEXIT|ACQ|NOP|R2P|P2R|\w?GMMA|USETMAXREG|B2R|R2B|LEPC|ELECT"
-    r"|PLOP")
+    r"|PLOP"
+)
 MEMORY = re.compile(r"LD(?!C)|ST|ATOM|RED|TEX|TLD|SU|LDTM|STTM|QSPC|MOVM")
 
 
 @cache
 def compiled(name: str, target: str) -> tuple[SassLine, ...]:
-    lines = disassemble(assemble((TESTS / name).read_text(), target=target).data)
+    lines = machine_code.compiled((TESTS / name).read_text(), target)
     return tuple(line for line in lines if line.entry == lines[0].entry) if len(lines) > 600 else lines
 
 
@@ -53,8 +61,7 @@ def kinds(left, right, target: str) -> dict[str, int]:
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_other_registers_are_renamed(code, seed):
-    """Each bank is shuffled by fours, or turned by a multiple of eight where an operand takes more than four in a row.
-    """
+    """Each bank is shuffled by fours, or turned by a multiple of eight where an operand takes more than four in a row."""
     lines, target = code
     choose = random.Random(seed)
     other = lines
@@ -85,11 +92,12 @@ def legal_swaps(lines: Sequence[SassLine]) -> Iterator[int]:
         if any((line.entry, line.address) in targets for line in pair):
             continue
         if all(MEMORY.match(line.opcode) for line in pair) and not all(
-                re.match(r"LD[GSL]?\b", line.opcode) and "STRONG" not in line.opcode for line in pair):
+            re.match(r"LD[GSL]?\b", line.opcode) and "STRONG" not in line.opcode for line in pair
+        ):
             continue
         touches = []
         for line in pair:
-            shaped = shape(line.opcode, line.operands, line.predicate)
+            shaped = instruction_shape(line.opcode, line.operands, line.predicate)
             written = {name for name, role in zip(shaped.registers, shaped.roles, strict=True) if role != READ}
             touches.append((set(shaped.registers), written))
         (all_a, written_a), (all_b, written_b) = touches
@@ -98,9 +106,9 @@ def legal_swaps(lines: Sequence[SassLine]) -> Iterator[int]:
 
 
 def swapped(lines: Sequence[SassLine], number: int) -> tuple[SassLine, ...]:
-    one, other = lines[number:number + 2]
+    one, other = lines[number : number + 2]
     pair = (replace(other, address=one.address), replace(one, address=other.address))
-    return (*lines[:number], *pair, *lines[number + 2:])
+    return (*lines[:number], *pair, *lines[number + 2 :])
 
 
 @settings(max_examples=8, deadline=None)

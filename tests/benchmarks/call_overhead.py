@@ -28,8 +28,24 @@ def driver_without_a_gpu(folder: Path) -> Path:
     import nvidia.cu13
 
     headers = Path(next(iter(nvidia.cu13.__path__))) / "include"
-    subprocess.run([sys.executable, "-m", "ziglang", "cc", "-shared", "-fPIC", "-w", "-DQUIET", "-I", str(headers),
-                    str(TESTS / "support" / "fake_libcuda.c"), "-o", str(folder / "libcuda.so.1")], check=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-w",
+            "-DQUIET",
+            "-I",
+            str(headers),
+            str(TESTS / "support" / "fake_libcuda.c"),
+            "-o",
+            str(folder / "libcuda.so.1"),
+        ],
+        check=True,
+    )
     return folder
 
 
@@ -57,34 +73,39 @@ def pose_as_gpu() -> None:
 def candidates() -> dict[str, Callable[[], object]]:
     import torch
     from runtime.kernels import scale
-    from runtime.test_maps import copy
+    from runtime.test_tensor_maps import copy
 
     from pyptx.runtime.cuda import BACKEND, DeviceArray
-    from pyptx.runtime.cuda.launching import Prepared
+    from pyptx.runtime.cuda.launch import PreparedLaunch
 
     x, y = torch.ones(1024), torch.empty(1024)
     a, b = (DeviceArray(BACKEND.driver, 0, (64, 32), "float32") for _ in range(2))
-    BACKEND.driver.call("cuCtxPushCurrent", BACKEND.driver.device(0).context)          # as torch leaves it
+    BACKEND.driver.call("cuCtxPushCurrent", BACKEND.driver.device(0).context)  # as torch leaves it
     scale(x, factor=2.0, out=y)
-    variant = scale.last_variant
-    program, device = variant._programs["cuda"], BACKEND.driver.device(0)
-    prepared = Prepared(BACKEND.driver, program.on(device), variant.plan((16, 1, 1), (64, 1, 1)), program.slots)
+    specialization = scale.last_specialization
+    program, device = specialization._programs["cuda"], BACKEND.driver.device(0)
+    prepared = PreparedLaunch(
+        BACKEND.driver, program.on(device), specialization.plan((16, 1, 1), (64, 1, 1)), program.slots
+    )
     pack = struct.Struct("<QQfI")
 
     def bare() -> None:
         pack.pack_into(prepared.block, 0, x.data_ptr(), y.data_ptr(), 2.0, 1024)
         prepared.launch(0)
 
-    def anew() -> None:
-        scale.calls.found.clear()
+    def first_call() -> None:
+        scale.launch_cache.entries.clear()
         scale(x, factor=2.0, out=y)
-    return {"cuda.bindings, two pointers and two numbers": bare,
-            "pyptx call, out=": lambda: scale(x, factor=2.0, out=y),
-            "pyptx call, output made by torch.empty": lambda: scale(x, factor=2.0),
-            "pyptx call, two arrays of ours and their maps": lambda: copy(a, out=b),
-            "pyptx launch, everything looked at": lambda: scale.launch(16, 64, x, y, 2.0, 1024, N=1024),
-            "pyptx call of a new kind, out=": anew,
-            "torch.empty": lambda: torch.empty((1024,), dtype=torch.float32, device="cpu")}
+
+    return {
+        "cuda.bindings, two pointers and two numbers": bare,
+        "pyptx call, out=": lambda: scale(x, factor=2.0, out=y),
+        "pyptx call, output made by torch.empty": lambda: scale(x, factor=2.0),
+        "pyptx call, two arrays of ours and their maps": lambda: copy(a, out=b),
+        "pyptx launch, every argument checked": lambda: scale.launch(16, 64, x, y, 2.0, 1024, N=1024),
+        "pyptx call not seen before, out=": first_call,
+        "torch.empty": lambda: torch.empty((1024,), dtype=torch.float32, device="cpu"),
+    }
 
 
 def measure(rounds: int) -> None:
@@ -99,7 +120,7 @@ def measure(rounds: int) -> None:
                 call()
             times[name].append((time.thread_time() - start) / count * 1e6)
     for name, values in times.items():
-        kept = values[2:]                                       # the first rounds warm up
+        kept = values[2:]  # the first rounds warm up
         print(f"{name:45} {statistics.median(kept):7.2f} us   ({min(kept):.2f} .. {max(kept):.2f})")
 
 
@@ -110,6 +131,13 @@ if __name__ == "__main__":
     else:
         with tempfile.TemporaryDirectory() as folder:
             paths = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-            subprocess.run([sys.executable, str(HERE), str(rounds)], check=True, env={
-                **os.environ, "PYPTX_MEASURED": "1", "PYTHONPATH": paths,
-                "LD_LIBRARY_PATH": str(driver_without_a_gpu(Path(folder)))})
+            subprocess.run(
+                [sys.executable, str(HERE), str(rounds)],
+                check=True,
+                env={
+                    **os.environ,
+                    "PYPTX_MEASURED": "1",
+                    "PYTHONPATH": paths,
+                    "LD_LIBRARY_PATH": str(driver_without_a_gpu(Path(folder))),
+                },
+            )

@@ -39,22 +39,37 @@ def report(name: str, rounds: int) -> None:
     random = np.random.default_rng(0)
     arrays = [random.standard_normal(shape).astype(kind) for shape in shapes]
     kernel = load_kernel(str(EXAMPLES / name))
-    variant, plan, args = kernel.bind(*arrays)
-    program = sim.load(variant.module)
+    specialization, plan, args = kernel.launcher.bind(*arrays)
+    program = sim.load(specialization.module)
 
     def run(schedule: str, sanitize: bool) -> Callable[[], None]:
         def once() -> None:
-            sim.launch(program, plan.grid, plan.block, args, cluster=plan.cluster, smem_bytes=plan.smem_bytes,
-                       schedule=schedule, sanitize=sanitize)
+            sim.launch(
+                program,
+                plan.grid,
+                plan.block,
+                args,
+                cluster=plan.cluster,
+                smem_bytes=plan.smem_bytes,
+                schedule=schedule,
+                sanitize=sanitize,
+            )
+
         return once
-    candidates = {f"{schedule} {watched}": run(schedule, watched == "watched")
-                  for schedule in ("eager", "late", "random") for watched in ("plain", "watched")}
+
+    candidates = {
+        f"{schedule} {watched}": run(schedule, watched == "watched")
+        for schedule in ("eager", "late", "random")
+        for watched in ("plain", "watched")
+    }
     times = interleaved(candidates, rounds, time.thread_time)
     print(name)
     for schedule in ("eager", "late", "random"):
         plain, watched = (times[f"{schedule} {which}"] for which in ("plain", "watched"))
-        print(f"  {schedule:6} plain {1e3 * np.median(plain):8.2f} ms   watched {1e3 * np.median(watched):8.2f} ms   "
-              f"ratio {ratio_text(watched, plain)}")
+        print(
+            f"  {schedule:6} plain {1e3 * np.median(plain):8.2f} ms   watched {1e3 * np.median(watched):8.2f} ms   "
+            f"ratio {ratio_text(watched, plain)}"
+        )
     started = time.thread_time()
     kernel.check(*arrays)
     seconds = time.thread_time() - started

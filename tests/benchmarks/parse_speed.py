@@ -50,11 +50,11 @@ def transpiled(megabytes: float, sugar: bool) -> str:
     """MB/s for one kernel whose body is repeated, registers and all."""
     text = (CORPUS / "ptx/nvcc/attention.sm_80.ptx").read_text()
     start, end = text.index("\n{\n", text.index(".entry attention")), text.index("\n}\n")
-    body = text[start + 3:end]
-    first = body.index("ld.param")                          # behind the declarations
+    body = text[start + 3 : end]
+    first = body.index("ld.param")  # behind the declarations
     again = body[first:].replace("$L__", "$M__")
     body += "".join("\n" + again.replace("$M__", f"$L{i}_") for i in range(round(megabytes * 1e6 / len(again)) - 1))
-    grown_text = text[:start + 3] + body + "\n}\n"
+    grown_text = text[: start + 3] + body + "\n}\n"
     seconds = least(lambda: ptx_to_python(grown_text, sugar=sugar), 1)
     size = len(grown_text) / 1e6
     return f"{size:8.3f} MB {size / seconds:8.2f} MB/s transpiled{' with sugar' * sugar}"

@@ -5,10 +5,10 @@ example of ours that is built most like it, the parameters that make it so, and 
 published rate, what the model finds for our example on that GPU, and the quotient of the two. Of the model's numbers
 only the clock that tensor cores sustain and the least that L2 of the B200 gives come from such runs
 (`pyptx.analysis.model.constants`); of its rules two were settled with these points in view: busy servers cost nothing
-beside their waiting, and what copies bring fills shared memory little by little. Attention on Hopper is modelled a
+beside their waiting, and what copies bring fills shared memory little by little. Attention on Hopper is modeled a
 quarter (D 128) to two fifths (D 64) faster than FlashAttention-3 was measured: what its softmax costs the products
 beside it is not all in the model.
-With --write the modelled rates go to published.json, for the table in docs/performance.md (gpu/report.py).
+With --write the modeled rates go to published.json, for the table in docs/performance.md (gpu/report.py).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Point:
     gpu: str
     tflops: float
     ours: str
-    sizes: tuple[int, ...]                              # M, N, K; of attention B, H, S, D
+    sizes: tuple[int, ...]  # M, N, K; of attention B, H, S, D
     params: dict[str, Any]
     differs: str
-    modelled: float = 0.0                               # TFLOP/s, when it was last written
+    modeled: float = 0.0  # TFLOP/s, when it was last written
 
     def predicted(self) -> Prediction:
         kernel = load_kernel(str(EXAMPLES / self.ours))
@@ -65,8 +65,12 @@ def arrays(ours: str, sizes: tuple[int, ...]) -> list[np.ndarray]:
     M, N, K = sizes
     if "fp8" in ours:
         blocks, small = -(-K // 128), ml_dtypes.float8_e4m3fn
-        return [np.zeros((M, K), small), np.zeros((N, K), small), np.zeros((blocks, M), np.float32),
-                np.zeros((-(-N // 128), blocks), np.float32)]
+        return [
+            np.zeros((M, K), small),
+            np.zeros((N, K), small),
+            np.zeros((blocks, M), np.float32),
+            np.zeros((-(-N // 128), blocks), np.float32),
+        ]
     return [np.zeros((M, K), ml_dtypes.bfloat16), np.zeros((K, N), ml_dtypes.bfloat16)]
 
 
@@ -77,18 +81,20 @@ def points() -> list[Point]:
 
 
 def lines(rates: Iterable[float]) -> Iterator[str]:
-    """The points with their modelled rates as a table."""
-    yield "| published | GPU | M, N, K or B, H, S, D | TFLOP/s measured | ours modelled | quotient | what differs |"
+    """The points with their modeled rates as a table."""
+    yield "| published | GPU | M, N, K or B, H, S, D | TFLOP/s measured | ours modeled | quotient | what differs |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for point, rate in zip(points(), rates, strict=True):
         sizes = ", ".join(map(str, point.sizes))
-        yield (f"| {point.source}: {point.name} | {point.gpu} | {sizes} | {point.tflops:.0f} | {rate:.0f} "
-               f"| {rate / point.tflops:.2f} | {point.differs} |")
+        yield (
+            f"| {point.source}: {point.name} | {point.gpu} | {sizes} | {point.tflops:.0f} | {rate:.0f} "
+            f"| {rate / point.tflops:.2f} | {point.differs} |"
+        )
 
 
 def written() -> Iterator[str]:
     """The table as it was last written, and what the sources are."""
-    yield from lines([point.modelled for point in points()])
+    yield from lines([point.modeled for point in points()])
     yield ""
     for name, source in json.loads(DATA.read_text(encoding="utf-8"))["sources"].items():
         yield f"- {name}: {source}"
@@ -100,7 +106,7 @@ def main(arguments: list[str]) -> None:
     if "--write" in arguments:
         data = json.loads(DATA.read_text(encoding="utf-8"))
         for row, rate in zip(data["points"], rates, strict=True):
-            row["modelled"] = rate
+            row["modeled"] = rate
         DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 

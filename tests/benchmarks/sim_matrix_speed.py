@@ -1,6 +1,6 @@
 """Speed of matrix products on the simulator:  python tests/benchmarks/sim_matrix_speed.py [rounds]
 
-The contract's kernels over real arrays, bf16 with f32 sums, on one thread:
+The compatibility kernels over real arrays, bf16 with f32 sums, on one thread:
 
     ampere 256^3    cp.async, ldmatrix, mma.sync m16n8k16
     hopper 1024^3   TMA, mbarriers, wgmma m64n256k16, specialised warpgroups
@@ -21,15 +21,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")                           # read when NumPy is loaded
-os.environ["TRITON_INTERPRET"] = "1"                            # read when triton is loaded
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"                        # read when numba is loaded
+    os.environ.setdefault(_name, "1")  # read when NumPy is loaded
+os.environ["TRITON_INTERPRET"] = "1"  # read when triton is loaded
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba is loaded
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
-from contract.kernels_ampere import ampere_gemm  # noqa: E402
-from contract.kernels_hopper import hopper_gemm  # noqa: E402
+from compat.kernels_ampere import ampere_gemm  # noqa: E402
+from compat.kernels_hopper import hopper_gemm  # noqa: E402
 from sim_speed import interleaved, prepare, ratio_text  # noqa: E402
 
 
@@ -39,6 +39,7 @@ def triton_product(size: int):
         return None
     import torch
     from _triton_product import product
+
     a, b = (torch.randn(size, size).to(torch.bfloat16) for _ in range(2))
     c = torch.empty(size, size, dtype=torch.float32)
     return lambda: product(a, b, c)
@@ -49,6 +50,7 @@ def numba_seconds(size: int) -> float | None:
     if find_spec("numba") is None:
         return None
     from _numba_product import product
+
     a, b = (np.random.default_rng(1).standard_normal((SCALED, SCALED)).astype(np.float32) for _ in range(2))
     c = np.zeros((SCALED, SCALED), np.float32)
     start = time.perf_counter()
@@ -58,8 +60,8 @@ def numba_seconds(size: int) -> float | None:
     return seconds * (size / SCALED) ** 3
 
 
-SCALED = 32                         # size at which Numba's simulator is measured
-OFTEN = 256                         # sizes up to this run the Triton interpreter in every round
+SCALED = 32  # size at which Numba's simulator is measured
+OFTEN = 256  # sizes up to this run the Triton interpreter in every round
 
 
 def report(name: str, kernel, size: int, rounds: int, *, transposed: bool) -> None:
@@ -68,11 +70,12 @@ def report(name: str, kernel, size: int, rounds: int, *, transposed: bool) -> No
     left, right = a.astype(ml_dtypes.bfloat16), (b.T.copy() if transposed else b).astype(ml_dtypes.bfloat16)
     c, out = kernel(left, right), np.empty((size, size), np.float32)
     wanted = left.astype(np.float32) @ b.astype(ml_dtypes.bfloat16).astype(np.float32)
-    np.testing.assert_allclose(np.asarray(c, np.float32), wanted, rtol=2 ** -7, atol=1e-2 * size ** 0.5)
+    np.testing.assert_allclose(np.asarray(c, np.float32), wanted, rtol=2**-7, atol=1e-2 * size**0.5)
 
     def simulated() -> float:
         kernel(left, right, out=c)
         return kernel.last_run.seconds
+
     candidates = {"sim": simulated, "numpy": lambda: np.matmul(a, b, out=out) is None or None}
     triton = triton_product(size)
     if triton is not None and size <= OFTEN:
@@ -85,20 +88,26 @@ def report(name: str, kernel, size: int, rounds: int, *, transposed: bool) -> No
     issued, flops = kernel.last_run.counters.warp_instructions, int(kernel.last_run.counters.tensor_flops.sum())
     core = np.median(times["sim inside"])
     print(f"{name}: {issued} warp-instructions, {flops / 1e9:.2f} G tensor operations, medians of {rounds} rounds")
-    print(f"  sim {1e3 * np.median(times['sim']):8.2f} ms, in the core {1e3 * core:8.2f} ms "
-          f"({flops / core / 1e9:.1f} G operations/s)   numpy {1e3 * np.median(times['numpy']):8.2f} ms   ratio "
-          f"{ratio_text(times['sim'], times['numpy'])}")
+    print(
+        f"  sim {1e3 * np.median(times['sim']):8.2f} ms, in the core {1e3 * core:8.2f} ms "
+        f"({flops / core / 1e9:.1f} G operations/s)   numpy {1e3 * np.median(times['numpy']):8.2f} ms   ratio "
+        f"{ratio_text(times['sim'], times['numpy'])}"
+    )
     if triton is None:
         print("  Triton interpreter: not here (pip install torch triton)")
     else:
-        print(f"  Triton interpreter {1e3 * np.median(times['triton']):8.2f} ms   ratio to sim "
-              f"{ratio_text(times['triton'], times['sim'])}")
+        print(
+            f"  Triton interpreter {1e3 * np.median(times['triton']):8.2f} ms   ratio to sim "
+            f"{ratio_text(times['triton'], times['sim'])}"
+        )
     numba = numba_seconds(size)
     if numba is None:
         print("  Numba's CUDA simulator: not here (pip install numba)")
     else:
-        print(f"  Numba's CUDA simulator {numba:8.0f} s, scaled from {SCALED}^3   ratio to sim "
-              f"{numba / np.median(times['sim']):10.0f}")
+        print(
+            f"  Numba's CUDA simulator {numba:8.0f} s, scaled from {SCALED}^3   ratio to sim "
+            f"{numba / np.median(times['sim']):10.0f}"
+        )
     milliseconds, instructions = prepare(kernel.module(M=size, N=size, K=size), min(rounds, 11))
     each = 1e3 * milliseconds / instructions
     print(f"  prepare {milliseconds:.2f} ms for {instructions} instructions, {each:.1f} us each")

@@ -24,16 +24,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")                       # read when NumPy is loaded
+    os.environ.setdefault(_name, "1")  # read when NumPy is loaded
 
 import numpy as np  # noqa: E402
 
 from pyptx import sim  # noqa: E402
-from pyptx.sim.core.actions import encode  # noqa: E402
+from pyptx.sim.core.encoding.actions import encode  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-sys.path.insert(0, str(EXAMPLES))                           # what they share: rows, vectors
-WARM_UP = 5                         # rounds that are not counted
+sys.path.insert(0, str(EXAMPLES))  # what they share: rows, vectors
+WARM_UP = 5  # rounds that are not counted
 
 
 def example(name: str):
@@ -43,8 +43,9 @@ def example(name: str):
     return module
 
 
-def interleaved(candidates: dict[str, Callable[[], float | None]], rounds: int,
-                clock: Callable[[], float] = time.perf_counter) -> dict[str, np.ndarray]:
+def interleaved(
+    candidates: dict[str, Callable[[], float | None]], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, np.ndarray]:
     """Seconds of each candidate in each round; a candidate may return a further time, kept as "<name> inside"."""
     times: dict[str, list[float]] = {}
     order = list(candidates)
@@ -95,16 +96,23 @@ def report(name: str, kernel, module, fresh, into, arrays: tuple, rounds: int) -
     def plain_into() -> None:
         into()
 
-    times = interleaved({"sim": simulated_fresh, "numpy": plain_fresh, "sim out=": simulated_into,
-                         "numpy out=": plain_into}, rounds, time.thread_time)
+    times = interleaved(
+        {"sim": simulated_fresh, "numpy": plain_fresh, "sim out=": simulated_into, "numpy out=": plain_into},
+        rounds,
+        time.thread_time,
+    )
     issued = kernel.last_run.counters.warp_instructions
     print(f"{name}: {issued} warp-instructions, medians of {rounds} interleaved rounds")
-    rows = (("fresh", times["sim"], times["numpy"]), ("out=", times["sim out="], times["numpy out="]),
-            ("core", times["sim out= inside"], None))
+    rows = (
+        ("fresh", times["sim"], times["numpy"]),
+        ("out=", times["sim out="], times["numpy out="]),
+        ("core", times["sim out= inside"], None),
+    )
     for label, ours, theirs in rows:
         rate = issued / np.median(ours) / 1e6
-        beside = "" if theirs is None else (f"   numpy {1e3 * np.median(theirs):6.3f} ms   "
-                                            f"ratio {ratio_text(ours, theirs)}")
+        beside = (
+            "" if theirs is None else (f"   numpy {1e3 * np.median(theirs):6.3f} ms   ratio {ratio_text(ours, theirs)}")
+        )
         print(f"  {label:6} sim {1e3 * np.median(ours):7.3f} ms ({rate:5.1f} M warp-instructions/s){beside}")
     milliseconds, instructions = prepare(module, rounds)
     each = 1e3 * milliseconds / instructions
@@ -123,6 +131,7 @@ def rms_norm_into(x: np.ndarray, weight: np.ndarray) -> Callable[[], None]:
         np.sqrt(scale, out=scale)
         np.divide(x, scale, out=y)
         np.multiply(y, weight, out=y)
+
     run.result = y
     return run
 
@@ -137,6 +146,7 @@ def softmax_into(x: np.ndarray) -> Callable[[], None]:
         np.exp(y, out=y)
         np.sum(y, axis=1, keepdims=True, out=most)
         np.divide(y, most, out=y)
+
     run.result = y
     return run
 
@@ -159,8 +169,15 @@ def main(rounds: int) -> None:
     exponentials()
     np.testing.assert_allclose(softmax.softmax(x), exponentials.result, rtol=1e-5)
     report("softmax", softmax.softmax, softmax.softmax.module(M=512, N=1024), softmax_fresh, exponentials, (x,), rounds)
-    report("sgemm", sgemm.sgemm, sgemm.sgemm.module(M=256, N=256, K=256), np.matmul,
-           lambda: np.matmul(a, b, out=product), (a, b), rounds)
+    report(
+        "sgemm",
+        sgemm.sgemm,
+        sgemm.sgemm.module(M=256, N=256, K=256),
+        np.matmul,
+        lambda: np.matmul(a, b, out=product),
+        (a, b),
+        rounds,
+    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/sweep_speed.py [--quick]
 
-Every feasible one is traced, assembled, run on the simulator at 256 x 256 x 256, compared with NumPy, and modelled at
+Every feasible one is traced, assembled, run on the simulator at 256 x 256 x 256, compared with NumPy, and modeled at
 4096 x 4096 x 4096. To reach: 300 s on two cores. The sweep is stopped in the middle and goes on in another study. Exit
 status 1 when it takes longer, or when anything is lost or differs.
 """
@@ -35,6 +35,7 @@ def sweep(space: dict, size: int = 4096) -> tuple[object, float, int]:
     def stop_halfway(event) -> None:
         if event.trial is not None and first.progress.done >= half:
             first.control.stop()
+
     first.subscribe(stop_halfway)
     first.run()
     kept = {trial.key: (trial.state, trial.seconds) for trial in first.trials if trial.done}
@@ -43,7 +44,7 @@ def sweep(space: dict, size: int = 4096) -> tuple[object, float, int]:
     assert found == kept, f"trials were lost: {sorted(set(kept.items()) ^ set(found.items()), key=str)}"
     second.run()
     seconds = time.perf_counter() - started
-    assert all(second.by_key[key].restored for key in kept), "trials were done again"
+    assert all(trial.restored for trial in second.trials if trial.key in kept), "trials were done again"
     assert all(trial.done for trial in second.trials)
     assert all(trial.checked for trial in second.trials if trial.usable), "a result was not compared"
     return second, seconds, len(kept)
@@ -51,7 +52,7 @@ def sweep(space: dict, size: int = 4096) -> tuple[object, float, int]:
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["PYPTX_CACHE_DIR"] = folder          # nothing is assembled yet
+        os.environ["PYPTX_CACHE_DIR"] = folder  # nothing is assembled yet
         study, seconds, half = sweep(QUICK if "--quick" in sys.argv else SPACE)
     print(study)
     print(f"\n{len(study.trials)} configurations in {seconds:.1f} s, stopped after {half}; to reach: {MOST_S:.0f} s")

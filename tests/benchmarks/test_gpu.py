@@ -11,16 +11,21 @@ import pytest
 from support.scripts import gpu_benchmark
 
 torch = pytest.importorskip("torch")
-cases, timing, run, sending, report, modelled = map(gpu_benchmark, ("cases", "timing", "run", "sending", "report",
-                                                                    "modelled"))
+cases, timing, run, sending, report, modeled = map(
+    gpu_benchmark, ("cases", "timing", "run", "sending", "report", "modeled")
+)
 HERE = Path(run.__file__).parent
-MODELLED = json.loads(modelled.DATA.read_text(encoding="utf-8"))
+MODELED = json.loads(modeled.DATA.read_text(encoding="utf-8"))
 ALL = {(case.name, str(case.dry)): case for case in cases.all_cases()}
 
 
-@pytest.mark.parametrize("case", [
-    pytest.param(case, id=f"{case.name} {case.dry}", marks=() if "grouped" in case.name else pytest.mark.slow)
-    for case in ALL.values()])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case.name} {case.dry}", marks=() if "grouped" in case.name else pytest.mark.slow)
+        for case in ALL.values()
+    ],
+)
 def test_every_candidate_is_right_on_the_simulator(case):
     rows = run.measure(case, cases.Arrays(torch, torch.device("cpu"), dry=True), None, {}, 9, None)
     assert len(rows) >= 2
@@ -64,8 +69,14 @@ LOAD = {"clock_hz": 1_755_000_000, "watts": 690.3, "throttled": True}
 
 
 def test_a_wrong_candidate_is_reported_and_not_timed():
-    problem = cases.Problem({"pyptx": lambda: torch.zeros(3), "other": lambda: torch.ones(3)}, {},
-                            lambda: torch.ones(3), 1e-3, 3e12, ("wgmma", "bf16"))
+    problem = cases.Problem(
+        {"pyptx": lambda: torch.zeros(3), "other": lambda: torch.ones(3)},
+        {},
+        lambda: torch.ones(3),
+        1e-3,
+        3e12,
+        ("wgmma", "bf16"),
+    )
     case = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3})
     clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0, load=lambda *_: LOAD)
     rows = run.measure(case, SimpleNamespace(dry=False, lost=lambda: False), clock, {"bf16": 4e12}, 9, (9, 0))
@@ -88,6 +99,7 @@ def test_matrices_of_8_bits_are_those_of_the_example():
 def test_a_candidate_that_fails_is_told_and_the_others_are_timed():
     def fails():
         raise RuntimeError("out of memory")
+
     problem = cases.Problem({"pyptx": fails, "other": lambda: torch.ones(3)}, {}, lambda: torch.ones(3), 1e-3, 3e12)
     case = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3})
     clock = SimpleNamespace(seconds=lambda work: 1.5 if work() is not None else 0.0, load=lambda *_: LOAD)
@@ -121,11 +133,17 @@ def test_a_candidate_that_hangs_or_dies_costs_no_other(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     made = [(k, cases.Case(f"case {k}", lambda: None, {"N": k}, {})) for k in range(5)]
     told = []
-    assert sending.send(made, [sys.executable, "-c", SCRIPT], lambda found, rows: told.append((found, rows)), limit=2.0,
-                        until=1e18)
+    assert sending.send(
+        made, [sys.executable, "-c", SCRIPT], lambda found, rows: told.append((found, rows)), limit=2.0, until=1e18
+    )
     assert all(found["gpu"] == "made up" for found, _ in told)
     assert [[row["candidate"] for row in rows] for _, rows in told] == [
-        ["a", "b", "c"], ["b", "a", "c"], ["wanted"], ["a", "c", "b"], ["times", "a", "b", "c"]]
+        ["a", "b", "c"],
+        ["b", "a", "c"],
+        ["wanted"],
+        ["a", "c", "b"],
+        ["times", "a", "b", "c"],
+    ]
     lost = [row for _, rows in told for row in rows if "failed" in row]
     assert [row["candidate"] for row in lost] == ["b", "wanted", "a", "c", "times"]
     assert lost[0]["failed"].startswith("no answer in 2 s") and lost[1]["failed"].startswith("the process ended with 7")
@@ -135,8 +153,10 @@ def test_a_candidate_that_hangs_or_dies_costs_no_other(monkeypatch):
 
 def test_a_fault_that_ends_the_context_ends_the_process():
     """Then the next process does without the candidate."""
+
     def faults():
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
     problem = cases.Problem({"pyptx": faults, "other": lambda: torch.ones(3)}, {}, lambda: torch.ones(3), 1e-3, 3e12)
     case, at = cases.Case("made up", lambda arrays, **sizes: problem, {"N": 3}, {"N": 3}), []
     with pytest.raises(RuntimeError, match="illegal memory access"):
@@ -158,9 +178,15 @@ def test_a_run_goes_on_where_another_one_ended(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     cases_ = [case for _, case in run.in_order(list(cases.all_cases())) if "vector add" in case.name]
     rows = [{"case": case.name, "sizes": dict(case.sizes), "candidate": "pyptx", "right": True} for case in cases_]
-    done = {"about": {"gpu": "made up", "date": "2026-01-02"},
-            "results": [rows[0], rows[0] | {"candidate": "Triton", "failed": "x", "right": False}, rows[1],
-                        rows[1] | {"candidate": "pyptx, clusters", "failed": "x", "right": False}]}
+    done = {
+        "about": {"gpu": "made up", "date": "2026-01-02"},
+        "results": [
+            rows[0],
+            rows[0] | {"candidate": "Triton", "failed": "x", "right": False},
+            rows[1],
+            rows[1] | {"candidate": "pyptx, clusters", "failed": "x", "right": False},
+        ],
+    }
     (tmp_path / "before.json").write_text(json.dumps(done))
     sent = []
 
@@ -168,6 +194,7 @@ def test_a_run_goes_on_where_another_one_ended(tmp_path: Path, monkeypatch):
         sent.extend(case for _, case in cases)
         told({"gpu": "made up", "date": "2026-01-03"}, [rows[1] | {"right": False, "error": 0.5}])
         return True
+
     monkeypatch.setattr(run, "send", fake)
     assert run.main(["--only", "vector add", "--resume", str(tmp_path / "before.json"), "--out", str(tmp_path)]) == 1
     assert [case.name for case in sent] == [cases_[1].name], "what failed is tried again"
@@ -183,9 +210,18 @@ def test_small_sizes_are_done_once_each(monkeypatch):
     assert sorted((case.name, str(case.dry)) for case in sent) == sorted(ALL)
 
 
-@pytest.mark.parametrize("arch, capability, runs", [
-    ("sm_80", (8, 0), True), ("sm_80", (9, 0), True), ("sm_80", (7, 5), False), ("sm_90a", (9, 0), True),
-    ("sm_90a", (10, 0), False), ("sm_100a", (10, 0), True), ("sm_100a", (12, 0), False)])
+@pytest.mark.parametrize(
+    "arch, capability, runs",
+    [
+        ("sm_80", (8, 0), True),
+        ("sm_80", (9, 0), True),
+        ("sm_80", (7, 5), False),
+        ("sm_90a", (9, 0), True),
+        ("sm_90a", (10, 0), False),
+        ("sm_100a", (10, 0), True),
+        ("sm_100a", (12, 0), False),
+    ],
+)
 def test_an_example_runs_where_its_target_does(arch: str, capability: tuple[int, int], runs: bool):
     problem = cases.Problem({}, {"pyptx": SimpleNamespace(arch=arch)}, lambda: None, 0, 0)
     assert run.runs_here(problem, "pyptx", capability) == runs
@@ -207,9 +243,20 @@ def test_the_report_says_what_was_not_measured(tmp_path: Path):
 
 def test_the_report_shows_the_newest_results(tmp_path: Path):
     case = next(cases.all_cases())
-    row = {"case": case.name, "sizes": dict(case.sizes), "candidate": "pyptx", "right": True, "error": 0.0,
-           "seconds": [1e-3, 9e-4, 1.1e-3], "unit": "TB/s", "rate": 3.2, "ratio": [1.02, 1.0, 1.03], "to": "torch",
-           "roof": 0.93, "rounds": 12}
+    row = {
+        "case": case.name,
+        "sizes": dict(case.sizes),
+        "candidate": "pyptx",
+        "right": True,
+        "error": 0.0,
+        "seconds": [1e-3, 9e-4, 1.1e-3],
+        "unit": "TB/s",
+        "rate": 3.2,
+        "ratio": [1.02, 1.0, 1.03],
+        "to": "torch",
+        "roof": 0.93,
+        "rounds": 12,
+    }
     for day, rate in (("2026-01-02", 3.2), ("2026-01-01", 1.0)):
         about = {"gpu": "Some GPU", "driver": "13.0", "torch": "2", "date": day, "roofs": {"dram": 4e12}}
         (tmp_path / f"{day}.json").write_text(json.dumps({"about": about, "results": [row | {"rate": rate}]}))
@@ -221,30 +268,31 @@ def test_the_report_shows_the_newest_results(tmp_path: Path):
 @pytest.mark.parametrize("name", ["vector add bfloat16", "sum float32", "grouped matrix product bf16"])
 def test_the_model_takes_the_calls_of_a_case(name: str):
     case = next(case for case in cases.all_cases() if case.name == name)
-    (row,) = modelled.measure(case, modelled.Empty(torch), dry=True)
+    (row,) = modeled.measure(case, modeled.Empty(torch), dry=True)
     assert row["gpu"] == "H200 SXM" and row["seconds"] > 0 and 0 < row["roof"] < 1 and row["bound"]
     assert row["launches"] == 1 + (name == "sum float32")
 
 
-def test_every_example_of_every_case_is_modelled():
-    rows = report.by_case(MODELLED)
+def test_every_example_of_every_case_is_modeled():
+    rows = report.by_case(MODELED)
     assert rows.keys() == {report.key(case) for case in cases.all_cases()}
     for (name, *_), found in rows.items():
         several = {"matrix product bf16": 5, "attention bf16": 3}.get(name, 1)
         if any(word in name for word in ("softmax", "norm", "entropy")) and dict(found[0]["sizes"])["N"] > 8192:
             several = 2
         assert len(found) == several and all(row["candidate"].startswith("pyptx") for row in found)
-    assert MODELLED["about"]["kind"] == "modelled"
+    assert MODELED["about"]["kind"] == "modeled"
 
 
-def test_what_is_modelled_says_so(tmp_path: Path):
-    text = report.page(None, MODELLED, list(cases.all_cases()))
-    measured, _, model = text.partition("## What the model says")
-    model, _, _ = model.partition("## What others measured")
-    assert "modelled" not in measured and "*Modelled, not measured*" in model
-    assert len([line for line in model.splitlines() if line.startswith("| ")]) == 2 + len(MODELLED["results"])
+def test_what_is_modeled_says_so(tmp_path: Path):
+    text = report.page(None, MODELED, list(cases.all_cases()))
+    measured, _, model = text.partition("## Modeled times")
+    model, _, _ = model.partition("## Published measurements of other kernels")
+    assert "modeled" not in measured and "*Modeled, not measured*" in model
+    assert len([line for line in model.splitlines() if line.startswith("| ")]) == 2 + len(MODELED["results"])
 
 
 def test_the_page_in_the_docs_is_what_the_results_say():
-    assert report.PAGE.read_text(encoding="utf-8") == report.page(report.newest(HERE / "results"), MODELLED,
-                                                                  list(cases.all_cases()))
+    assert report.PAGE.read_text(encoding="utf-8") == report.page(
+        report.newest(HERE / "results"), MODELED, list(cases.all_cases())
+    )

@@ -45,6 +45,7 @@ def least(function: Callable[[], object], repeats: int = REPEATS) -> float:
 
 def chains(n: int) -> Kernel:
     """A kernel of n instructions written through `ptx.inst`."""
+
     @kernel(arch="sm_90a")
     def chain_kernel(p):
         (at,) = ptx.global_ptrs(p)
@@ -54,16 +55,19 @@ def chains(n: int) -> Kernel:
             ptx.inst.fma.rn.f32(b, a, a, b)
             ptx.inst.mul.f32(a, a, b)
             ptx.inst.st.global_.f32(ptx.addr(at, 4 * i), a)
+
     return chain_kernel
 
 
 def operators(n: int) -> Kernel:
     """A kernel of n instructions written with Python's operators; each makes a new register."""
+
     @kernel(arch="sm_90a")
     def operator_kernel():
         a = reg.from_(ptx.special.tid.x(), u32)
         for i in range(n // 4):
             a = ((a + i) & 255) ^ (a << 1)
+
     return operator_kernel
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from contract.kernels_ampere import ampere_gemm
-from contract.kernels_hopper import hopper_gemm
+from compat.kernels_ampere import ampere_gemm
+from compat.kernels_hopper import hopper_gemm
 from sim.test_tma_kernels import row_sums, transpose
 
 import pyptx
@@ -28,7 +28,7 @@ BF16 = ml_dtypes.bfloat16
 class Clean:
     """A kernel, its inputs and template parameters, and steps after which a run of it surely hangs."""
 
-    source: Kernel | str                        # a kernel, or "hopper/gemm.py:gemm" among the examples
+    source: Kernel | str  # a kernel, or "hopper/gemm.py:gemm" among the examples
     inputs: Callable[[], list[np.ndarray]]
     max_steps: int = 1_000_000
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -39,8 +39,8 @@ class Clean:
 
     @cached_property
     def bound(self) -> tuple[Any, Any, list[Any]]:
-        """Variant, geometry and arguments of a call."""
-        return self.kernel.bind(*self.inputs(), **self.params)
+        """Specialization, geometry and arguments of a call."""
+        return self.kernel.launcher.bind(*self.inputs(), **self.params)
 
     def text(self) -> str:
         return self.bound[0].emitted.text
@@ -50,15 +50,22 @@ class Clean:
         if text is None:
             return self.kernel.check(*self.inputs(), **self.params, **options)
         _, plan, args = self.bound
-        return pyptx.load(text)[self.kernel.name].check(plan.grid, plan.block, *args, max_steps=self.max_steps,
-                                                        cluster=plan.cluster, smem_bytes=plan.smem_bytes, **options)
+        return pyptx.load(text)[self.kernel.name].check(
+            plan.grid,
+            plan.block,
+            *args,
+            max_steps=self.max_steps,
+            cluster=plan.cluster,
+            smem_bytes=plan.smem_bytes,
+            **options,
+        )
 
     def finds(self, text: str) -> str | None:
         """The rule of what a check finds in a text in its place; the quick runs first, which find most."""
         for options in ({"schedules": ("eager", "late"), "random": 0}, {"schedules": (), "random": 4}):
             if not (report := self.check(text, **options)).ok:
                 return report.findings[0].rule
-        report = self.check(text)                       # runs that end alike may still end unlike each other
+        report = self.check(text)  # runs that end alike may still end unlike each other
         return None if report.ok else report.findings[0].rule
 
 

@@ -1,9 +1,9 @@
-"""Small kernels in pairs, right and wrong: tables of PTX in tests/check/pairs.
+"""Small kernels, correct and with mistakes: tables of PTX in tests/check/pairs.
 
-`== name | grid 2 | cluster 2 | block 128 | target sm_90a` opens a kernel; its lines are statements. What a comment
-says makes it wrong: `drop: RULES WORDS` without this line, `as OTHER: RULES WORDS` with another one in its place. It
-is reported by exactly these rules (separated by commas; one with ? may be reported, too), at instructions that begin
-with each of the words. A case is one such change; the kernel as it stands has no findings.
+`== name | grid 2 | cluster 2 | block 128 | target sm_90a` starts a kernel, whose lines are statements. A comment is a
+mistake: `drop: RULES WORDS` removes the line, `as OTHER: RULES WORDS` replaces it. It must be reported by exactly these
+rules (comma-separated; a rule with ? may also be reported), at instructions that start with each of the words. A case is
+one such change; the unchanged kernel has no findings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EPILOGUE = "st.global.u32 [%rd5], %r20; ret;"
 
 @dataclass(frozen=True)
 class Small:
-    """A kernel of a few lines, and how it is launched."""
+    """A kernel of a few lines with its launch configuration."""
 
     name: str
     lines: tuple[str, ...]
@@ -49,19 +49,28 @@ class Small:
     maxnreg: int = 0
 
     def check(self, lines: tuple[str, ...] | None = None, **options) -> Report:
-        """Check it, or other lines in its place."""
+        """Check the kernel, or other lines in its place."""
         body = "\n".join(line if line.endswith(":") or line in "{}" else f"{line};" for line in lines or self.lines)
         limit = f"\n.maxnreg {self.maxnreg}" if self.maxnreg else ""
-        text = (f".version 9.0\n.target {self.target}\n.address_size 64\n"
-                f".visible .entry k(.param .u64 a, .param .u64 out){limit}\n{{\n{PROLOGUE}{body}\n{EPILOGUE}\n}}\n")
+        text = (
+            f".version 9.0\n.target {self.target}\n.address_size 64\n"
+            f".visible .entry k(.param .u64 a, .param .u64 out){limit}\n{{\n{PROLOGUE}{body}\n{EPILOGUE}\n}}\n"
+        )
         size = max(self.grid * self.block, 2048)
-        return pyptx.load(text)["k"].check(self.grid, self.block, np.zeros(size, np.uint32), np.zeros(size, np.uint32),
-                                           cluster=self.cluster, max_steps=100_000, **options)
+        return pyptx.load(text)["k"].check(
+            self.grid,
+            self.block,
+            np.zeros(size, np.uint32),
+            np.zeros(size, np.uint32),
+            cluster=self.cluster,
+            max_steps=100_000,
+            **options,
+        )
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel with a mistake: what has to be reported, what may be, and how the instructions begin."""
+    """A kernel with a mistake: rules that must and may be reported, and the first words of the instructions."""
 
     kernel: Small
     change: str
@@ -91,9 +100,14 @@ def _case(kernel: Small, i: int, note: str) -> Case:
     names = rules.split(",")
     new = [] if change == "drop" else [change.removeprefix("as ")]
     what = f"without {kernel.lines[i]}" if change == "drop" else f"{new[0]} for {kernel.lines[i]}"
-    return Case(kernel, what, (*kernel.lines[:i], *new, *kernel.lines[i + 1:]),
-                frozenset(n for n in names if n[-1] != "?"), frozenset(n[:-1] for n in names if n[-1] == "?"),
-                tuple(words))
+    return Case(
+        kernel,
+        what,
+        (*kernel.lines[:i], *new, *kernel.lines[i + 1 :]),
+        frozenset(n for n in names if n[-1] != "?"),
+        frozenset(n[:-1] for n in names if n[-1] == "?"),
+        tuple(words),
+    )
 
 
 _all = [pair for path in sorted(FOLDER.glob("*.txt")) for pair in _read(path)]

@@ -1,4 +1,4 @@
-"""What the sanitizer keeps is bounded: what nobody needs makes room; where that is not enough the report says so."""
+"""The memory of the sanitizer is bounded: unused records are reclaimed, and a report says when the limit is reached."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from check.pairs import CASES
 from support.processes import python
 
 import pyptx
-from pyptx.sim.core import engine
+from pyptx.sim.core import launch_arguments
 
 FILE = Path(racy.__file__)
 
@@ -44,34 +44,36 @@ def sweeps(n: int, wrong: str = ""):
     return pyptx.load(SWEEPS.replace("WRONG", wrong))["sweeps"].check(1, 64, x, n, random=0, schedules=("eager",))
 
 
-def test_what_no_cell_names_makes_room(monkeypatch):
-    """100 000 records in room for 700."""
-    monkeypatch.setattr(engine, "WATCH_BYTES", 16_000)
+def test_unused_records_are_reclaimed(monkeypatch):
+    """100,000 records in space for 700."""
+    monkeypatch.setattr(launch_arguments, "SANITIZER_BYTES", 16_000)
     assert not sweeps(25_000).findings
     found = sweeps(25_000, "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], 1;").findings
     assert [finding.rule for finding in found] == ["data-race"]
 
 
 @pytest.mark.parametrize("case", CASES[::8], ids=str)
-def test_little_room_changes_no_finding(case, monkeypatch):
-    """Numbers of records are given anew all the time."""
+def test_findings_do_not_depend_on_the_memory_limit(case, monkeypatch):
+    """Record numbers are reused all the time."""
     expected = case.kernel.check(case.lines, random=1)
-    monkeypatch.setattr(engine, "WATCH_BYTES", 100_000)
+    monkeypatch.setattr(launch_arguments, "SANITIZER_BYTES", 100_000)
     found = case.kernel.check(case.lines, random=1).findings
     assert [f.message for f in found if f.rule != "unwatched"] == [f.message for f in expected.findings]
 
 
-def test_a_report_says_from_where_on_nothing_is_watched(monkeypatch):
-    monkeypatch.setattr(engine, "WATCH_BYTES", 400)
+def test_a_report_says_where_watching_ended(monkeypatch):
+    monkeypatch.setattr(launch_arguments, "SANITIZER_BYTES", 400)
     (finding,) = (report := sweeps(100)).findings
     assert (finding.rule, finding.severity, report.ok) == ("unwatched", "note", True)
     assert "up to about warp-instruction " in finding.message and "fewer CTAs" in finding.fix
     assert finding.places[0].role == "is the first access that is not watched"
 
 
-def test_what_does_not_fit_into_memory_is_an_error():
-    """In a process that may have little: the arrays fit, what the sanitizer keeps of them does not."""
-    done = python("-c", f"""
+def test_running_out_of_memory_is_an_error():
+    """In a process with a memory limit, the arrays fit, but the records of the sanitizer do not."""
+    done = python(
+        "-c",
+        f"""
 import resource, sys
 sys.path.insert(0, {str(FILE.parents[1])!r})
 import numpy as np
@@ -88,5 +90,6 @@ except SimulationError as error:
     assert "out of memory for the sanitizer" in str(error) and "fewer CTAs" in str(error), error
 else:
     raise SystemExit("no error")
-""")
+""",
+    )
     assert done.returncode == 0, done.stderr

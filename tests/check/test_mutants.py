@@ -1,36 +1,36 @@
-"""The share of mutants that a check finds: right kernels with each wait, barrier, fence and count weakened in turn."""
+"""The detection rate of a check: correct kernels with each wait, barrier, fence, and count weakened in turn."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from check.detection_rate import ALL, EQUIVALENT, RESULTS, keyed, missed, numbers
+from check.example_kernels import EXAMPLES
 from check.kernels import CLEAN
-from check.of_examples import EXAMPLES
-from check.soundness import ALL, EQUIVALENT, RESULTS, counted, keyed, missed, numbers
 
-EVERY = 14                                      # of the mutants of the larger kernels, one in so many without `slow`
+EVERY = 24  # without `slow`, one of this many mutants of the larger kernels is tested
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_nothing_is_found_in_a_kernel_that_is_right(name):
+def test_a_correct_kernel_has_no_findings(name):
     clean = ALL[name]
     assert (report := clean.check()).ok, report.text()
     assert (report := clean.check(clean.text())).ok, report.text()
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_mutants_of_small_kernels_are_found_but_for_those_listed(name):
+def test_all_mutants_of_small_kernels_are_found_except_equivalent_ones(name):
     assert {key for key, _ in missed(name)} == {key for key in EQUIVALENT if key.kernel == name}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_one_in_so_many_of_the_others_is_found(name):
-    """One more may be missed: an example that changes need not wait for the list of those that are equivalent."""
-    assert len({key for key, _ in missed(name, EVERY)} - EQUIVALENT) <= 1
+def test_sampled_mutants_of_larger_kernels_are_found(name):
+    """One may be missed, so that an example can change before the list of equivalent mutants does."""
+    assert sum(1 for _ in missed(name, EVERY, skip=EQUIVALENT)) <= 1
 
 
-def test_at_least_98_of_100_were_found():
+def test_the_recorded_detection_rate_is_at_least_98_percent():
     results = json.loads(RESULTS.read_text())
     assert results["total"] == numbers(results["kernels"])
     assert results["total"]["share_less_equivalent"] >= 0.98
@@ -38,6 +38,8 @@ def test_at_least_98_of_100_were_found():
 
 
 @pytest.mark.slow
-def test_at_least_98_of_100_are_found():
-    """What is missed and not listed, and what changed in the numbers: run soundness.py."""
-    assert numbers(counted(ALL))["share_less_equivalent"] >= 0.98
+def test_the_detection_rate_is_at_least_98_percent():
+    """To list missed mutants and update the numbers, run detection_rate.py."""
+    lost = [key for name in ALL for key, _ in missed(name, skip=EQUIVALENT)]
+    tried = sum(key not in EQUIVALENT for name in ALL for key, _ in keyed(name))
+    assert len(lost) <= 0.02 * tried, lost

@@ -1,4 +1,4 @@
-"""Small kernels with one mistake: each is found by its rule and at its lines; right, nothing is found in them."""
+"""Small kernels with one mistake each: found by its rule and at its lines; correct, they have no findings."""
 
 from __future__ import annotations
 
@@ -6,22 +6,30 @@ import pytest
 from check.pairs import CASES, KERNELS
 
 from pyptx.check import RULES
-from pyptx.check.performance import CONFLICTS, SCATTERED
+from pyptx.check.performance import CONFLICTS, UNCOALESCED
 
-ELSEWHERE = {                                   # rules that another file tests
-    "schedule-dependent-result": "test_findings", "order-of-atomics": "test_findings", "fault": "test_report",
-    "unwritten-result": "test_results", "dead-store": "test_results", "unwatched": "test_limits",
-    "swizzle-mismatch": "test_findings", "texture": "runtime/test_textures", "stale-texture": "runtime/test_textures",
-    CONFLICTS: "test_performance", SCATTERED: "test_performance"}
+ELSEWHERE = {  # rules that are tested in another file
+    "schedule-dependent-result": "test_findings",
+    "order-of-atomics": "test_findings",
+    "fault": "test_report",
+    "unwritten-result": "test_results",
+    "dead-store": "test_results",
+    "unwatched": "test_limits",
+    "swizzle-mismatch": "test_findings",
+    "texture": "runtime/test_textures",
+    "stale-texture": "runtime/test_textures",
+    CONFLICTS: "test_performance",
+    UNCOALESCED: "test_performance",
+}
 
 
 def wrong(report):
-    """The findings that are not about time."""
-    return [finding for finding in report.findings if finding.rule not in (CONFLICTS, SCATTERED)]
+    """Return the findings that are not performance notes."""
+    return [finding for finding in report.findings if finding.rule not in (CONFLICTS, UNCOALESCED)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_a_right_kernel_has_no_findings(kernel):
+def test_a_correct_kernel_has_no_findings(kernel):
     report = kernel.check(random=2)
     assert not wrong(report), report.text()
 
@@ -37,7 +45,7 @@ def test_a_mistake_is_found_by_its_rule_at_its_lines(case):
         assert any(ptx.split(" ", ptx[0] == "@")[-1].startswith(word) for ptx in at), (word, report.text())
 
 
-def test_there_are_enough_of_them():
+def test_every_rule_has_a_case():
     assert len(CASES) >= 280
     missing = RULES.keys() - {rule for case in CASES for rule in case.rules}
     assert missing == ELSEWHERE.keys()

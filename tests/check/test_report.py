@@ -1,4 +1,4 @@
-"""A report as text, HTML, JSON and SARIF, from the command line and from pytest."""
+"""Reports as text, HTML, JSON, and SARIF, from the command line and from pytest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.processes import python
 from pyptx import cli
 from pyptx.check import RULES
 from pyptx.check.rules import _FAULTS
-from pyptx.sim.core.engine import _FAULTS as CORE_FAULTS
+from pyptx.sim.abi import FAULTS
 
 FILE = Path(racy.__file__)
 X = np.arange(racy.N, dtype=np.float32)
@@ -25,18 +25,21 @@ def run(capsys, *arguments: object) -> tuple[int, str, str]:
 
 
 def test_every_fault_of_the_core_has_a_rule():
-    assert set(CORE_FAULTS) - {"", "memory", "space", "jump", "function", "watch"} <= _FAULTS.keys()
+    assert set(FAULTS) - {"", "memory", "space", "jump", "function", "sanitizer"} <= _FAULTS.keys()
     assert set(_FAULTS.values()) <= RULES.keys()
 
 
-def test_the_text_tells_rule_place_and_fix():
+def test_the_text_has_rule_location_and_fix():
     text = racy.wait_too_weak.check(X).text()
-    assert re.match(r"wait_too_weak: 1 error in eager, late, 4 random schedules\n\n"
-                    r"error\[missing-wait\]: The cp.async that warp 1, lane 0 started wrote byte 128 of smem_0 .*"
-                    r"Results show it: y\[0\] is 64 in the eager schedule and nan in the late", text)
-    assert re.search(r"waits for too little: \S+racy.py:\d+ \(PTX line \d+\)\n +ptx\S+wait_group\(1\)", text)
-    assert "  hint: cp.async.commit_group and cp.async.wait_group with a count small enough" in text
-    assert "\x1b[" not in text and "\x1b[31m" in racy.wait_too_weak.check(X).text(colour=True)
+    assert re.match(
+        r"wait_too_weak: 1 error in eager, late, 4 random schedules\n\n"
+        r"error\[missing-wait\]: The cp.async issued by warp 1, lane 0 wrote byte 128 of smem_0 .*"
+        r"The results show it: y\[0\] is 64 in the eager schedule and nan in the late schedule",
+        text,
+    )
+    assert re.search(r"waits for too few groups: \S+racy.py:\d+ \(PTX line \d+\)\n +ptx\S+wait_group\(1\)", text)
+    assert "  hint: cp.async.commit_group and cp.async.wait_group with a small enough count" in text
+    assert "\x1b[" not in text and "\x1b[31m" in racy.wait_too_weak.check(X).text(color=True)
 
 
 def test_html_is_static_and_escaped():
@@ -52,8 +55,8 @@ def test_json_is_plain():
     assert found["findings"][0]["places"][0]["python"]["file"] == str(FILE)
 
 
-def test_sarif_has_what_its_schema_requires(monkeypatch):
-    """SARIF 2.1.0 §3.13 to §3.30, as far as a report uses them."""
+def test_sarif_has_the_properties_its_schema_requires(monkeypatch):
+    """SARIF 2.1.0, sections 3.13 to 3.30, for the properties that a report uses."""
     monkeypatch.chdir(FILE.parent)
     log = json.loads(json.dumps(racy.wait_too_weak.check(X).to_sarif()))
     assert log["version"] == "2.1.0" and len(log["runs"]) == 1
@@ -70,26 +73,26 @@ def test_sarif_has_what_its_schema_requires(monkeypatch):
             assert region["snippet"]["text"] in FILE.read_text()
 
 
-def test_the_command_exits_by_what_it_found(capsys, tmp_path):
+def test_the_exit_status_tells_whether_there_are_findings(capsys, tmp_path):
     sarif = tmp_path / "report.sarif"
     status, out, _ = run(capsys, "check", f"{FILE}:wait_too_weak", "--sarif", sarif)
-    assert status == 1 and "waits for too little" in out
+    assert status == 1 and "waits for too few groups" in out
     assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "missing-wait"
     status, out, _ = run(capsys, "check", f"{FILE}:too_far", "-p", f"N={racy.N + 1}", "--json")
     assert status == 0 and json.loads(out)["ok"] and json.loads(out)["params"]["N"] == racy.N + 1
     status, _, err = run(capsys, "check", f"{FILE}:too_far")
     assert status == 2 and "the size N of" in err and "-p N=128" in err
     status, _, err = run(capsys, "check", f"{FILE}:too_far", "--args", "f99[4]")
-    assert status == 2 and "there is no type f99" in err
+    assert status == 2 and "unknown type f99" in err
     status, _, err = run(capsys, "check", f"{FILE}:nowhere")
     assert status == 2 and "defines no kernel" in err
 
 
-def test_ptx_files_are_checked_with_their_launch(capsys, tmp_path):
+def test_ptx_files_are_checked_with_a_launch_configuration(capsys, tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(racy.copy_not_waited_for.ptx())
     status, out, _ = run(capsys, "check", path, "--grid", 1, "--block", racy.N, "--args", "f32[128]", "f32[128]")
-    assert status == 1 and "reads, in no order with it: PTX line" in out
+    assert status == 1 and "reads, unordered: PTX line" in out
     status, _, err = run(capsys, "check", path, "--args", "f32[128]", "f32[128]")
     assert status == 2 and "--grid" in err
 
@@ -105,7 +108,7 @@ def test_right(pyptx_check): assert pyptx_check(racy.too_far, np.zeros(129, np.f
     plugin = [] if _installed() else ["-p", "pyptx.pytest_plugin"]
     done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "--rootdir", tmp_path, tmp_path)
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
-    assert "waits for too little" in done.stdout and "pytest_plugin.py" not in done.stdout
+    assert "waits for too few groups" in done.stdout and "pytest_plugin.py" not in done.stdout
 
 
 def _installed() -> bool:

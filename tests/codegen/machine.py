@@ -20,10 +20,10 @@ def machine_code(text: str, target: str) -> dict[str, bytes] | None:
 def _sections(cubin: bytes) -> dict[str, bytes]:
     start, count, names = (struct.unpack_from("<Q", cubin, 40)[0], *struct.unpack_from("<HH", cubin, 60))
     heads = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + 64 * i) for i in range(count)]
-    strings = cubin[heads[names][4]:][:heads[names][5]]
+    strings = cubin[heads[names][4] :][: heads[names][5]]
     found = {}
     for name, kind, _, _, offset, size, *_ in heads:
-        text = strings[name:strings.index(b"\0", name)].decode()
+        text = strings[name : strings.index(b"\0", name)].decode()
         if kind == 1 and text.startswith(_COMPARED):
-            found[text] = cubin[offset:offset + size]
+            found[text] = cubin[offset : offset + size]
     return found

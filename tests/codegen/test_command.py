@@ -49,7 +49,7 @@ def test_several_files_go_into_a_folder(file, tmp_path):
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["other.py", "some.py"]
 
 
-def test_one_file_goes_where_it_is_told(file, tmp_path):
+def test_the_output_of_one_file_is_named(file, tmp_path):
     assert cli.main(["transpile", str(file), "-o", str(tmp_path / "k.py")]) == 0
     assert "def one():" in (tmp_path / "k.py").read_text()
 
@@ -60,9 +60,11 @@ def test_without_a_file_the_usage_is_shown(capsys):
     assert cli.main(["transpile"]) == 1
 
 
-@pytest.mark.parametrize("text, message", [
-    (TEXT + "}", "bad.ptx: Parse error at 6:1"), (None, "No such file"), (TEXT, "there is no entry 'three'")])
-def test_what_is_wrong_is_said(text, message, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "text, message",
+    [(TEXT + "}", "bad.ptx: Parse error at 6:1"), (None, "No such file"), (TEXT, "the module has no entry 'three'")],
+)
+def test_errors_name_the_file_and_the_cause(text, message, tmp_path, capsys):
     path = tmp_path / "bad.ptx"
     if text:
         path.write_text(text)

@@ -39,10 +39,18 @@ def write(file: str, text: str, *, source: str, generator: str, options: list[st
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     module = parse(text)
-    row = {"file": file, "source": source, "generator": generator, "options": list(options),
-           "target": ", ".join(module.target.targets), "entries": [f.name for f in module.entries]}
+    row = {
+        "file": file,
+        "source": source,
+        "generator": generator,
+        "options": list(options),
+        "target": ", ".join(module.target.targets),
+        "entries": [f.name for f in module.entries],
+    }
     rows = {**manifest(), file: row}
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps({k: v for k, v in row.items() if k != 'file'})}"
-                       for name, row in sorted(rows.items()))
+    lines = ",\n".join(
+        f" {json.dumps(name)}: {json.dumps({k: v for k, v in row.items() if k != 'file'})}"
+        for name, row in sorted(rows.items())
+    )
     MANIFEST.write_text("{\n" + lines + "\n}\n")
     return row

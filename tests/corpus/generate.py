@@ -1,6 +1,6 @@
 """Write the compiled files of the corpus again: needs nvcc, and clang from ziglang.
 
-    python tests/corpus/generate.py
+python tests/corpus/generate.py
 """
 
 import re
@@ -11,13 +11,18 @@ import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-NVCC = {"nvcc_sm75": ["-arch=compute_75"], "nvcc_sm90a": ["-arch=compute_90a"], "nvcc_sm120": ["-arch=compute_120"],
-        "nvcc_lineinfo": ["-arch=compute_100", "-lineinfo"], "nvcc_debug": ["-arch=compute_80", "-G"]}
+NVCC = {
+    "nvcc_sm75": ["-arch=compute_75"],
+    "nvcc_sm90a": ["-arch=compute_90a"],
+    "nvcc_sm120": ["-arch=compute_120"],
+    "nvcc_lineinfo": ["-arch=compute_100", "-lineinfo"],
+    "nvcc_debug": ["-arch=compute_80", "-G"],
+}
 CLANG = {"clang_sm80": ["-O2", "sm_80"], "clang_sm90_O0": ["-O0", "sm_90"]}
 
 
 def main() -> None:
-    build = Path(tempfile.gettempdir()) / "corpus"           # the same folder always: its name stands in debug data
+    build = Path(tempfile.gettempdir()) / "corpus"  # the same folder always: its name stands in debug data
     build.mkdir()
     try:
         for source in ("kernels.cu", "clang.c"):

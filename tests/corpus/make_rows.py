@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))                      # for the examples of tests/oracle
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the examples of tests/oracle
 
 from corpus import write
-from oracle.examples import Example, examples, home, statement
-from oracle.judge import HEADER
+from oracle.examples import Example, examples, statement, supporting_target
+from oracle.ptxas import HEADER
 
 from pyptx import isa
 from pyptx.ir.nodes import RegisterOperand
@@ -30,10 +30,22 @@ from pyptx.parser import statements
 from pyptx.toolchain.ptxas import run_ptxas
 
 LATEST = targets.LATEST_PTX
-MOST = 48                               # examples in one file
+MOST = 48  # examples in one file
 _REGISTER = re.compile(r"%([a-z]+\d*(?:x2)?)_(\d+)$")
-_BITS = {"b8": 8, "u8": 8, "s8": 8, "b16": 16, "u16": 16, "s16": 16, "f16": 16, "b64": 64, "u64": 64, "s64": 64,
-         "f64": 64, "b128": 128}
+_BITS = {
+    "b8": 8,
+    "u8": 8,
+    "s8": 8,
+    "b16": 16,
+    "u16": 16,
+    "s16": 16,
+    "f16": 16,
+    "b64": 64,
+    "u64": 64,
+    "s64": 64,
+    "f64": 64,
+    "b128": 128,
+}
 
 
 def chosen(op: isa.Op) -> Iterator[Example]:
@@ -52,9 +64,12 @@ def registers(text: str) -> list[tuple[str, str]]:
     for node in statements(text):
         for operand in node.operands:
             for leaf in leaves(operand):
-                names = [leaf.name] if isinstance(leaf, RegisterOperand) else re.findall(
-                    r"%\w+", f"{getattr(leaf, 'base', '')} {getattr(leaf, 'offset', '')}")
-                plain = [n.partition(".")[0] for n in names]                    # without a selector
+                names = (
+                    [leaf.name]
+                    if isinstance(leaf, RegisterOperand)
+                    else re.findall(r"%\w+", f"{getattr(leaf, 'base', '')} {getattr(leaf, 'offset', '')}")
+                )
+                plain = [n.partition(".")[0] for n in names]  # without a selector
                 found |= {n: m[1] for n in plain if (m := _REGISTER.match(n))}
     return list(found.items())
 
@@ -80,9 +95,15 @@ def module(target: str, option: str, found: Sequence[str]) -> str:
     head = re.sub(r"\.extern (\.func .*\));\n", r"\1 { ret; }\n", head)
     if option:
         head += ".global .texref tex0; .global .samplerref smp0;\n"
-    body = [".local .align 16 .b8 sym_local[64];", ".param .b32 xa;", ".param .b32 xr;", "pr0: .callprototype _ ();",
-            "pr1: .callprototype _ (.param .b32 _);", "pr2: .callprototype (.param .b32 _) _ (.param .b32 _);",
-            "ts0: .branchtargets L0, L1;"]
+    body = [
+        ".local .align 16 .b8 sym_local[64];",
+        ".param .b32 xa;",
+        ".param .b32 xr;",
+        "pr0: .callprototype _ ();",
+        "pr1: .callprototype _ (.param .b32 _);",
+        "pr2: .callprototype (.param .b32 _) _ (.param .b32 _);",
+        "ts0: .branchtargets L0, L1;",
+    ]
     text = f"{head}\n.visible .entry k(.param .align 128 .b8 p0[256])\n{{\n"
     text += "".join(f"\t{line}\n" for line in body) + "".join(f"\t.reg .{k} %{k}_<260>;\n" for k in sorted(kinds))
     for statement_text in found:
@@ -113,7 +134,7 @@ def assembled(target: str, option: str, found: list[str]) -> list[str]:
 def job(item: tuple[tuple[str, str, str], list[Example]]) -> tuple[str, str, str, list[str], int]:
     (opcode, target, option), some = item
     texts = list(dict.fromkeys(statement(e) for e in some))
-    texts = texts[::-(-len(texts) // MOST)]
+    texts = texts[:: -(-len(texts) // MOST)]
     return opcode, target, option, assembled(target, option, texts), len(texts)
 
 
@@ -124,15 +145,16 @@ def main() -> None:
         sys.exit(f"no opcodes of the table: {', '.join(sorted(unknown))}")
     for op in (isa.OPS[name] for name in sys.argv[1:] or isa.OPS):
         for example in chosen(op):
-            target = home(example)
+            target = supporting_target(example)
             if targets.parse(target).number >= 75:
                 jobs[op.opcode, target, example.option].append(example)
     with ThreadPoolExecutor(2) as pool:
         for opcode, target, option, found, count in pool.map(job, jobs.items()):
             if found:
                 name = f"rows/{opcode}.{target}{'_' + option.split('_')[0] if option else ''}.ptx"
-                write(name, module(target, option, found), source="../../pyptx/isa",
-                      generator="make_rows.py", options=[])
+                write(
+                    name, module(target, option, found), source="../../pyptx/isa", generator="make_rows.py", options=[]
+                )
             print(opcode, target, option, f"{len(found)} of {count}")
 
 

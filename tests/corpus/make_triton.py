@@ -1,6 +1,6 @@
 """Write tests/corpus/ptx/triton/*.ptx: our Triton kernels, compiled without a GPU. Needs triton.
 
-    python tests/corpus/make_triton.py
+python tests/corpus/make_triton.py
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ from corpus import FOLDER, without_paths, write
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-ARCHS = {"elementwise": (80, 90, 120), "rows": (80, 90, 120), "matmul": (80, 89, 90, 100, 120),
-         "attention": (80, 90, 120), "steps": (90, 100, 120)}
-WITH_LINES = {"add", "softmax"}                         # the others without debug information
+ARCHS = {
+    "elementwise": (80, 90, 120),
+    "rows": (80, 90, 120),
+    "matmul": (80, 89, 90, 100, 120),
+    "attention": (80, 90, 120),
+    "steps": (90, 100, 120),
+}
+WITH_LINES = {"add", "softmax"}  # the others without debug information
 
 
 def compiled(function, signature: str, constants: dict, options: dict, arch: int) -> str:
@@ -30,14 +35,15 @@ def compiled(function, signature: str, constants: dict, options: dict, arch: int
     types = dict(zip(names, signature.split(), strict=True))
     attrs = {(function.arg_names.index(n),): [["tt.divisibility", 16]] for n, t in types.items() if t.endswith(":16")}
     plain = {n: t.removesuffix(":16") for n, t in types.items()}
-    source = ASTSource(fn=function, signature={**plain, **dict.fromkeys(constants, "constexpr")}, constexprs=constants,
-                       attrs=attrs)
+    source = ASTSource(
+        fn=function, signature={**plain, **dict.fromkeys(constants, "constexpr")}, constexprs=constants, attrs=attrs
+    )
     chosen = {"num_warps": 4, **{k: v for k, v in options.items() if k not in ("above", "below")}}
     return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=chosen).asm["ptx"]
 
 
 def main() -> None:
-    build = Path(tempfile.gettempdir()) / "corpus"      # the same folder always: its name stands in debug data
+    build = Path(tempfile.gettempdir()) / "corpus"  # the same folder always: its name stands in debug data
     build.mkdir()
     rows = []
     try:
@@ -54,9 +60,15 @@ def main() -> None:
                     if not options.get("above", 0) <= arch <= options.get("below", arch):
                         continue
                     text = without_paths(compiled(function, signature, constants, options, arch))
-                    rows.append(write(f"triton/{name}.sm_{arch}.ptx", text, source=f"triton/{theme}.py",
-                                      generator=f"triton {triton.__version__}", options=[
-                                          *(f"{k}={v}" for k, v in {**constants, **options}.items()), signature]))
+                    rows.append(
+                        write(
+                            f"triton/{name}.sm_{arch}.ptx",
+                            text,
+                            source=f"triton/{theme}.py",
+                            generator=f"triton {triton.__version__}",
+                            options=[*(f"{k}={v}" for k, v in {**constants, **options}.items()), signature],
+                        )
+                    )
                     print(rows[-1]["file"], len(text), file=sys.stderr)
     finally:
         shutil.rmtree(build)

@@ -1,4 +1,4 @@
-"""Kernels of the examples, run plainly and under the debugger."""
+"""Kernels of the examples, run with and without the debugger."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from importlib import import_module
 import numpy as np
 
 from pyptx import sim
-from pyptx.check.trial import copies_of
+from pyptx.check.runner import copy_arguments
 from pyptx.runtime import runtime_for
-from pyptx.sim.debug import Debugged
+from pyptx.sim.debug import DebugLaunch
 
 
 def rows(*shape: int) -> np.ndarray:
@@ -46,22 +46,22 @@ def kernel_of(module: str, name: str):
 
 
 class Both:
-    """A plain run of a case, done, and a debugged one of the same schedule and seed that stands at its start."""
+    """A completed plain run of a case, and a debugged run of the same schedule and seed, stopped at its start."""
 
     def __init__(self, case: str, schedule: str, seed: int):
         module, name, arrays, params = CASES[case]
-        variant, plan, args = kernel_of(module, name).bind(*arrays, **params)
-        program = variant.program(runtime_for((), "sim"))
-        self.plain, self.debugged = copies_of(args), copies_of(args)
+        specialization, plan, args = kernel_of(module, name).launcher.bind(*arrays, **params)
+        program = specialization.program(runtime_for((), "sim"))
+        self.plain, self.debugged = copy_arguments(args), copy_arguments(args)
         options = {"cluster": plan.cluster, "smem_bytes": plan.smem_bytes, "schedule": schedule, "seed": seed}
         self.counters = sim.launch(program, plan.grid, plan.block, self.plain, **options).counters
-        self.run = Debugged(program, plan.grid, plan.block, self.debugged, **options)
+        self.run = DebugLaunch(program, plan.grid, plan.block, self.debugged, **options)
 
     def require_same(self) -> None:
-        """The debugged run has ended as the plain one did: arrays and counters, to the bit."""
+        """Assert that the debugged run ended with the arrays and counters of the plain one, bit for bit."""
         for a, b in zip(self.plain, self.debugged, strict=True):
             assert not isinstance(a, np.ndarray) or a.tobytes() == b.tobytes()
-        own = self.run.machine.part.counters
+        own = self.run.machine.worker.counters
         for field in fields(self.counters):
-            if field.name != "tensor_flops":                # of a launch they are completed at its end
+            if field.name != "tensor_flops":  # completed at the end of a launch
                 assert np.array_equal(getattr(self.counters, field.name), getattr(own, field.name)), field.name

@@ -1,4 +1,4 @@
-"""The examples import what stands beside them."""
+"""Make the examples importable, which import their siblings."""
 
 from __future__ import annotations
 

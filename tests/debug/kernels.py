@@ -1,4 +1,4 @@
-"""Small kernels with one thing wrong, for the debugger to show."""
+"""Small kernels with one mistake each, to debug."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyptx.types import f32, u32
 
 @kernel(arch="sm_90a", in_specs=[Tile(128, f32)], out_specs=[Tile(128, f32)], grid=(1, 1), block=(128, 1, 1))
 def stuck(x, y):
-    """Waits for two arrivals, of which one comes."""
+    """Wait for two arrivals, of which only one occurs."""
     bar = smem.mbarrier(1)
     full = ptx.mbarrier.array(reg.from_(bar.name, u32), 0, 1)
     tid = reg.from_(ptx.special.tid.x(), u32)
@@ -21,10 +21,15 @@ def stuck(x, y):
     full[0].wait(0)
 
 
-@kernel(arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], grid=lambda N: (-(-N // 64),),
-        block=(64, 1, 1))
+@kernel(
+    arch="sm_90a",
+    in_specs=[Tile("N", f32)],
+    out_specs=[Tile("N", f32)],
+    grid=lambda N: (-(-N // 64),),
+    block=(64, 1, 1),
+)
 def scale(x, y, *, FACTOR=2.0):
-    """Forgets that the last CTA is not full."""
+    """Access elements past the end in the last, partial CTA."""
     i = reg.from_(ptx.special.ctaid.x(), u32) * 64 + reg.from_(ptx.special.tid.x(), u32)
     px, py = ptx.global_ptrs(x, y)
     value = reg.scalar(f32)
@@ -35,7 +40,7 @@ def scale(x, y, *, FACTOR=2.0):
 
 @kernel(arch="sm_90a", in_specs=[Tile(64, f32)], out_specs=[Tile(64, f32)], grid=(1, 1), block=(64, 1, 1))
 def racy(x, y):
-    """Reverses through shared memory without a barrier: what a thread reads may not be written yet."""
+    """Reverse an array through shared memory without a barrier."""
     tile = smem.alloc(f32, 64)
     start = reg.from_(tile.name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
@@ -50,7 +55,7 @@ def racy(x, y):
 
 @kernel(arch="sm_90a", in_specs=[Tile(32, u32)], out_specs=[Tile(32, u32)], grid=(1, 1), block=(32, 1, 1))
 def split(x, y):
-    """Lanes go different ways; a loop and a helper."""
+    """Diverging lanes, a loop, and a helper function."""
     lane = reg.from_(ptx.special.tid.x(), u32)
     total = reg.scalar(u32, 0)
     for k in ptx.range_(0, 5):

@@ -1,4 +1,4 @@
-"""PTX that was loaded under the debugger: no Python names, and a loop that only an interrupt ends."""
+"""Loaded PTX in the debugger: no Python names, and a loop that only an interrupt ends."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ def test_another_thread_interrupts_a_move_too():
 def test_places_are_lines_of_ptx_labels_and_opcodes():
     out = np.zeros(64, np.uint32)
     with pyptx.load(HELPER)["doubles"].debug(1, 64, out, 40) as session:
-        lines = session.lines.ptx_text
+        lines = session.launch.lines.ptx_text
         call = next(k for k, line in enumerate(lines, 1) if "call" in line)
         assert session.breakpoints.add(str(call)).text == f"ptx:{call}"
         assert session.resume().ptx == call
-        assert session.group(0, 0).lanes == 0xFFFFFFFF
-        assert session.next().instruction.startswith("add.u32 %y")         # in the function it calls
+        assert session.launch.group(0, 0).lanes == 0xFFFFFFFF
+        assert session.next().instruction.startswith("add.u32 %y")  # in the function it calls
         assert list(session.evaluate("%x")) == list(range(32))
         assert session.finish().instruction.startswith("ret")
         session.breakpoints.add("$end", warp=1)

@@ -1,6 +1,4 @@
-"""A debugged run, with stops in it, ends as the plain run of the same schedule and seed: arrays and counters, to the
-bit, over the kernels of the examples.
-"""
+"""A debugged run with stops gives the arrays and counters of the plain run, bit for bit, for the example kernels."""
 
 from __future__ import annotations
 
@@ -9,8 +7,10 @@ import pytest
 from tests.debug.both import CASES, Both
 
 
-@pytest.mark.parametrize("schedule, seed", [("late", 0), pytest.param("eager", 0, marks=pytest.mark.slow),
-                                            pytest.param("random", 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "schedule, seed",
+    [("late", 0), pytest.param("eager", 0, marks=pytest.mark.slow), pytest.param("random", 5, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("case", CASES)
 def test_stops_change_no_bit(case: str, schedule: str, seed: int):
     both = Both(case, schedule, seed)

@@ -1,4 +1,4 @@
-"""Moves of a session: over a Hopper product with warps that specialise."""
+"""Debug sessions: movements and inspection, on a warp-specialized Hopper GEMM."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_breakpoint_with_a_condition_stops_where_it_holds(session: Session):
     assert session.resume().reason == "exit" and made.hits == 1
 
 
-def test_a_run_with_stops_gives_the_right_product(session: Session, arrays):
+def test_a_run_with_stops_computes_the_right_product(session: Session, arrays):
     session.breakpoints.add(f"gemm.py:{WAIT}")
     before = [a.copy() for a in arrays]
     while not session.resume().over:
@@ -68,12 +68,12 @@ def test_a_run_with_stops_gives_the_right_product(session: Session, arrays):
     assert session.breakpoints[1].hits > 20
     np.testing.assert_array_equal(session.outputs()["c"], gemm.gemm_of(gemm.f16, gemm.f32)(*arrays, **SIZES))
     assert all(np.array_equal(a, b) for a, b in zip(arrays, before, strict=True))
-    with pytest.raises(DebugError, match="the run is over; `back` and `rewind` go back"):
+    with pytest.raises(DebugError, match="the run is over\nhint: `back` and `rewind` go back"):
         session.step()
-    assert session.back().step == session.last - 1
+    assert session.back().step == session.state.last_step - 1
 
 
-def test_the_document_is_json_with_what_the_views_need(session: Session):
+def test_the_document_is_json_with_everything_the_views_draw(session: Session):
     session.breakpoints.add(f"gemm.py:{WAIT}")
     session.resume()
     session.show_fragment("sums[0]")
@@ -90,36 +90,38 @@ def test_the_document_is_json_with_what_the_views_need(session: Session):
     assert {w["state"] for w in document["warps"]} >= {"running", "waiting", "exited"}
 
 
-def test_fragments_and_tiles_hold_the_matrices(session: Session, arrays):
+def test_fragments_and_tiles_show_the_matrices(session: Session, arrays):
     a, b = arrays
     session.breakpoints.add("op:wgmma.wait_group", warp=4)
     session.resume()
     session.show_memory("ring[0]", type="f16", shape=(128, 64), swizzle="128B")
-    tile = session.shown.items[0].read(session)
+    tile = session.displays.items[0].read(session.launch)
     np.testing.assert_array_equal(tile.values, a[:64, :64])
     session.show_fragment("sums[0]")
-    sums = session.shown.items[1].read(session)
-    done = 128                                          # two stages of K, as nothing waits in the eager schedule
+    sums = session.displays.items[1].read(session.launch)
+    done = 128  # two stages of K, as nothing waits in the eager schedule
     expected = a[:64, :done].astype(np.float32) @ b[:done, :64].astype(np.float32)
     np.testing.assert_allclose(sums.values[:16], expected[:16], atol=1e-4)
-    assert sums.owner[17][3].tolist() == [5, 5, 1]      # row 17 is row 1 of the second warp
+    assert sums.owner[17][3].tolist() == [5, 5, 1]  # row 17 is row 1 of the second warp
 
 
-def test_what_cannot_be_done_says_what_would(session: Session):
-    for move, message in ((lambda: session.breakpoints.add("gemm.py:9999"), "no instruction comes from this line"),
-                          (lambda: session.breakpoints.add("other.py:1"), "files of this kernel: .*gemm.py"),
-                          (lambda: session.breakpoints.add("$nowhere"), "expected a Python line"),
-                          (lambda: session.breakpoints.add("op:mma"), "the kernel has"),
-                          (lambda: session.breakpoints.add("12", "stage =="), "is no Python expression"),
-                          (lambda: session.look_at(warp=99), "a CTA has warps 0 to 11"),
-                          (lambda: session.evaluate("nothing_like_it"), "stands for nothing here; names here:"),
-                          (lambda: session.show_fragment("tid"), "is no operand of a matrix instruction"),
-                          (lambda: session.show_tmem(), "no tensor memory is allocated")):
+def test_an_invalid_request_is_explained(session: Session):
+    for move, message in (
+        (lambda: session.breakpoints.add("gemm.py:9999"), "no instruction was emitted by this line"),
+        (lambda: session.breakpoints.add("other.py:1"), "files of this kernel: .*gemm.py"),
+        (lambda: session.breakpoints.add("$nowhere"), "expected a Python line"),
+        (lambda: session.breakpoints.add("op:mma"), "in this kernel; it has"),
+        (lambda: session.breakpoints.add("12", "stage =="), "is not a Python expression"),
+        (lambda: session.look_at(warp=99), "a CTA has warps 0 to 11"),
+        (lambda: session.evaluate("nothing_like_it"), "is not defined here; names here:"),
+        (lambda: session.show_fragment("tid"), "is not an operand of a matrix instruction"),
+        (lambda: session.show_tmem(), "no tensor memory is allocated"),
+    ):
         with pytest.raises(DebugError, match=message):
             move()
 
 
-def test_a_warp_can_be_looked_at_when_it_has_done_everything(session: Session):
+def test_a_warp_can_be_inspected_at_its_end(session: Session):
     session.breakpoints.add(f"gemm.py:{WAIT}", warp=5)
     session.resume()
     session.breakpoints.clear()
@@ -127,21 +129,21 @@ def test_a_warp_can_be_looked_at_when_it_has_done_everything(session: Session):
     assert (stop.warp, stop.instruction) == (5, "the end of the kernel")
     assert session.document()["place"]["ptx"] is None and len(session.evaluate("sums[0]")) == 32
     assert session.step().warp != 5
-    with pytest.raises(DebugError, match="does not run now|has exited"):
+    with pytest.raises(DebugError, match="is not running|has exited"):
         session.look_at(cta=0, warp=5)
         session.step()
 
 
-def test_a_race_is_a_stop_where_it_shows():
+def test_a_race_stops_the_run():
     x = np.arange(64, dtype=np.float32)
     with kernels.racy.debug(x, sanitize=True) as session:
         stops = [session.resume(), session.resume()]
         assert [stop.reason for stop in stops] == ["finding", "finding"]
-        assert stops[0].text.startswith("error[uninitialised-memory]") and "data-race" in stops[1].text
+        assert stops[0].text.startswith("error[uninitialized-memory]") and "data-race" in stops[1].text
         assert "bar.sync between the two" in stops[1].text and stops[1].warp == 1
         session.back()
         assert session.stop.instruction.startswith("st.shared") and session.resume().step == stops[1].step
-        assert session.resume().text != stops[1].text           # the other way round: a read of what warp 0 wrote
+        assert session.resume().text != stops[1].text  # the other way round: a read of what warp 0 wrote
         while session.resume().reason == "finding":
             pass
         assert session.stop.reason == "exit"
@@ -153,25 +155,25 @@ def test_a_clean_kernel_has_no_findings(arrays):
         assert stop.reason == "exit" and "\n" not in stop.text
 
 
-def test_names_of_a_function_that_writes_something_else_each_time_are_not_known():
+def test_python_names_of_a_nondeterministic_function_are_unknown():
     with kernels.fickle.debug(np.zeros(32, np.uint32)) as session:
-        assert session.names.problem
-        with pytest.raises(DebugError, match="does it depend on something that changes"):
+        assert session.launch.names.problem
+        with pytest.raises(DebugError, match="does it depend on state that changes"):
             session.evaluate("number")
         assert session.evaluate("%r0")[0] == 0 and session.document()["registers"]
 
 
-def test_mbarriers_are_called_as_python_calls_them():
+def test_mbarriers_have_their_python_names():
     with kernels.stuck.debug(np.zeros(128, np.float32)) as session:
         stop = session.resume()
-        assert stop.reason == "deadlock" and "bar was initialised with 2 arrivals and 1 came" in stop.text
+        assert stop.reason == "deadlock" and "bar was initialized with 2 arrivals; 1 arrived" in stop.text
         assert session.document()["barriers"][0]["name"] == "bar"
         assert session.evaluate("full").address == session.evaluate("bar").address == 0x400
-        assert session.names.owners["%r0"] == "full.base"
+        assert session.launch.names.owners["%r0"] == "full.base"
 
 
 @pytest.mark.parametrize(("text", "stops"), [("place = (reg", 1), ("add(total, place", 3)])
-def test_a_line_is_one_stop_each_time_python_comes_to_it(text: str, stops: int):
+def test_a_line_in_a_python_loop_is_a_stop_in_each_iteration(text: str, stops: int):
     lines = Path(kernels.__file__).read_text(encoding="utf-8").split("\n")
     with kernels.unrolled.debug(np.zeros(32, np.uint32)) as session:
         made = session.breakpoints.add(f"kernels.py:{next(n for n, line in enumerate(lines, 1) if text in line)}")

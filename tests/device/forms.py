@@ -26,24 +26,24 @@ from typing import Any
 
 import numpy as np
 
-sys.path[:0] = [str(folder) for folder in (Path(__file__).parents[1], Path(__file__).parents[2])
-                if str(folder) not in sys.path]
+sys.path[:0] = [
+    str(folder) for folder in (Path(__file__).parents[1], Path(__file__).parents[2]) if str(folder) not in sys.path
+]
 
 from oracle.examples import examples  # noqa: E402
-from oracle.reader import type_of  # noqa: E402
+from oracle.nodes import type_of  # noqa: E402
 from sim.registers import LANES, Stored, program_of, some_examples  # noqa: E402
 
 import pyptx  # noqa: E402
 from pyptx import ir, isa, sim  # noqa: E402
 from pyptx.emitter import emit  # noqa: E402
 from pyptx.errors import CompileError, PtxError, SimulationError  # noqa: E402
-from pyptx.isa import targets  # noqa: E402
-from pyptx.isa._schema import allowed  # noqa: E402
+from pyptx.isa import satisfied_needs, targets  # noqa: E402
 
 __all__ = ["MOST", "Probe", "compare", "main", "probes", "run", "written"]
 
-MOST, TOGETHER, SHOWN = 12, 24, 6                       # statements of a form, forms of a module, differences told
-WARP = ("shfl", "vote", "match", "redux", "movmatrix", "activemask")           # their last register is a mask of lanes
+MOST, TOGETHER, SHOWN = 12, 24, 6  # statements of a form, forms of a module, differences told
+WARP = ("shfl", "vote", "match", "redux", "movmatrix", "activemask")  # their last register is a mask of lanes
 VIDEO = re.compile(r"v(add|sub|absdiff|min|max|shl|shr|set|mad|avrg)\d?$")
 NOT_NUMBERS = re.compile(r"%(f16|f16x2|bf16|bf16x2|f32|f64)_")
 # Of sparse products: the pairs of four columns that are there, (0, 1) and (2, 3) in turn; right in every format.
@@ -72,7 +72,7 @@ def candidates() -> Iterator[Any]:
     """Forms that take registers and numbers and give registers."""
     for op in isa.OPS.values():
         for form in op.forms:
-            if (form.means and op.opcode != "mov") or op.opcode in (*WARP, "mma") or VIDEO.match(op.opcode):
+            if (form.semantics and op.opcode != "mov") or op.opcode in (*WARP, "mma") or VIDEO.match(op.opcode):
                 yield form
 
 
@@ -82,7 +82,7 @@ def probes(target: str = "sm_90a", only: str = "") -> Iterator[Probe]:
     for number, form in enumerate(candidates()):
         if only not in form.syntax:
             continue
-        there = {example.text for example in examples(form) if allowed(example.needs, chip)}
+        there = {example.text for example in examples(form) if satisfied_needs(example.needs, chip)}
         rng = random.Random(form.syntax)
         statements = [s for s in (*some_examples(form, rng, MOST), *sorted(there)) if "%" in s and "b128" not in s]
         kept = [s for s in dict.fromkeys(statements) if s in there or _needs(form, s, chip)][:MOST]
@@ -127,11 +127,16 @@ def _column(statement: str, register: str, width: int) -> list[int] | None:
 
 
 # Formats of packed operands, which bits are random, and which are set, so that numbers are near one.
-_MIDDLE = ((".bf16", 0x81FF81FF, 0x3E003E00), (".f16", 0x8FFF8FFF, 0x30003000), ("e4m3", 0xB7B7B7B7, 0x10101010),
-           ("e5m2", 0xB3B3B3B3, 0x30303030))
+_MIDDLE = (
+    (".bf16", 0x81FF81FF, 0x3E003E00),
+    (".f16", 0x8FFF8FFF, 0x30003000),
+    ("e4m3", 0xB7B7B7B7, 0x10101010),
+    ("e5m2", 0xB3B3B3B3, 0x30303030),
+)
 
 
 # running ------------------------------------------------------------------------------------------------------------
+
 
 def batches(found: Iterator[Probe], size: int = TOGETHER) -> Iterator[list[Probe]]:
     held: list[Probe] = []
@@ -157,7 +162,7 @@ def run(group: Sequence[Probe], target: str, backend: str, version: ir.Version) 
     else:
         try:
             program.compile()
-        except CompileError as error:                           # a missing tool is no refusal
+        except CompileError as error:  # a missing tool is no refusal
             refused = str(error).strip()
     if refused is not None:
         if len(group) == 1:
@@ -203,11 +208,22 @@ def compare(probe: Probe, simulated: np.ndarray | str, measured: np.ndarray | st
         furthest = max(furthest, distance)
         for lane in differ[:2]:
             if len(row["differences"]) < SHOWN:
-                inputs = {other.name: hex(int(probe.columns[other.column, lane])) for other in probe.stored
-                          if other.statement == one.statement}
-                row["differences"].append({"statement": text, "register": one.name, "lane": int(lane), "before": inputs,
-                                           "simulator": hex(int(ours[lane])), "gpu": hex(int(theirs[lane])),
-                                           "last_places": distance})
+                inputs = {
+                    other.name: hex(int(probe.columns[other.column, lane]))
+                    for other in probe.stored
+                    if other.statement == one.statement
+                }
+                row["differences"].append(
+                    {
+                        "statement": text,
+                        "register": one.name,
+                        "lane": int(lane),
+                        "before": inputs,
+                        "simulator": hex(int(ours[lane])),
+                        "gpu": hex(int(theirs[lane])),
+                        "last_places": distance,
+                    }
+                )
     row["statements_that_differ"] = [probe.statements[k] for k in np.flatnonzero(wrong)]
     if row["differ"]:
         row["furthest_last_places"] = furthest
@@ -215,8 +231,12 @@ def compare(probe: Probe, simulated: np.ndarray | str, measured: np.ndarray | st
     return row
 
 
-_NAN = {"f32": (32, 0x7F800000, 0x7FFFFF), "f64": (64, 0x7FF << 52, (1 << 52) - 1), "f16": (16, 0x7C00, 0x3FF),
-        "bf16": (16, 0x7F80, 0x7F)}
+_NAN = {
+    "f32": (32, 0x7F800000, 0x7FFFFF),
+    "f64": (64, 0x7FF << 52, (1 << 52) - 1),
+    "f16": (16, 0x7C00, 0x3FF),
+    "bf16": (16, 0x7F80, 0x7F),
+}
 
 
 def _both_nan(ours: np.ndarray, theirs: np.ndarray, one: Stored) -> np.ndarray:
@@ -255,9 +275,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = written(path)
     rows, unfinished = [row for row in before["rows"] if not exactly_differs(row)], before.get("running", [])
     suspects = before.get("suspects", []) + unfinished
-    if len(unfinished) == 1:                            # it was alone, and its process did not end well
-        rows.append({"form": unfinished[0], "refused_by": "gpu", "statements": 0,
-                     "why": before.get("why", "the process that ran it hung, or died")})
+    if len(unfinished) == 1:  # it was alone, and its process did not end well
+        rows.append(
+            {
+                "form": unfinished[0],
+                "refused_by": "gpu",
+                "statements": 0,
+                "why": before.get("why", "the process that ran it hung, or died"),
+            }
+        )
     known = {row["form"] for row in rows}
     version, over = ir.Version(*map(int, given.ptx.split("."))), False
 
@@ -266,6 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if alone:
             found["suspects"] = [probe.form for probe in alone]
         path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
     left = [probe for probe in probes(given.target, given.only) if probe.form not in known]
     alone = [probe for probe in left if probe.form in suspects]
     for group in [*([probe] for probe in alone), *batches(probe for probe in left if probe.form not in suspects)]:
@@ -282,8 +309,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 3
         rows += map(compare, group, simulated, measured)
         write()
-        print(f"{len(rows)} forms, {sum(row.get('differ', 0) > 0 for row in rows)} differ, "
-              f"{sum('why' in row for row in rows)} refused, {time.monotonic() - begun:.0f} s", flush=True)
+        print(
+            f"{len(rows)} forms, {sum(row.get('differ', 0) > 0 for row in rows)} differ, "
+            f"{sum('why' in row for row in rows)} refused, {time.monotonic() - begun:.0f} s",
+            flush=True,
+        )
     exact = list(filter(exactly_differs, rows))
     for row in exact:
         print(f"DIFFERS: {row['form']}: {row['differences'][0]}")

@@ -35,8 +35,9 @@ def problems(file: str, entry: str, name: str, backend: str) -> list[str]:
     program = load(path) if backend == "cuda" else pyptx.load(path)
     wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
     scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program[entry].params) - len(case.args))]
-    program[entry].launch(case.grid, case.block, *case.args, *scratch, cluster=case.cluster,
-                          smem_bytes=case.smem_bytes, backend=backend)
+    program[entry].launch(
+        case.grid, case.block, *case.args, *scratch, cluster=case.cluster, smem_bytes=case.smem_bytes, backend=backend
+    )
     return [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
 
 
@@ -68,5 +69,6 @@ def test_an_assembler_that_is_older_than_the_compiler_gets_older_ptx(monkeypatch
         if tried[-1] != ir.Version(9, 0):
             raise CompileError([Diagnostic("error", "Unsupported .version 9.5; current version is '9.0'")])
         return compile_(program, *args, **options)
+
     monkeypatch.setattr(pyptx.Program, "compile", older)
     assert load(CORPUS / "ptx" / file).module.version == ir.Version(9, 0) and len(tried) == 2

@@ -14,8 +14,9 @@ from pyptx import ir
 VERSION = ir.Version(9, 0)
 
 
-@pytest.mark.parametrize("word", ["sub.type", "shfl.sync", "redux.sync", "mma.sync.aligned.m16n8k8.row.col.f32.bf16",
-                                  "vadd.", "popc.type"])
+@pytest.mark.parametrize(
+    "word", ["sub.type", "shfl.sync", "redux.sync", "mma.sync.aligned.m16n8k8.row.col.f32.bf16", "vadd.", "popc.type"]
+)
 def test_what_is_compared_with_itself_does_not_differ(tmp_path: Path, word: str):
     assert forms.main(["--out", str(tmp_path), "--backend", "sim", "--only", word]) == 0
     rows = forms.written(tmp_path / "forms.json")["rows"]
@@ -34,6 +35,7 @@ def test_a_difference_is_told_with_its_lane_and_inputs(monkeypatch, tmp_path: Pa
             for probe, out in zip(group, found, strict=True):
                 out[probe.stored[0].column, 5] ^= np.uint64(1)
         return found
+
     monkeypatch.setattr(forms, "run", wrong)
     assert forms.main(["--out", str(tmp_path), "--only", "popc.type"]) == 1
     (row,) = forms.written(tmp_path / "forms.json")["rows"]
@@ -63,6 +65,7 @@ def test_a_form_that_ends_its_process_or_the_gpu_is_found_and_the_others_are_run
             if "vshl" in group[0].form:
                 raise forms.Faulted("CUDA_ERROR_ILLEGAL_INSTRUCTION")
         return right(group, target, "sim", version)
+
     monkeypatch.setattr(forms, "run", faulty)
     order = ["--out", str(tmp_path), "--only", "vsh"]
     with pytest.raises(RuntimeError):

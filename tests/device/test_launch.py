@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from runtime.kernels import product, scale
-from runtime.test_maps import copy
+from runtime.test_tensor_maps import copy
 from support.processes import python
 from support.threads import in_threads
 
@@ -84,7 +84,7 @@ def test_calls_made_before_follow_the_stream_and_the_addresses(torch):
         with torch.cuda.stream(streams[step % 3]):
             found.append(scale(x, factor=float(step)))
     torch.cuda.synchronize()
-    assert len(scale.calls) >= 1 and all(torch.equal(y, step * x) for step, y in enumerate(found))
+    assert len(scale.launch_cache) >= 1 and all(torch.equal(y, step * x) for step, y in enumerate(found))
 
 
 def test_tensor_maps_of_calls_made_before(torch, hopper):
@@ -101,6 +101,7 @@ def test_eight_threads_on_streams_of_their_own(torch):
             for step in range(50):
                 y = scale(x, factor=float(step))
                 assert (y == k * step).all()
+
     in_threads(work)
 
 
@@ -126,6 +127,7 @@ def test_arrays_by_dlpack_alone(torch):
 
         def __dlpack_device__(self):
             return self.tensor.__dlpack_device__()
+
     x, y = torch.arange(1000.0, device="cuda"), torch.empty(1000, device="cuda")
     scale(Foreign(x), factor=2.0, out=Foreign(y))
     torch.cuda.synchronize()

@@ -33,6 +33,7 @@ def swiglu_gradients() -> tuple[np.ndarray, np.ndarray]:
 
 # NumPy arrays, copied over and back
 
+
 def test_softmax_of_numpy_arrays(gpu, example):
     with pyptx.use("cuda"):
         np.testing.assert_allclose(example("softmax").softmax(X), softmax(X), **CLOSE)
@@ -48,30 +49,35 @@ def test_the_product_of_numpy_arrays(gpu, hopper, example):
 
 # torch
 
+
 @pytest.fixture(params=["eager", "compiled", "in a graph"])
 def how(request, torch):
     """Runs a function of tensors in one of three ways."""
+
     def in_a_graph(function):
         def run(*tensors):
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
-                function(*tensors)                              # what is made once is made before the capture
+                function(*tensors)  # what is made once is made before the capture
             torch.cuda.current_stream().wait_stream(stream)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 result = function(*tensors)
             graph.replay()
             return result
+
         return run
-    return {"eager": lambda f: f, "compiled": lambda f: torch.compile(f, fullgraph=True),
-            "in a graph": in_a_graph}[request.param]
+
+    return {"eager": lambda f: f, "compiled": lambda f: torch.compile(f, fullgraph=True), "in a graph": in_a_graph}[
+        request.param
+    ]
 
 
 def test_softmax_of_tensors(torch, example, how):
     x, kernel = torch.from_numpy(X).to(DEVICE), example("softmax").softmax
     function = how(lambda x: kernel(x * 1) + 1)
-    for _ in range(3):                                          # the second call is one that was made before
+    for _ in range(3):  # the second call is one that was made before
         torch.testing.assert_close(function(x), torch.softmax(x, 1) + 1)
 
 
@@ -106,6 +112,7 @@ def test_autocast_leaves_kernels_alone(torch, example):
 
 
 # JAX
+
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_softmax_of_jax_arrays(jax, example, compiled):

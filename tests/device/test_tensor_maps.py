@@ -17,7 +17,7 @@ pytestmark = pytest.mark.gpu
 
 driver = pytest.importorskip("cuda.bindings.driver")
 SWIZZLES = (None, "32B", "64B", "128B")
-BLACKWELL = ("128B_ATOM", "b6x16", "b4x16")                                     # what needs sm_100
+BLACKWELL = ("128B_ATOM", "b6x16", "b4x16")  # what needs sm_100
 
 
 def done(result):
@@ -54,9 +54,17 @@ def test_the_driver_takes_what_we_take(m, device):
     done(function(*arguments))
 
 
-@pytest.mark.parametrize("box, options", [
-    ((8, 60), {}), ((257, 64), {}), ((8, 128), {"swizzle": "128B"}), ((8, 64), {"element_strides": (9, 1)}),
-    ((8, 64), {"shape": (40, 64), "strides": (100,)}), ((8, 8), {"shape": (40, 64), "strides": (1 << 40,)})])
+@pytest.mark.parametrize(
+    "box, options",
+    [
+        ((8, 60), {}),
+        ((257, 64), {}),
+        ((8, 128), {"swizzle": "128B"}),
+        ((8, 64), {"element_strides": (9, 1)}),
+        ((8, 64), {"shape": (40, 64), "strides": (100,)}),
+        ((8, 8), {"shape": (40, 64), "strides": (1 << 40,)}),
+    ],
+)
 def test_the_driver_refuses_what_we_refuse(box, options, device, monkeypatch):
     with pytest.raises(ShapeError):
         TensorMap(X2, box, **options)
@@ -106,8 +114,13 @@ def test_steps_leave_elements_out(device):
 @pytest.mark.parametrize("steps", [(1, 1, 1, 1), (1, 1, 2, 1), (2, 1, 1, 1)])
 def test_im2col_walks_as_in_the_simulator(steps, device):
     m = TensorMap(NHWC, (40, 32), swizzle="64B", im2col=((-1, -1), (0, 1)), element_strides=steps)
-    check(loading(4, "im2col", 40 * 64, 40 * 64, offsets=", {1, 2}"), m, 40 * 64, (0, 3, 2, 1),
-          lambda o: o.im2col((0, 3, 2, 1), (1, 2)))
+    check(
+        loading(4, "im2col", 40 * 64, 40 * 64, offsets=", {1, 2}"),
+        m,
+        40 * 64,
+        (0, 3, 2, 1),
+        lambda o: o.im2col((0, 3, 2, 1), (1, 2)),
+    )
 
 
 def test_tf32_is_rounded_on_the_way_in(device):

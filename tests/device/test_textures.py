@@ -54,7 +54,8 @@ def test_address_modes_are_those_of_the_simulator(mode, gpu, example):
     results = []
     for backend in ("sim", "cuda"):
         out = np.zeros((48, 48, 4), np.uint8)
-        e.warp_image.launch(*grid, texture, Surface(out, "2d"), 48, 48, 0.0703, 0.01, -1.1, 0.013, 0.0703, -0.9,
-                            backend=backend)
+        e.warp_image.launch(
+            *grid, texture, Surface(out, "2d"), 48, 48, 0.0703, 0.01, -1.1, 0.013, 0.0703, -0.9, backend=backend
+        )
         results.append(out.astype(int))
     assert np.abs(results[0] - results[1]).max() <= 1

@@ -36,7 +36,7 @@ def test_all_good_configurations_are_measured_and_a_long_kernel_takes_longer():
     assert study.place["kind"] == "measured" and study.place["gpu"]
     best = study.best
     assert best.interval[0] <= best.seconds <= best.interval[1]
-    least = 2 * X.nbytes / 8e12                         # no GPU moves more than 8 TB/s
+    least = 2 * X.nbytes / 8e12  # no GPU moves more than 8 TB/s
     assert all(least < trial.seconds < 1e-2 for trial in study.trials)
 
 

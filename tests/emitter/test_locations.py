@@ -1,4 +1,4 @@
-"""`.loc` directives: ptxas takes them, they name the Python lines, and the machine code stays the same."""
+"""`.loc` directives: ptxas accepts them, they name Python lines, and the machine code stays the same."""
 
 from pyptx import kernel, ptx, reg
 from pyptx.types import f32, u32
@@ -19,24 +19,31 @@ def twice():
 
 def reg_type():
     from pyptx.types import u64
+
     return u64
 
 
-def test_locations_change_no_machine_code():
+def test_loc_directives_do_not_change_the_machine_code():
     plain, located = twice.compile(), twice.compile(lineinfo=True)
     assert [line.text for line in located.sass] == [line.text for line in plain.sass]
 
 
-def test_every_instruction_line_keeps_its_place():
+def test_every_instruction_line_keeps_its_location():
     plain, located = twice.compile(), twice.compile(lineinfo=True)
-    code = [(text, place) for text, place in zip(located.ptx.splitlines(), located.places, strict=True)
-            if not text.strip().startswith((".loc", ".file", ".section", ".b8", "$L__", "{", "}"))]
-    kept = [(text, place) for text, place in zip(plain.ptx.splitlines(), plain.places, strict=True)
-            if not text.strip().startswith(("{", "}"))]
+    code = [
+        (text, place)
+        for text, place in zip(located.ptx.splitlines(), located.places, strict=True)
+        if not text.strip().startswith((".loc", ".file", ".section", ".b8", "$L__", "{", "}"))
+    ]
+    kept = [
+        (text, place)
+        for text, place in zip(plain.ptx.splitlines(), plain.places, strict=True)
+        if not text.strip().startswith(("{", "}"))
+    ]
     assert code == kept
 
 
-def test_a_helper_is_inlined_at_its_call():
+def test_a_helper_function_is_inlined_at_its_call():
     text = twice.compile(lineinfo=True).ptx
     helper, call = doubled.__code__.co_firstlineno + 1, twice._fn.__code__.co_firstlineno + 5
     assert f'.file 1 "{__file__}"' in text
@@ -44,7 +51,7 @@ def test_a_helper_is_inlined_at_its_call():
     assert call_then_helper + "\n\tadd.f32" in text
 
 
-def test_files_and_lines_of_the_kernels_own_stay_its_own():
+def test_file_and_loc_directives_of_the_kernel_are_kept():
     @kernel(arch="sm_90a")
     def own():
         ptx.file_(3, "mine.cu")

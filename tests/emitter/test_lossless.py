@@ -1,4 +1,4 @@
-"""Printing gives back the text that was read, and an edit of the tree shows where it was made and nowhere else."""
+"""Emitting restores the parsed text, and editing a node changes only its own text."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ NOP_OPERAND = RegisterOperand("x")
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_printing_gives_the_text_back(name: str):
+def test_emitting_restores_the_text(name: str):
     module = parse(TEXTS[name])
     assert emit(module) == TEXTS[name]
     assert parse(emit(module)) == module
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_no_node_holds_a_line_of_the_source(name: str):
-    """Statements are in the tree as what they say: no piece of text in it holds one."""
+def test_no_node_stores_a_source_line(name: str):
+    """No string in the IR contains a whole statement."""
+
     def texts(value: object) -> Iterator[str]:
         if isinstance(value, str):
             yield value
@@ -56,6 +57,7 @@ def test_no_node_holds_a_line_of_the_source(name: str):
             for field in value.__dataclass_fields__:
                 inside = getattr(value, field)
                 yield from texts(tuple(gap for _, gap in inside or ()) if field == "layout" else inside)
+
     for text in texts(parse(TEXTS[name])):
         code = text.split("//")[0].strip()
         assert ";" not in code or code.startswith(("/*", "#", "%")), text
@@ -63,13 +65,16 @@ def test_no_node_holds_a_line_of_the_source(name: str):
 
 # edits ----------------------------------------------------------------------------------------------------------------
 
+
 def bodies(module: Module) -> Iterator[tuple[tuple[int, ...], tuple]]:
-    """Every body with the path to the node that holds it."""
+    """Yield every body with the path to the node that contains it."""
+
     def inside(path, nodes):
         for i, node in enumerate(nodes):
             if isinstance(node, (Function, Block, IntrinsicScope)) and not getattr(node, "declaration", False):
                 yield (*path, i), node.body
                 yield from inside((*path, i), node.body)
+
     yield from inside((), module.directives)
 
 
@@ -77,53 +82,54 @@ def with_body(module: Module, path: tuple[int, ...], body: tuple) -> Module:
     def rebuilt(nodes, path):
         i, *rest = path
         node = replace(nodes[i], body=rebuilt(nodes[i].body, rest) if rest else tuple(body))
-        return (*nodes[:i], node, *nodes[i + 1:])
+        return (*nodes[:i], node, *nodes[i + 1 :])
+
     return replace(module, directives=rebuilt(module.directives, path))
 
 
 def changed(before: str, after: str) -> tuple[str, str]:
-    """What stands in one text and what in the other where they differ."""
+    """Return the parts of two texts that differ."""
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
     end = 0
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
-    return before[start:len(before) - end], after[start:len(after) - end]
+    return before[start : len(before) - end], after[start : len(after) - end]
 
 
-_JOINED = (RegDecl, VarDecl, PragmaDirective)               # names of one declaration
+_JOINED = (RegDecl, VarDecl, PragmaDirective)  # names of one declaration
 EDITED = [name for name in TEXTS if name in ("statements", "windows", "clang_sm80", "directives")]
 
 
 @pytest.mark.parametrize("name", EDITED)
-def test_another_opcode_changes_the_opcode(name: str):
+def test_changing_the_opcode_changes_only_its_text(name: str):
     module, text = parse(TEXTS[name]), TEXTS[name]
     for path, body in bodies(module):
         for i, node in enumerate(body):
             if isinstance(node, Instruction):
-                edited = (*body[:i], replace(node, opcode="\N{SNOWMAN}"), *body[i + 1:])
+                edited = (*body[:i], replace(node, opcode="\N{SNOWMAN}"), *body[i + 1 :])
                 assert changed(text, emit(with_body(module, path, edited))) == (node.opcode, "\N{SNOWMAN}")
 
 
 @pytest.mark.parametrize("name", EDITED)
-def test_another_operand_changes_the_operand(name: str):
+def test_changing_an_operand_changes_only_its_text(name: str):
     module, text = parse(TEXTS[name]), TEXTS[name]
     for path, body in bodies(module):
         for i, node in enumerate(body):
             for j in range(len(node.operands) if isinstance(node, Instruction) else 0):
-                operands = (*node.operands[:j], RegisterOperand("\N{SNOWMAN}"), *node.operands[j + 1:])
-                edited = (*body[:i], replace(node, operands=operands), *body[i + 1:])
+                operands = (*node.operands[:j], RegisterOperand("\N{SNOWMAN}"), *node.operands[j + 1 :])
+                edited = (*body[:i], replace(node, operands=operands), *body[i + 1 :])
                 old, new = changed(text, emit(with_body(module, path, edited)))
                 assert new == "\N{SNOWMAN}" and ";" not in old.replace("x;", "") and old.count(",") <= 8
 
 
 @pytest.mark.parametrize("name", EDITED)
-def test_a_statement_taken_out_takes_its_text_along(name: str):
+def test_removing_a_statement_removes_only_its_text(name: str):
     module, text = parse(TEXTS[name]), TEXTS[name]
     for path, body in bodies(module):
         for i in range(len(body)):
-            shorter = emit(with_body(module, path, (*body[:i], *body[i + 1:])))
+            shorter = emit(with_body(module, path, (*body[:i], *body[i + 1 :])))
             old, new = changed(text, shorter)
             assert new.strip("\n\t ,;") == "" or isinstance(body[i], _JOINED), (old, new)
             assert len(shorter) <= len(text) + 40
@@ -131,7 +137,7 @@ def test_a_statement_taken_out_takes_its_text_along(name: str):
 
 
 @pytest.mark.parametrize("name", EDITED)
-def test_a_new_statement_has_a_line_of_its_own(name: str):
+def test_an_inserted_statement_has_its_own_line(name: str):
     module, text = parse(TEXTS[name]), TEXTS[name]
     for path, body in bodies(module):
         for i in range(len(body) + 1):
@@ -154,48 +160,58 @@ def function(body: str) -> str:
 
 
 def edited(body: str, edit) -> str:
-    """The body after `edit` changed its first statement."""
+    """Return the text of the body after `edit` changed its first statement."""
     module = parse(function(body))
     (f,) = module.functions
     text = emit(replace(module, directives=(replace(f, body=(edit(f.body[0]), *f.body[1:])),)))
     return text.removeprefix(f"{HEADER}\n.visible .entry f()\n{{\n").removesuffix("\n}\n")
 
 
-@pytest.mark.parametrize("before, change, after", [
-    ("  add.s32  a ,b,  c ; // sum", {"modifiers": (".sat", ".s32")}, "  add.sat.s32  a ,b,  c ; // sum"),
-    ("  add.s32  a ,b,  c ; // sum", {"operands": (NOP_OPERAND, NOP_OPERAND)}, "  add.s32  x ,x ; // sum"),
-    (" @ p ret;", {"predicate": None}, " ret;"),
-    (".reg .b32 %r<0x10>;", {"count": 17}, ".reg .b32 %r<17>;"),
-    (".reg .b32 %r<0x10>;", {"name": "%x"}, ".reg .b32 %x<0x10>;"),
-    (".reg  .b32  a , b;", {"name": "c"}, ".reg  .b32  c , b;"),
-    (".reg  .b32  a , b;", {"type": ScalarType.F32}, ".reg  .f32  a ;\n\t.reg .b32 b;"),
-    (".shared  .b8 s[ 010 ];", {"alignment": 4}, ".shared .align 4  .b8 s[ 010 ];"),
-    (".shared .align 4  .b8 s[ 010 ];", {"array_size": 9}, ".shared .align 4  .b8 s[ 9 ];"),
-    (".loc  1 0x2  3", {"line": 7}, ".loc  1 7  3"),
-    ("\tL :  ret;", {"name": "M"}, "\tM :  ret;"),
-    ("p :  .callprototype  _ ( .param .b32 x ) ;",
-     {"params": (Param(StateSpace.PARAM, ScalarType.B8, "y", 4),)}, "p :  .callprototype  _ ( .param .b8 y[4] ) ;"),
-])
-def test_an_edit_keeps_the_blanks_around_it(before: str, change: dict, after: str):
+@pytest.mark.parametrize(
+    "before, change, after",
+    [
+        ("  add.s32  a ,b,  c ; // sum", {"modifiers": (".sat", ".s32")}, "  add.sat.s32  a ,b,  c ; // sum"),
+        ("  add.s32  a ,b,  c ; // sum", {"operands": (NOP_OPERAND, NOP_OPERAND)}, "  add.s32  x ,x ; // sum"),
+        (" @ p ret;", {"predicate": None}, " ret;"),
+        (".reg .b32 %r<0x10>;", {"count": 17}, ".reg .b32 %r<17>;"),
+        (".reg .b32 %r<0x10>;", {"name": "%x"}, ".reg .b32 %x<0x10>;"),
+        (".reg  .b32  a , b;", {"name": "c"}, ".reg  .b32  c , b;"),
+        (".reg  .b32  a , b;", {"type": ScalarType.F32}, ".reg  .f32  a ;\n\t.reg .b32 b;"),
+        (".shared  .b8 s[ 010 ];", {"alignment": 4}, ".shared .align 4  .b8 s[ 010 ];"),
+        (".shared .align 4  .b8 s[ 010 ];", {"array_size": 9}, ".shared .align 4  .b8 s[ 9 ];"),
+        (".loc  1 0x2  3", {"line": 7}, ".loc  1 7  3"),
+        ("\tL :  ret;", {"name": "M"}, "\tM :  ret;"),
+        (
+            "p :  .callprototype  _ ( .param .b32 x ) ;",
+            {"params": (Param(StateSpace.PARAM, ScalarType.B8, "y", 4),)},
+            "p :  .callprototype  _ ( .param .b8 y[4] ) ;",
+        ),
+    ],
+)
+def test_an_edit_keeps_the_surrounding_trivia(before: str, change: dict, after: str):
     assert edited(before, lambda node: replace(node, **change)) == after
 
 
-@pytest.mark.parametrize("before, operand, after", [
-    ("ld.u32 a, [ b + 4 ];", AddressOperand("c", "4"), "ld.u32 a, [c+4];"),
-    ("st.u32 a, { b,c };", VectorOperand((RegisterOperand("d"),)), "st.u32 a, {d};"),
-    ("mov.b32 a, (1/* x */+ 2);", ImmediateOperand("3"), "mov.b32 a, 3;"),
-])
-def test_a_new_operand_is_canonical(before: str, operand, after: str):
+@pytest.mark.parametrize(
+    "before, operand, after",
+    [
+        ("ld.u32 a, [ b + 4 ];", AddressOperand("c", "4"), "ld.u32 a, [c+4];"),
+        ("st.u32 a, { b,c };", VectorOperand((RegisterOperand("d"),)), "st.u32 a, {d};"),
+        ("mov.b32 a, (1/* x */+ 2);", ImmediateOperand("3"), "mov.b32 a, 3;"),
+    ],
+)
+def test_an_inserted_operand_is_canonical(before: str, operand, after: str):
     assert edited(before, lambda node: replace(node, operands=(node.operands[0], operand))) == after
 
 
-def test_changing_what_is_inside_an_operand_keeps_its_blanks():
+def test_changing_part_of_an_operand_keeps_its_trivia():
     def elsewhere(node):
         return replace(node, operands=(node.operands[0], replace(node.operands[1], base="c")))
+
     assert edited("ld.u32 a, [ b + 4 ];", elsewhere) == "ld.u32 a, [ c + 4 ];"
 
 
-def test_a_comment_never_swallows_what_comes_after_it():
+def test_a_line_comment_never_swallows_the_next_statement():
     module = parse(f"{HEADER}// the end")
     f = Function(True, "f", body=(NOP,))
     text = emit(replace(module, directives=(*module.directives, f)))
@@ -209,18 +225,20 @@ def test_a_comment_never_swallows_what_comes_after_it():
 
 def test_a_header_directive_can_be_added_and_changed():
     module = parse("// c\n.version  8.5 // v\n.target sm_90 , debug\n.entry f() { ret; }\n")
-    text = emit(replace(module, version=replace(module.version, minor=6),
-                        address_size=replace(module.address_size, size=32)))
+    text = emit(
+        replace(module, version=replace(module.version, minor=6), address_size=replace(module.address_size, size=32))
+    )
     assert text == "// c\n.version  8.6 // v\n.target sm_90 , debug\n.address_size 32\n.entry f() { ret; }\n"
 
 
 # places ---------------------------------------------------------------------------------------------------------------
 
+
 def placed(node, place: str):
     return replace(node, place=place)
 
 
-def test_every_line_has_the_place_of_its_first_statement():
+def test_every_line_has_the_location_of_its_first_statement():
     module = parse(function("\tadd.s32 a,\n\t\tb, c;\n\tsub.s32 a, b, c; ret;\n\tL: ret;\n\t{\n\t\tret; }"))
     (f,) = module.functions
     add, sub, ret, label, ret2, block = f.body
@@ -228,19 +246,39 @@ def test_every_line_has_the_place_of_its_first_statement():
     body = (placed(add, "add"), placed(sub, "sub"), placed(ret, "ret"), label, placed(ret2, "ret2"), inner)
     text, places = emit_lines(replace(module, directives=(replace(f, body=body, place="f"),)))
     assert dict(enumerate(zip(text.split("\n"), places, strict=False), 1)) == {
-        1: (".version 8.5", None), 2: (".target sm_90a", None), 3: (".address_size 64", None), 4: ("", None),
-        5: (".visible .entry f()", "f"), 6: ("{", "f"), 7: ("\tadd.s32 a,", "add"), 8: ("\t\tb, c;", "add"),
-        9: ("\tsub.s32 a, b, c; ret;", "sub"), 10: ("\tL: ret;", "ret2"), 11: ("\t{", "block"),
-        12: ("\t\tret; }", "inner"), 13: ("}", "f")}
+        1: (".version 8.5", None),
+        2: (".target sm_90a", None),
+        3: (".address_size 64", None),
+        4: ("", None),
+        5: (".visible .entry f()", "f"),
+        6: ("{", "f"),
+        7: ("\tadd.s32 a,", "add"),
+        8: ("\t\tb, c;", "add"),
+        9: ("\tsub.s32 a, b, c; ret;", "sub"),
+        10: ("\tL: ret;", "ret2"),
+        11: ("\t{", "block"),
+        12: ("\t\tret; }", "inner"),
+        13: ("}", "f"),
+    }
 
 
-def test_there_is_a_place_for_every_line():
+def test_every_line_has_an_entry_in_places():
     for text in TEXTS.values():
         lines = text.count("\n") + (not text.endswith("\n"))
         assert len(emit_lines(parse(text)).places) == lines
 
 
-def test_labels_written_in_python_stand_at_the_margin():
+def test_labels_from_python_are_not_indented():
     f = Function(True, "f", body=(Label("L"), Block((Label("M"), NOP)), Comment("// a\n// b")))
     assert emit(replace(parse(HEADER), directives=(f,))).split("\n")[5:] == [
-        "{", "L:", "\t{", "M:", "\t\tnop;", "\t}", "\t// a", "\t// b", "}", ""]
+        "{",
+        "L:",
+        "\t{",
+        "M:",
+        "\t\tnop;",
+        "\t}",
+        "\t// a",
+        "\t// b",
+        "}",
+        "",
+    ]

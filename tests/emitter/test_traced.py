@@ -1,4 +1,4 @@
-"""The text of a traced kernel reads back as the very tree it was printed from."""
+"""The text of a traced kernel parses to the IR it was emitted from."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from pyptx.ir.nodes import CompoundExpr, Module
 from pyptx.parser import parse
 from pyptx.types import u32
 
+pytestmark = pytest.mark.quick
+
+
 TESTS = Path(__file__).parents[1]
-KERNELS = (("examples/rms_norm.py", "rms_norm", {"M": 4, "N": 1024}),
-           ("examples/sgemm.py", "sgemm", {"M": 128, "N": 128, "K": 64}))
+KERNELS = (
+    ("examples/rms_norm.py", "rms_norm", {"M": 4, "N": 1024}),
+    ("examples/sgemm.py", "sgemm", {"M": 128, "N": 128, "K": 64}),
+)
 
 
 def loaded(path: Path) -> ModuleType:
@@ -31,7 +36,7 @@ def loaded(path: Path) -> ModuleType:
 
 
 def without_expressions(node):
-    """The node with the instructions of every `ptx.expr()` in its place: the text does not show where one begins."""
+    """Replace every `ptx.expr()` by its instructions: the text does not show where one begins."""
     inside = "directives" if isinstance(node, Module) else "body"
     if isinstance(node, CompoundExpr) or not hasattr(node, inside):
         return node
@@ -47,12 +52,12 @@ def reads_back(module: Module) -> None:
 
 
 @pytest.mark.parametrize("path, name, parameters", KERNELS, ids=str)
-def test_an_example(path: str, name: str, parameters: dict):
+def test_an_example_round_trips(path: str, name: str, parameters: dict):
     reads_back(getattr(load_module(str(TESTS.parent / path)), name).module(**parameters))
 
 
 @pytest.mark.parametrize("path", sorted((TESTS / "ptx").glob("test_*.py")), ids=lambda path: path.stem)
-def test_every_call_of_the_language(path: Path):
+def test_every_dsl_call_round_trips(path: Path):
     for table in vars(loaded(path)).values():
         for case in table.cases if isinstance(table, Cases) else ():
             try:
@@ -61,13 +66,36 @@ def test_every_call_of_the_language(path: Path):
                 raise AssertionError(f"{case}: {wrong}") from wrong
 
 
-@pytest.mark.parametrize("text", ["name", "%r1", "-1", "0x10", "1.5", ".5", "WARP_SZ", "(1+2)", "~3", "a+4", "a + 4",
-                                  "{%a, %b}", "[%a+4]", "%a|%b", "!%p", "-%r1", "v.x", "%v.x", "_"])
-def test_an_operand_written_as_text(text: str):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name",
+        "%r1",
+        "-1",
+        "0x10",
+        "1.5",
+        ".5",
+        "WARP_SZ",
+        "(1+2)",
+        "~3",
+        "a+4",
+        "a + 4",
+        "{%a, %b}",
+        "[%a+4]",
+        "%a|%b",
+        "!%p",
+        "-%r1",
+        "v.x",
+        "%v.x",
+        "_",
+    ],
+)
+def test_an_operand_given_as_text_round_trips(text: str):
     reads_back(module_of({"k": trace(lambda: ptx.inst.mov.b32(reg.scalar(u32), text))}, "sm_90a"))
 
 
-@pytest.mark.parametrize("base, offset", [("dyn+4096", 16), ("dyn", "+4"), ("dyn", ", {a,b}"), ("%r1", -4),
-                                          ("dyn+4", "%r1")])
-def test_an_address_written_as_text(base: str, offset: object):
+@pytest.mark.parametrize(
+    "base, offset", [("dyn+4096", 16), ("dyn", "+4"), ("dyn", ", {a,b}"), ("%r1", -4), ("dyn+4", "%r1")]
+)
+def test_an_address_given_as_text_round_trips(base: str, offset: object):
     reads_back(module_of({"k": trace(lambda: ptx.inst.ld.u32(reg.scalar(u32), ptx.addr(base, offset)))}, "sm_90a"))

@@ -23,21 +23,26 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("sizes, options, dtype", [
-    ((1, 1, 64, 64, 128), {}, bf16),
-    ((2, 2, 100, 300, 64), {"STAGES": 3}, f16),
-    ((1, 1, 5, 3, 64), {"BN": 32}, f16),
-    ((1, 1, 150, 200, 64), {"BN": 48}, bf16),
-    ((1, 2, 200, 200, 64), {"CAUSAL": True, "BN": 32, "STAGES": 4}, f16),
-    ((1, 1, 300, 300, 128), {"CAUSAL": True}, bf16),
-], ids=str)
+@pytest.mark.parametrize(
+    "sizes, options, dtype",
+    [
+        ((1, 1, 64, 64, 128), {}, bf16),
+        ((2, 2, 100, 300, 64), {"STAGES": 3}, f16),
+        ((1, 1, 5, 3, 64), {"BN": 32}, f16),
+        ((1, 1, 150, 200, 64), {"BN": 48}, bf16),
+        ((1, 2, 200, 200, 64), {"CAUSAL": True, "BN": 32, "STAGES": 4}, f16),
+        ((1, 1, 300, 300, 128), {"CAUSAL": True}, bf16),
+    ],
+    ids=str,
+)
 def test_it_equals_numpy(ampere, sizes, options, dtype, schedule: str):
     q, k, v = arrays(dtype, *sizes)
     with use("sim", schedule=schedule):
         o = ampere.attention_of(dtype)(q, k, v, **options)
     digits = {f16: 2e-3, bf16: 1.5e-2}[dtype]
-    np.testing.assert_allclose(o.astype(np.float32), ampere.reference(q, k, v, options.get("CAUSAL", False)),
-                               rtol=digits, atol=digits)
+    np.testing.assert_allclose(
+        o.astype(np.float32), ampere.reference(q, k, v, options.get("CAUSAL", False)), rtol=digits, atol=digits
+    )
 
 
 def test_every_order_gives_the_same_bits(ampere):
@@ -45,13 +50,17 @@ def test_every_order_gives_the_same_bits(ampere):
     assert report.ok, report
 
 
-@pytest.mark.parametrize("sizes, options, message", [
-    ((64, 64, 96), {}, "head dimension D=96; expected 64 or 128"),
-    ((64, 64, 128), {"BN": 48}, "BN=48; expected a multiple of 16 up to 32"),
-    ((64, 128, 64), {"CAUSAL": True}, r"as many keys as queries \(S=64, T=128\)"),
-    ((64, 256, 128), {"STAGES": 9}, "9 stages need 180224 bytes"),
-], ids=str)
-def test_sizes_it_cannot_take_are_named(ampere, sizes, options, message: str):
+@pytest.mark.parametrize(
+    "sizes, options, message",
+    [
+        ((64, 64, 96), {}, "head dimension D=96; expected 64 or 128"),
+        ((64, 64, 128), {"BN": 48}, "BN=48; expected a multiple of 16 up to 32"),
+        ((64, 128, 64), {"CAUSAL": True}, r"as many keys as queries \(S=64, T=128\)"),
+        ((64, 256, 128), {"STAGES": 9}, "9 stages need 180224 bytes"),
+    ],
+    ids=str,
+)
+def test_unsupported_sizes_are_refused_by_name(ampere, sizes, options, message: str):
     queries, keys, d = sizes
     with pytest.raises(ValueError, match=message):
         ampere.attention.compile(B=1, H=1, S=queries, T=keys, D=d, **options)
@@ -67,7 +76,7 @@ def test_it_assembles_without_spills_or_complaints(ampere, d: int, causal: bool)
     assert {line.opcode.partition(".")[0] for line in compiled.sass} >= {"LDGSTS", "LDSM", "HMMA", "MUFU"}
 
 
-def test_no_two_lanes_meet_in_a_bank_of_shared_memory(ampere):
+def test_shared_memory_accesses_have_no_bank_conflicts(ampere):
     attention = ampere.attention_of(bf16)
     attention(*arrays(bf16, 1, 1, 64, 64, 128))
     assert attention.last_run.counters.shared_conflicts.sum() == 0

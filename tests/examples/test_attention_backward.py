@@ -19,20 +19,26 @@ def backward(example):
 
 def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
     random = np.random.default_rng(queries + keys)
-    return [random.standard_normal((batch, heads, length, d)).astype(NUMPY[dtype])
-            for length in (queries, keys, keys, queries)]
+    return [
+        random.standard_normal((batch, heads, length, d)).astype(NUMPY[dtype])
+        for length in (queries, keys, keys, queries)
+    ]
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("sizes, options, dtype", [
-    ((1, 1, 128, 128, 128), {}, bf16),
-    ((1, 2, 100, 300, 64), {"STAGES": 1, "CLUSTER": 4}, f16),
-    ((1, 1, 5, 3, 64), {"CLUSTER": 1}, f16),
-    ((1, 1, 130, 90, 64), {"CLUSTER": 1}, bf16),        # one tile of 192 queries, sums for 256
-    ((1, 1, 70, 600, 128), {"CLUSTER": 2}, f16),
-    ((1, 1, 300, 300, 128), {"CAUSAL": True, "CLUSTER": 2}, f16),
-    ((2, 1, 200, 200, 64), {"CAUSAL": True, "CLUSTER": 2}, bf16),
-], ids=str)
+@pytest.mark.parametrize(
+    "sizes, options, dtype",
+    [
+        ((1, 1, 128, 128, 128), {}, bf16),
+        ((1, 2, 100, 300, 64), {"STAGES": 1, "CLUSTER": 4}, f16),
+        ((1, 1, 5, 3, 64), {"CLUSTER": 1}, f16),
+        ((1, 1, 130, 90, 64), {"CLUSTER": 1}, bf16),  # one tile of 192 queries, sums for 256
+        ((1, 1, 70, 600, 128), {"CLUSTER": 2}, f16),
+        ((1, 1, 300, 300, 128), {"CAUSAL": True, "CLUSTER": 2}, f16),
+        ((2, 1, 200, 200, 64), {"CAUSAL": True, "CLUSTER": 2}, bf16),
+    ],
+    ids=str,
+)
 def test_they_equal_numpy(backward, sizes, options, dtype, schedule: str):
     given = arrays(dtype, *sizes)
     gradients, _ = backward.gradients_of(dtype)
@@ -63,9 +69,16 @@ def test_the_reference_is_what_autograd_finds(backward, causal: bool):
         np.testing.assert_allclose(value, wanted.detach().numpy(), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("length, d, options", [
-    (300, 64, {"CAUSAL": True, "CLUSTER": 2}), (200, 128, {"CLUSTER": 4}), (520, 64, {"CLUSTER": 2}),
-    (400, 128, {"CLUSTER": 1, "CAUSAL": True, "STAGES": 1})], ids=str)
+@pytest.mark.parametrize(
+    "length, d, options",
+    [
+        (300, 64, {"CAUSAL": True, "CLUSTER": 2}),
+        (200, 128, {"CLUSTER": 4}),
+        (520, 64, {"CLUSTER": 2}),
+        (400, 128, {"CLUSTER": 1, "CAUSAL": True, "STAGES": 1}),
+    ],
+    ids=str,
+)
 def test_every_order_gives_the_same_bits(backward, length: int, d: int, options):
     q, k, v, d_o = arrays(f16, 1, 1, length, length, d)
     SP = -(-length // 128) * 128
@@ -83,15 +96,19 @@ def test_the_small_kernels_around_it_are_clean(backward):
     assert not (report := backward.rounded_of(f16).check(sums)).findings, report
 
 
-@pytest.mark.parametrize("sizes, message", [
-    ({"D": 96}, "head dimension D=96; expected 64 or 128"),
-    ({"CLUSTER": 3}, r"CLUSTER=3; expected one of \(1, 2, 4, 8\)"),
-    ({"T": 200, "CAUSAL": True}, r"as many keys as queries \(S=300, T=200\)"),
-    ({"SCALE": -0.1}, "SCALE=-0.1; expected a positive number"),
-    ({"SP": 300}, "SP=300; expected the next multiple of 128"),
-    ({"STAGES": 3}, "3 stages need 232488 bytes of shared memory"),
-], ids=str)
-def test_sizes_they_cannot_take_are_named(backward, sizes, message: str):
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        ({"D": 96}, "head dimension D=96; expected 64 or 128"),
+        ({"CLUSTER": 3}, r"CLUSTER=3; expected one of \(1, 2, 4, 8\)"),
+        ({"T": 200, "CAUSAL": True}, r"as many keys as queries \(S=300, T=200\)"),
+        ({"SCALE": -0.1}, "SCALE=-0.1; expected a positive number"),
+        ({"SP": 300}, "SP=300; expected the next multiple of 128"),
+        ({"STAGES": 3}, "3 stages need 232488 bytes of shared memory"),
+    ],
+    ids=str,
+)
+def test_unsupported_sizes_are_refused_by_name(backward, sizes, message: str):
     with pytest.raises(ValueError, match=message):
         backward.attention_backward.compile(**{"B": 1, "H": 1, "S": 300, "T": 300, "SP": 384, "D": 128} | sizes)
 

@@ -30,14 +30,23 @@ EXAMPLES = {
     "swiglu": (F32, [(5, 301)] * 2, {}),
 }
 # Of inputs that are not arrays of normal numbers: the tests below, test_attention_backward.py and test_warp_image.py.
-OTHERS = {"hopper/fp8_gemm", "hopper/grouped_gemm", "blackwell/nvfp4_gemm", "cross_entropy",
-          "hopper/attention_backward", "warp_image"}
+OTHERS = {
+    "hopper/fp8_gemm",
+    "hopper/grouped_gemm",
+    "blackwell/nvfp4_gemm",
+    "cross_entropy",
+    "hopper/attention_backward",
+    "warp_image",
+}
 
 
 def test_no_example_is_left_out():
     folder = Path(__file__).parents[2] / "examples"
-    files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.py")
-             if "def main(" in path.read_text()}
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix()
+        for path in folder.rglob("*.py")
+        if "def main(" in path.read_text()
+    }
     assert files == {*EXAMPLES, *OTHERS}
 
 

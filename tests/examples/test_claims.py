@@ -1,4 +1,4 @@
-"""What an example costs: registers, CTAs of an SM, the instructions it is made of; and what its SPACE offers works."""
+"""Costs of the examples: registers, CTAs per SM, machine instructions; and every value of their tuning spaces works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GEMM = {"M": 4096, "N": 4096, "K": 4096}
 HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
 BACK = HEADS | {"SP": 4096}
 CONV = {"N": 32, "H": 56, "W": 56, "C": 128, "R": 3, "S": 3, "F": 256, "P": 56, "Q": 56, "PAD": 1}
-# Example, kernel, sizes, most registers, CTAs of an SM, instructions that it must have and how many at least.
+# Example, kernel, sizes, maximum registers, CTAs per SM, required instructions with their minimum counts.
 COSTS = [
     ("vector_add", "vector_add", {"N": 1 << 24}, 32, 8, {"LDG": 8, "STG": 4}),
     ("reduce_sum", "reduce_sum", {"N": 1 << 24, "CTAS": 264}, 32, 8, {"LDG": 4, "SHFL": 5}),
@@ -36,67 +36,96 @@ COSTS = [
     ("hopper/grouped_gemm", "grouped_gemm", GEMM | {"G": 8, "GP": 9}, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16}),
     ("hopper/convolution", "convolution", CONV, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
     ("hopper/attention", "attention", HEADS, 128, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
-    ("hopper/attention_backward", "attention_backward", BACK, 168, 1,
-     {"HGMMA": 32, "MUFU": 32, "UTMALDG": 10, "STSM": 4, "UTMAREDG": 4, "UTMASTG": 8}),
+    (
+        "hopper/attention_backward",
+        "attention_backward",
+        BACK,
+        168,
+        1,
+        {"HGMMA": 32, "MUFU": 32, "UTMALDG": 10, "STSM": 4, "UTMAREDG": 4, "UTMASTG": 8},
+    ),
     ("blackwell/gemm", "gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 5, "UTMASTG": 4}),
     ("blackwell/attention", "attention", HEADS, 200, 1, {"UTCHMMA": 24, "LDTM": 6, "STTM": 5, "MUFU": 64}),
-    ("blackwell/nvfp4_gemm", "nvfp4_gemm", {"M": 4096, "N": 4096, "H": 2048, "KB": 256}, 138, 1,
-     {"OMMA": 64, "LDSM": 24, "LDS": 8, "UTMALDG": 4}),
+    (
+        "blackwell/nvfp4_gemm",
+        "nvfp4_gemm",
+        {"M": 4096, "N": 4096, "H": 2048, "KB": 256},
+        138,
+        1,
+        {"OMMA": 64, "LDSM": 24, "LDS": 8, "UTMALDG": 4},
+    ),
     ("blackwell/pair_gemm", "pair_gemm", GEMM, 128, 1, {"UTCHMMA": 4, "LDTM": 4, "UTMALDG": 3, "UTMASTG": 4}),
 ]
 
 
 def cost(kernel, **params):
     """Resources, opcodes with their numbers, and occupancy of a kernel."""
-    compiled, variant = kernel.compile(**params), kernel.variant(**params)
+    compiled, specialization = kernel.compile(**params), kernel.specialize(**params)
     used = compiled.resources[kernel.name]
-    fits = occupancy(compiled.target, threads=kernel.block[0], registers=used.registers, shared_bytes=used.shared_bytes,
-                     dynamic_shared_bytes=variant.dynamic_bytes)
+    fits = occupancy(
+        compiled.target,
+        threads=kernel.block[0],
+        registers=used.registers,
+        shared_bytes=used.shared_bytes,
+        dynamic_shared_bytes=specialization.dynamic_bytes,
+    )
     return used, Counter(line.opcode.partition(".")[0] for line in compiled.sass), fits
 
 
 def once_for_each_thread(sass) -> set[str]:
     """Asynchronous instructions in loops that ptxas made: it did not see that only one thread comes there."""
     loops = [(line.target_address, line.address) for line in sass if line.opcode.startswith("BRA.U.ANY")]
-    return {line.opcode for line in sass for first, last in loops
-            if first <= line.address <= last and line.opcode.startswith(("UTC", "UTMALDG"))}
+    return {
+        line.opcode
+        for line in sass
+        for first, last in loops
+        if first <= line.address <= last and line.opcode.startswith(("UTC", "UTMALDG"))
+    }
 
 
 def marks(path: str):
-    return pytest.mark.slow if "/" in path else ()      # ptxas takes seconds for them
+    return pytest.mark.slow if "/" in path else ()  # ptxas takes seconds for them
 
 
 WORDS = {"one": 1, "two": 2, "four": 4, "five": 5, "eight": 8}
 
 
 def claimed(path: str) -> tuple[int, int, int]:
-    """Registers, KiB of shared memory (0 where it says nothing) and CTAs of an SM, as the docstring has them."""
+    """Return registers, KiB of shared memory (0 if not stated) and CTAs per SM, as the docstring states them."""
     text = (EXAMPLES / f"{path}.py").read_text().partition('"""')[2].partition('"""')[0]
-    cost = " ".join(text[text.index("\nCost"):].split())
-    ctas = re.search(r"(\w+) CTAs? on an SM", cost)[1]
+    cost = " ".join(text[text.index("\nCost") :].split())
+    ctas = re.search(r"(\w+)\s+CTAs? per SM", cost)[1]
     shared = re.search(r"(\d+) KiB", cost)
-    return (int(re.search(r"(\d+) registers a thread", cost)[1]), int(shared[1]) if shared else 0,
-            WORDS.get(ctas) or int(ctas))
+    return (
+        int(re.search(r"(\d+) registers per thread", cost)[1]),
+        int(shared[1]) if shared else 0,
+        WORDS.get(ctas) or int(ctas),
+    )
 
 
-@pytest.mark.parametrize("path, name, sizes, registers, ctas, mix",
-                         [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS])
-def test_it_costs_what_it_should(example, path: str, name: str, sizes, registers: int, ctas: int, mix):
+@pytest.mark.parametrize(
+    "path, name, sizes, registers, ctas, mix",
+    [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS],
+)
+def test_an_example_costs_what_it_claims(example, path: str, name: str, sizes, registers: int, ctas: int, mix):
     kernel = getattr(example(path), name)
     used, opcodes, fits = cost(kernel, **sizes)
     assert used.spill_stores == used.spill_loads == used.stack_bytes == 0
     assert not once_for_each_thread(kernel.compile(**sizes).sass)
     assert used.registers <= registers
     told, shared, on_an_sm = claimed(path)
-    assert told - 8 <= used.registers <= told, "what the docstring says"
+    assert told - 8 <= used.registers <= told, "the docstring states another number"
     assert fits.blocks == ctas == on_an_sm, fits
-    dynamic = kernel.variant(**sizes).dynamic_bytes
+    dynamic = kernel.specialize(**sizes).dynamic_bytes
     assert abs((used.shared_bytes + dynamic) / 1024 - shared) < 1
     assert all(opcodes[opcode] >= count for opcode, count in mix.items()), opcodes
 
 
-@pytest.mark.parametrize("path, name, sizes", [c[:3] for c in COSTS if c[0] in (
-    "sgemm", "ampere/gemm", "blackwell/nvfp4_gemm")], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "path, name, sizes",
+    [c[:3] for c in COSTS if c[0] in ("sgemm", "ampere/gemm", "blackwell/nvfp4_gemm")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_arrays_that_are_read_or_written_several_numbers_at_a_time_are_aligned(example, path: str, name: str, sizes):
     """A view that starts elsewhere is refused by name on a GPU, where it would fault; TMA asks for 16 bytes itself."""
     ptx = getattr(example(path), name).ptx(**sizes)
@@ -106,7 +135,7 @@ def test_arrays_that_are_read_or_written_several_numbers_at_a_time_are_aligned(e
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path, name, sizes", [c[:3] for c in COSTS], ids=[f"{c[0]}:{c[1]}" for c in COSTS])
-def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(example, path: str, name: str, sizes):
+def test_the_extremes_of_the_tuning_space_work_or_are_refused_by_name(example, path: str, name: str, sizes):
     kernel, taken = getattr(example(path), name), 0
     for parameter, values in example(path).SPACE.items():
         for value in (values[0], values[-1]):
@@ -122,7 +151,10 @@ def test_the_least_and_greatest_values_worth_trying_work_or_are_refused_by_name(
 
 
 def test_no_example_is_left_out():
-    files = {path.relative_to(EXAMPLES).with_suffix("").as_posix() for path in EXAMPLES.rglob("*.py")
-             if "def main(" in path.read_text()}
-    assert files == {path for path, *_ in COSTS} | {"warp_image"}       # whose registers test_warp_image.py counts
+    files = {
+        path.relative_to(EXAMPLES).with_suffix("").as_posix()
+        for path in EXAMPLES.rglob("*.py")
+        if "def main(" in path.read_text()
+    }
+    assert files == {path for path, *_ in COSTS} | {"warp_image"}  # whose registers test_warp_image.py counts
     assert all("\nCost" in (EXAMPLES / f"{path}.py").read_text() for path in files)

@@ -62,18 +62,31 @@ def test_torch_and_jax_agree(hopper, choice):
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     x, w = arrays((2, 10, 11, 64), (3, 3, 64, 72), np.float16)
     step, pad, dilation = (choice.get(name, least) for name, least in (("STRIDE", 1), ("PAD", 0), ("DILATION", 1)))
-    of_torch = torch.nn.functional.conv2d(torch.from_numpy(x).permute(0, 3, 1, 2).float(),
-                                          torch.from_numpy(w).permute(3, 2, 0, 1).float(), stride=step, padding=pad,
-                                          dilation=dilation).permute(0, 2, 3, 1).numpy()
-    of_jax = jax.lax.conv_general_dilated(x.astype(np.float32), w.astype(np.float32), (step, step), [(pad, pad)] * 2,
-                                          rhs_dilation=(dilation, dilation),
-                                          dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    of_torch = (
+        torch.nn.functional.conv2d(
+            torch.from_numpy(x).permute(0, 3, 1, 2).float(),
+            torch.from_numpy(w).permute(3, 2, 0, 1).float(),
+            stride=step,
+            padding=pad,
+            dilation=dilation,
+        )
+        .permute(0, 2, 3, 1)
+        .numpy()
+    )
+    of_jax = jax.lax.conv_general_dilated(
+        x.astype(np.float32),
+        w.astype(np.float32),
+        (step, step),
+        [(pad, pad)] * 2,
+        rhs_dilation=(dilation, dilation),
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
     y = hopper.convolve(x, w, of=hopper.convolution_of(f16, f32), BN=128, **choice)
     np.testing.assert_allclose(y, of_torch, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(y, of_jax, rtol=1e-4, atol=1e-4)
 
 
-def test_channels_that_are_not_there_do_not_spoil_the_sums(hopper):
+def test_missing_channels_do_not_change_the_sums(hopper):
     """Filters of the next tap lie behind the last channel: their infinities must not meet the zeros of x."""
     x, w = arrays((1, 8, 8, 72), (1, 2, 72, 64), np.float16)
     w[0, 1, 0] = np.inf
@@ -84,24 +97,30 @@ def test_channels_that_are_not_there_do_not_spoil_the_sums(hopper):
     assert np.isnan(both).all(), "zero times infinity is the second tap's own"
 
 
-@pytest.mark.parametrize("pixels, filters, tile", [
-    (100352, 128, (256, 128)), (25088, 256, (128, 128)), (6272, 512, (128, 256)), (1, 8, (128, 128))])
+@pytest.mark.parametrize(
+    "pixels, filters, tile",
+    [(100352, 128, (256, 128)), (25088, 256, (128, 128)), (6272, 512, (128, 256)), (1, 8, (128, 128))],
+)
 def test_tiles_fill_the_last_wave(hopper, pixels: int, filters: int, tile: tuple[int, int]):
     chosen = hopper.tiling(pixels, filters)
     assert (chosen["BM"], chosen["BN"]) == tile
 
 
-@pytest.mark.parametrize("image, filters, choice, message", [
-    ((1, 8, 8, 60), (3, 3, 60, 64), {}, "C=60 is not a multiple of 8"),
-    ((1, 8, 8, 64), (3, 3, 64, 60), {}, "F=60 is not a multiple of 8"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"STRIDE": 9}, "STRIDE=9; expected one of"),
-    ((1, 2, 8, 64), (3, 3, 64, 64), {}, "3 taps with DILATION=1 do not fit into 2 pixels with PAD=0"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"STAGES": 5}, "5 stages need"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"BN": 64}, "2 CTAs cannot share 64 filters in boxes of 64"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"BM": 256, "BN": 256}, "more sums than the consumers have registers for"),
-    ((1, 8, 8, 64), (3, 3, 64, 64), {"PAD": 200}, "offsets of rank 4 are -128 to 127"),
-], ids=str)
-def test_sizes_it_cannot_take_are_named(hopper, image, filters, choice, message: str):
+@pytest.mark.parametrize(
+    "image, filters, choice, message",
+    [
+        ((1, 8, 8, 60), (3, 3, 60, 64), {}, "C=60 is not a multiple of 8"),
+        ((1, 8, 8, 64), (3, 3, 64, 60), {}, "F=60 is not a multiple of 8"),
+        ((1, 8, 8, 64), (3, 3, 64, 64), {"STRIDE": 9}, "STRIDE=9; expected one of"),
+        ((1, 2, 8, 64), (3, 3, 64, 64), {}, "3 taps with DILATION=1 do not fit into 2 pixels with PAD=0"),
+        ((1, 8, 8, 64), (3, 3, 64, 64), {"STAGES": 5}, "5 stages need"),
+        ((1, 8, 8, 64), (3, 3, 64, 64), {"BN": 64}, "2 CTAs cannot share 64 filters in boxes of 64"),
+        ((1, 8, 8, 64), (3, 3, 64, 64), {"BM": 256, "BN": 256}, "more sums than the consumers have registers for"),
+        ((1, 8, 8, 64), (3, 3, 64, 64), {"PAD": 200}, "expected offsets from -128 to 127 for rank 4"),
+    ],
+    ids=str,
+)
+def test_unsupported_sizes_are_refused_by_name(hopper, image, filters, choice, message: str):
     with pytest.raises(ValueError, match=message):
         hopper.convolve(*arrays(image, filters, NUMPY[bf16]), **choice)
 
@@ -116,7 +135,7 @@ def test_the_matrix_is_never_written(hopper):
     x, w = arrays((1, 16, 16, 64), (3, 3, 64, 128), NUMPY[bf16])
     kernel = hopper.convolution_of(bf16, bf16)
     hopper.convolve(x, w, of=kernel, PAD=1, BN=128)
-    pixels, filters = 2 * 128, 128                      # of a cluster; what is copied to both CTAs is read once
+    pixels, filters = 2 * 128, 128  # of a cluster; what is copied to both CTAs is read once
     assert kernel.last_run.counters.tma_bytes.sum() == 9 * (pixels + filters) * 64 * 2 + pixels * filters * 2
     assert kernel.last_run.counters.shared_conflicts.sum() == 0
 
@@ -129,6 +148,6 @@ def test_it_assembles_without_spills_or_complaints(hopper, tiling):
     used = compiled.resources["convolution"]
     assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)
     assert not compiled.warnings, "wgmma must not be serialised, nor setmaxnreg ignored"
-    variant = hopper.convolution.variant(**sizes, **tiling)
-    fits = occupancy("sm_90a", threads=384, registers=used.registers, dynamic_shared_bytes=variant.dynamic_bytes)
+    specialization = hopper.convolution.specialize(**sizes, **tiling)
+    fits = occupancy("sm_90a", threads=384, registers=used.registers, dynamic_shared_bytes=specialization.dynamic_bytes)
     assert fits.blocks == 1

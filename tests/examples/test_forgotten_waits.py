@@ -20,43 +20,61 @@ WAITS = [
     ("hopper/gemm", "hopper/gemm", "        ptx.wgmma.wait_group(0)", GEMM, {}),
     ("hopper/gemm", "hopper/gemm", "filled.at(stage).wait(phase)", GEMM, {}),
     ("hopper/gemm", "hopper/gemm", "freed.at(stage).wait(phase ^ 1)", GEMM, {"STAGES": 3}),
-    ("hopper/persistent_gemm", "hopper/tiles", "            ptx.wgmma.wait_group(1) ", GEMM,
-     {"STAGES": 3, "CLUSTER": 1}),
+    (
+        "hopper/persistent_gemm",
+        "hopper/tiles",
+        "            ptx.wgmma.wait_group(1) ",
+        GEMM,
+        {"STAGES": 3, "CLUSTER": 1},
+    ),
     ("hopper/persistent_gemm", "hopper/tiles", "        ptx.wgmma.wait_group(0)", GEMM, {"CTAS": 2}),
     ("ampere/gemm", "ampere/gemm", "                ptx.cp.async_.wait_group(STAGES - 2)", GEMM, {}),
     ("ampere/gemm", "ampere/gemm", "                ptx.bar.sync(0) ", GEMM, {}),
     ("hopper/attention", "hopper/attention", "            ptx.wgmma.wait_group(0)", HEADS, {"BN": 64}),
     ("hopper/attention", "hopper/attention", "            ptx.wgmma.wait_group(1) ", HEADS, {"BN": 64}),
     ("hopper/attention", "hopper/attention", "v_filled.at(stage).wait(phase)", HEADS, {"BN": 64}),
-    ("blackwell/gemm", "blackwell/tiles", "self.read.at(which).wait(turn ^ 1)", [(700, 64), (64, 64)],
-     {"BN": 64, "CTAS": 1}),
+    (
+        "blackwell/gemm",
+        "blackwell/tiles",
+        "self.read.at(which).wait(turn ^ 1)",
+        [(700, 64), (64, 64)],
+        {"BN": 64, "CTAS": 1},
+    ),
     ("blackwell/attention", "blackwell/attention", "weighed[tile].wait(block & 1)", HEADS, {}),
     ("blackwell/attention", "blackwell/attention", "added.at(tile).wait((block & 1) ^ 1) ", HEADS, {}),
-    ("blackwell/pair_gemm", "blackwell/tiles", "self.read.at(which).wait(turn ^ 1)", [(1400, 64), (64, 128)],
-     {"BN": 128, "CTAS": 2}),
+    (
+        "blackwell/pair_gemm",
+        "blackwell/tiles",
+        "self.read.at(which).wait(turn ^ 1)",
+        [(1400, 64), (64, 128)],
+        {"BN": 128, "CTAS": 2},
+    ),
 ]
 
 
 @pytest.fixture
 def changed_examples(tmp_path: Path, monkeypatch):
     """Examples with a line of one file left out."""
+
     def change(file: str, line: str) -> None:
         copy = tmp_path / "examples"
         shutil.copytree(EXAMPLES, copy, ignore=shutil.ignore_patterns("__pycache__"))
         text = (copy / f"{file}.py").read_text()
         assert line in text
-        (copy / f"{file}.py").write_text(text.replace(line, f"{line[:len(line) - len(line.lstrip())]}pass ", 1))
+        (copy / f"{file}.py").write_text(text.replace(line, f"{line[: len(line) - len(line.lstrip())]}pass ", 1))
         for name in [name for name in sys.modules if name.partition(".")[0] == "examples"]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.syspath_prepend(tmp_path)
+
     yield change
     for name in [name for name in sys.modules if name.partition(".")[0] == "examples"]:
-        del sys.modules[name]                           # before monkeypatch brings back those that were there
+        del sys.modules[name]  # before monkeypatch brings back those that were there
 
 
-@pytest.mark.parametrize("path, file, wait, shapes, options", WAITS,
-                         ids=[f"{path}: {wait.strip()}" for path, _, wait, *_ in WAITS])
-def test_it_is_found(changed_examples, path: str, file: str, wait: str, shapes, options):
+@pytest.mark.parametrize(
+    "path, file, wait, shapes, options", WAITS, ids=[f"{path}: {wait.strip()}" for path, _, wait, *_ in WAITS]
+)
+def test_the_defect_is_found(changed_examples, path: str, file: str, wait: str, shapes, options):
     changed_examples(file, wait)
     kernel = getattr(import_module(f"examples.{path.replace('/', '.')}"), path.rpartition("/")[2])
     random = np.random.default_rng(0)

@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-EVERY = ["rms_norm", "sgemm", "softmax", "layer_norm", "cross_entropy", "swiglu", "vector_add", "reduce_sum",
-         "transpose", "warp_image", "ampere/gemm", "ampere/attention", "hopper/gemm", "hopper/persistent_gemm",
-         "hopper/fp8_gemm", "hopper/grouped_gemm", "hopper/convolution", "hopper/attention",
-         "hopper/attention_backward", "blackwell/gemm", "blackwell/pair_gemm", "blackwell/attention",
-         "blackwell/nvfp4_gemm"]
+EVERY = [
+    "rms_norm",
+    "sgemm",
+    "softmax",
+    "layer_norm",
+    "cross_entropy",
+    "swiglu",
+    "vector_add",
+    "reduce_sum",
+    "transpose",
+    "warp_image",
+    "ampere/gemm",
+    "ampere/attention",
+    "hopper/gemm",
+    "hopper/persistent_gemm",
+    "hopper/fp8_gemm",
+    "hopper/grouped_gemm",
+    "hopper/convolution",
+    "hopper/attention",
+    "hopper/attention_backward",
+    "blackwell/gemm",
+    "blackwell/pair_gemm",
+    "blackwell/attention",
+    "blackwell/nvfp4_gemm",
+]
 
-COMPARISONS = {"swiglu": 2, "warp_image": 2, "hopper/convolution": 3}            # of files with more than one
+COMPARISONS = {"swiglu": 2, "warp_image": 2, "hopper/convolution": 3}  # of files with more than one
 
 
 @pytest.mark.parametrize("path", EVERY)

@@ -54,7 +54,7 @@ def test_the_sum_has_the_same_bits_in_every_schedule(example):
     assert report.ok, report
 
 
-def test_arrays_of_nothing_give_nothing(example):
+def test_empty_arrays_give_empty_results(example):
     nothing = np.zeros((3, 0), np.float32)
     assert example("transpose").transpose(nothing).shape == (0, 3)
     assert example("transpose").transpose(nothing.T).shape == (3, 0)
@@ -67,7 +67,7 @@ def test_arrays_of_nothing_give_nothing(example):
 
 
 def test_a_transpose_may_have_many_rows(example):
-    assert example("transpose").transpose.binding.grid({"M": 10_000_000, "N": 8}, {"TILES": 2}) == (156_250, 1, 1)
+    assert example("transpose").transpose.binder.grid({"M": 10_000_000, "N": 8}, {"TILES": 2}) == (156_250, 1, 1)
 
 
 @types
@@ -79,7 +79,7 @@ def test_transpose_equals_numpy(example, dtype, shape):
 
 
 @types
-def test_transpose_meets_no_bank_twice_and_moves_whole_sectors(example, dtype):
+def test_transpose_has_no_bank_conflicts_and_moves_whole_sectors(example, dtype):
     transpose = example("transpose").transpose_of(dtype)
     x = array(dtype, 128, 256)
     transpose(x, TILES=1)
@@ -90,9 +90,11 @@ def test_transpose_meets_no_bank_twice_and_moves_whole_sectors(example, dtype):
 
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_move_sixteen_bytes_at_a_time(example, dtype):
-    compiled = [example("vector_add").vector_add_of(dtype).compile(N=1 << 20),
-                example("reduce_sum").reduce_sum_of(dtype).compile(N=1 << 20, CTAS=264),
-                example("transpose").transpose_of(dtype).compile(M=1024, N=1024)]
+    compiled = [
+        example("vector_add").vector_add_of(dtype).compile(N=1 << 20),
+        example("reduce_sum").reduce_sum_of(dtype).compile(N=1 << 20, CTAS=264),
+        example("transpose").transpose_of(dtype).compile(M=1024, N=1024),
+    ]
     for one in compiled:
         used = one.resources[one.name]
         assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)

@@ -15,15 +15,19 @@ def blackwell(example):
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("sizes, tiling, dtype, out", [
-    ((256, 256, 64), {}, bf16, bf16),
-    ((600, 264, 136), {"CTAS": 2}, bf16, bf16),
-    ((600, 264, 136), {"BM": 128, "CTAS": 2, "STAGES": 6, "GROUP": 1}, bf16, bf16),
-    ((1100, 400, 264), {"BN": 128, "BK": 128, "STAGES": 2, "CTAS": 4}, bf16, f32),
-    ((900, 400, 264), {"BM": 128, "BN": 128, "BK": 128, "STAGES": 2, "CTAS": 4}, bf16, f32),
-    ((1, 72, 1000), {"BN": 128, "STAGES": 1}, f16, f16),
-    ((3, 24, 8), {"BN": 128, "STAGES": 2}, bf16, f32),
-], ids=str)
+@pytest.mark.parametrize(
+    "sizes, tiling, dtype, out",
+    [
+        ((256, 256, 64), {}, bf16, bf16),
+        ((600, 264, 136), {"CTAS": 2}, bf16, bf16),
+        ((600, 264, 136), {"BM": 128, "CTAS": 2, "STAGES": 6, "GROUP": 1}, bf16, bf16),
+        ((1100, 400, 264), {"BN": 128, "BK": 128, "STAGES": 2, "CTAS": 4}, bf16, f32),
+        ((900, 400, 264), {"BM": 128, "BN": 128, "BK": 128, "STAGES": 2, "CTAS": 4}, bf16, f32),
+        ((1, 72, 1000), {"BN": 128, "STAGES": 1}, f16, f16),
+        ((3, 24, 8), {"BN": 128, "STAGES": 2}, bf16, f32),
+    ],
+    ids=str,
+)
 def test_it_equals_numpy(blackwell, sizes, tiling, dtype, out, schedule: str):
     equals_numpy(blackwell, blackwell.pair_gemm_of, sizes, tiling, dtype, out, schedule)
 
@@ -35,12 +39,16 @@ def test_every_order_gives_the_same_bits(blackwell):
     assert report.ok, report
 
 
-@pytest.mark.parametrize("sizes, tiling, message", [
-    ((64, 64, 60), {}, "K=60 is not a multiple of 8"),
-    ((64, 64, 64), {"BN": 64}, r"BN=64; expected one of \(128, 256\)"),
-    ((64, 64, 64), {"STAGES": 5}, "5 stages need 278528 bytes of shared memory"),
-], ids=str)
-def test_sizes_it_cannot_take_are_named(blackwell, sizes, tiling, message: str):
+@pytest.mark.parametrize(
+    "sizes, tiling, message",
+    [
+        ((64, 64, 60), {}, "K=60 is not a multiple of 8"),
+        ((64, 64, 64), {"BN": 64}, r"BN=64; expected one of \(128, 256\)"),
+        ((64, 64, 64), {"STAGES": 5}, "5 stages need 278528 bytes of shared memory"),
+    ],
+    ids=str,
+)
+def test_unsupported_sizes_are_refused_by_name(blackwell, sizes, tiling, message: str):
     m, n, k = sizes
     with pytest.raises(ValueError, match=message):
         blackwell.pair_gemm.compile(M=m, N=n, K=k, **tiling)
@@ -65,8 +73,10 @@ def test_the_pair_copies_each_number_of_b_once(blackwell):
     assert counters.shared_conflicts.sum() == 0
 
 
-def test_no_arrival_is_on_its_way_when_a_cta_ends(blackwell):
-    """The thread that copies waits for every stage once more: tcgen05.commit arrives when nobody asks for it."""
-    waits = [blackwell.pair_gemm.ptx(M=512, N=256, K=64, BM=128, BN=128, STAGES=stages).count("mbarrier.try_wait")
-             for stages in (2, 3)]
+def test_no_arrival_is_in_flight_when_a_cta_exits(blackwell):
+    """The thread that copies waits for every stage once more: tcgen05.commit arrives whether or not a thread waits for it."""
+    waits = [
+        blackwell.pair_gemm.ptx(M=512, N=256, K=64, BM=128, BN=128, STAGES=stages).count("mbarrier.try_wait")
+        for stages in (2, 3)
+    ]
     assert waits[1] == waits[0] + 1

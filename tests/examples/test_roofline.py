@@ -38,7 +38,7 @@ def layer_norm(example) -> Roofline:
 
 
 def test_a_hopper_matrix_product(gemm):
-    point, = gemm.points
+    (point,) = gemm.points
     assert [what for what in point.work if not what.startswith("core")] == ["wgmma.bf16"]
     assert point.work["wgmma.bf16"] == 2 * M * N * K
     assert point.flops == 2 * M * N * K
@@ -47,12 +47,12 @@ def test_a_hopper_matrix_product(gemm):
     assert point.bytes["l2"] == 2 * (M * K * tiles[1] + K * N * tiles[0] + M * N)
     assert gemm.at(point).intensity == 2 * M * N * K / (2 * (M * K + K * N + M * N))
     assert [roof.name for roof in gemm.roofs] == ["wgmma.f16", "mma.f16", "core.f32"]
-    assert (point.kind, point.ctas, gemm.gpu.name) == ("modelled", 4, "H200 SXM")
+    assert (point.kind, point.ctas, gemm.gpu.name) == ("modeled", 4, "H200 SXM")
 
 
 def test_a_matrix_product_on_cuda_cores(example):
     view = example("sgemm").sgemm.roofline(f32(128, 64), f32(64, 256))
-    point, = view.points
+    (point,) = view.points
     assert view.gpu.name == "H200 SXM"
     assert point.work["core.f32"] == point.flops == 2 * 128 * 256 * 64
     assert point.bytes["dram"] == 4 * (128 * 64 + 64 * 256 + 128 * 256)
@@ -60,7 +60,7 @@ def test_a_matrix_product_on_cuda_cores(example):
 
 
 def test_softmax(softmax):
-    point, = softmax.points
+    (point,) = softmax.points
     # A number: max; sub, mul, add; mul. Each of 32 threads of a row: five steps of two reductions, and a reciprocal.
     by_hand = ROWS * (5 * COLUMNS + 32 * (2 * 5 + 1))
     assert point.flops == point.work["core.f32"] == by_hand
@@ -69,7 +69,7 @@ def test_softmax(softmax):
 
 
 def test_layer_norm(layer_norm):
-    point, = layer_norm.points
+    (point,) = layer_norm.points
     # A number: add; sub, FMA; sub, mul, FMA. Each of 32 threads of a row: two reductions, a mul and an FMA.
     assert point.flops == ROWS * (8 * COLUMNS + 32 * (2 * 5 + 1 + 2))
     assert point.work["core.mufu"] == ROWS * 32
@@ -78,8 +78,8 @@ def test_layer_norm(layer_norm):
     assert layer_norm.at(point).intensity == point.flops / point.bytes["l2"]
 
 
-def test_a_point_opens_its_own_code_and_says_how_it_came_about(softmax):
-    point, = softmax.points
+def test_a_point_opens_its_own_code_and_its_derivation(softmax):
+    (point,) = softmax.points
     data = json.loads(json.dumps(softmax._repr_mimebundle_()[MIME]))
     assert data["views"][point.view]["title"] == "softmax"
     assert data["views"][point.view]["target"] == "sm_90a", "assembled for the GPU meant"

@@ -46,8 +46,11 @@ def test_a_row_is_shared_by_a_cluster(example, dtype, columns: int, cluster: int
     assert example("rows").cluster_for(columns) == max(1, cluster if columns > 8192 else 1)
     assert example("rows").cluster_for(columns, "sm_89") == 1
     x, weight, bias = arrays(dtype, (2, columns), columns, columns)
-    for module, name, given in ((softmax, "softmax", [x]), (rms_norm, "rms_norm", [x, weight]),
-                                (layer_norm, "layer_norm", [x, weight, bias])):
+    for module, name, given in (
+        (softmax, "softmax", [x]),
+        (rms_norm, "rms_norm", [x, weight]),
+        (layer_norm, "layer_norm", [x, weight, bias]),
+    ):
         kernel = getattr(module, f"{name}_of")(dtype, "sm_90")
         with use("sim", schedule="late"):
             close(kernel(*given, CLUSTER=cluster), module.reference(*given), dtype)
@@ -59,8 +62,10 @@ def test_a_row_is_shared_by_a_cluster(example, dtype, columns: int, cluster: int
 def test_what_ctas_of_a_cluster_send_each_other_is_ordered(example):
     x, weight, bias = arrays(bf16, (2, 9001), 9001, 9001)
     targets = np.array([5, 9000], np.int32)
-    for kernel, given in ((example("layer_norm").layer_norm_of(bf16, "sm_90"), (x, weight, bias)),
-                          (example("cross_entropy").cross_entropy_of(bf16, "sm_90"), (x, targets))):
+    for kernel, given in (
+        (example("layer_norm").layer_norm_of(bf16, "sm_90"), (x, weight, bias)),
+        (example("cross_entropy").cross_entropy_of(bf16, "sm_90"), (x, targets)),
+    ):
         report = kernel.check(*given, random=1, CLUSTER=2)
         assert report.ok, report
         opcodes = [line.opcode for line in kernel.compile(M=2, N=9001, CLUSTER=2).sass]
@@ -87,7 +92,7 @@ def test_softmax_of_masked_and_of_large_numbers(example, columns: int):
     x[0, columns // 2] = x[0, 1] = -5.0
     x[1] = 1e30
     x[2, 3:] = 3e38
-    x[3] = np.finfo(np.float32).min                     # what torch users mask with
+    x[3] = np.finfo(np.float32).min  # what torch users mask with
     y = softmax.softmax(x)
     np.testing.assert_allclose(y[:4], softmax.reference(x[:4]), rtol=1e-6)
     assert np.isnan(y[4]).all(), "as torch has it"
@@ -158,6 +163,7 @@ def test_the_gradients_of_swiglu_are_those_of_the_function(example):
 
     def silu(g):
         return g / (1 + np.exp(-g))
+
     step = 1e-5
     d_gate = d_y * up * (silu(gate + step) - silu(gate - step)) / (2 * step)
     given = swiglu.reference_backward(gate, up, d_y)
@@ -168,9 +174,13 @@ def test_the_gradients_of_swiglu_are_those_of_the_function(example):
 @pytest.mark.parametrize("columns", [4096, 100_000])
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_read_sixteen_bytes_at_a_time(example, dtype, columns: int):
-    for kernel in (example("softmax").softmax_of(dtype), example("layer_norm").layer_norm_of(dtype),
-                   example("rms_norm").rms_norm_of(dtype),
-                   example("cross_entropy").cross_entropy_of(dtype), *example("swiglu").kernels_of(dtype)):
+    for kernel in (
+        example("softmax").softmax_of(dtype),
+        example("layer_norm").layer_norm_of(dtype),
+        example("rms_norm").rms_norm_of(dtype),
+        example("cross_entropy").cross_entropy_of(dtype),
+        *example("swiglu").kernels_of(dtype),
+    ):
         compiled = kernel.compile(M=512, N=columns)
         used = compiled.resources[kernel.name]
         assert (used.spill_stores, used.spill_loads, used.stack_bytes) == (0, 0, 0)

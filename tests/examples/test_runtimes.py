@@ -33,8 +33,10 @@ def test_softmax_through_jax(example):
     np.testing.assert_allclose(jax.jit(lambda x: softmax.softmax(x * 1) + 1)(x), wanted + 1, rtol=1e-5)
 
 
-PRODUCTS = pytest.mark.parametrize("path, name, tiling", [
-    ("hopper/gemm", "gemm", {"BN": 64}), ("hopper/persistent_gemm", "persistent_gemm", {"BN": 128, "CTAS": 2})])
+PRODUCTS = pytest.mark.parametrize(
+    "path, name, tiling",
+    [("hopper/gemm", "gemm", {"BN": 64}), ("hopper/persistent_gemm", "persistent_gemm", {"BN": 128, "CTAS": 2})],
+)
 
 
 @PRODUCTS
@@ -43,7 +45,7 @@ def test_the_hopper_products_through_torch(example, path: str, name: str, tiling
     a, b = (torch.from_numpy(array).to(torch.bfloat16) for array in (A, B))
     wanted = a.float() @ b.float()
     torch.testing.assert_close(gemm(a, b, **tiling), wanted, rtol=1e-4, atol=1e-4)
-    torch._dynamo.reset()                               # else it takes the tiling of the test before for a variable
+    torch._dynamo.reset()  # else it takes the tiling of the test before for a variable
     twice = compiled(lambda a, b: gemm(a, b, **tiling) * 2)(a, b)
     torch.testing.assert_close(twice, wanted * 2, rtol=1e-4, atol=1e-4)
 

@@ -10,8 +10,9 @@ from pyptx import Surface, Texture
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 4), (33, 65, 4), (64, 40, 4)])
-@pytest.mark.parametrize("matrix", [[[1, 0, 0], [0, 1, 0]], [[0.5, 0.25, 3], [-0.25, 0.5, 9]],
-                                    [[3, 0, -40], [0, 2, 7]]])
+@pytest.mark.parametrize(
+    "matrix", [[[1, 0, 0], [0, 1, 0]], [[0.5, 0.25, 3], [-0.25, 0.5, 9]], [[3, 0, -40], [0, 2, 7]]]
+)
 def test_pixels_come_from_where_the_matrix_says(example, shape, matrix):
     e = example("warp_image")
     image, out = e.picture(30, 50), np.zeros(shape, np.uint8)
@@ -41,8 +42,9 @@ def test_it_is_clean_in_every_schedule(example):
     e = example("warp_image")
     image, out = e.picture(20, 40), np.zeros((16, 40, 4), np.uint8)
     texture = Texture(image, "2d", filter="linear", read="normalized_float", address="border")
-    report = pyptx.load(e.warp_image.ptx())["warp_image"].check((2, 2), e.BLOCK, texture, Surface(out, "2d"), 40, 16,
-                                                                1.0, 0.0, 0.0, 0.0, 1.0, 0.0, random=2)
+    report = pyptx.load(e.warp_image.ptx())["warp_image"].check(
+        (2, 2), e.BLOCK, texture, Surface(out, "2d"), 40, 16, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, random=2
+    )
     assert report.ok, report
 
 

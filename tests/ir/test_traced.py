@@ -1,4 +1,4 @@
-"""What the tracer builds is a value: equal where the PTX is equal, wherever it was written."""
+"""Traced modules compare by value: equal PTX gives equal IR, whatever its Python location."""
 
 import dataclasses
 import pickle
@@ -25,7 +25,7 @@ from pyptx.types import bf16, f32, u32, u64
 
 
 def kernel_body(count: int = 2):
-    """One of everything that nests."""
+    """Kernel with one of each nested construct."""
     bars, tile = smem.mbarrier(2), smem.alloc(bf16, (64, 64))
     n = reg.from_(ptx.special.tid.x(), u32)
 
@@ -52,30 +52,32 @@ def test_traces_of_the_same_kernel_are_equal_values():
     assert traced() != traced(3)
 
 
-def test_the_text_of_a_trace_reads_back_and_prints_again():
+def test_the_text_of_a_traced_module_round_trips():
     text = emit(traced())
     assert emit(parse(text)) == text and text.endswith("\n")
 
 
-def test_the_text_of_a_trace_says_what_the_tree_says():
+def test_the_text_of_a_traced_module_parses_to_the_same_ir():
     module = traced()
     assert diff_modules(parse(emit(module)), normalize_module(module)) == []
     assert diff_modules(traced(), traced(3))
 
 
-def test_nested_instructions_are_counted_once_in_order_of_text():
+def test_nested_instructions_are_visited_once_in_source_order():
     (function,) = traced().entries
     found = list(instructions(function))
     text = [line.strip() for line in emit(traced()).splitlines()]
-    where = [next(i for i, line in enumerate(text) if line.startswith(("@", inst.mnemonic)) and inst.mnemonic in line)
-             for inst in found]
+    where = [
+        next(i for i, line in enumerate(text) if line.startswith(("@", inst.mnemonic)) and inst.mnemonic in line)
+        for inst in found
+    ]
     assert len(found) == sum(line.endswith(";") and not line.startswith(".") for line in text)
     assert where[0] < where[-1]
     kinds = {type(s) for s in statements(function.body)}
     assert {Block, IntrinsicScope, CompoundExpr, Instruction} <= kinds
 
 
-def test_an_expression_is_one_node_behind_its_declarations():
+def test_an_expression_is_one_node_after_its_declarations():
     def body():
         a = reg.scalar(u32, 1)
         with ptx.scope(), ptx.expr():
@@ -88,7 +90,7 @@ def test_an_expression_is_one_node_behind_its_declarations():
     assert [i.opcode for i in block.body[-1].instructions] == ["add", "mul"]
 
 
-def test_a_label_parts_an_expression_and_stays_where_it_is():
+def test_a_label_splits_an_expression():
     def body():
         with ptx.expr():
             p = reg.scalar(u32, 1) == 1
@@ -104,7 +106,7 @@ def test_a_label_parts_an_expression_and_stays_where_it_is():
     assert [i.opcode for i in found[0].instructions] == ["mov", "setp", "bra", "ret", "bra"]
 
 
-def test_a_node_is_frozen_and_its_place_takes_no_part_in_equality():
+def test_a_node_is_immutable_and_its_location_is_not_compared():
     a, b = Instruction("ret"), Instruction("ret", (), (), None, None, trace(ptx.ret).statements[0].place)
     assert a == b and hash(a) == hash(b) and b.place is not None
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -1,4 +1,4 @@
-"""The table agrees with itself."""
+"""Consistency of the ISA table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 
 from pyptx import isa
 from pyptx.errors import TableError
-from pyptx.isa import generate, means, stubs
-from pyptx.isa._match import _places
+from pyptx.isa import generate, semantics, stubs
+from pyptx.isa._match import positions_of
 from pyptx.isa._schema import Family, form
 from pyptx.isa._syntax import Part
-from pyptx.isa.spelling import python_word
+from pyptx.isa.identifiers import to_identifier
 
 FORMS = [f for op in isa.OPS.values() for f in op.forms]
 
@@ -30,47 +30,60 @@ def one(syntax: str, **cells) -> isa.Form:
 
 # rows -------------------------------------------------------------------------------------------------------------
 
-def test_a_syntax_line_says_what_the_manual_says():
+
+def test_a_syntax_line_is_parsed_as_in_the_manual():
     row = one("add{.rnd}{.ftz}.f32  d, a, b", rnd=".rn .rz@sm_90")
     assert [s.name for s in row.slots.values()] == ["rnd", "ftz"]
     assert row.slots["rnd"].gates["rz"].words == "sm_90 or higher"
-    assert {o.name: (o.role, o.type) for o in row.operands.values()} == \
-        {"d": ("write", "f32"), "a": ("read", "f32"), "b": ("read", "f32")}
+    assert {o.name: (o.role, o.type) for o in row.operands.values()} == {
+        "d": ("write", "f32"),
+        "a": ("read", "f32"),
+        "b": ("read", "f32"),
+    }
 
 
-def test_vectors_addresses_pairs_and_conditions_are_read():
-    row = one("op.m64n<n>k16.f32  {d*n/2}, [tm, {c*3}], p{|q}, {x, y}{, cp if .L2::hint}{, k}", n=".8 .16", c="s32",
-              x="u16", y="u16",
-              cp="u64", k="imm in 0..3")
+def test_vectors_addresses_pairs_and_conditions_are_parsed():
+    row = one(
+        "op.m64n<n>k16.f32  {d*n/2}, [tm, {c*3}], p{|q}, {x, y}{, cp if .L2::hint}{, k}",
+        n=".8 .16",
+        c="s32",
+        x="u16",
+        y="u16",
+        cp="u64",
+        k="imm in 0..3",
+    )
     assert row.count(row.operands["d"], {"n": "16"}) == 8
     assert (row.operands["tm"].kind, row.operands["c"].kind, row.operands["c"].count) == ("address", "vector", "3")
     assert row.operands["cp"].condition == ".L2::hint"
     assert row.operands["k"].optional and row.operands["k"].values == "0..3"
 
 
-@pytest.mark.parametrize(("syntax", "cells", "says"), [
-    ("add.f32  d, a", {"rdn": ".rn"}, "name no slot or operand"),
-    ("add.f32  d, a", {"sink": "x"}, "are no operands"),
-    ("add.f32  d, a", {"regs": {"x": "any"}}, "name no operand"),
-    ("add.f32  d, a", {"a": "f33"}, "is no type and no slot"),
-    ("add  d, a", {}, "has no type"),
-    ("add.type  d, a", {"type": ".f32 f64"}, "has no dot"),
-    ("add.f32  d, [a", {}, "expected"),
-    ("add.f32 .x  d", {}, "cannot read"),
-])
-def test_a_wrong_row_is_refused(syntax, cells, says):
+@pytest.mark.parametrize(
+    ("syntax", "cells", "says"),
+    [
+        ("add.f32  d, a", {"rdn": ".rn"}, "are not slots or operands"),
+        ("add.f32  d, a", {"sink": "x"}, "are not operands"),
+        ("add.f32  d, a", {"regs": {"x": "any"}}, "are not operands or slots"),
+        ("add.f32  d, a", {"a": "f33"}, "is neither a type nor a slot"),
+        ("add  d, a", {}, "has no type"),
+        ("add.type  d, a", {"type": ".f32 f64"}, "has no dot"),
+        ("add.f32  d, [a", {}, "expected"),
+        ("add.f32 .x  d", {}, "cannot read"),
+    ],
+)
+def test_an_invalid_row_is_refused(syntax, cells, says):
     with pytest.raises(TableError, match=says):
         one(syntax, **cells)
 
 
-def test_a_default_no_form_uses_is_refused():
+def test_an_unused_default_is_refused():
     op = Family("test")
     op("add", "Add.", "add", form("add.f32  d, a"), rnd=".rn")
     with pytest.raises(TableError, match="of any form"):
         _ = op.ops["add"].forms
 
 
-def test_the_table_is_whole():
+def test_the_table_is_complete():
     assert len(FORMS) > 950
     assert all(f.op.summary.endswith(".") and f.op.section for f in FORMS)
     assert all(set(f.operands) >= set(f.some) - set(f.slots) for f in FORMS)
@@ -78,8 +91,9 @@ def test_the_table_is_whole():
 
 # one form for each mnemonic and operand shape ---------------------------------------------------------------------
 
+
 def mnemonics(row: isa.Form, limit: int, rng: random.Random) -> Iterator[tuple[str, ...]]:
-    places = [([()] if p.optional else []) + [(word,) for word in p.choices] for p in _places(row)]
+    places = [([()] if p.optional else []) + [(word,) for word in p.choices] for p in positions_of(row)]
     size = 1
     for words in places:
         size *= len(words)
@@ -106,7 +120,7 @@ def shape(part: Part, match: isa.Match) -> object:
 
 
 def shapes(match: isa.Match) -> set[tuple]:
-    """Every operand shape of a form, as tuples."""
+    """Yield every operand shape of a form, as tuples."""
     there = {"." + word for word in match.choices.values() if word}
     there |= {w.text for w in match.form.words if not w.optional}
     found: set[tuple] = {()}
@@ -122,7 +136,7 @@ def shapes(match: isa.Match) -> set[tuple]:
     return found
 
 
-def test_a_mnemonic_with_its_operand_shape_is_exactly_one_form():
+def test_mnemonic_and_operand_shape_determine_one_form():
     rng = random.Random(1)
     shared, none = set(), set()
     for row in FORMS:
@@ -140,55 +154,86 @@ def test_a_mnemonic_with_its_operand_shape_is_exactly_one_form():
     assert none == set()
 
 
-# means ------------------------------------------------------------------------------------------------------------
+# semantics --------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("row", [f for f in FORMS if f.means], ids=lambda f: f.syntax)
-def test_means_uses_the_vocabulary_and_the_operands(row):
-    values = [(*((None,) if s.optional else ()), *s.choices)[:None if f"{{{s.name}}}" in row.means else 1]
-              for s in row.slots.values()]
+
+def test_semantics_use_known_primitives_and_operands():
+    for row in FORMS:
+        if row.semantics:
+            check_semantics(row)
+
+
+def check_semantics(row):
+    values = [
+        (*((None,) if s.optional else ()), *s.choices)[: None if f"{{{s.name}}}" in row.semantics else 1]
+        for s in row.slots.values()
+    ]
     for picked in itertools.product(*values):
         chosen = dict(zip(row.slots, picked, strict=True))
-        text = means.meaning(row, chosen)
-        assert set(means.calls(text)) <= means.PRIMITIVES.keys(), text
-        assert means.names(text) <= row.operands.keys(), text
+        text = semantics.semantics_of(row, chosen)
+        assert set(semantics.calls(text)) <= semantics.PRIMITIVES.keys(), (row.syntax, text)
+        assert semantics.names(text) <= row.operands.keys(), (row.syntax, text)
         written = {o.name for o in row.operands.values() if o.role == "write"}
-        assert {part.split("=")[0].strip() for part in text.split(";")} <= written, text
+        assert {part.split("=")[0].strip() for part in text.split(";")} <= written, (row.syntax, text)
 
 
-def test_every_pure_form_has_a_meaning_or_is_named_here():
-    handled = {"isspacep", "cvta", "mapa", "getctarank", "createpolicy", "clusterlaunchcontrol", "txq", "suq",
-               "istypep",
-               "tensormap", "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg2", "vshl", "vshr", "vmad", "vset"}
-    without = {f.op.opcode for f in FORMS if f.effect == "pure" and not f.means}
+def test_every_pure_form_has_semantics_or_is_listed_here():
+    handled = {
+        "isspacep",
+        "cvta",
+        "mapa",
+        "getctarank",
+        "createpolicy",
+        "clusterlaunchcontrol",
+        "txq",
+        "suq",
+        "istypep",
+        "tensormap",
+        "vadd",
+        "vsub",
+        "vabsdiff",
+        "vmin",
+        "vmax",
+        "vavrg2",
+        "vshl",
+        "vshr",
+        "vmad",
+        "vset",
+    }
+    without = {f.op.opcode for f in FORMS if f.effect == "pure" and not f.semantics}
     assert {name.rstrip("24") for name in without} - {name.rstrip("24") for name in handled} == set()
 
 
 # files and lookups ------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("path", generate.files(), ids=lambda path: path.name)
-def test_what_is_generated_is_current(path):
+def test_generated_files_are_up_to_date(path):
     assert path.read_text(encoding="utf-8") == generate.files()[path], "stale; run: python -m pyptx.isa.generate"
 
 
 def classes() -> dict[str, dict[str, str]]:
-    """Classes of the stub of `ptx.inst`: attribute -> the class of what is behind it."""
-    return {node.name: {item.target.id: item.annotation.id for item in node.body if isinstance(item, ast.AnnAssign)}
-            for node in ast.parse(stubs.instruction_stub()).body if isinstance(node, ast.ClassDef)}
+    """Return the classes of the stub of `ptx.inst`: attribute -> class of the attribute."""
+    return {
+        node.name: {item.target.id: item.annotation.id for item in node.body if isinstance(item, ast.AnnAssign)}
+        for node in ast.parse(stubs.instruction_stub()).body
+        if isinstance(node, ast.ClassDef)
+    }
 
 
 def test_the_stub_declares_every_mnemonic():
     found, rng = classes(), random.Random(3)
-    assert found["_Instructions"] == {python_word(opcode): f"_{opcode}" for opcode in isa.OPS}
+    assert found["_Instructions"] == {to_identifier(opcode): f"_{opcode}" for opcode in isa.OPS}
     for row in FORMS:
         for words in mnemonics(row, 3, rng):
             at = f"_{row.op.opcode}"
             for part in (part for word in words for part in word[1:].split(".")):
-                if (spelled := python_word(part)).isidentifier():                       # not sp::2:4
+                if (spelled := to_identifier(part)).isidentifier():  # not sp::2:4
                     assert spelled in found[at], (row, words)
                     at = found[at][spelled]
 
 
-def test_the_stub_offers_what_may_follow_fixed_words():
+def test_the_stub_offers_the_modifiers_after_fixed_words():
     found = classes()
     assert set(found["_wgmma"]) == {"commit_group", "fence", "mma_async", "wait_group"}
     assert {"bulk", "ca", "cg", "wait_group"} <= set(found["_cp_async"]) and "tile" not in found["_cp_async"]
@@ -196,15 +241,22 @@ def test_the_stub_offers_what_may_follow_fixed_words():
     assert {"tile", "im2col", "_2d"} <= set(found["_cp_async_bulk_tensor"])
 
 
-def test_the_table_imports_the_standard_library_only():
+def test_the_table_imports_only_the_standard_library():
     code = "import sys, pyptx.isa; print(*{m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          cwd=generate.PATH.parents[2])
-    assert set(done.stdout.split()) <= {"pyptx", "__main__", "sitecustomize", "_distutils_hack", "__mp_main__",
-                                        "pyximport"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=generate.PATH.parents[2]
+    )
+    assert set(done.stdout.split()) <= {
+        "pyptx",
+        "__main__",
+        "sitecustomize",
+        "_distutils_hack",
+        "__mp_main__",
+        "pyximport",
+    }
 
 
-def test_modifiers_match_in_any_order_but_types_and_fixed_words():
+def test_modifiers_match_in_any_order_except_types_and_fixed_words():
     assert isa.match("add", (".f32", ".ftz", ".rn"))[0].choices == {"rnd": "rn", "ftz": "ftz", "sat": None}
     assert isa.match("cvt", (".rn", ".f32", ".f64"))[0].form is not isa.match("cvt", (".rn", ".f64", ".u32"))[0].form
     assert not isa.match("cp", (".bulk", ".async", ".commit_group"))
@@ -214,7 +266,7 @@ def test_modifiers_match_in_any_order_but_types_and_fixed_words():
     assert isa.match("nothing", ()) == ()
 
 
-def test_match_takes_multi_word_modifiers():
+def test_match_accepts_multi_word_modifiers():
     assert isa.match("min", (".xorsign", ".abs", ".f32"))
     assert not isa.match("min", (".xorsign", ".f32"))
     assert isa.match("fence", (".proxy", ".async", ".shared::cta"))
@@ -227,7 +279,7 @@ def test_completion_follows_the_manual():
     assert isa.complete("wgmma", (".mma_async", ".sync", ".aligned", ".m64n8k16", ".f32", ".bf16")) == [".bf16"]
     for row in FORMS:
         if len({w.slot for w in row.words if w.slot}) < sum(1 for w in row.words if w.slot):
-            continue                                        # a word twice: the second must be as the first
+            continue  # a word twice: the second must be as the first
         for words in mnemonics(row, 1, random.Random(2)):
             for end in range(len(words)):
                 assert words[end] in isa.complete(row.op.opcode, words[:end]) or words[end] in words[:end], (row, words)
@@ -238,8 +290,12 @@ def test_hover_shows_syntax_summary_and_needs():
     assert "TMA" in text and "[sm_90 and up, PTX ISA 8.0]" in text
     assert isa.hover("add.rn.f32").splitlines()[1].strip().startswith("add{.rnd}{.ftz}{.sat}.f32  d, a, b")
     assert isa.hover("shl.b32").splitlines() == [
-        "shl.b32: Shift left.", "    shl.type  d, a, b    d = shl(a, b)", "        type: .b16 .b32 .b64",
-        "        d, a: .type;  b: .u32", "PTX ISA: #logic-and-shift-instructions-shl"]
+        "shl.b32: Shift left.",
+        "    shl.type  d, a, b    d = shl(a, b)",
+        "        type: .b16 .b32 .b64",
+        "        d, a: .type;  b: .u32",
+        "PTX ISA: #logic-and-shift-instructions-shl",
+    ]
     assert "[sm_90a, PTX ISA 8.0]" in isa.hover("wgmma.fence") and "mma_async" not in isa.hover("wgmma.fence")
     assert "n: 8 16 24" in isa.hover("wgmma.mma_async") and "predicate" in isa.hover("wgmma.mma_async")
     assert "[sm_100f and its family, PTX ISA 8.6]" in isa.hover("redux.sync.min.f32")

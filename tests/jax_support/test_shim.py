@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from runtime.kernels import counts, product, scale
-from runtime.test_maps import copy
+from runtime.test_tensor_maps import copy
 from support.fake_cuda import FakeDriver, real
 from support.threads import in_threads
 
@@ -19,7 +19,7 @@ from pyptx.errors import MissingToolError
 from pyptx.jax_support import arrays, compile_ptx_to_cubin, registry, shim
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Records
-from pyptx.runtime.cuda import Cuda
+from pyptx.runtime.cuda import CudaBackend
 from pyptx.specs import unify_envs
 
 X = jnp.arange(100, dtype=jnp.float32)
@@ -34,34 +34,50 @@ def new_variants():
 
 
 class Config(ctypes.Structure):
-    _fields_ = [("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("smem", ctypes.c_uint32),
-                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(ctypes.c_uint32)),
-                ("count", ctypes.c_uint32)]
+    _fields_ = [
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("smem", ctypes.c_uint32),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(ctypes.c_uint32)),
+        ("count", ctypes.c_uint32),
+    ]
 
 
 class Recorded:
     """A handler of its own library, and what it launched."""
 
     def __init__(self, sizes: list[int], on_gpu: bool = False):
-        self.cuda, self.sizes, self.launches, self.status = Cuda(FakeDriver()), sizes, [], 0
+        self.cuda, self.sizes, self.launches, self.status = CudaBackend(FakeDriver()), sizes, [], 0
         records = Records(self.cuda, registry.call_of)
-        self.prepared, self.encoded = [], []
+        self.prepared, self.encoded, self.descriptions = [], [], []
 
-        def prepare(handle, device):
+        def prepare(handle, device, description):
             self.prepared.append((handle, device))
-            return records.prepare(handle, device)
+            self.descriptions.append(description)
+            return records.prepare(handle, device, description)
 
         def encode(handle, device, buffers):
             self.encoded.append(tuple(buffers))
             return records.encode(handle, device, buffers)
+
         self._launch = shim.LAUNCH(self._record)
         self.shim = shim.Shim(ctypes.cast(self._launch, ctypes.c_void_p).value, prepare, encode, on_gpu=on_gpu)
 
     def _record(self, config, kernel, params, extra):
         c = Config.from_address(config)
         cluster = tuple(c.attributes[2:5]) if c.count else None
-        self.launches.append((tuple(c.grid), tuple(c.block), c.smem, c.stream, cluster, kernel,
-                              [ctypes.string_at(params[k], n) for k, n in enumerate(self.sizes)]))
+        self.launches.append(
+            (
+                tuple(c.grid),
+                tuple(c.block),
+                c.smem,
+                c.stream,
+                cluster,
+                kernel,
+                [ctypes.string_at(params[k], n) for k, n in enumerate(self.sizes)],
+            )
+        )
         return self.status
 
 
@@ -73,10 +89,15 @@ def calling(recorded: Recorded, k, inputs, results, **params):
     name = f"{NAME}_{next(_registered)}"
     jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
     dims = unify_envs([spec.extract_env(x.shape) for spec, x in zip(k.in_specs, inputs, strict=True)])
-    handle = registry.handle_of(k._number, params, [(x.shape, np.dtype(x.dtype)) for x in inputs],
-                                [(r.shape, np.dtype(r.dtype)) for r in results], dims)
+    handle = registry.handle_of(
+        k.recorded_identity(),
+        params,
+        [(x.shape, np.dtype(x.dtype)) for x in inputs],
+        [(r.shape, np.dtype(r.dtype)) for r in results],
+        dims,
+    )
     call = jax.ffi.ffi_call(name, results, has_side_effect=True)
-    return jax.jit(lambda *xs: call(*xs, cubin_handle=np.int64(handle))), handle
+    return jax.jit(lambda *xs: call(*xs, cubin_handle=np.int64(handle), kernel="described")), handle
 
 
 def test_xla_calls_it_with_buffers_and_it_launches():
@@ -85,6 +106,7 @@ def test_xla_calls_it_with_buffers_and_it_launches():
     for _ in range(3):
         jax.block_until_ready(f(X))
     assert recorded.prepared == [(handle, 0)] and len(recorded.launches) == 3
+    assert recorded.descriptions == ["described"]
     grid, block, smem, stream, cluster, kernel, values = recorded.launches[0]
     assert (grid, block, smem, stream, cluster, kernel) == ((2, 1, 1), (64, 1, 1), 0, None, None, 5000)
     assert int.from_bytes(values[0], "little") and values[0] != values[1]
@@ -106,7 +128,7 @@ def test_an_output_of_zeros_lies_where_the_zeros_do(monkeypatch):
     jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
     monkeypatch.setattr(arrays, "TARGET", name)
     x = jnp.arange(100, dtype=jnp.uint32)
-    assert (counts(x) == 0).all()                       # the handler has only recorded the launch
+    assert (counts(x) == 0).all()  # the handler has only recorded the launch
     ((*_, values),) = recorded.launches
     assert len({*values}) == 2
 
@@ -147,8 +169,12 @@ def frame_of(handle: int, addresses: list[int], *, stream: int, device: int, sta
     split = ctypes.cast(ctypes.addressof(pointers) + 8 * half, ctypes.POINTER(ctypes.POINTER(ffi._Buffer)))
 
     class Place(ctypes.Structure):
-        _fields_ = [("size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("context", ctypes.c_void_p),
-                    ("value", ctypes.c_void_p)]
+        _fields_ = [
+            ("size", ctypes.c_size_t),
+            ("extension", ctypes.c_void_p),
+            ("context", ctypes.c_void_p),
+            ("value", ctypes.c_void_p),
+        ]
 
     getter = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Place))
 
@@ -157,44 +183,53 @@ def frame_of(handle: int, addresses: list[int], *, stream: int, device: int, sta
         return None
 
     def get_device(args):
-        args.contents.value = device                            # an int32 there, little-endian
+        args.contents.value = device  # an int32 there, little-endian
         return None
+
     functions = getter(get_stream), getter(get_device)
     api = (ctypes.c_void_p * 64)()
     order = header_order()
     api[order["XLA_FFI_Stream_Get"]] = ctypes.cast(functions[0], ctypes.c_void_p)
     api[order["XLA_FFI_DeviceOrdinal_Get"]] = ctypes.cast(functions[1], ctypes.c_void_p)
-    call = ffi.CallFrame(ctypes.sizeof(ffi.CallFrame), None, ctypes.cast(api, ctypes.POINTER(ffi._Api)), None, stage,
-                         ffi._Buffers(40, None, half, None, pointers),
-                         ffi._Buffers(40, None, len(buffers) - half, None, split),
-                         ffi._Attributes(48, None, 1, ctypes.addressof(kinds), names, items))
+    call = ffi.CallFrame(
+        ctypes.sizeof(ffi.CallFrame),
+        None,
+        ctypes.cast(api, ctypes.POINTER(ffi._Api)),
+        None,
+        stage,
+        ffi._Buffers(40, None, half, None, pointers),
+        ffi._Buffers(40, None, len(buffers) - half, None, split),
+        ffi._Attributes(48, None, 1, ctypes.addressof(kinds), names, items),
+    )
     return call, (buffers, pointers, value, name, scalar, text, kinds, names, items, functions, api)
 
 
 def header_order() -> dict[str, int]:
     """Places, in pointers, of the functions in XLA_FFI_Api as the header lists them."""
     import re
+
     text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
-    body = text[text.index("struct XLA_FFI_Api {"):]
+    body = text[text.index("struct XLA_FFI_Api {") :]
     names = re.findall(r"_XLA_FFI_API_STRUCT_FIELD\((\w+)\)", body)
-    return {name: 6 + k for k, name in enumerate(names)}        # after size, extension, version (3 words), internal
+    return {name: 6 + k for k, name in enumerate(names)}  # after size, extension, version (3 words), internal
 
 
 def test_stream_and_gpu_come_from_the_frame_and_threads_need_no_python():
     recorded = Recorded([8, 8, 4, 4], on_gpu=True)
     recorded.cuda.driver.api._count = 2
-    handle = registry.handle_of(scale._number, {"factor": 9.0}, [((100,), np.dtype("f4"))], [((100,), np.dtype("f4"))],
-                                {"N": 100})
+    handle = registry.handle_of(
+        scale.recorded_identity(), {"factor": 9.0}, [((100,), np.dtype("f4"))], [((100,), np.dtype("f4"))], {"N": 100}
+    )
     function = recorded.shim.library.PyptxLaunch
     function.restype = ctypes.c_void_p
     nowhere, kept = frame_of(handle, [0x1000, 0x2000], stream=0, device=-1, stage=2)
     assert function(ctypes.byref(nowhere)) is None and not recorded.prepared and kept
     first, keep = frame_of(handle, [0x1000, 0x2000], stream=77, device=1, stage=2)
-    assert function(ctypes.byref(first)) is None and not recorded.launches      # initialize only prepares
+    assert function(ctypes.byref(first)) is None and not recorded.launches  # initialize only prepares
     assert recorded.prepared == [(handle, 1)]
     first.stage = 3
     assert function(ctypes.byref(first)) is None
-    (grid, _, _, stream, *_, values), = recorded.launches
+    ((grid, _, _, stream, *_, values),) = recorded.launches
     assert (grid, stream) == ((2, 1, 1), 77)
     assert [int.from_bytes(v, "little") for v in values[:2]] == [0x1000, 0x2000]
     in_threads(lambda k: function(ctypes.byref(first)))
@@ -221,7 +256,7 @@ def test_it_is_compiled_against_headers_old_and_new(monkeypatch, tmp_path):
     header.parent.mkdir(parents=True)
     header.write_text(text.replace(old, new) if old in text else text.replace(new, old))
     monkeypatch.setattr(jax.ffi, "include_dir", lambda: str(tmp_path))
-    monkeypatch.setattr(shim.jaxlib, "__version__", "of a test")
+    monkeypatch.setattr(shim, "jaxlib_version", "of a test")
     shim.built().unlink()
 
 

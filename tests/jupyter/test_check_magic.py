@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from pyptx.check import CheckError, Report
 
-CELL = '''
+CELL = """
 from pyptx import kernel, Tile, ptx, reg, smem
 from pyptx.types import f32, u32
 import numpy as np
@@ -24,12 +24,12 @@ def late(x, y):
     value = reg.scalar(f32)
     ptx.inst.ld.shared.f32(value, ptx.addr(reg.from_(buffer.name, u32) + tid * 4))
     ptx.inst.st.global_.f32(ptx.addr(to), value)
-'''
+"""
 
 
 def test_the_report_is_shown_with_the_lines_of_the_cell(run, shell):
     ran = run(f'%%ptxkernel --check "late(x)"\n{CELL}')
-    assert isinstance(ran.error, CheckError) and "found what the report above says" in str(ran.error)
+    assert isinstance(ran.error, CheckError) and "found the errors listed in the report above" in str(ran.error)
     assert ran.error.place.source_line.strip().startswith("ptx.inst.cp.async_.ca")
     report = next(output for output in ran.outputs if "error:" in str(output.data.get("text/html", "")))
     assert "late: 1 error in eager, late, 4 random schedules" in report.data["text/plain"]
@@ -44,6 +44,9 @@ def test_only_calls_of_the_cells_kernels_can_be_checked(run, call):
 
 
 def test_a_kernel_is_shown_with_the_sizes_it_was_checked_with(run):
-    ran = run('%%ptxkernel --check "nothing(x)"\n' + CELL.split("@kernel")[0]
-              + "@kernel(in_specs=[Tile('N', f32)], out_specs=[Tile('N', f32)])\ndef nothing(x, y):\n    x.shape[0]\n")
-    assert isinstance(ran.error, CheckError)            # the report's, and not of sizes that are missing
+    ran = run(
+        '%%ptxkernel --check "nothing(x)"\n'
+        + CELL.split("@kernel")[0]
+        + "@kernel(in_specs=[Tile('N', f32)], out_specs=[Tile('N', f32)])\ndef nothing(x, y):\n    x.shape[0]\n"
+    )
+    assert isinstance(ran.error, CheckError)  # the report's, and not of sizes that are missing

@@ -1,4 +1,4 @@
-"""`%ptxdebug` and `%%ptxkernel --debug`: which calls they take, and what they hand to the session."""
+"""`%ptxdebug` and `%%ptxkernel --debug`: accepted calls, options of the session."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def test_a_call_is_debugged_with_values_of_the_notebook(run):
 
 def test_options_stop_watch_and_run(run):
     run(GOOD), run("x = 1")
-    session = run('%ptxdebug --break 12 --break "ptx:40 if lane == 3" --watch "acc[0] + 1" --schedule random --seed 7 '
-                  "--run double(x)").result
+    session = run(
+        '%ptxdebug --break 12 --break "ptx:40 if lane == 3" --watch "acc[0] + 1" --schedule random --seed 7 '
+        "--run double(x)"
+    ).result
     assert session.stops == [("12", None), ("ptx:40", "lane == 3")]
     assert session.watched == ["acc[0] + 1"] and session.asked == [("resume", {})]
     assert session.options == {"schedule": "random", "seed": 7}
@@ -52,10 +54,17 @@ def test_options_stop_watch_and_run(run):
     assert run("%ptxdebug --seed 7 double(x, seed=1)").result.options == {"seed": 1}, "the call's own goes first"
 
 
-@pytest.mark.parametrize("line, words", [
-    ("", "expected a call of a kernel, such as %ptxdebug gemm"), ("double", "double: expected a call of a kernel"),
-    ("double(", "expected a call of a kernel"), ("print(1)", "print is no kernel"),
-    ("--break 3", "expected a call of a kernel"), ("double(x) --run", "options go before the call")])
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("", "expected a call of a kernel, such as %ptxdebug gemm"),
+        ("double", "double: expected a call of a kernel"),
+        ("double(", "expected a call of a kernel"),
+        ("print(1)", "print is not a kernel"),
+        ("--break 3", "expected a call of a kernel"),
+        ("double(x) --run", "options go before the call"),
+    ],
+)
 def test_only_calls_of_kernels_can_be_debugged(run, line, words):
     run(GOOD)
     error = run(f"%ptxdebug {line}").error

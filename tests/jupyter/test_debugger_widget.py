@@ -1,4 +1,4 @@
-"""The debugger as a widget: what it sends, what it answers, what is saved."""
+"""The debugger widget: messages, responses, saved outputs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 from support.sessions import FakeSession
 
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.debug import commands
-from pyptx.jupyter import debugger
-from pyptx.jupyter import widget as widgets
-from pyptx.jupyter.debugger import DebuggerWidget, display_session
-from pyptx.jupyter.widget import LIVE_MIME, WIDGET_MIME
+from pyptx.debug.session import _COMMANDS
+from pyptx.jupyter import debugger_widget
+from pyptx.jupyter import view_widget as widgets
+from pyptx.jupyter.debugger_widget import DebuggerWidget, display_session
+from pyptx.jupyter.view_widget import LIVE_MIME, WIDGET_MIME
+from pyptx.renderer import FOLDER
 from pyptx.types import u32
-from pyptx.views._page import STATIC
 from pyptx.views.debugger import DebugView
 
 LIMIT_S = 30
@@ -43,7 +43,7 @@ def widget(monkeypatch):
 
 def ask(made, sent, command: str, /, **values: Any) -> dict[str, Any]:
     """What the front end is told in the end."""
-    made._asked(made, {"number": "7", "ask": command, "values": values}, [])
+    made._on_message(made, {"number": "7", "request": command, "values": values}, [])
     until(lambda: any("working" not in message for message in sent))
     assert sent.pop(0) == {"number": "7", "working": True}
     return sent.pop()
@@ -72,15 +72,15 @@ def test_what_cannot_be_done_is_said_and_nothing_is_lost(widget):
     assert ask(made, sent, "watch", text="xyz")["error"] == "xyz: no register is called so"
     assert ask(made, sent, "run_to", place="99")["error"] == "there is no line 99"
     assert ask(made, sent, "rewind")["error"] == "KeyError: 'lost'"
-    made._asked(made, "nonsense", [])
-    made._asked(made, {"number": "8"}, [])
+    made._on_message(made, "nonsense", [])
+    made._on_message(made, {"number": "8"}, [])
     assert made.document == before and sent == []
 
 
 def test_a_run_is_paused_while_it_runs(widget):
     made, _, sent = widget
-    made._asked(made, {"number": "1", "ask": "resume"}, [])
-    made._asked(made, {"number": "2", "ask": "pause"}, [])
+    made._on_message(made, {"number": "1", "request": "resume"}, [])
+    made._on_message(made, {"number": "2", "request": "pause"}, [])
     until(lambda: {"number": "1", "data": None} in sent)
     assert {"number": "2", "data": None} in sent and {"number": "1", "working": True} in sent
     assert made.document["stop"]["reason"] == "interrupt"
@@ -89,7 +89,7 @@ def test_a_run_is_paused_while_it_runs(widget):
 def test_what_a_cell_does_is_shown_soon_and_saved_later(widget, monkeypatch):
     made, session, _ = widget
     saved: list[dict[str, Any]] = []
-    monkeypatch.setattr(debugger, "SAVE_S", 0.2)
+    monkeypatch.setattr(debugger_widget, "SAVE_DELAY_S", 0.2)
     monkeypatch.setattr(widgets, "display", lambda *a, **k: None)
     monkeypatch.setattr(widgets, "update_display", lambda bundle, **_: saved.append(bundle))
     made._ipython_display_()
@@ -104,7 +104,7 @@ def test_what_a_cell_does_is_shown_soon_and_saved_later(widget, monkeypatch):
 
 def test_a_session_has_one_widget(monkeypatch):
     shown: list[Any] = []
-    monkeypatch.setattr(debugger, "display", shown.append)
+    monkeypatch.setattr(debugger_widget, "display", shown.append)
     session = FakeSession()
     display_session(session)
     display_session(session)
@@ -114,7 +114,8 @@ def test_a_session_has_one_widget(monkeypatch):
 
 @pytest.fixture
 def real(monkeypatch):
-    """The widget of a session that simulates, of a kernel that goes round for ever when `again` is 1."""
+    """The widget of a session that simulates, of a kernel that loops forever when `again` is 1."""
+
     @kernel(in_specs=(Tile(32, u32),), out_specs=(Tile(32, u32),), grid=(1, 1, 1), block=(32, 1, 1))
     def rounds(again, y):
         again_at, y_at = ptx.global_ptrs(again, y)
@@ -131,6 +132,7 @@ def real(monkeypatch):
         made.append(DebuggerWidget(rounds.debug(np.full(32, again, np.uint32))))
         monkeypatch.setattr(made[-1], "send", sent.append)
         return made[-1], sent
+
     yield start
     for widget in made:
         widget.close()
@@ -155,20 +157,20 @@ def test_a_real_session_moves_shows_and_goes_back(real):
 
 def test_a_run_that_does_not_end_is_paused(real):
     made, sent = real(1)
-    made._asked(made, {"number": "1", "ask": "resume"}, [])
+    made._on_message(made, {"number": "1", "request": "resume"}, [])
     until(lambda: {"number": "1", "working": True} in sent)
     time.sleep(0.3)
     assert {"number": "1", "data": None} not in sent
-    made._asked(made, {"number": "2", "ask": "pause"}, [])
+    made._on_message(made, {"number": "2", "request": "pause"}, [])
     until(lambda: {"number": "1", "data": None} in sent)
     assert made.document["stop"]["reason"] == "interrupt" and made.document["step"] > 1000
 
 
 def test_every_command_of_the_widget_is_one_of_the_session():
     asked = set()
-    for file in STATIC.glob("debugger/*.js"):
+    for file in FOLDER.glob("debugger/*.js"):
         text = file.read_text(encoding="utf-8")
         asked |= set(re.findall(r'this\.act\("(\w+)"', text)) | set(re.findall(r'add\("(\w+)"\)', text))
-    moves = re.search(r"MOVES = \[(.*?)\];", (STATIC / "debugger/tools.js").read_text(encoding="utf-8"), re.S)[1]
+    moves = re.search(r"MOVES = \[(.*?)\];", (FOLDER / "debugger/toolbar.js").read_text(encoding="utf-8"), re.S)[1]
     asked |= set(re.findall(r'\["(\w+)",', moves))
-    assert {"step", "resume", "break", "watchpoint", "focus", "show"} <= asked <= commands._COMMANDS.keys()
+    assert {"step", "resume", "break", "watchpoint", "focus", "show"} <= asked <= _COMMANDS.keys()

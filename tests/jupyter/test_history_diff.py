@@ -1,4 +1,4 @@
-"""A cell's kernel beside an earlier version of it: by itself, or the one that `--diff REF` names."""
+"""A cell's kernel compared with its previous version, or with the one that `--diff REF` names."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def test_an_edited_cell_is_compared_by_itself_with_the_version_before(run):
     assert run(GOOD).result.diff is None
 
 
-def test_large_kernels_are_compared_only_when_asked_for(run, monkeypatch):
-    monkeypatch.setattr("pyptx.jupyter.keeping.LARGE", 5)
+def test_large_kernels_are_compared_only_on_request(run, monkeypatch):
+    monkeypatch.setattr("pyptx.jupyter.versioning.MAX_AUTO_DIFF", 5)
     run(GOOD)
-    with pytest.warns(UserWarning, match="double has more than 5 instructions .* --diff double@1 does it"):
+    with pytest.warns(UserWarning, match="double has more than 5 instructions, .* use --diff double@1"):
         assert run(ADD).result.diff is None
     assert run(against(ADD, "double@1")).result.diff.left.title == "double@1"
 
 
-def test_versions_of_other_notebooks_are_compared_only_when_asked_for(run, shell, monkeypatch):
+def test_versions_of_other_notebooks_are_compared_only_on_request(run, shell, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "one.ipynb")
     run(GOOD)
-    shell.run_line_magic("unload_ext", "pyptx")         # as after a restart
+    shell.run_line_magic("unload_ext", "pyptx")  # as after a restart
     shell.run_line_magic("load_ext", "pyptx")
     monkeypatch.setenv("JPY_SESSION_NAME", "other.ipynb")
     assert run(ADD).result.diff is None
@@ -82,7 +82,7 @@ def test_a_cell_run_again_is_compared_with_the_one_before_it_and_not_with_itself
     assert run(against(GOOD, "@-1")).result.diff.left.title == "double@2"
 
 
-def test_the_first_version_has_nothing_to_be_compared_with_and_is_kept(run):
+def test_the_first_version_is_recorded_without_a_diff(run):
     with pytest.warns(UserWarning, match="--diff @-1: double has no other versions to compare with"):
         ran = run(against(GOOD, "@-1"))
     assert isinstance(ran.result, LinkedView)
@@ -107,7 +107,7 @@ def test_the_same_code_is_identical(run):
     assert run(against(GOOD.replace("def load", "# a comment\ndef load"), "@1")).result.diff.identical
 
 
-def test_two_kept_versions_are_compared(run):
+def test_two_recorded_versions_are_compared(run):
     run(GOOD)
     run(ADD)
     found = run("%ptxhistory double --diff @-1 @1").result
@@ -126,19 +126,22 @@ def test_a_run_and_a_diff_go_together(run, shell):
 def test_launches_of_both_versions_weigh_the_issue_cycles(run, shell):
     shell.user_ns["x"] = np.ones(256, np.float32)
     run(GOOD.replace("-p", '--run "y = double(x)" -p'))
-    shell.run_line_magic("unload_ext", "pyptx")         # the counts are kept with the version
+    shell.run_line_magic("unload_ext", "pyptx")  # the counts are kept with the version
     shell.run_line_magic("load_ext", "pyptx")
     found = run(against(ADD, '@1 --run "y = double(x)"')).result.diff
-    [cycles] = [fact for fact in found.facts if "modelled" in fact.label]
-    assert cycles.label == "issue cycles of a warp, modelled"
+    [cycles] = [fact for fact in found.facts if "modeled" in fact.label]
+    assert cycles.label == "issue cycles of a warp, modeled"
     assert cycles.left and cycles.right
 
 
-@pytest.mark.parametrize("ref, message", [
-    ("@9", "--diff @9: double has no version '@9'; it has double@1"),
-    ("nothing", "--diff nothing: no version is called 'nothing'"),
-    ("triple@-1", "--diff triple@-1: 'triple@-1': no version of 'triple' is kept"),
-])
+@pytest.mark.parametrize(
+    "ref, message",
+    [
+        ("@9", "--diff @9: double has no version '@9'; it has double@1"),
+        ("nothing", "--diff nothing: no version is named 'nothing'"),
+        ("triple@-1", "--diff triple@-1: 'triple@-1': 'triple' has no recorded version"),
+    ],
+)
 def test_a_wrong_reference_fails_the_cell(run, ref, message):
     run(GOOD)
     error = run(against(ADD, ref)).error
@@ -146,10 +149,13 @@ def test_a_wrong_reference_fails_the_cell(run, ref, message):
     assert message in str(error)
 
 
-@pytest.mark.parametrize("name, message", [
-    ("double", "--name double: the cell's kernel is called so"),
-    ("twice", "--name 'twice' is no label: a kernel is called so"),
-])
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("double", "--name double: a kernel of the cell has this name"),
+        ("twice", "--name 'twice' cannot be a label: it is the name of a kernel"),
+    ],
+)
 def test_a_label_that_is_a_kernels_name_is_refused(run, name, message):
     run(GOOD.replace("double", "twice"))
     error = run(GOOD.replace("-p", f"--name {name} -p")).error
@@ -158,7 +164,7 @@ def test_a_label_that_is_a_kernels_name_is_refused(run, name, message):
 
 
 @pytest.mark.parametrize("suffix", ["ptx", "cubin"])
-def test_a_file_may_be_what_a_cell_is_compared_with(run, shell, tmp_path, suffix):
+def test_a_cell_can_be_compared_with_a_file(run, shell, tmp_path, suffix):
     run(GOOD)
     path = shell.user_ns["double"].compile(**history.version("double@1").params).save(tmp_path / f"theirs.{suffix}")
     found = run(against(ADD, str(path))).result.diff
@@ -166,6 +172,6 @@ def test_a_file_may_be_what_a_cell_is_compared_with(run, shell, tmp_path, suffix
     assert not found.identical
 
 
-def test_a_file_that_is_not_there_is_named(run):
+def test_a_missing_file_is_named(run):
     error = run(against(GOOD, "nowhere.ptx")).error
     assert "--diff nowhere.ptx" in str(error) and "No such file" in str(error)

@@ -1,4 +1,4 @@
-"""What `%%ptxkernel` keeps, `%ptxhistory`, `%ptxconfig` and `--run` in an IPython shell."""
+"""Recorded versions, `%ptxhistory`, `%ptxconfig` and `--run` in an IPython shell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.processes import python
 
 from pyptx import history
 from pyptx.compiled import Compiled
-from pyptx.errors import LaunchError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError
 from pyptx.history import Versions
 from pyptx.jupyter.completion import completions
 from pyptx.views import LinkedView
@@ -30,7 +30,8 @@ def arrays(shell):
 
 # keeping --------------------------------------------------------------------------------------------------------------
 
-def test_a_cell_keeps_what_it_compiles(run):
+
+def test_a_cell_records_what_it_compiles(run):
     run(GOOD)
     [kept] = history.versions()
     assert (kept.ref, kept.target, kept.cell, kept.cell_source) == ("double@1", "sm_80", "Cell In[1]", GOOD.rstrip())
@@ -42,8 +43,10 @@ def test_a_cell_keeps_what_it_compiles(run):
 def test_an_edited_cell_is_another_version_and_the_same_cell_is_not(run):
     for cell in (GOOD, HALF, GOOD):
         run(cell)
-    assert [(one.ref, one.cell) for one in history.versions()] == [("double@1", "Cell In[3]"),
-                                                                   ("double@2", "Cell In[2]")]
+    assert [(one.ref, one.cell) for one in history.versions()] == [
+        ("double@1", "Cell In[3]"),
+        ("double@2", "Cell In[2]"),
+    ]
 
 
 def test_quiet_cells_keep_too_and_failing_cells_do_not(run):
@@ -67,7 +70,7 @@ def test_the_name_of_the_notebook_is_kept(run, monkeypatch):
 def test_a_store_that_cannot_be_written_does_not_fail_the_cell(run, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("")
     monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "taken" / "cache"))
-    with pytest.warns(RuntimeWarning, match="in memory and ends with this process"):
+    with pytest.warns(RuntimeWarning, match="in memory and lost when this process ends"):
         ran = run(GOOD)
     assert isinstance(ran.result, LinkedView)
     assert isinstance(run("%ptxhistory").result, Versions)
@@ -96,6 +99,7 @@ def test_after_a_restart_all_of_it_is_there(run, tmp_path):
 
 
 # %ptxhistory ----------------------------------------------------------------------------------------------------------
+
 
 def test_the_list_is_a_table_as_text_and_html(run, shell):
     run(GOOD)
@@ -134,15 +138,18 @@ def test_a_version_can_be_viewed(run, shell):
     assert not hasattr(shell, "rl_next_input"), "only --restore touches the next cell"
 
 
-@pytest.mark.parametrize("line, message", [
-    ("%ptxhistory triple", "no version of 'triple' is kept\nhint: there are double@1"),
-    ("%ptxhistory --view double@7", "double has no version 'double@7'; it has double@1 and no labels"),
-    ("%ptxhistory --restore nope", "no version is called 'nope'"),
-    ("%ptxhistory --name double@1 7", "'7' is no label"),
-    ("%ptxhistory --name double@1", "argument --name: expected 2 arguments"),
-    ("%ptxhistory --view double --restore double", "one of --restore, --view, --diff and --name at a time"),
-    ("%ptxhistory --nope", "unrecognized arguments: --nope"),
-])
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("%ptxhistory triple", "'triple' has no recorded version\nhint: recorded: double@1"),
+        ("%ptxhistory --view double@7", "double has no version 'double@7'; it has double@1 and no labels"),
+        ("%ptxhistory --restore nope", "no version is named 'nope'"),
+        ("%ptxhistory --name double@1 7", "'7' is not a label"),
+        ("%ptxhistory --name double@1", "argument --name: expected 2 arguments"),
+        ("%ptxhistory --view double --restore double", "at most one of --restore, --view, --diff and --name"),
+        ("%ptxhistory --nope", "unrecognized arguments: --nope"),
+    ],
+)
 def test_wrong_history_lines_say_what_would_do(run, line, message):
     run(GOOD)
     error = run(line).error
@@ -152,6 +159,7 @@ def test_wrong_history_lines_say_what_would_do(run, line, message):
 
 # --run ----------------------------------------------------------------------------------------------------------------
 
+
 def test_a_run_gives_results_and_counters(run, arrays):
     ran = run(GOOD.replace("--arch sm_80 -p N=256", '--run "y = double(x)"'))
     assert arrays["y"][0] == 2 * arrays["x"][0]
@@ -159,7 +167,7 @@ def test_a_run_gives_results_and_counters(run, arrays):
     assert sum(view.python.issues) > 0
     assert "issues" in view.ptx.counters
     assert view.target == "sm_90a"
-    assert history.version("double").params == {"N": 512, "factor": 2.0}, "the variant that ran is the one shown"
+    assert history.version("double").params == {"N": 512, "factor": 2.0}, "the specialization that ran is the one shown"
 
 
 def test_a_run_of_the_ptx_asked_for_has_counters_whatever_the_target(run, arrays):
@@ -171,7 +179,7 @@ def test_a_run_of_the_ptx_asked_for_has_counters_whatever_the_target(run, arrays
 
 
 def test_a_run_of_another_variant_has_none_and_says_so(run, arrays):
-    with pytest.warns(UserWarning, match="--run ran double for N=512 factor=2.0, which is not what is shown"):
+    with pytest.warns(UserWarning, match="--run launched double with N=512 factor=2.0, which is not the version shown"):
         view = run(GOOD.replace("-p", '--run "y = double(x)" -p factor=3.0')).result
     assert view.python.issues == ()
 
@@ -181,13 +189,16 @@ def test_the_value_of_an_expression_is_shown(run, arrays):
     assert [output.data["text/plain"] for output in ran.outputs] == ["(512,)"]
 
 
-@pytest.mark.parametrize("statement, kind, message", [
-    ("double(3)", LaunchError, "int"),
-    ("double(x[::2])", LaunchError, "not contiguous"),
-    ("nothing(x)", NameError, "nothing"),
-    ("y =", None, "--run y =: invalid syntax"),
-    ("y = 1", None, "--run y = 1: ran no kernel of this cell (double)"),
-])
+@pytest.mark.parametrize(
+    "statement, kind, message",
+    [
+        ("double(3)", ArgumentTypeError, "int"),
+        ("double(x[::2])", ArgumentValueError, "not contiguous"),
+        ("nothing(x)", NameError, "nothing"),
+        ("y =", None, "--run y =: invalid syntax"),
+        ("y = 1", None, "--run y = 1: launched no kernel of this cell (double)"),
+    ],
+)
 def test_a_run_that_fails_fails_the_cell(run, arrays, statement, kind, message):
     ran = run(GOOD.replace("-p N=256", f'--run "{statement}"'))
     assert message in str(ran.error)
@@ -198,9 +209,12 @@ def test_a_run_that_fails_fails_the_cell(run, arrays, statement, kind, message):
 
 # %ptxconfig -----------------------------------------------------------------------------------------------------------
 
+
 def test_defaults_stick_and_a_cell_goes_before_them(run):
-    assert run("%ptxconfig --arch sm_100a --panes ptx,sass -p N=128").stdout.strip() == \
-        "%%ptxkernel --arch sm_100a -p N=128 --panes ptx,sass"
+    assert (
+        run("%ptxconfig --arch sm_100a --panes ptx,sass -p N=128").stdout.strip()
+        == "%%ptxkernel --arch sm_100a -p N=128 --panes ptx,sass"
+    )
     plain = GOOD.replace("--arch sm_80 -p N=256", "")
     view = run(plain).result
     assert (view.target, view.panes) == ("sm_100a", ("ptx", "sass"))
@@ -216,7 +230,7 @@ def test_what_is_set_adds_up_is_shown_and_forgotten(run):
     run("%ptxconfig --reset -p N=1 M=2")
     assert run("%ptxconfig -p N=3").stdout.strip() == "%%ptxkernel -p M=2 N=3"
     assert run("%ptxconfig --reset").stdout == ""
-    assert "no defaults of yours" in run("%ptxconfig").stdout
+    assert "no options are set" in run("%ptxconfig").stdout
     assert run("%ptxconfig --reset --arch sm_90a").stdout.strip() == "%%ptxkernel --arch sm_90a"
 
 
@@ -225,44 +239,53 @@ def test_a_default_that_a_kernel_does_not_take_is_left_out_for_it(run):
     assert run(GOOD.replace("-p N=256", "")).error is None
 
 
-@pytest.mark.parametrize("line, message", [
-    ("%ptxconfig --arch sm_1", "--arch sm_1: expected one of sm_75"),
-    ("%ptxconfig --panes x", "--panes x: expected one or more of"),
-    ("%ptxconfig --version 8", "--version 8: expected MAJOR.MINOR"),
-    ("%ptxconfig -p N", "-p N: expected NAME=VALUE"),
-    ("%ptxconfig --run x", "unrecognized arguments: --run x"),
-])
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("%ptxconfig --arch sm_1", "--arch sm_1: expected one of sm_75"),
+        ("%ptxconfig --panes x", "--panes x: expected one or more of"),
+        ("%ptxconfig --version 8", "--version 8: expected MAJOR.MINOR"),
+        ("%ptxconfig -p N", "-p N: expected NAME=VALUE"),
+        ("%ptxconfig --run x", "unrecognized arguments: --run x"),
+    ],
+)
 def test_wrong_defaults_are_refused_at_once(run, line, message):
     error = run(line).error
     assert type(error).__name__ == "UsageError"
     assert message in str(error)
-    assert "no defaults of yours" in run("%ptxconfig").stdout
+    assert "no options are set" in run("%ptxconfig").stdout
 
 
 # help and completion --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name, options", [("ptxhistory", ("--restore", "--view", "--name")),
-                                           ("ptxconfig", ("--arch", "--panes", "--reset"))])
+
+@pytest.mark.parametrize(
+    "name, options",
+    [("ptxhistory", ("--restore", "--view", "--name")), ("ptxconfig", ("--arch", "--panes", "--reset"))],
+)
 def test_the_help_lists_the_options(shell, name, options):
     text = shell.find_line_magic(name).__doc__
     assert all(option in text for option in options)
     assert "%%%%" not in text
 
 
-@pytest.mark.parametrize("line, expected", [
-    ("%ptxhistory d", ["double"]),
-    ("%ptxhistory --v", ["--view"]),
-    ("%ptxhistory --view double@", ["double@1", "double@2"]),
-    ("%ptxhistory --restore b", ["base"]),
-    ("%ptxhistory --diff base double@", ["double@1", "double@2"]),
-    ("%ptxhistory --name ", ["double", "double@1", "double@2", "base"]),
-    ("%ptxconfig --arch sm_103", ["sm_103", "sm_103a", "sm_103f"]),
-    ("%ptxconfig --re", ["--reset"]),
-    ("%%ptxkernel --r", ["--run"]),
-    ("%%ptxkernel --diff @", ["@-1"]),
-    ("%%ptxkernel --diff double@", ["double@1", "double@2"]),
-    ("%%ptxkernel --name d", []),
-])
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("%ptxhistory d", ["double"]),
+        ("%ptxhistory --v", ["--view"]),
+        ("%ptxhistory --view double@", ["double@1", "double@2"]),
+        ("%ptxhistory --restore b", ["base"]),
+        ("%ptxhistory --diff base double@", ["double@1", "double@2"]),
+        ("%ptxhistory --name ", ["double", "double@1", "double@2", "base"]),
+        ("%ptxconfig --arch sm_103", ["sm_103", "sm_103a", "sm_103f"]),
+        ("%ptxconfig --re", ["--reset"]),
+        ("%%ptxkernel --r", ["--run"]),
+        ("%%ptxkernel --diff @", ["@-1"]),
+        ("%%ptxkernel --diff double@", ["double@1", "double@2"]),
+        ("%%ptxkernel --name d", []),
+    ],
+)
 def test_completions(run, line, expected):
     run(GOOD.replace("-p", "--name base -p"))
     run(HALF)
@@ -272,7 +295,7 @@ def test_completions(run, line, expected):
 def test_the_shell_offers_them_on_any_line_of_a_cell(run, shell):
     run(GOOD)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                 # completions() is a provisional name in IPython
+        warnings.simplefilter("ignore")  # completions() is a provisional name in IPython
         text = "x = 1\n%ptxhistory --view dou"
         assert "double@1" in [c.text for c in shell.Completer.completions(text, len(text))]
 

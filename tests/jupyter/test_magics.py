@@ -1,4 +1,4 @@
-"""`%%ptxkernel` in an IPython shell: what it defines, shows and refuses."""
+"""`%%ptxkernel` in an IPython shell: definitions, views and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 import pytest
 from support.cells import GOOD, with_line_9
 
-from pyptx.errors import CompileError, TraceError
+from pyptx.errors import CompileError, NoValueError
 from pyptx.jupyter.completion import completions
 from pyptx.kernel import Kernel
 from pyptx.views import MIME, LinkedView
@@ -114,6 +114,7 @@ def test_values_come_from_the_notebook_in_braces(run, shell):
 
 # refusals -----------------------------------------------------------------------------------------------------------
 
+
 def test_a_wrong_modifier_is_shown_at_its_line(run):
     ran = run(with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"))
     assert isinstance(ran.error, CompileError)
@@ -137,17 +138,20 @@ def test_every_fault_is_shown(run):
     assert "(2) error:" in ran.shown
 
 
-def test_branching_on_a_register_says_what_would_do(run):
+def test_branching_on_a_register_suggests_if_(run):
     ran = run(with_line_9("if value: pass"))
-    assert isinstance(ran.error, TraceError)
+    assert isinstance(ran.error, NoValueError)
     assert "---->   9     if value: pass" in ran.shown
     assert "ptx.if_" in ran.shown
 
 
-@pytest.mark.parametrize("line, kind, where", [
-    ("1 / 0", "ZeroDivisionError", "line 9, in double"),
-    ("undefined_name", "NameError", "line 9, in double"),
-])
+@pytest.mark.parametrize(
+    "line, kind, where",
+    [
+        ("1 / 0", "ZeroDivisionError", "line 9, in double"),
+        ("undefined_name", "NameError", "line 9, in double"),
+    ],
+)
 def test_python_errors_show_the_cell_and_nothing_of_ours(run, line, kind, where):
     ran = run(with_line_9(line))
     assert type(ran.error).__name__ == kind
@@ -171,18 +175,21 @@ def test_a_syntax_error_shows_the_cell_line(run):
     assert "Cell In[1], line 9" in str(ran.error)
 
 
-@pytest.mark.parametrize("change, message", [
-    (("-p N=256", "-p M=256"), "-p M: double takes N, factor"),
-    (("-p N=256", "-p N"), "-p N: expected NAME=VALUE, as in -p N=1024"),
-    (("-p N=256", "-p N=1 N=2"), "-p N is given twice"),
-    (("-p N=256", "-p N={nothing}"), "-p N={nothing}: NameError: name 'nothing' is not defined"),
-    (("sm_80", "sm_81"), "--arch sm_81: expected one of sm_75, sm_80, "),
-    (("-p", "--version 8 -p"), "--version 8: expected MAJOR.MINOR, as in --version 8.7"),
-    (("-p", "--panes llvm -p"), "--panes llvm: expected one or more of python,ptx,sass"),
-    (("-p", "--name 1x -p"), "--name 1x: expected a Python name"),
-    (("-p", "--nope -p"), "unrecognized arguments: --nope"),
-])
-def test_wrong_arguments_say_what_would_do(run, shell, change, message):
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (("-p N=256", "-p M=256"), "-p M: double takes N, factor"),
+        (("-p N=256", "-p N"), "-p N: expected NAME=VALUE, as in -p N=1024"),
+        (("-p N=256", "-p N=1 N=2"), "-p N is given twice"),
+        (("-p N=256", "-p N={nothing}"), "-p N={nothing}: NameError: name 'nothing' is not defined"),
+        (("sm_80", "sm_81"), "--arch sm_81: expected one of sm_75, sm_80, "),
+        (("-p", "--version 8 -p"), "--version 8: expected MAJOR.MINOR, as in --version 8.7"),
+        (("-p", "--panes llvm -p"), "--panes llvm: expected one or more of python,ptx,sass"),
+        (("-p", "--name 1x -p"), "--name 1x: expected a Python name"),
+        (("-p", "--nope -p"), "unrecognized arguments: --nope"),
+    ],
+)
+def test_wrong_arguments_name_the_accepted_ones(run, shell, change, message):
     ran = run(GOOD.replace(*change))
     assert type(ran.error).__name__ == "UsageError"
     assert message in str(ran.error)
@@ -190,10 +197,11 @@ def test_wrong_arguments_say_what_would_do(run, shell, change, message):
 
 def test_a_cell_without_kernel_is_a_usage_error(run):
     ran = run("%%ptxkernel\nx = 1\n")
-    assert "the cell defines no kernel; put @kernel above a function in it" in str(ran.error)
+    assert "the cell defines no kernel; decorate a function with @kernel" in str(ran.error)
 
 
 # help, completion, loading ------------------------------------------------------------------------------------------
+
 
 def test_the_help_lists_the_options(shell):
     text = shell.find_cell_magic("ptxkernel").__doc__
@@ -201,26 +209,31 @@ def test_the_help_lists_the_options(shell):
         assert option in text
 
 
-@pytest.mark.parametrize("line, expected", [
-    ("%%ptxkernel --a", ["--arch"]),
-    ("%%ptxkernel --arch sm_90", ["sm_90", "sm_90a"]),
-    ("%%ptxkernel --panes ptx,", ["ptx,python", "ptx,sass"]),
-    ("%%ptxkernel --panes s", ["sass"]),
-])
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("%%ptxkernel --a", ["--arch"]),
+        ("%%ptxkernel --arch sm_90", ["sm_90", "sm_90a"]),
+        ("%%ptxkernel --panes ptx,", ["ptx,python", "ptx,sass"]),
+        ("%%ptxkernel --panes s", ["sass"]),
+    ],
+)
 def test_completions(line, expected):
     assert [text for text, _ in completions(line)] == expected
 
 
 def test_the_shell_offers_the_completions_on_the_first_line_only(shell):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                 # completions() is a provisional name in IPython
+        warnings.simplefilter("ignore")  # completions() is a provisional name in IPython
+
         def offered(text, cursor):
             return [c.text for c in shell.Completer.completions(text, cursor)]
+
         assert set(offered("%%ptxkernel --arch sm_120\nx = 1", 25)) == {"sm_120", "sm_120a", "sm_120f"}
         assert "sm_120" not in offered("%%ptxkernel\n--arch sm_12", 24)
 
 
-def test_unloading_takes_everything_back(shell):
+def test_unloading_undoes_everything(shell):
     matchers = len(shell.Completer.custom_matchers)
     shell.run_line_magic("unload_ext", "pyptx")
     assert shell.find_cell_magic("ptxkernel") is None
@@ -269,7 +282,9 @@ def test_a_warning_made_an_error_fails_the_cell_at_its_line(run):
 
 def test_messages_name_a_plain_cell_and_its_line(run):
     """A kernel in a cell without a magic: the file a kernel compiles it under says nothing to a reader."""
-    ran = run("from pyptx import Tile, kernel, ptx, reg\nfrom pyptx.types import f32\n\n\n"
-              "@kernel(in_specs=(Tile(4, f32),), grid=(1, 1, 1), block=(1, 1, 1))\ndef wrong(x):\n"
-              "    ptx.inst.add.f32(reg.scalar(f32), 1.0)\n\n\nwrong.compile()")
+    ran = run(
+        "from pyptx import Tile, kernel, ptx, reg\nfrom pyptx.types import f32\n\n\n"
+        "@kernel(in_specs=(Tile(4, f32),), grid=(1, 1, 1), block=(1, 1, 1))\ndef wrong(x):\n"
+        "    ptx.inst.add.f32(reg.scalar(f32), 1.0)\n\n\nwrong.compile()"
+    )
     assert str(ran.error).startswith("Cell In[1], line 7: add.f32")

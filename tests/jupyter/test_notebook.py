@@ -1,20 +1,24 @@
-"""A notebook executed without a front end: outputs are in it, a failing cell fails it."""
+"""Notebooks executed without a front end: outputs, failing cells."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from nbclient.exceptions import CellExecutionError
-from nbconvert import HTMLExporter
 from support.cells import GOOD, with_line_9
 
 from pyptx.views import MIME, LinkedView
 
 
 def test_the_outputs_of_good_and_failing_cells(execute):
-    notebook = execute("%load_ext pyptx", GOOD, with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"),
-                       with_line_9("if if:"), "%%ptxkernel --nope\nx = 1", allow_errors=True)
+    notebook = execute(
+        "%load_ext pyptx",
+        GOOD,
+        with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"),
+        with_line_9("if if:"),
+        "%%ptxkernel --nope\nx = 1",
+        allow_errors=True,
+    )
     good, refused, syntax, usage = (cell.outputs for cell in notebook.cells[1:])
 
     [output] = good
@@ -22,6 +26,8 @@ def test_the_outputs_of_good_and_failing_cells(execute):
     view = LinkedView.from_json(output.data[MIME])
     assert {section.file for section in view.python.sections} == {"Cell In[2]"}
     assert "ipykernel" not in str(output.data), "no path of this machine"
+
+    from nbconvert import HTMLExporter
 
     page, _ = HTMLExporter(theme="dark").from_notebook_node(notebook)
     assert "Cell In[2], kernel <b>double</b>" in page, "nbconvert takes the static HTML"
@@ -37,10 +43,16 @@ def test_the_outputs_of_good_and_failing_cells(execute):
     assert usage[-1].text == "UsageError: unrecognized arguments: --nope\n"
 
 
-@pytest.mark.parametrize("cell, name", [
-    (with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"), "CompileError"),
-    ("%%ptxkernel --nope\n", "UsageError")])
+@pytest.mark.parametrize(
+    "cell, name",
+    [
+        (with_line_9("ptx.inst.mul.rn.ftz.f64(value, value, factor)"), "CompileError"),
+        ("%%ptxkernel --nope\n", "UsageError"),
+    ],
+)
 def test_a_failing_cell_fails_the_run(execute, cell, name):
+    from nbclient.exceptions import CellExecutionError
+
     with pytest.raises(CellExecutionError, match=name):
         execute("%load_ext pyptx", cell, "print('never')")
 
@@ -64,8 +76,14 @@ PTX = """%%ptx --run "1, 32, x"
 
 def test_cells_of_ptx_are_run_shown_and_refused(execute):
     wrong, other = PTX.replace("st.global.u32", "st.global.q32"), PTX.replace("%i, 4,", "%i, 0,")
-    notebook = execute("%load_ext pyptx\nimport numpy as np\nx = np.zeros(32, np.uint32)", PTX, "int(x.sum())", wrong,
-                       other, allow_errors=True)
+    notebook = execute(
+        "%load_ext pyptx\nimport numpy as np\nx = np.zeros(32, np.uint32)",
+        PTX,
+        "int(x.sum())",
+        wrong,
+        other,
+        allow_errors=True,
+    )
     shown, total, refused, edited = (cell.outputs for cell in notebook.cells[1:])
     view = LinkedView.from_json(shown[-1].data[MIME])
     assert (view.title, view.panes) == ("one", ("ptx", "sass"))
@@ -80,8 +98,15 @@ def test_cells_of_ptx_are_run_shown_and_refused(execute):
 def test_a_restarted_notebook_finds_its_versions(execute, tmp_path, monkeypatch):
     monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
     execute("%load_ext pyptx", GOOD.replace("-p", "--name base -p"))
-    notebook = execute("import pyptx", "%load_ext pyptx", "%ptxhistory", "%ptxhistory --restore base",
-                       "pyptx.history.restore('double@-1')", "%ptxhistory --view double@9", allow_errors=True)
+    notebook = execute(
+        "import pyptx",
+        "%load_ext pyptx",
+        "%ptxhistory",
+        "%ptxhistory --restore base",
+        "pyptx.history.restore('double@-1')",
+        "%ptxhistory --view double@9",
+        allow_errors=True,
+    )
     listed, restored, compiled, refused = (cell.outputs for cell in notebook.cells[2:])
     assert set(listed[0].data) == {"text/plain", "text/html"}
     assert "double@1" in listed[0].data["text/html"]

@@ -1,4 +1,4 @@
-"""`%%ptx`: cells of PTX, shown, launched, compared, and refused at their lines."""
+"""`%%ptx`: views, launches, diffs, and errors at the lines of the cell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_cell_shows_ptx_and_sass_and_defines_the_entry(run, shell):
     assert history.version("scale@1").cell_source == SCALE.rstrip("\n")
 
 
-def test_the_program_and_its_label_are_called_as_asked(run, shell):
+def test_the_program_and_its_label_have_the_given_name(run, shell):
     assert run(asked("--name mine")).result.title == "mine"
     assert isinstance(shell.user_ns["mine"], pyptx.Program)
     assert history.version("mine").ref == "scale@1"
@@ -62,12 +62,15 @@ def test_a_launch_counts_and_writes_the_arrays(run, shell):
     assert ran.result.entries[0].occupancy["threads"] == 64
 
 
-@pytest.mark.parametrize("launch, kind, says", [
-    ("1, 64", "LaunchError", "scale.launch(1, 64)"),
-    ("1, 64, nothing, 3.0", "NameError", "nothing"),
-    ("1, 64,, x", "CellSyntaxError", "expected GRID, BLOCK, ARGUMENTS"),
-    ("1", "TypeError", "block"),
-])
+@pytest.mark.parametrize(
+    "launch, kind, says",
+    [
+        ("1, 64", "ArgumentTypeError", "scale.launch(1, 64)"),
+        ("1, 64, nothing, 3.0", "NameError", "nothing"),
+        ("1, 64,, x", "CellSyntaxError", "expected GRID, BLOCK, ARGUMENTS"),
+        ("1", "TypeError", "block"),
+    ],
+)
 def test_a_launch_that_cannot_be_fails_the_cell(run, shell, launch, kind, says):
     shell.user_ns["x"] = np.zeros(64, np.float32)
     ran = run(asked(f'--run "{launch}"'))
@@ -118,16 +121,19 @@ def test_several_entries_are_all_there_and_one_is_meant(run, shell):
     assert history.version("second@1")
 
 
-@pytest.mark.parametrize("options, cell, says", [
-    ("--entry third", TWO, "--entry third: the cell's entries are scale, second"),
-    ("--name scale", SCALE, "--name scale: an entry of the cell is called so"),
-    ("--name 1x", SCALE, "--name 1x: expected a Python name"),
-    ("--arch sm_1", SCALE, "--arch sm_1: expected one of sm_75"),
-    ("", "%%ptx\n.version 8.0\n.target sm_80\n.address_size 64\n", "%%ptx: the cell holds no .entry"),
-    ("--diff nothing", SCALE, "no version is called 'nothing'"),
-    ("-p N=3", SCALE, "unrecognized arguments: -p N=3"),
-])
-def test_wrong_arguments_say_what_would_do(run, options, cell, says):
+@pytest.mark.parametrize(
+    "options, cell, says",
+    [
+        ("--entry third", TWO, "--entry third: the cell's entries are scale, second"),
+        ("--name scale", SCALE, "--name scale: an entry of the cell has this name"),
+        ("--name 1x", SCALE, "--name 1x: expected a Python name"),
+        ("--arch sm_1", SCALE, "--arch sm_1: expected one of sm_75"),
+        ("", "%%ptx\n.version 8.0\n.target sm_80\n.address_size 64\n", "%%ptx: the cell has no .entry"),
+        ("--diff nothing", SCALE, "no version is named 'nothing'"),
+        ("-p N=3", SCALE, "unrecognized arguments: -p N=3"),
+    ],
+)
+def test_wrong_arguments_name_the_accepted_ones(run, options, cell, says):
     ran = run(asked(options, cell))
     assert type(ran.error).__name__ == "UsageError"
     assert says in str(ran.error)
@@ -157,20 +163,21 @@ def test_every_fault_is_shown_and_syntax_too(run):
     assert "findings" in shown
 
 
-def test_what_only_the_assembler_refuses_is_shown_too(run, monkeypatch):
+def test_errors_of_the_assembler_are_shown_too(run, monkeypatch):
     """The table is let pass by hand here: what it takes and ptxas does not is rare."""
     from pyptx.errors import AssembleError, Diagnostic
 
     def refuse(*args, **kwargs):
         raise AssembleError([Diagnostic("error", "Illegal something", line=14)], summary="ptxas refused the PTX")
-    monkeypatch.setattr("pyptx.compiled.assemble", refuse)
-    shown = run(SCALE.replace("tid.x", "ctaid.x")).shown     # not in the cache
+
+    monkeypatch.setattr("pyptx.assembly.assemble", refuse)
+    shown = run(SCALE.replace("tid.x", "ctaid.x")).shown  # not in the cache
     assert "---->  15     mul.f32 %v, %v, %f;" in shown
     assert "error: Illegal something" in shown
     assert "PTX line" not in shown, "the line of the cell is enough"
 
 
-def test_a_warning_of_the_assembler_stands_at_its_line(run):
+def test_a_warning_of_the_assembler_is_shown_at_its_line(run):
     text = (Path(__file__).parents[1] / "toolchain" / "ptx" / "wgmma_sm_90a.ptx").read_text()
     line = next(line for line in text.split("\n") if "wgmma.wait_group" in line)
     ran = run("%%ptx\n" + text.replace(line, ""))
@@ -189,7 +196,8 @@ __global__ void scale(float* x) {
 """
 
 
-def test_source_lines_that_loc_names_are_shown(run, tmp_path):
+def test_source_lines_that_loc_refers_to_are_shown(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "scale.cu"
     file.write_text(SOURCE)
     cell = SCALE.replace("    mov.u32 %i", "    .loc 1 2 5\n    mov.u32 %i") + f'.file 1 "{file}"\n'
@@ -206,10 +214,17 @@ def test_the_help_lists_the_options(shell):
         assert option in text
 
 
-@pytest.mark.parametrize("line, offered", [
-    ("%%ptx --en", "--entry"), ("%%ptx --arch sm_90", "sm_90a"), ("%%ptx --panes ptx,", "ptx,sass"),
-    ("%%ptx --diff @", "@-1"), ("%%ptx --entry s", "second"), ("%%ptx --no", "--no-diff"),
-])
+@pytest.mark.parametrize(
+    "line, offered",
+    [
+        ("%%ptx --en", "--entry"),
+        ("%%ptx --arch sm_90", "sm_90a"),
+        ("%%ptx --panes ptx,", "ptx,sass"),
+        ("%%ptx --diff @", "@-1"),
+        ("%%ptx --entry s", "second"),
+        ("%%ptx --no", "--no-diff"),
+    ],
+)
 def test_completions(run, line, offered):
     assert offered in [text for text, _ in completions(line, TWO)]
 

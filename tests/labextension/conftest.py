@@ -1,4 +1,4 @@
-"""JupyterLab with the extension, in a folder of its own, and Chromium looking at it."""
+"""Fixtures: JupyterLab with the extension in a folder of its own, and Chromium."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from selenium.webdriver import ActionChains
 from support.processes import variables
 
 import pyptx
@@ -26,7 +24,7 @@ TOKEN = "testing"
 NAME = "pyptx-lab"
 START_LIMIT_S = 120
 LIMIT_S = 60
-SCREENSHOTS = "PYPTX_SCREENSHOTS"                       # folder that pictures of the browser tests are kept in
+SCREENSHOTS = "PYPTX_SCREENSHOTS"  # folder that pictures of the browser tests are kept in
 
 
 def installed() -> Path:
@@ -38,9 +36,15 @@ def installed() -> Path:
 def jupyter_paths(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> dict[str, str]:
     """Environment in which Jupyter finds the extension: that of the wheel; from a checkout, the committed build."""
     home = tmp_path_factory.mktemp("jupyter")
-    paths = {"HOME": str(home), "JUPYTER_CONFIG_DIR": str(home / "config"), "JUPYTER_DATA_DIR": str(home / "data"),
-             "IPYTHONDIR": str(home / "ipython"), "JUPYTER_RUNTIME_DIR": str(home / "runtime")}
+    paths = {
+        "HOME": str(home),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+    }
     if Path(pyptx.__file__).is_relative_to(checkout):
+        paths["JUPYTER_PREFER_ENV_PATH"] = "0"  # the build of the checkout before one installed in the environment
         target = home / "data" / "labextensions" / NAME
         shutil.copytree(checkout / "pyptx" / "labextension", target)
         shutil.copy(checkout / "lab_extension" / "install.json", target)
@@ -61,17 +65,23 @@ class Lab:
         self.url, self.folder, self.chrome = url, folder, chrome
 
     def write(self, name: str, *sources: str) -> None:
+        import nbformat  # seconds
+
         cells = [nbformat.v4.new_code_cell(source) for source in sources]
         spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
         notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
         nbformat.write(notebook, self.folder / name)
 
-    def open_without_kernel(self, name: str) -> nbformat.NotebookNode:
+    def open_without_kernel(self, name: str) -> Any:
         """Open a copy of a saved notebook whose language has no kernel here; the notebook as it was saved."""
+        import nbformat
+
         notebook = nbformat.read(self.folder / name, 4)
         absent = "a language with no kernel here"
-        notebook.metadata = {"kernelspec": {"name": absent, "display_name": absent, "language": absent},
-                             "language_info": {"name": absent}}
+        notebook.metadata = {
+            "kernelspec": {"name": absent, "display_name": absent, "language": absent},
+            "language_info": {"name": absent},
+        }
         nbformat.write(notebook, self.folder / f"kept-{name}")
         self.open(f"kept-{name}")
         self.one(".jp-Dialog button.jp-mod-reject").click()
@@ -83,12 +93,13 @@ class Lab:
             return json.load(answer)
 
     def put(self, path: str, body: dict) -> None:
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), method="PUT",
-                                         headers={"Authorization": f"token {TOKEN}"})
+        request = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), method="PUT", headers={"Authorization": f"token {TOKEN}"}
+        )
         urllib.request.urlopen(request, timeout=60).close()
 
     def open(self, path: str, *, page: str = "lab/tree") -> Lab:
-        """Load a page anew, with no other documents; what was not saved is lost."""
+        """Reload a page without other documents; unsaved changes are lost."""
         self.js("addEventListener('beforeunload', event => event.stopImmediatePropagation(), true)")
         self.chrome.get(f"{self.url}/{page}/{path}?token={TOKEN}&reset")
         if page.startswith("lab"):
@@ -99,7 +110,7 @@ class Lab:
         return self.chrome.execute_script(script, *arguments)
 
     def wait(self, script: str, *arguments: Any, limit_s: float = LIMIT_S) -> Any:
-        """Until a script gives something true; that."""
+        """Wait until a script returns a true value, and return it."""
         until = time.monotonic() + limit_s
         while not (value := self.js(script, *arguments)):
             if time.monotonic() > until:
@@ -112,12 +123,17 @@ class Lab:
         """Carry out a command of JupyterLab and wait until it is done."""
         done = self.chrome.execute_async_script(
             "const done = arguments[2]; jupyterapp.commands.execute(arguments[0], arguments[1] ?? {})"
-            ".then(() => done(''), error => done(String(error)))", name, arguments)
+            ".then(() => done(''), error => done(String(error)))",
+            name,
+            arguments,
+        )
         assert done == "", done
 
     def run_all(self) -> None:
-        self.wait("return document.querySelector('.jp-Notebook') && "
-                  "document.querySelector('.jp-NotebookPanel-toolbar, .jp-Toolbar')")
+        self.wait(
+            "return document.querySelector('.jp-Notebook') && "
+            "document.querySelector('.jp-NotebookPanel-toolbar, .jp-Toolbar')"
+        )
         self.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
         self.command("notebook:run-all-cells")
 
@@ -132,9 +148,13 @@ class Lab:
         return self.js("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
     def hover(self, element) -> None:
+        from selenium.webdriver import ActionChains
+
         ActionChains(self.chrome).move_to_element(element).perform()
 
     def keys(self, *keys: str) -> None:
+        from selenium.webdriver import ActionChains
+
         ActionChains(self.chrome).send_keys(*keys).perform()
 
     def theme(self, name: str) -> None:
@@ -149,9 +169,12 @@ class Lab:
 
     @property
     def complaints(self) -> list[str]:
-        """What the console has to say against the extension."""
-        return [entry["message"] for entry in self.chrome.get_log("browser")
-                if entry["level"] == "SEVERE" and "pyptx" in entry["message"].lower()]
+        """Errors of the extension in the console."""
+        return [
+            entry["message"]
+            for entry in self.chrome.get_log("browser")
+            if entry["level"] == "SEVERE" and "pyptx" in entry["message"].lower()
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -164,12 +187,23 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        command = [sys.executable, "-m", module, "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
-                   f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}", *options]
+        command = [
+            sys.executable,
+            "-m",
+            module,
+            "--no-browser",
+            "--ip=127.0.0.1",
+            f"--port={port}",
+            "--allow-root",
+            f"--IdentityProvider.token={TOKEN}",
+            f"--ServerApp.root_dir={folder}",
+            *options,
+        ]
         log = folder.parent / f"{folder.name}.log"
         with log.open("w") as output:
-            process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT,
-                                       env=variables(jupyter_paths))
+            process = subprocess.Popen(
+                command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=variables(jupyter_paths)
+            )
         running.append(process)
         lab, until = Lab(f"http://127.0.0.1:{port}", folder, chrome), time.monotonic() + START_LIMIT_S
         while True:
@@ -179,6 +213,7 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
             except OSError:
                 assert process.poll() is None and time.monotonic() < until, log.read_text()
                 time.sleep(0.3)
+
     yield begin
     for process in running:
         process.terminate()
@@ -194,5 +229,5 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
 def lab(start: Callable[..., Lab], chromium) -> Iterator[Lab]:
     chromium.set_script_timeout(LIMIT_S)
     yield start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")
-    chromium.get("about:blank")                         # JupyterLab complains when it is left: not to the next test
+    chromium.get("about:blank")  # JupyterLab complains when it is left: not to the next test
     chromium.get_log("browser")

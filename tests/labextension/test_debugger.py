@@ -1,4 +1,4 @@
-"""The debugger in JupyterLab: its widget moves by keys and clicks, follows cells, and is there without its kernel."""
+"""The debugger in JupyterLab: keys, clicks, commands of cells, and the saved view without a kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from selenium.webdriver import Keys
 
 pytestmark = pytest.mark.browser
 
-KERNEL = '''%load_ext pyptx
+KERNEL = """%load_ext pyptx
 import numpy as np
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.types import f32, u32
@@ -29,7 +29,7 @@ def reverse(x, y):
     ptx.inst.st.global_.f32(ptx.addr(y_at), value)
 
 x = np.arange(64, dtype=np.float32)
-'''
+"""
 LINE = next(number for number, line in enumerate(KERNEL.splitlines(), 1) if "st.shared" in line)
 WIDGET = "[...document.querySelectorAll('.pyptx-debug')].find(e => !e.closest('.pyptx-output'))"
 
@@ -85,7 +85,7 @@ def test_memory_is_chosen_and_the_reason_of_a_refusal_is_said(debugged):
     lab = debugged
     lab.js(f"""const root = {WIDGET};
         [...root.querySelectorAll('[role=tab]')].find(tab => tab.innerText.startsWith('Mem')).click();
-        const select = root.querySelector('[aria-label="What to show"]');
+        const select = root.querySelector('[aria-label="Memory or fragment"]');
         select.value = [...select.options].find(option => option.text.includes('buffer')).value;
         select.nextElementSibling.click()""")
     lab.wait(f"return {WIDGET}.querySelectorAll('.pyptx-matrix td[title]').length >= 32")
@@ -105,14 +105,15 @@ def test_it_follows_a_cell_and_stays_when_the_kernel_is_gone(debugged):
     lab.command("notebook:run-cell")
     lab.wait(f"return {WIDGET}.querySelector('.pyptx-count').innerText !== 'step {before}'")
     now = step(lab)
-    lab.wait("return jupyterapp.shell.currentWidget.content.model.cells.get(1).outputs.toJSON()[0]"
-             f".data['text/plain'].includes('step {now}')")
+    lab.wait(
+        "return jupyterapp.shell.currentWidget.content.model.cells.get(1).outputs.toJSON()[0]"
+        f".data['text/plain'].includes('step {now}')"
+    )
     lab.command("docmanager:save")
     [output] = nbformat.read(lab.folder / "debug.ipynb", 4).cells[1].outputs
     assert f"step {now}" in output.data["text/html"]
     lab.js("void jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     lab.open("debug.ipynb")
-    lab.wait("return document.querySelector('.pyptx-output .pyptx-debug .pyptx-count')?.innerText"
-             f" === 'step {now}'")
+    lab.wait(f"return document.querySelector('.pyptx-output .pyptx-debug .pyptx-count')?.innerText === 'step {now}'")
     assert lab.js("return document.querySelectorAll('.pyptx-output .pyptx-debug [data-act]').length") == 0
     lab.shot("33-debugger-saved")

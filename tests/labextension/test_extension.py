@@ -1,4 +1,4 @@
-"""The extension in JupyterLab: found, drawn, highlighted, following runs."""
+"""The extension in JupyterLab: loading, rendering, highlighting, updates after runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.processes import variables
 
 pytestmark = pytest.mark.browser
 
-KERNEL = '''%%ptxkernel -p N=1000
+KERNEL = """%%ptxkernel -p N=1000
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.types import f32, u32
 
@@ -26,7 +26,7 @@ def add(a, b, c):
         ptx.inst.ld.global_.f32(x, ptx.addr(a_at))
         ptx.inst.ld.global_.f32(y, ptx.addr(b_at))
         ptx.inst.st.global_.f32(ptx.addr(c_at), x + y)
-'''
+"""
 PTX = """.version 8.7
 .target sm_90a
 .address_size 64
@@ -46,12 +46,22 @@ PTX = """.version 8.7
 
 
 def test_is_listed_as_enabled(jupyter_paths):
-    done = subprocess.run([sys.executable, "-m", "jupyter", "labextension", "list"], env=variables(jupyter_paths),
-                          text=True, capture_output=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "jupyter", "labextension", "list"],
+        env=variables(jupyter_paths),
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
     listed = next(line for line in (done.stdout + done.stderr).splitlines() if "pyptx-lab" in line)
     assert "enabled" in listed and "OK" in listed, listed
-    done = subprocess.run([sys.executable, "-m", "jupyter", "server", "extension", "list"], text=True,
-                          env=variables(jupyter_paths), capture_output=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "jupyter", "server", "extension", "list"],
+        text=True,
+        env=variables(jupyter_paths),
+        capture_output=True,
+        timeout=120,
+    )
     listed = next(line for line in (done.stdout + done.stderr).splitlines() if "pyptx.jupyter.server" in line)
     assert "enabled" in listed, listed
 
@@ -78,8 +88,10 @@ def test_draws_the_view_in_the_output(kernel_page):
 
 def margin(lab) -> list[list[str]]:
     """Numbers beside the lines of the kernel cell: machine instructions, live registers."""
-    return lab.js("return [...document.querySelectorAll('.pyptx-mark')]"
-                  ".map(mark => [...mark.children].map(number => number.innerText))")
+    return lab.js(
+        "return [...document.querySelectorAll('.pyptx-mark')]"
+        ".map(mark => [...mark.children].map(number => number.innerText))"
+    )
 
 
 def test_the_margin_has_the_numbers_of_the_view(kernel_page):
@@ -91,7 +103,7 @@ def test_the_margin_has_the_numbers_of_the_view(kernel_page):
 def test_a_click_in_the_margin_shows_the_machine_code(kernel_page):
     lab = kernel_page
     lab.all(".pyptx-mark")[2].click()
-    lab.hover(lab.one(".jp-NotebookPanel-toolbar"))     # away from the lines of the view, which has come into sight
+    lab.hover(lab.one(".jp-NotebookPanel-toolbar"))  # away from the lines of the view, which has come into sight
     linked = lab.wait("return [...document.querySelectorAll('.pyptx-sass .pyptx-exact')].map(r => r.dataset.row)")
     assert len(linked) == int(margin(lab)[2][0])
     assert "Python line 11" in lab.text(".pyptx-status")
@@ -101,15 +113,17 @@ def test_a_click_in_the_margin_shows_the_machine_code(kernel_page):
 def test_a_key_shows_the_machine_code_of_the_line_with_the_cursor(kernel_page):
     lab = kernel_page
     lab.js("jupyterapp.shell.currentWidget.content.activeCellIndex = 1")
-    lab.js("const {content} = jupyterapp.shell.currentWidget; content.mode = 'edit'; "
-           "content.activeCell.editor.setCursorPosition({line: 12, column: 0}); content.activeCell.editor.focus()")
+    lab.js(
+        "const {content} = jupyterapp.shell.currentWidget; content.mode = 'edit'; "
+        "content.activeCell.editor.setCursorPosition({line: 12, column: 0}); content.activeCell.editor.focus()"
+    )
     ActionChains(lab.chrome).key_down(Keys.CONTROL).key_down(Keys.ALT).send_keys("s").perform()
     ActionChains(lab.chrome).key_up(Keys.CONTROL).key_up(Keys.ALT).perform()
     lab.hover(lab.one(".jp-NotebookPanel-toolbar"))
     lab.wait("return document.querySelector('.pyptx-status')?.innerText.startsWith('Python line 13')")
 
 
-def test_the_settings_hide_the_margin_and_choose_panes_and_colours(kernel_page):
+def test_the_settings_hide_the_margin_and_choose_panes_and_colors(kernel_page):
     lab = kernel_page
     lab.command("pyptx:toggle-margin")
     lab.wait("return document.querySelectorAll('.pyptx-mark').length === 0")
@@ -117,16 +131,20 @@ def test_the_settings_hide_the_margin_and_choose_panes_and_colours(kernel_page):
     lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6")
     settings = "/lab/api/settings/pyptx-lab:plugin"
     assert lab.request(settings)["settings"]["margin"] is True
-    palette = lab.js("return jupyterapp.commands.listCommands().filter(name => name.startsWith('pyptx:'))"
-                     ".map(name => [name, jupyterapp.commands.label(name)])")
+    palette = lab.js(
+        "return jupyterapp.commands.listCommands().filter(name => name.startsWith('pyptx:'))"
+        ".map(name => [name, jupyterapp.commands.label(name)])"
+    )
     assert len(palette) == 8 and all(label for _, label in palette), palette
-    lab.put(settings, {"raw": '{"panes": ["sass"], "colours": ["rebeccapurple", "no colour"]}'})
+    lab.put(settings, {"raw": '{"panes": ["sass"], "colors": ["rebeccapurple", "no color"]}'})
     lab.command("docmanager:save")
     lab.open("norms.ipynb")
     lab.wait("return document.querySelector('.jp-OutputArea .pyptx-sass')")
     assert lab.all(".jp-OutputArea .pyptx-python") == []
-    assert lab.js("return getComputedStyle(document.querySelector('.pyptx-linked')).getPropertyValue('--px-c0')"
-                  ) == "rebeccapurple"
+    assert (
+        lab.js("return getComputedStyle(document.querySelector('.pyptx-linked')).getPropertyValue('--px-c0')")
+        == "rebeccapurple"
+    )
     lab.put(settings, {"raw": "{}"})
     lab.open("norms.ipynb")
     lab.wait("return document.querySelector('.jp-OutputArea .pyptx-python')")
@@ -145,15 +163,19 @@ def test_the_panel_lists_the_kernels_of_the_notebook(kernel_page):
 
 def test_an_edited_cell_is_stale_until_it_runs_again_and_the_panel_follows(kernel_page):
     lab = kernel_page
-    lab.js("const cell = jupyterapp.shell.currentWidget.content.widgets[1]; "
-           "cell.model.sharedModel.setSource(cell.model.sharedModel.getSource().replace('x + y', 'x * y + 1.0'))")
+    lab.js(
+        "const cell = jupyterapp.shell.currentWidget.content.widgets[1]; "
+        "cell.model.sharedModel.setSource(cell.model.sharedModel.getSource().replace('x + y', 'x * y + 1.0'))"
+    )
     stale = lab.wait("return [...document.querySelectorAll('.pyptx-mark')].map(m => m.hasAttribute('data-stale'))")
     assert stale == [True] * 5, "the changed line has lost its mark, the others are stale"
     lab.js("document.querySelector('.pyptx-mark').scrollIntoView({block: 'center'})")
     lab.shot("3-stale")
     lab.run_all()
-    lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6 && "
-             "!document.querySelector('.pyptx-mark[data-stale]')")
+    lab.wait(
+        "return document.querySelectorAll('.pyptx-mark').length === 6 && "
+        "!document.querySelector('.pyptx-mark[data-stale]')"
+    )
     lab.wait("return document.querySelector('.pyptx-panel-versions summary')?.innerText === '2 versions'")
 
 
@@ -175,8 +197,10 @@ def test_two_versions_are_compared(kernel_page):
 
 def test_the_panel_survives_a_restart_of_the_kernel(kernel_page):
     lab = kernel_page
-    lab.js("for (const widget of [...jupyterapp.shell.widgets('main')]) "
-           "if (widget.context?.path !== 'norms.ipynb') widget.close()")
+    lab.js(
+        "for (const widget of [...jupyterapp.shell.widgets('main')]) "
+        "if (widget.context?.path !== 'norms.ipynb') widget.close()"
+    )
     lab.wait("return jupyterapp.shell.currentWidget?.context?.path === 'norms.ipynb'")
     lab.js("jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     lab.wait("return document.querySelector('.pyptx-panel-name') && !document.querySelector('.pyptx-panel-live')")
@@ -202,8 +226,11 @@ def test_draws_without_a_kernel_and_in_the_dark(kernel_page):
     lab.wait("return document.querySelectorAll('.pyptx-mark').length === 6")
     light = lab.js("return getComputedStyle(document.querySelector('.pyptx-linked')).backgroundColor")
     lab.theme("JupyterLab Dark")
-    dark = lab.wait("const c = getComputedStyle(document.querySelector('.pyptx-linked')).backgroundColor; "
-                    "return c !== arguments[0] && c", light)
+    dark = lab.wait(
+        "const c = getComputedStyle(document.querySelector('.pyptx-linked')).backgroundColor; "
+        "return c !== arguments[0] && c",
+        light,
+    )
     assert dark != light
     lab.shot("5-dark")
     lab.theme("JupyterLab Light")
@@ -214,12 +241,12 @@ def test_ptx_files_are_highlighted_and_checked(lab):
     (lab.folder / "one.ptx").write_text(PTX)
     lab.open("one.ptx")
     lab.wait("return document.querySelector('.jp-FileEditor .cm-content')?.innerText.includes('ld.param')")
-    colours = lab.wait("""
+    colors = lab.wait("""
         const spans = [...document.querySelectorAll('.jp-FileEditor .cm-line span')];
         const words = ['ld', '.param', '.u64', '%tid', '1', '// adds one'];
         const found = words.map(word => spans.find(span => span.innerText === word));
         return found.every(Boolean) && found.map(span => getComputedStyle(span).color)""")
-    assert len(set(colours)) >= 5, colours
+    assert len(set(colors)) >= 5, colors
     mark = lab.one(".jp-FileEditor .cm-lintRange-error")
     assert "f33" in mark.text
     lab.hover(mark)
@@ -271,7 +298,7 @@ def test_a_cubin_opens_as_a_view(lab):
 def test_ptx_cells_are_ptx_and_kernel_cells_are_python(lab):
     lab.write("cells.ipynb", "%%ptx\n" + PTX, "%%ptxkernel\nx = 1", "x = 1")
     lab.open("cells.ipynb")
-    languages = ("return [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(c => c.dataset.language)")
+    languages = "return [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(c => c.dataset.language)"
     lab.wait(f"{languages.replace('return ', 'return (')}).join() === 'ptx,python,python'")
     lab.wait("return document.querySelector('.jp-CodeCell .cm-lintRange-error')?.innerText.includes('f33')")
     lab.js("jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel.setSource('x = 2')")
@@ -296,8 +323,10 @@ def test_a_ptx_cell_runs_and_is_in_the_panel(lab):
 
 def test_the_launcher_makes_a_notebook_that_runs(lab):
     lab.open("", page="lab")
-    card = lab.wait("return [...document.querySelectorAll('.jp-LauncherCard')]"
-                    ".find(card => card.innerText.includes('PTX notebook'))")
+    card = lab.wait(
+        "return [...document.querySelectorAll('.jp-LauncherCard')]"
+        ".find(card => card.innerText.includes('PTX notebook'))"
+    )
     lab.shot("11-launcher")
     card.click()
     lab.wait("return document.querySelectorAll('.jp-Notebook .jp-Cell').length === 3")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.browser                        # where Node is needed
+pytestmark = pytest.mark.browser  # where Node is needed
 
 
 def test_the_plain_modules_in_node():

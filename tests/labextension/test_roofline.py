@@ -1,4 +1,4 @@
-"""A kernel cell, its roofline in the output below, and the kept code behind a point of it."""
+"""The roofline of a kernel cell, and the recorded code of its points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_output_is_the_live_chart(page):
     page.js("document.querySelector('.pyptx-roof-plot').focus({preventScroll: true})")
     page.hover(page.one(".rf-point[data-point='0'] circle"))
     page.wait("return document.querySelector('.pyptx-roof-tip').innerText.includes('1 kFLOP / 8 kB of DRAM')")
-    assert "modelled" in page.text(".pyptx-roof-table")
+    assert "modeled" in page.text(".pyptx-roof-table")
     page.shot("20-roofline")
 
 
@@ -44,9 +44,14 @@ def test_a_point_opens_the_version_that_the_server_keeps(page):
 
 def test_it_is_dark_where_the_notebook_is(page):
     page.theme("JupyterLab Dark")
-    ink, ground = (page.js("return getComputedStyle(document.querySelector(arguments[0])).fill.match(/[0-9]+/g)"
-                           ".slice(0, 3).reduce((sum, part) => sum + Number(part), 0)", selector)
-                   for selector in (".rf-chart text.rf-name", ".rf-page"))
+    ink, ground = (
+        page.js(
+            "return getComputedStyle(document.querySelector(arguments[0])).fill.match(/[0-9]+/g)"
+            ".slice(0, 3).reduce((sum, part) => sum + Number(part), 0)",
+            selector,
+        )
+        for selector in (".rf-chart text.rf-name", ".rf-page")
+    )
     page.js("document.querySelector('.pyptx-roofline').scrollIntoView()")
     page.shot("21-roofline-dark")
     page.theme("JupyterLab Light")

@@ -1,4 +1,4 @@
-"""What the server answers: PTX checked, versions listed, views of files."""
+"""The server extension: diagnostics of PTX, lists of versions, views of files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx import Tile, history, kernel, load, ptx, reg
 from pyptx.jupyter import panel
-from pyptx.jupyter.files import FileError, view_of
+from pyptx.jupyter.file_views import FileError, view_file
 from pyptx.types import f32
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
-ONE = HEAD + """.visible .entry one(.param .u64 at)
+ONE = (
+    HEAD
+    + """.visible .entry one(.param .u64 at)
 {
     .reg .b64 %rd<2>;
     .reg .b32 %r<3>;
@@ -23,6 +25,7 @@ ONE = HEAD + """.visible .entry one(.param .u64 at)
     ret;
 }
 """
+)
 
 
 @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=1, block=64)
@@ -46,7 +49,7 @@ def test_ptx_is_checked_with_lines_and_columns():
     assert server.diagnostics(ONE, None) == []
     (found,) = server.diagnostics(ONE.replace("mov.u32", "mov.u33"), None)
     assert (found["severity"], found["line"]) == ("error", 10)
-    assert ONE.split("\n")[9][found["column"]:found["end_column"]].strip()
+    assert ONE.split("\n")[9][found["column"] : found["end_column"]].strip()
     assert server.diagnostics(ONE, "sm_1")[0]["severity"] == "error"
 
 
@@ -66,39 +69,62 @@ def test_a_session_names_its_kernels_and_where_they_run():
     InteractiveShell.clear_instance()
     shell = InteractiveShell()
     shell.user_ns.update(mine=twice, _hidden=twice, one=load(ONE)["one"], x=1)
-    data = panel.Session(shell)._repr_mimebundle_()["application/json"]
+    data = panel.NotebookState(shell)._repr_mimebundle_()["application/json"]
     own, loaded = data["kernels"]
     assert "mine.check(*inputs)" in own.pop("cells")["check"] and own == {
-        "name": "twice", "variable": "mine", "arch": "sm_90a"}
-    assert loaded == {"name": "one", "variable": "one", "arch": None, "cells": {}}, "nobody knows its arrays"
+        "name": "twice",
+        "variable": "mine",
+        "arch": "sm_90a",
+    }
+    assert loaded == {"name": "one", "variable": "one", "arch": None, "cells": {}}, "its arrays are unknown"
     assert data["device"]["backend"] in ("sim", "cuda")
 
 
 def test_ptx_text_is_shown_with_its_machine_code():
-    view = view_of("one.ptx", ONE.encode())
+    view = view_file("one.ptx", ONE.encode())
     assert (view.title, view.entries[0].shared_bytes, view.target) == ("one.ptx", 128, "sm_90a")
     assert any("STG" in line for line in view.sass.text)
     with pytest.raises(FileError, match=r"(?s)one.ptx does not assemble.*line 10"):
-        view_of("one.ptx", ONE.replace("mov.u32", "mov.f16").encode())
+        view_file("one.ptx", ONE.replace("mov.u32", "mov.f16").encode())
     with pytest.raises(FileError, match=r"one.ptx: "):
-        view_of("one.ptx", b"no ptx at all")
+        view_file("one.ptx", b"no ptx at all")
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 def test_a_cubin_says_what_the_compiler_said(arch):
     compiled = load(ONE.replace("8.5", "8.6").replace("sm_90a", arch)).compile()
-    view = view_of("one.cubin", compiled.cubin)
+    view = view_file("one.cubin", compiled.cubin)
     used = compiled.resources["one"]
     assert view.target == arch
     assert "mov.u32 %r1, %tid.x;" in view.ptx.text, "-lineinfo left the PTX in it"
     assert [line.text.rstrip(" ;") for line in compiled.sass] == list(view.sass.text)
     shown = view.entries[0]
-    assert (shown.registers, shown.shared_bytes, shown.constant_bytes) == (used.registers, used.shared_bytes,
-                                                                           used.constant_bytes)
+    assert (shown.registers, shown.shared_bytes, shown.constant_bytes) == (
+        used.registers,
+        used.shared_bytes,
+        used.constant_bytes,
+    )
 
 
 def test_other_files_and_broken_ones_are_refused():
     with pytest.raises(FileError, match=r"one.txt: expected a name that ends in .ptx or .cubin"):
-        view_of("one.txt", b"")
+        view_file("one.txt", b"")
     with pytest.raises(FileError, match="one.cubin: not a cubin"):
-        view_of("one.cubin", b"\x7fno")
+        view_file("one.cubin", b"\x7fno")
+
+
+def test_source_files_are_read_below_the_root_folder_only(tmp_path):
+    inside, outside = tmp_path / "root" / "k.cu", tmp_path / "secret.txt"
+    inside.parent.mkdir()
+    inside.write_text("kernel line\n")
+    outside.write_text("secret\n")
+
+    def shown(path, roots):
+        text = ONE.replace(".visible", f'.file 1 "{path}"\n.visible').replace(
+            "    mov.u32", "    .loc 1 1 0\n    mov.u32"
+        )
+        return view_file("one.ptx", text.encode(), roots).python.text
+
+    assert shown(inside, [inside.parent]) == ("kernel line",)
+    for path, roots in ((outside, [inside.parent]), (inside, []), ("../secret.txt", [inside.parent])):
+        assert shown(path, roots) == ("(source not found)",)

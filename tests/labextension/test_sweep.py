@@ -1,4 +1,4 @@
-"""A sweep in JupyterLab: the widget runs, opens points, gives the choice back, and is there without its kernel."""
+"""A sweep in JupyterLab: the widget runs, opens points, uses one, and its saved view without a kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-KERNEL = '''%load_ext pyptx
+KERNEL = """%load_ext pyptx
 import numpy as np
 import pyptx
 from pyptx import Tile, kernel, ptx, reg, smem
@@ -25,10 +25,10 @@ def double(a, b, *, PER=2, WORDS=64):
             x = reg.scalar(f32)
             ptx.inst.ld.global_.f32(x, ptx.addr(a_at))
             ptx.inst.st.global_.f32(ptx.addr(b_at), x * 2)
-'''
-SWEEP = '''tiles = pyptx.sweep(double, dict(PER=[1, 2, 4], WORDS=[64, 100000]), dict(N=3000),
+"""
+SWEEP = """tiles = pyptx.sweep(double, dict(PER=[1, 2, 4], WORDS=[64, 100000]), dict(N=3000),
                     reference=lambda a: 2 * a, resume=False)
-tiles'''
+tiles"""
 WIDGET = "[...document.querySelectorAll('.pyptx-sweep')].filter(e => !e.closest('.pyptx-output'))"
 
 
@@ -47,7 +47,7 @@ def test_the_map_fills_and_says_what_is_refused(swept):
     lab = swept
     cells = lab.js("return [...document.querySelectorAll('.pyptx-cell')].map(cell => cell.getAttribute('aria-label'))")
     assert len(cells) == 6 and sum("refused" in label for label in cells) == 3
-    assert sum("modelled" in label for label in cells) == 3
+    assert sum("modeled" in label for label in cells) == 3
     assert "model of" in lab.text(".pyptx-sweep .pyptx-title")
     lab.shot("20-sweep-finished")
     lab.theme("JupyterLab Dark")
@@ -58,10 +58,12 @@ def test_the_map_fills_and_says_what_is_refused(swept):
 
 def test_a_point_opens_and_two_are_compared(swept):
     lab = swept
-    lab.js("document.querySelectorAll('.pyptx-cell.pyptx-s-modelled')[0].click()")
+    lab.js("document.querySelectorAll('.pyptx-cell.pyptx-s-modeled')[0].click()")
     lab.wait("return document.querySelectorAll('.pyptx-drawer .pyptx-sass .pyptx-row').length > 5")
-    lab.js("document.querySelectorAll('.pyptx-cell.pyptx-s-modelled')[1]"
-           ".dispatchEvent(new MouseEvent('click', {bubbles: true, shiftKey: true}))")
+    lab.js(
+        "document.querySelectorAll('.pyptx-cell.pyptx-s-modeled')[1]"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true, shiftKey: true}))"
+    )
     lab.wait("return document.querySelector('.pyptx-drawer .pyptx-diff .pyptx-verdict')")
     lab.shot("22-sweep-diff")
 
@@ -111,10 +113,15 @@ def test_the_panel_starts_a_sweep_and_runs_a_check(lab):
     lab.wait("return document.querySelectorAll('.pyptx-panel-starts button').length === 2")
     lab.shot("24-panel-starts")
     lab.js("document.querySelector('[data-key^=check]').click()")
-    lab.wait("return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
-             "cell.innerText.includes('double.check') && cell.querySelector('.jp-OutputArea-output'))", limit_s=180)
+    lab.wait(
+        "return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
+        "cell.innerText.includes('double.check') && cell.querySelector('.jp-OutputArea-output'))",
+        limit_s=180,
+    )
     lab.js("document.querySelector('[data-key^=sweep]').click()")
-    lab.wait("return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
-             "cell.innerText.includes('pyptx.sweep') && cell.innerText.includes('PER=[1, 2, 4]'))")
+    lab.wait(
+        "return [...document.querySelectorAll('.jp-CodeCell')].some(cell => "
+        "cell.innerText.includes('pyptx.sweep') && cell.innerText.includes('PER=[1, 2, 4]'))"
+    )
     lab.shot("25-panel-sweep-cell")
     assert lab.complaints == []

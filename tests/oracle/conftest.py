@@ -1,9 +1,9 @@
-"""The judge: ptxas of the wheel the test extra installs."""
+"""Fixture for the oracle: ptxas of the wheel that the test extra installs."""
 
 from __future__ import annotations
 
 import pytest
-from oracle.judge import Ptxas, find_ptxas
+from oracle.ptxas import Ptxas, find_ptxas
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Statements made from rows of the table."""
+"""Example statements generated from the ISA table."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pyptx import isa
-from pyptx.isa import Form, Operand, _types, targets
-from pyptx.isa._schema import allowed, combined_needs
+from pyptx.isa import Form, Operand, _types, form_needs, satisfied_needs, targets
 from pyptx.isa._syntax import Part
 
-__all__ = ["Example", "choices_of", "examples", "home", "mnemonic", "statement"]
+__all__ = ["Example", "choices_of", "examples", "supporting_target", "mnemonic", "statement"]
 
 HOMES = ("sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_107a", "sm_121a", "sm_90", "sm_80", "sm_75", "sm_61")
 
 
 @dataclass(frozen=True)
 class Example:
-    """One statement of a form.
+    """Example statement of a form.
 
     Attributes:
-        optional: names of unconditional optional operands that are there.
+        optional: names of unconditional optional operands that are present.
     """
 
     form: Form
     choices: dict
     optional: frozenset[str] = frozenset()
-    registers: dict = field(default_factory=dict)           # operand name -> register type, where not the usual one
+    registers: dict = field(default_factory=dict)  # operand name -> register type, where not the usual one
 
     @property
     def text(self) -> str:
@@ -35,24 +34,25 @@ class Example:
     @property
     def needs(self) -> tuple[targets.Needs, ...]:
         present = {name for name in self.optional if self.form.operands[name].gate.text}
-        return combined_needs(self.form, self.choices, frozenset(present))
+        return form_needs(self.form, self.choices, frozenset(present))
 
     @property
     def option(self) -> str:
-        """The `.target` option the statement needs."""
+        """Option of `.target` that the statement needs."""
         return "texmode_independent" if "smp" in self.form.operands else ""
 
 
-def home(example: Example) -> str:
-    """A target that has the example."""
+def supporting_target(example: Example) -> str:
+    """Return a target that supports the example."""
+    needs = example.needs
     for name in HOMES:
-        if allowed(example.needs, targets.parse(name)):
+        if satisfied_needs(needs, targets.parse(name)):
             return name
     raise AssertionError(f"no target has {example.text}")
 
 
 def mnemonic(form: Form, choices: dict) -> str:
-    """The mnemonic with these choices, in the order of the manual."""
+    """Return the mnemonic for these choices, in the order of the manual."""
     words = [form.op.opcode]
     for word in form.words:
         if word.slot is not None:
@@ -64,7 +64,7 @@ def mnemonic(form: Form, choices: dict) -> str:
 
 
 def examples(form: Form) -> Iterator[Example]:
-    """Examples that hold every choice of every slot, every optional word and operand there and not there."""
+    """Yield examples that cover every choice of every slot, and each optional word and operand present and absent."""
     base = {name: None if slot.optional else slot.choices[0] for name, slot in form.slots.items()}
     if form.some:
         base[form.some[0]] = form.slots[form.some[0]].choices[0]
@@ -81,7 +81,7 @@ def examples(form: Form) -> Iterator[Example]:
 
 
 def _tied(form: Form, choices: dict) -> dict:
-    """Words of one `{.a.b}` come together."""
+    """Make the words of one `{.a.b}` all present or all absent."""
     groups: dict[int, list[str]] = {}
     for word in form.words:
         if word.optional and word.slot is None:
@@ -93,7 +93,7 @@ def _tied(form: Form, choices: dict) -> dict:
 
 
 def choices_of(form: Form) -> int:
-    """Size of the full cross product."""
+    """Return the size of the full cross product."""
     size = 1
     for slot in form.slots.values():
         size *= len(slot.choices) + slot.optional
@@ -102,8 +102,9 @@ def choices_of(form: Form) -> int:
 
 # text -------------------------------------------------------------------------------------------------------------
 
+
 def statement(example: Example) -> str:
-    """The statement as PTX, with its semicolon."""
+    """Return the statement as PTX, with its semicolon."""
     form, choices = example.form, example.choices
     present = set(mnemonic(form, choices).split("."))
     texts = []
@@ -180,7 +181,7 @@ def _operand(example: Example, name: str, index: int) -> str:
 
 
 def _number_of(form: Form, name: str) -> int:
-    """Written operands get registers of their own, also behind a vector of 128."""
+    """Return the register number of an operand; destinations after a vector of 128 registers use 130."""
     first, operand = next(iter(form.operands.values())), form.operands[name]
     if operand.role == "write" and operand is not first and first.kind == "vector" and operand.type != "pred":
         return 130
@@ -188,7 +189,7 @@ def _number_of(form: Form, name: str) -> int:
 
 
 def usual_register(operand: Operand, type_name: str) -> str:
-    """A register type the operand takes: its own where that can be declared."""
+    """Return a register type that the operand accepts: its own type if it can be declared."""
     fits = _types.registers_of(operand.rule_for(type_name), type_name)
     if type_name in fits:
         return type_name
@@ -197,7 +198,7 @@ def usual_register(operand: Operand, type_name: str) -> str:
 
 
 def a_value(values: str) -> int:
-    """A number that is allowed."""
+    """Return an accepted number."""
     span, _, multiple = values.partition("*")
     if span:
         return int(span.replace("..", "/").split("/")[0])

@@ -1,15 +1,15 @@
-"""Modules that are right or wrong as a whole: what the oracle compares `check_ptx` with ptxas on.
+"""Modules on which `check_ptx` is compared with ptxas.
 
-`lines/` holds what is special about each, one a line: `directives` of a function, `statements` and `uses` of names in a
-frame that declares one of each kind, `declarations` of a module, those `inside` a body, and `eras`: what only some
-versions have.
+Each line of a file in `cases/` is inserted into a module: `directives` of a function, `statements` and `uses` of names in
+a frame that declares one of each kind, `declarations` of a module, declarations `inside` a body, and `versions`, features
+that only some versions support.
 """
 
 from pathlib import Path
 
-__all__ = ["body", "eras", "lines", "module", "named", "uses"]
+__all__ = ["body", "versions", "lines", "module", "named", "uses"]
 
-LINES = Path(__file__).parent / "lines"
+CASES = Path(__file__).parent / "cases"
 SYMBOLS = "g c s ds l p pa xa nosym f1 k L %tid"
 _HEADER = ".version 9.5\n.target sm_90\n.address_size 64\n"
 _FRAME = """\
@@ -29,36 +29,42 @@ _LOCALS = """\
 
 
 def lines(name: str) -> list[str]:
-    """The lines of one of the files; ` \\ ` stands for the end of a line in one."""
-    text = (LINES / f"{name}.txt").read_text(encoding="utf-8")
+    """Return the lines of a case file; ` \\ ` denotes a newline within a case."""
+    text = (CASES / f"{name}.txt").read_text(encoding="utf-8")
     return [line.replace(" \\ ", "\n") for line in text.splitlines() if line]
 
 
 def module(text: str) -> str:
-    """Declarations in front of an empty entry."""
+    """Return a module with declarations in front of an empty entry."""
     return f"{_HEADER}{text}\n.visible .entry kk() {{ ret; }}\n"
 
 
 def body(text: str, directives: str = "") -> str:
-    """Statements in an entry, with something of every state space to name."""
+    """Return a module with statements in an entry, and a symbol of every state space."""
     head = f".visible .entry k(.param .u64 p, .param .align 8 .b8 pa[16]) {directives}"
     return f"{_HEADER}{_FRAME}{head}\n{{\n{_LOCALS}{text}\nret;\n}}\n"
 
 
-def eras() -> dict[str, str]:
-    """Modules of other versions and targets."""
+def versions() -> dict[str, str]:
+    """Return the modules of other versions and targets, by case."""
     found = {}
-    for line in lines("eras"):
+    for line in lines("versions"):
         version, target, *text = line.split(" ", 2)
         found[line] = f".version {version}\n.target {target}\n{''.join(text)}\n"
     return found
 
 
 def named() -> dict[str, str]:
-    """All of them, by what is special about each."""
-    found = {f"{where} {line}": text for line in lines("directives")
-             for where, text in (("entry", body("", line)), ("func", module(f".func q () {line} {{ ret; }}")),
-                                 ("declared", module(f".func q () {line};")))}
+    """Return all modules except `versions` and `uses`, by case."""
+    found = {
+        f"{where} {line}": text
+        for line in lines("directives")
+        for where, text in (
+            ("entry", body("", line)),
+            ("func", module(f".func q () {line} {{ ret; }}")),
+            ("declared", module(f".func q () {line};")),
+        )
+    }
     found |= {line: body(line) for line in lines("statements")}
     found |= {line: module(line) for line in lines("declarations")}
     entry = ".global .b32 gg;\n.entry e(.param .b32 pp) {{ .reg .b32 %r<4>;\n{}\nret; }}"
@@ -67,6 +73,6 @@ def named() -> dict[str, str]:
 
 
 def uses() -> dict[str, str]:
-    """Every name of the frame in every kind of operand that takes one."""
+    """Return modules that use every name of the frame in every kind of operand with a name."""
     written = [use.format(name) for name in SYMBOLS.split() for use in lines("uses")]
     return {line: body("L:\n" + line) for line in written}

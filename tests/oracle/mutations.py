@@ -1,4 +1,4 @@
-"""Statements one step away from good ones."""
+"""Mutations of valid statements."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ NUMBERS = ("0", "1", "-1", "2", "3", "7", "16", "32", "255", "4096", "0x10", "1.
 
 
 def words_of(op: isa.Op) -> list[str]:
-    """Every word some form of the op knows."""
+    """Return all modifiers of an op."""
     found = {w.text for f in op.forms for w in f.words if not w.slot}
     found |= {f".{w.before}{c}{w.after}" for f in op.forms for w in f.words if w.slot for c in f.slots[w.slot].choices}
     return sorted(found)
 
 
 def mutations(text: str, form: Form, rng: random.Random, count: int) -> Iterator[str]:
-    """`count` mutations of a statement: a word or an operand dropped, added, replaced, moved."""
+    """Yield `count` mutations of a statement: a modifier or an operand dropped, added, replaced or moved."""
     mnemonic, _, rest = text.rstrip(";").partition(" ")
     opcode, *words = mnemonic.split(".")
     known = words_of(isa.OPS[opcode]) or [".f32"]
-    makers = [_drop_word, _add_word, _replace_word, _swap_words, _other_register, _number, _drop_operand,
-              _double_operand]
+    makers = [
+        _drop_word,
+        _add_word,
+        _replace_word,
+        _swap_words,
+        _other_register,
+        _number,
+        _drop_operand,
+        _double_operand,
+    ]
     for _ in range(count):
         maker = rng.choice(makers)
         new_words, new_rest = maker(list(words), rest, known, rng)
@@ -62,11 +70,13 @@ _REGISTER = re.compile(r"%([a-z]+\d*(?:x2)?)_(\d+)")
 
 
 def _other_register(words, rest, known, rng):
-    found = [m for m in _REGISTER.finditer(rest) if rest[m.start() - 1:m.start()] != "["]  # addresses are judged later
+    found = [
+        m for m in _REGISTER.finditer(rest) if rest[m.start() - 1 : m.start()] != "["
+    ]  # the base of an address is not replaced
     if found:
         one = rng.choice(found)
         kind = rng.choice(sorted(_types.DECLARABLE))
-        rest = f"{rest[:one.start()]}%{kind}_{one[2]}{rest[one.end():]}"
+        rest = f"{rest[: one.start()]}%{kind}_{one[2]}{rest[one.end() :]}"
     return words, rest
 
 
@@ -74,12 +84,13 @@ def _number(words, rest, known, rng):
     found = [m for m in re.finditer(r"%[a-z]+\d*(?:x2)?_\d+|(?<![\w%.])\d+(?![\w.])", rest)]
     if found:
         one = rng.choice(found)
-        rest = rest[:one.start()] + rng.choice(NUMBERS) + rest[one.end():]
+        rest = rest[: one.start()] + rng.choice(NUMBERS) + rest[one.end() :]
     return words, rest
 
 
 def _operands(rest: str) -> list[str]:
-    from oracle.reader import _split
+    from oracle.nodes import _split
+
     return _split(rest)
 
 

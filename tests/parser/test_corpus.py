@@ -1,4 +1,4 @@
-"""Every file of the corpus is printed back byte for byte."""
+"""Parsing and emitting a corpus file restores it byte for byte."""
 
 from pathlib import Path
 
@@ -12,6 +12,6 @@ FILES = sorted(FOLDER.rglob("*.ptx"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_it_is_printed_back_byte_for_byte(path: Path):
+def test_a_corpus_file_round_trips_byte_for_byte(path: Path):
     data = path.read_bytes()
     assert emit(parse(data)).encode("utf-8", "surrogateescape") == data

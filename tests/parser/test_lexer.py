@@ -1,16 +1,18 @@
-"""The flat tokens of a text."""
+"""Tokenization of PTX text."""
 
 import pytest
 
 from pyptx.parser import LexError, tokenize
 from pyptx.parser.tokens import TokenKind
 
+pytestmark = pytest.mark.quick
+
 
 def kinds(text: str) -> list[str]:
     return [token.kind.name for token in tokenize(text)]
 
 
-def test_joining_the_tokens_gives_the_text_back():
+def test_joining_the_tokens_restores_the_text():
     text = "\tadd.s32 \t%r1, %r2, -0x10; // sum\r\n/* two\nlines */ }\n  "
     assert "".join(token.leading_whitespace + token.text for token in tokenize(text)) == text
 
@@ -30,22 +32,51 @@ def test_every_integer_is_one_token(text: str):
     assert kinds(text) == ["INTEGER", "EOF"]
 
 
-def test_directives_take_their_colons_and_registers_their_selector():
+def test_directives_include_qualifiers_and_registers_include_selectors():
     assert [t.text for t in tokenize("ld.shared::cta.2d %v.x")][:-1] == ["ld", ".shared::cta", ".2d", "%v.x"]
     assert [t.text for t in tokenize("ld.sp::2:4.f32")][:-1] == ["ld", ".sp::2:4", ".f32"]
 
 
-def test_marks_have_kinds_of_their_own():
+def test_each_punctuator_has_its_own_kind():
     assert kinds("{}()[],;:@!+-|<> =*/~&^?<<") == [
-        "LBRACE", "RBRACE", "LPAREN", "RPAREN", "LBRACKET", "RBRACKET", "COMMA", "SEMICOLON", "COLON", "AT", "BANG",
-        "PLUS", "MINUS", "PIPE", "LESS", "GREATER", "EQUALS", "STAR", "SLASH", "TILDE", "AMPERSAND", "CARET",
-        "QUESTION", "OPERATOR", "EOF"]
+        "LBRACE",
+        "RBRACE",
+        "LPAREN",
+        "RPAREN",
+        "LBRACKET",
+        "RBRACKET",
+        "COMMA",
+        "SEMICOLON",
+        "COLON",
+        "AT",
+        "BANG",
+        "PLUS",
+        "MINUS",
+        "PIPE",
+        "LESS",
+        "GREATER",
+        "EQUALS",
+        "STAR",
+        "SLASH",
+        "TILDE",
+        "AMPERSAND",
+        "CARET",
+        "QUESTION",
+        "OPERATOR",
+        "EOF",
+    ]
 
 
-@pytest.mark.parametrize("text, column, message", [
-    ("add §", 5, "'§'"), ("a \0", 3, "does not occur"), ('.file "x', 7, "no end on its line"),
-    ("ret; /* x", 6, "'*/'")])
-def test_what_is_no_token_is_refused_where_it_stands(text: str, column: int, message: str):
+@pytest.mark.parametrize(
+    "text, column, message",
+    [
+        ("add §", 5, "'§'"),
+        ("a \0", 3, "is not allowed"),
+        ('.file "x', 7, "unterminated string"),
+        ("ret; /* x", 6, "'*/'"),
+    ],
+)
+def test_an_invalid_token_is_refused_at_its_position(text: str, column: int, message: str):
     with pytest.raises(LexError, match="1:") as refused:
         tokenize(text)
     assert refused.value.col == column and message in str(refused.value)

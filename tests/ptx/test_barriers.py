@@ -209,11 +209,11 @@ def an_arrive_for_each_bit_of_a_mask():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_call_writes_its_lines(case):
+def test_each_call_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
@@ -226,9 +226,14 @@ def test_a_dynamic_barrier_is_addressed_once_in_front_of_the_loop():
     def body():
         smem.mbarrier(2)
         ptx.mbarrier.wait(smem.mbarrier(2)[1], 0)
+
     assert written(body, force_dynamic_smem=True) == [
-        "mov.b32 %r0, dyn_smem;", "add.s32 %r1, %r0, 24;", "$_mbar_wait_0:",
-        "mbarrier.try_wait.parity.shared.b64 %p0, [%r1], 0;", "@!%p0 bra $_mbar_wait_0;"]
+        "mov.b32 %r0, dyn_smem;",
+        "add.s32 %r1, %r0, 24;",
+        "$_mbar_wait_0:",
+        "mbarrier.try_wait.parity.shared.b64 %p0, [%r1], 0;",
+        "@!%p0 bra $_mbar_wait_0;",
+    ]
 
 
 def test_a_dynamic_barrier_in_a_remote_cta_keeps_its_offset():
@@ -245,6 +250,7 @@ def test_the_address_of_a_slot_is_computed_again_where_the_first_may_be_skipped(
             slot.arrive()
         slot.arrive()
         slot.arrive()
+
     lines = written(lambda: (smem.mbarrier(4), body()))
     assert sum(line.startswith("shl.b32") for line in lines) == 2
 
@@ -258,23 +264,27 @@ def test_a_slot_computed_before_a_branch_is_used_in_it():
             slot.arrive()
         with ptx.else_():
             slot.arrive()
+
     lines = written(lambda: (smem.mbarrier(4), body()))
     assert sum(line.startswith("shl.b32") for line in lines) == 1
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.mbarrier.array(0, 0, 2), TypeError, "lies at a register or a name"),
-    (lambda: ptx.mbarrier.array("b", 0, 0), ShapeError, "0 mbarriers"),
-    (lambda: ptx.mbarrier.array("b", 0, 2)[2], IndexError, r"expected 0\.\.1"),
-    (lambda: ptx.mbarrier.array("b", 0, 2)[-1], IndexError, r"expected 0\.\.1"),
-    (lambda: ptx.mbarrier.array("b", 0, 2).at(1), TypeError, r"ring\[i\] takes an int"),
-    (lambda: ptx.cluster.arrive_multicast("b", reg.scalar(u32)), TypeError, "mask as an int"),
-    (lambda: ptx.cluster.arrive_multicast("b", 0), ShapeError, "expected 1..0xffff"),
-    (lambda: ptx.named_barrier(1).arrive(), TypeError, "thread count"),
-    (lambda: ptx.setmaxnreg(25), PtxValidationError, "25"),
-    (lambda: ptx.bar.sync(16), PtxValidationError, "16"),
-    (lambda: ptx.mbarrier.expect_tx("b", reg.scalar(u64)), PtxValidationError, "mbarrier.expect_tx"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ptx.mbarrier.array(0, 0, 2), TypeError, "a register or a name"),
+        (lambda: ptx.mbarrier.array("b", 0, 0), ShapeError, "0 mbarriers"),
+        (lambda: ptx.mbarrier.array("b", 0, 2)[2], IndexError, r"expected 0\.\.1"),
+        (lambda: ptx.mbarrier.array("b", 0, 2)[-1], IndexError, r"expected 0\.\.1"),
+        (lambda: ptx.mbarrier.array("b", 0, 2).at(1), TypeError, r"use ring\[i\] for an int"),
+        (lambda: ptx.cluster.arrive_multicast("b", reg.scalar(u32)), TypeError, "mask as an int"),
+        (lambda: ptx.cluster.arrive_multicast("b", 0), ShapeError, "expected 1..0xffff"),
+        (lambda: ptx.named_barrier(1).arrive(), TypeError, "thread count"),
+        (lambda: ptx.setmaxnreg(25), PtxValidationError, "25"),
+        (lambda: ptx.bar.sync(16), PtxValidationError, "16"),
+        (lambda: ptx.mbarrier.expect_tx("b", reg.scalar(u64)), PtxValidationError, "mbarrier.expect_tx"),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)

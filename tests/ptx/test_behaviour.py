@@ -42,8 +42,16 @@ def per_lane(body, *inputs, dtype=u32, result=u32):
 
 # operators ---------------------------------------------------------------------------------------------------------
 
-EXACT = {"+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_,
-         "^": operator.xor, "//": None, "%": None}
+EXACT = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "//": None,
+    "%": None,
+}
 
 
 def truncated(a: int, b: int) -> int:
@@ -74,7 +82,7 @@ def test_operators_are_those_of_integers_of_the_width(data, name, symbol):
 
 
 @FEW
-@given(st.lists(st.integers(-2**31, 2**31 - 1), min_size=LANES, max_size=LANES), st.integers(0, 31))
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=LANES, max_size=LANES), st.integers(0, 31))
 def test_shifts_and_extremes_know_the_sign(values, amount):
     a = np.array(values, np.int32)
     shifted = per_lane(lambda _, x: x >> amount, a, dtype=s32, result=s32)
@@ -85,18 +93,20 @@ def test_shifts_and_extremes_know_the_sign(values, amount):
 
 
 @FEW
-@given(st.lists(st.integers(-2**31, 2**31 - 1), min_size=LANES, max_size=LANES))
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=LANES, max_size=LANES))
 def test_a_signed_register_is_widened_with_its_sign(values):
     def body(_, x):
         base = reg.scalar(s64, 1 << 40)
         return base + x
+
     assert per_lane(body, values, dtype=s32, result=s64).tolist() == [(1 << 40) + v for v in values]
 
 
 # control -----------------------------------------------------------------------------------------------------------
 
-TREES = st.recursive(st.integers(1, 99), lambda inner: st.tuples(st.integers(0, LANES), st.booleans(), inner, inner),
-                     max_leaves=7)
+TREES = st.recursive(
+    st.integers(1, 99), lambda inner: st.tuples(st.integers(0, LANES), st.booleans(), inner, inner), max_leaves=7
+)
 
 
 def trace_tree(tree, lane, total):
@@ -128,6 +138,7 @@ def test_branches_run_what_python_would_run(tree):
         total = reg.scalar(u32, 0)
         trace_tree(tree, lane, total)
         return total
+
     assert per_lane(body).tolist() == [walk_tree(tree, lane) for lane in range(LANES)]
 
 
@@ -142,6 +153,7 @@ def test_a_counted_loop_is_pythons_range(start, stop, step, kind):
             total *= 3
             total += i
         return total
+
     expected = 0
     for i in range(start, stop, step):
         expected = 3 * expected + i
@@ -149,11 +161,12 @@ def test_a_counted_loop_is_pythons_range(start, stop, step, kind):
 
 
 @pytest.mark.parametrize("unroll", [1, 2, 4, 8])
-def test_an_unrolled_loop_runs_as_often_as_told_in_every_lane(unroll):
+def test_an_unrolled_loop_runs_the_requested_number_of_times_in_every_lane(unroll):
     def body(lane):
         count = reg.scalar(u32, 0)
         ptx.kloop(lane, unroll=unroll, body=lambda: ptx.add(u32, count, count, 1))
         return count
+
     assert per_lane(body).tolist() == list(range(LANES))
 
 
@@ -166,6 +179,7 @@ def test_a_pipeline_visits_its_stages_in_a_ring_and_flips_the_phase_at_each_wrap
             ptx.mad(u32, code, code, 16, stage)
             ptx.mad(u32, code, code, 2, phase)
         return code
+
     expected = 0
     for i in range(6):
         expected = (expected * 16 + i % stages) * 2 + i // stages % 2
@@ -180,7 +194,9 @@ def test_warp_reductions_over_groups_of_lanes(width):
         def body(_, x):
             function(x, width=width)
             return x
+
         return per_lane(body, values, dtype=s32, result=s32)
+
     groups = values.reshape(-1, width)
     assert reduced(ptx.warp.reduce_sum).tolist() == np.repeat(groups.sum(1), width).tolist()
     assert reduced(ptx.warp.reduce_max).tolist() == np.repeat(groups.max(1), width).tolist()
@@ -189,14 +205,15 @@ def test_warp_reductions_over_groups_of_lanes(width):
 
 # shared memory -----------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_stages_and_elements_of_shared_memory_are_where_they_should_be(dynamic):
     def body(lane, x):
         if dynamic:
-            smem.alloc(f32, 15 * 1024)                         # with the rest, more than 48 KiB
+            smem.alloc(f32, 15 * 1024)  # with the rest, more than 48 KiB
         ring, tile = smem.alloc(u32, (4, LANES)), smem.alloc(u32, (LANES, LANES))
         which = lane & 3
-        smem.store(u32, ptx.addr(ring[which], 4), x)            # the last writer of a stage wins
+        smem.store(u32, ptx.addr(ring[which], 4), x)  # the last writer of a stage wins
         tile[lane, 3] = x
         ptx.bar.sync(0)
         own, fixed = smem.load(u32, ptx.addr(ring[which], 4)), tile[5, 3]
@@ -204,6 +221,7 @@ def test_stages_and_elements_of_shared_memory_are_where_they_should_be(dynamic):
         ptx.inst.mad.lo.u32(own, own, 1000, fixed)
         ptx.inst.mad.lo.u32(own, own, 1000, same)
         return own
+
     values = np.arange(LANES)
     last = np.array([28, 29, 30, 31])[values & 3]
     assert per_lane(body, values).tolist() == ((last * 1000 + 5) * 1000 + 30).tolist()
@@ -226,9 +244,11 @@ def test_a_comparison_of_each_kind():
         ptx.setp("lt", u32, keep, lane, 2)
         ptx.add(u32, total, total, 64, pred=~keep)
         return total
+
     assert per_lane(body).tolist() == [
         (i < 4) | (i <= 4) << 1 | (i > 4) << 2 | (i >= 4) << 3 | (i == 4) << 4 | (i != 4) << 5 | (i >= 2) << 6
-        for i in range(LANES)]
+        for i in range(LANES)
+    ]
 
 
 def test_a_called_kernel_gives_what_its_loop_computes():
@@ -241,5 +261,6 @@ def test_a_called_kernel_gives_what_its_loop_computes():
         for _ in ptx.range_(0, exponent):
             ptx.mul(f32, result, result, value)
         ptx.st(f32, ptx.addr(target + at), result)
+
     x = np.linspace(-1, 1, LANES, dtype=np.float32)
     assert power(x, exponent=5).tolist() == (x * x * x * x * x).tolist()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.tracing import Cases, trace
 
 from pyptx import ptx, reg
-from pyptx.errors import ShapeError, TraceError
+from pyptx.errors import NoValueError, ShapeError, TraceError
 from pyptx.ir.nodes import Label
 from pyptx.types import f32, s32, u32
 from pyptx.types import pred as pred_type
@@ -177,6 +177,7 @@ def an_unrolled_loop_with_its_tail():
 
     def body():
         ptx.add(u32, n, n, 1)
+
     ptx.kloop(total, unroll=4, body=body)
 
 
@@ -207,15 +208,16 @@ def a_scope_and_a_pragma():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_construct_writes_its_lines(case):
+def test_each_construct_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
 # branches ----------------------------------------------------------------------------------------------------------
+
 
 def test_else_needs_its_if_right_before():
     def late():
@@ -225,13 +227,15 @@ def test_else_needs_its_if_right_before():
         reg.scalar(u32, 1)
         with ptx.else_():
             pass
-    with pytest.raises(TraceError, match="without a ptx.if_ right before") as caught:
+
+    with pytest.raises(TraceError, match="does not follow a ptx.if_") as caught:
         trace(late)
     assert caught.value.place.source_line.strip() == "with ptx.else_():"
 
     def alone():
         with ptx.else_():
             pass
+
     with pytest.raises(RuntimeError, match="ptx.else_"):
         trace(alone)
 
@@ -244,6 +248,7 @@ def test_a_second_else_is_refused():
             reg.scalar(u32, 1)
         with ptx.else_():
             pass
+
     with pytest.raises(TraceError, match="ptx.else_"):
         trace(body)
 
@@ -286,12 +291,14 @@ def test_python_cannot_branch_on_a_predicate():
     def body():
         if condition():
             reg.scalar(u32)
-    with pytest.raises(TraceError, match=r"ptx\.if_") as caught:
+
+    with pytest.raises(NoValueError, match=r"ptx\.if_") as caught:
         trace(body)
     assert caught.value.place.source_line.strip() == "if condition():"
 
 
 # loops -------------------------------------------------------------------------------------------------------------
+
 
 def test_a_loop_of_known_length_is_unrolled_completely():
     count = []
@@ -299,14 +306,17 @@ def test_a_loop_of_known_length_is_unrolled_completely():
     assert len(count) == 5
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.kloop(4, unroll=3, body=None), ShapeError, "unroll=3; expected a power of two"),
-    (lambda: ptx.kloop(1.5, unroll=2, body=None), TypeError, "int or a register"),
-    (lambda: next(ptx.range_(0, 4, 0)), ShapeError, "step 0"),
-    (lambda: ptx.pipeline(0), ShapeError, "n_stages=0"),
-    (lambda: ptx.raw("add.u32 %r0, ;"), TraceError, "ptx.raw, line 1"),
-    (lambda: ptx.raw("} {"), TraceError, "ptx.raw, line 1, column 1"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ptx.kloop(4, unroll=3, body=None), ShapeError, "unroll=3; expected a power of two"),
+        (lambda: ptx.kloop(1.5, unroll=2, body=None), TypeError, "int or a register"),
+        (lambda: next(ptx.range_(0, 4, 0)), ShapeError, "step 0"),
+        (lambda: ptx.pipeline(0), ShapeError, "n_stages=0"),
+        (lambda: ptx.raw("add.u32 %r0, ;"), TraceError, "ptx.raw, line 1"),
+        (lambda: ptx.raw("} {"), TraceError, "ptx.raw, line 1, column 1"),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)
@@ -316,6 +326,7 @@ def test_breaking_out_of_a_loop_is_found_at_the_end():
     def body():
         for _ in ptx.range_(0, 4):
             break
+
     ctx = trace(body)
     assert len(ctx.faults) == 1 and "break" in str(ctx.faults[0])
     assert ctx.faults[0].place.source_line.strip() == "for _ in ptx.range_(0, 4):"
@@ -325,5 +336,6 @@ def test_an_error_in_a_loop_is_the_users():
     def body():
         for _ in ptx.range_(0, 4):
             raise KeyError("mine")
+
     with pytest.raises(KeyError, match="mine"):
         trace(body)

@@ -51,22 +51,28 @@ def a_box_of_a_vector():
 @writes(f"cp.async.bulk.tensor.5d.{LOAD}.multicast::cluster [smem_0], [%rd0, {{0, 1, 2, 3, 4}}], [mbar_0], %rs0;")
 def a_box_for_several_ctas():
     mask = reg.scalar(b16, 3)
-    ptx.cp.async_bulk.tensor_5d(dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 1, 2, 3, 4), mbar=smem.mbarrier(1)[0],
-                                multicast_mask=mask)
+    ptx.cp.async_bulk.tensor_5d(
+        dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 1, 2, 3, 4), mbar=smem.mbarrier(1)[0], multicast_mask=mask
+    )
 
 
 @writes(f"@%p0 cp.async.bulk.tensor.2d.cta_group::2.{LOAD} [smem_0], [%rd0, {{0, 0}}], [mbar_0];", "sm_100a")
 def a_box_for_a_pair_of_ctas():
     elected = reg.scalar(u32) == 0
-    ptx.cp.async_bulk.tensor_2d(dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 0), mbar=smem.mbarrier(1)[0],
-                                cta_group=2, pred=elected)
+    ptx.cp.async_bulk.tensor_2d(
+        dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 0), mbar=smem.mbarrier(1)[0], cta_group=2, pred=elected
+    )
 
 
-@writes("cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.cta_group::2 "
-        "[smem_0], [%rd0, {0, 0}], [mbar_0];", "sm_100a")
+@writes(
+    "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.cta_group::2 "
+    "[smem_0], [%rd0, {0, 0}], [mbar_0];",
+    "sm_100a",
+)
 def a_box_for_the_own_cta():
-    ptx.cp.async_bulk.tensor_2d.shared_cta_global_tile(dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 0),
-                                                       mbar=smem.mbarrier(1)[0], cta_group=2)
+    ptx.cp.async_bulk.tensor_2d.shared_cta_global_tile(
+        dst=smem.alloc(f32, 64), src=a_map(), coord=(0, 0), mbar=smem.mbarrier(1)[0], cta_group=2
+    )
 
 
 @writes("""
@@ -92,7 +98,7 @@ TILE = "shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     cp.async.bulk.tensor.3d.{TILE}.multicast::cluster [smem_0], [%rd0, {{0, 0, 0}}], [mbar_0], %rs0;
     cp.async.bulk.tensor.4d.{TILE}.multicast::cluster.L2::cache_hint [smem_0], [%rd0, {{0, 0, 0, 0}}], [mbar_0], %rs0, %rd1;
     cp.async.bulk.tensor.5d.{TILE} [smem_0], [%rd0, {{0, 0, 0, 0, 0}}], [mbar_0];
-""")  # noqa: E501
+""")
 def boxes_by_name():
     target, at, bar = smem.alloc(f32, 64), a_map(), smem.mbarrier(1)[0]
     policy, mask = reg.scalar(b64, 0), reg.scalar(b16, 1)
@@ -120,10 +126,13 @@ def columns_of_an_image():
     tensor.im2col_5d(target, at, (0,) * 5, [offset] * 3, mbar=bar)
 
 
-@writes("""
+@writes(
+    """
     cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [smem_0], [%rd0, {0, 1, 2, 3, 4}], [mbar_0];
     cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd0, {0, 1, 2, 3, 4}], [smem_0];
-""", "sm_100a")  # noqa: E501
+""",
+    "sm_100a",
+)
 def four_rows_from_anywhere():
     target, at, bar = smem.alloc(f32, 64), a_map(), smem.mbarrier(1)[0]
     ptx.cp.async_bulk.tensor.gather4_2d(target, at, (0, 1, 2, 3, 4), mbar=bar)
@@ -173,35 +182,42 @@ def one_cta_loads_for_all():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_call_writes_its_lines(case):
+def test_each_call_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
 def in_dynamic_memory(call):
     """The lines a copy writes when an earlier allocation took the first 60 KiB of dynamic shared memory."""
+
     def body():
         smem.alloc(f32, 15 * 1024)
         call(smem.alloc(bf16, (2, 64, 64)), smem.mbarrier(2))
+
     return written(body, force_dynamic_smem=True)
 
 
 def test_dynamic_handles_become_registers_before_the_copy():
     def copy(tile, bars):
         ptx.cp.async_bulk.tensor_1d(dst=tile[1], src="m", coord=(0,), mbar=bars[1])
+
     lines = in_dynamic_memory(copy)
     assert lines == [
-        "mov.b32 %r0, dyn_smem;", f"add.s32 %r1, %r0, {60 * 1024 + 8192};",
-        "mov.b32 %r2, dyn_smem;", f"add.s32 %r3, %r2, {60 * 1024 + 16384 + 8};",
-        f"cp.async.bulk.tensor.1d.{LOAD} [%r1], [m, {{0}}], [%r3];"]
+        "mov.b32 %r0, dyn_smem;",
+        f"add.s32 %r1, %r0, {60 * 1024 + 8192};",
+        "mov.b32 %r2, dyn_smem;",
+        f"add.s32 %r3, %r2, {60 * 1024 + 16384 + 8};",
+        f"cp.async.bulk.tensor.1d.{LOAD} [%r1], [m, {{0}}], [%r3];",
+    ]
 
 
-def test_a_tensor_stands_for_its_map():
+def test_a_tensor_is_accepted_as_its_map():
     def body():
         ptx.cp.async_bulk.tensor_1d(dst=smem.alloc(f32, 64), src=TensorSpec("x"), coord=(0,), mbar=smem.mbarrier(1)[0])
+
     ctx = trace(body)
     assert ctx.tma_tensors == ["x"] and "[%rd0, {0}]" in written(body)[-1]
 
@@ -209,22 +225,50 @@ def test_a_tensor_stands_for_its_map():
 BOX = dict(dst="s", src="m", mbar="b")
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.cp.async_.cg("s", "g", 8), ShapeError, "cp.async.cg copies 16 bytes, not 8"),
-    (lambda: ptx.cp.async_.ca("s", "g", 2), ShapeError, "4 or 8 or 16 bytes, not 2"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0,)), ValueError, "takes 2 coordinates.*got 1"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=None), ValueError, "takes 2 coordinates"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, 1.5)), TypeError, "coordinate 1.5"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, object())), TypeError, "no PTX operand"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, 0), cta_group=3), ValueError, "cta_group=3; expected 1 or 2"),
-    (lambda: ptx.cp.async_bulk.tensor_2d(dst="s", src="m", coord=(0, 0)), ValueError, "needs mbar="),
-    (lambda: ptx.cp.async_bulk.tensor.scatter4_2d("m", "s", (0,) * 5, mbar="b"), ValueError, "is a store"),
-    (lambda: ptx.cp.async_bulk.tensor.im2col_4d("s", "m", (0,) * 4, [0], mbar="b"), ValueError,
-     "takes 2 offsets, got 1"),
-    (lambda: ptx.tma.load_3d("s", "m", mbar="b"), TypeError, "row= and col=, or coords="),
-    (lambda: ptx.tma.load_3d_multicast("s", "m", 0, 0, "b", 1, issuer=0, pred=reg.scalar(u32) == 0), ValueError,
-     "not both"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ptx.cp.async_.cg("s", "g", 8), ShapeError, "cp.async.cg copies 16 bytes, not 8"),
+        (lambda: ptx.cp.async_.ca("s", "g", 2), ShapeError, "4 or 8 or 16 bytes, not 2"),
+        (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0,)), ValueError, "takes 2 coordinates.*got 1"),
+        (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=None), ValueError, "takes 2 coordinates"),
+        (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, 1.5)), TypeError, "coordinate 1.5"),
+        (lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, object())), TypeError, "not a PTX operand"),
+        (
+            lambda: ptx.cp.async_bulk.tensor_2d(**BOX, coord=(0, 0), cta_group=3),
+            ValueError,
+            "cta_group=3; expected 1 or 2",
+        ),
+        (lambda: ptx.cp.async_bulk.tensor_2d(dst="s", src="m", coord=(0, 0)), ValueError, "needs mbar="),
+        (lambda: ptx.cp.async_bulk.tensor.scatter4_2d("m", "s", (0,) * 5, mbar="b"), ValueError, "is a store"),
+        (
+            lambda: ptx.cp.async_bulk.tensor.im2col_4d("s", "m", (0,) * 4, [0], mbar="b"),
+            ValueError,
+            "takes 2 offsets, got 1",
+        ),
+        (lambda: ptx.tma.load_3d("s", "m", mbar="b"), TypeError, "row= and col=, or coords="),
+        (
+            lambda: ptx.tma.load_3d_multicast("s", "m", 0, 0, "b", 1, issuer=0, pred=reg.scalar(u32) == 0),
+            ValueError,
+            "not both",
+        ),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)
+
+
+def test_a_multicast_takes_coordinates_instead_of_row_and_column():
+    def body(**where):
+        def write():
+            bar = smem.mbarrier(1)[0]
+            ptx.tma.load_3d_multicast(smem.alloc(bf16, (64, 64)), "map", mbar=bar, mask=3, **where)
+
+        return written(write)
+
+    assert body(coords=(0, 5, 1)) == body(row=5, col=64)
+    with pytest.raises(TypeError, match="needs row= and col=, or coords="):
+        body()
+    with pytest.raises(TypeError, match="needs mask="):
+        written(lambda: ptx.tma.load_3d_multicast("s", "m", coords=(0, 0, 0), mbar="b"))

@@ -39,17 +39,18 @@ def a_named_group():
     def square(x, *, scale):
         ptx.inst.mul.f32(x, x, x)
         return x
+
     assert square(f, scale=2) is f
     with ptx.expr():
         ptx.inst.mul.f32(f, f, f)
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_writes_its_lines(case):
+def test_each_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
@@ -65,6 +66,7 @@ def test_source_positions_are_written_without_a_semicolon():
         ptx.file_(1, "k.py")
         ptx.loc(1, 40)
         ptx.ret()
+
     module = module_of({"k": trace(body)}, "sm_80", (8, 0))
     lines = emit(module).splitlines()
     assert lines[3] == '.file 1 "k.py"' and "\t.loc 1 40 0" in lines
@@ -76,6 +78,7 @@ def test_outside_a_kernel_an_intrinsic_is_the_function():
     def twice(x):
         """Two of it."""
         return 2 * x
+
     assert twice(4) == 8 and twice.__name__ == "twice" and twice.__doc__ == "Two of it."
     assert twice.__is_ptx_intrinsic__
 
@@ -99,5 +102,6 @@ def test_registers_of_an_intrinsic_are_declared_at_function_level():
     @intrinsic
     def fresh():
         return reg.scalar(f32, 1.0)
+
     ctx = trace(fresh)
     assert [d.name for d in ctx.reg_decls] == ["%f0"]

@@ -10,7 +10,8 @@ from support.tracing import Cases, accept, module_of, trace, written
 
 from pyptx import ptx, reg, smem
 from pyptx.errors import PtxValidationError, ShapeError
-from pyptx.ptx._descriptors import constant_bits
+from pyptx.ptx._wgmma_descriptors import constant_bits
+from pyptx.spec import strict
 from pyptx.types import b16, b32, bf16, e4m3, e5m2, f16, f32, s8, s32, tf32, u8, u32, u64
 from pyptx.types import pred as pred_type
 
@@ -55,16 +56,18 @@ def wgmma_of_descriptors():
 def wgmma_of_tiles():
     d = reg.wgmma_frag(m=64, n=8, dtype=f32)
     a, b = smem.wgmma_tile(f16, (64, 64)), smem.wgmma_tile(f16, (8, 64))
-    ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=d, a=a, b=b, scale_b=-1,
-                        a_k_offset=32)
+    ptx.wgmma.mma_async(
+        shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=d, a=a, b=b, scale_b=-1, a_k_offset=32
+    )
 
 
 @writes("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, -1, 1;")
 def wgmma_tf32_has_no_transposition():
     d, keep = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(pred_type)
     a, b = descriptors()
-    ptx.wgmma.mma_async(shape=(64, 8, 8), dtype_d=f32, dtype_a=tf32, dtype_b=tf32, d=d, a=a, b=b, scale_d=keep,
-                        scale_a=-1)
+    ptx.wgmma.mma_async(
+        shape=(64, 8, 8), dtype_d=f32, dtype_a=tf32, dtype_b=tf32, d=d, a=a, b=b, scale_d=keep, scale_a=-1
+    )
 
 
 @writes("""
@@ -97,12 +100,22 @@ def wgmma_integers_have_no_scales():
 
 @writes("""
     @%p0 wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %p0, 1, 1, 1;
-""")  # noqa: E501
+""")
 def wgmma_of_a_fragment():
     d, keep, fragment = reg.wgmma_frag(m=64, n=8, dtype=f32), reg.scalar(pred_type), reg.array(b32, 4)
     _, b = descriptors()
-    ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=fragment, b=b, scale_d=keep,
-                        trans_b=1, pred=keep)
+    ptx.wgmma.mma_async(
+        shape=(64, 8, 16),
+        dtype_d=f32,
+        dtype_a=bf16,
+        dtype_b=bf16,
+        d=d,
+        a=fragment,
+        b=b,
+        scale_d=keep,
+        trans_b=1,
+        pred=keep,
+    )
 
 
 @writes("""
@@ -123,9 +136,12 @@ def descriptors_of_an_address():
     ptx.wgmma.masked_descriptor(start, byte_offset=256)
 
 
-@writes("""
+@writes(
+    """
     mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%rarr0_0, %rarr0_1}, {%f0, %f1, %f2, %f3};
-""", "sm_80")  # noqa: E501
+""",
+    "sm_80",
+)
 def mma_of_a_warp():
     a, b, c = reg.array(b32, 4), reg.array(b32, 2), reg.array(f32, 4)
     ptx.mma.sync(shape=(16, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, dtype_c=f32, d=c, a=a, b=list(b), c=c)
@@ -197,23 +213,36 @@ def test_a_mask_that_drops_bits_of_the_offset_is_warned_of():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_call_writes_its_lines(case):
+def test_each_call_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
 def test_the_assembler_takes_wgmma_of_every_layout():
     """Each swizzle, K-major and MN-major, tiles of several rows of 128 bytes, static and dynamic."""
-    def body():
+
+    def body(rows=(8, 16, 32, 64, 128)):
         d = reg.wgmma_frag(m=64, n=64, dtype=f32)
-        for k, major in product((8, 16, 32, 64, 128), ("K", "MN")):
+        for k, major in product(rows, ("K", "MN")):
             tile = smem.wgmma_tile(bf16, (64, k), major)
-            ptx.wgmma.mma_async(shape=(64, 64, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=tile, b=tile,
-                                trans_a=major == "MN", trans_b=major == "MN", scale_d=True)
-    accept(module_of({"static": trace(body)}, "sm_90a"))
+            ptx.wgmma.mma_async(
+                shape=(64, 64, 16),
+                dtype_d=f32,
+                dtype_a=bf16,
+                dtype_b=bf16,
+                d=d,
+                a=tile,
+                b=tile,
+                trans_a=major == "MN",
+                trans_b=major == "MN",
+                scale_d=True,
+            )
+
+    for rows in ((8, 16, 32, 64), (128,)):  # static shared memory ends at 48 KiB
+        accept(module_of({"static": trace(lambda rows=rows: body(rows))}, "sm_90a"))
     accept(module_of({"dynamic": trace(body, force_dynamic_smem=True)}, "sm_90a"))
 
 
@@ -221,27 +250,38 @@ def test_a_descriptor_of_a_dynamic_tile_counts_its_offset():
     def body():
         smem.alloc(f32, 256)
         ptx.wgmma.auto_descriptor(smem.wgmma_tile(bf16, (64, 64)), dtype=bf16, shape=(64, 64), major="K")
+
     assert written(body, force_dynamic_smem=True)[:3] == [
-        "mov.u64 %rd0, dyn_smem;", "mov.b64 %rd1, 1024;", "add.s64 %rd0, %rd0, %rd1;"]
+        "mov.u64 %rd0, dyn_smem;",
+        "mov.b64 %rd1, 1024;",
+        "add.s64 %rd0, %rd0, %rd1;",
+    ]
 
 
 def test_a_descriptor_of_one_stage_counts_the_stages_before():
     def static():
         tiles = smem.alloc(bf16, (4, 64, 64))
         ptx.wgmma.make_descriptor(tiles[2], leading_byte_offset=16, stride_byte_offset=1024)
+
     assert "mov.b64 %rd1, 16384;" in written(static)
 
     def at_run_time():
         tiles, stage = smem.alloc(bf16, (4, 64, 64)), reg.scalar(u32)
         ptx.wgmma.make_descriptor(tiles[stage], leading_byte_offset=16, stride_byte_offset=1024)
+
     assert "mul.lo.u32 %r2, %r0, 8192;" in written(at_run_time)
 
 
 @given(leading=st.integers(0, 0x3FFF), stride=st.integers(0, 0x3FFF), swizzle=st.integers(0, 3), base=st.integers(0, 7))
 def test_the_fields_of_a_descriptor_can_be_read_back(leading, stride, swizzle, base):
     bits = constant_bits(16 * leading, 16 * stride, swizzle, base)
-    assert (bits & 0x3FFF, bits >> 16 & 0x3FFF, bits >> 32 & 0x3FFF, bits >> 49 & 7, bits >> 62) == \
-        (0, leading, stride, base, swizzle)
+    assert (bits & 0x3FFF, bits >> 16 & 0x3FFF, bits >> 32 & 0x3FFF, bits >> 49 & 7, bits >> 62) == (
+        0,
+        leading,
+        stride,
+        base,
+        swizzle,
+    )
 
 
 def test_the_masked_constant_is_the_usual_128_byte_layout():
@@ -263,6 +303,7 @@ def test_what_a_type_does_not_have_is_refused(changes, message):
         a, b = descriptors()
         plain = dict(shape=(64, 8, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b)
         ptx.wgmma.mma_async(**{**plain, **changes})
+
     with pytest.raises(ShapeError, match=re.escape(message)):
         trace(body)
 
@@ -272,28 +313,127 @@ def test_a_shape_that_does_not_exist_is_refused_by_name():
         d = reg.wgmma_frag(m=64, n=8, dtype=f32)
         a, b = descriptors()
         ptx.wgmma.mma_async(shape=(64, 999, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b)
+
     with pytest.raises(PtxValidationError, match="m64n999k16"):
         trace(body)
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=8, stride_byte_offset=0), ShapeError,
-     "a multiple of 16"),
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, swizzle=4), ShapeError,
-     "swizzle=4"),
-    (lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, base_offset=8), ShapeError,
-     "base_offset=8"),
-    (lambda: ptx.wgmma.auto_descriptor("s", dtype=bf16, shape=(64, 64), major="M"), ShapeError, "'K' or 'MN'"),
-    (lambda: ptx.mma.sync(shape=(16, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, dtype_c=f32, d=[], a=[], b=[], c=[],
-                          b_layout="rows"), ShapeError, "b_layout='rows'"),
-    (lambda: ptx.stmatrix(smem="s", regs=[], layout="x3"), ShapeError, "layout='x3'"),
-    (lambda: ptx.stmatrix_x4_trans_f32_bf16(frag=reg.array(f32, 4), smem_base=reg.scalar(u32), lane=reg.scalar(u32),
-                                            row_stride=64), ShapeError, "a multiple of 8"),
-    (lambda: ptx.stmatrix_x4_trans_f32_bf16(frag=reg.array(f32, 8), smem_base=reg.scalar(u32), lane=reg.scalar(u32),
-                                            row_stride=64, tmp_pack=[]), ShapeError, "tmp_pack holds 0"),
-    (lambda: ptx.wgmma.mma_async(shape=(64, 8, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=[], b=reg.scalar(u64),
-                                 a=smem.alloc(f16, (64, 64))), TypeError, "smem.wgmma_tile"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=8, stride_byte_offset=0),
+            ShapeError,
+            "a multiple of 16",
+        ),
+        (
+            lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, swizzle=4),
+            ShapeError,
+            "swizzle=4",
+        ),
+        (
+            lambda: ptx.wgmma.make_descriptor("s", leading_byte_offset=0, stride_byte_offset=0, base_offset=8),
+            ShapeError,
+            "base_offset=8",
+        ),
+        (lambda: ptx.wgmma.auto_descriptor("s", dtype=bf16, shape=(64, 64), major="M"), ShapeError, "'K' or 'MN'"),
+        (
+            lambda: ptx.mma.sync(
+                shape=(16, 8, 16),
+                dtype_d=f32,
+                dtype_a=f16,
+                dtype_b=f16,
+                dtype_c=f32,
+                d=[],
+                a=[],
+                b=[],
+                c=[],
+                b_layout="rows",
+            ),
+            ShapeError,
+            "b_layout='rows'",
+        ),
+        (lambda: ptx.stmatrix(smem="s", regs=[], layout="x3"), ShapeError, "layout='x3'"),
+        (
+            lambda: ptx.stmatrix_x4_trans_f32_bf16(
+                frag=reg.array(f32, 4), smem_base=reg.scalar(u32), lane=reg.scalar(u32), row_stride=64
+            ),
+            ShapeError,
+            "a multiple of 8",
+        ),
+        (
+            lambda: ptx.stmatrix_x4_trans_f32_bf16(
+                frag=reg.array(f32, 8), smem_base=reg.scalar(u32), lane=reg.scalar(u32), row_stride=64, tmp_pack=[]
+            ),
+            ShapeError,
+            "tmp_pack holds 0",
+        ),
+        (
+            lambda: ptx.wgmma.mma_async(
+                shape=(64, 8, 16),
+                dtype_d=f32,
+                dtype_a=f16,
+                dtype_b=f16,
+                d=[],
+                b=reg.scalar(u64),
+                a=smem.alloc(f16, (64, 64)),
+            ),
+            TypeError,
+            "smem.wgmma_tile",
+        ),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)
+
+
+# slices of shared memory as operands, and strictness -----------------------------------------------------------------
+
+
+def sliced_product(b_shape=(3, 64, 128), swizzle="128B", trans_b=1):
+    a, b = smem.alloc(bf16, (3, 64, 64), swizzle=swizzle), smem.alloc(bf16, b_shape, swizzle="128B")
+    d = reg.wgmma_frag(m=64, n=128, dtype=f32)
+    ptx.wgmma.mma_async(
+        shape=(64, 128, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a[0], b=b[1], trans_b=trans_b
+    )
+
+
+def test_a_slice_of_swizzled_memory_is_a_wgmma_operand():
+    def with_tiles():
+        a, b = smem.wgmma_tile(bf16, (64, 64)), smem.wgmma_tile(bf16, (64, 128), major="MN")
+        d = reg.wgmma_frag(m=64, n=128, dtype=f32)
+        ptx.wgmma.mma_async(shape=(64, 128, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=d, a=a, b=b, trans_b=1)
+
+    def constants(body) -> list[str]:
+        lines = written(body, force_dynamic_smem=True)
+        return [line for line in lines if line.startswith("mov.b64") and len(line) > 24]
+
+    assert constants(sliced_product) == constants(with_tiles) and len(constants(sliced_product)) == 2
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ({"trans_b": 0}, r"as a K-major tile it holds 64 of 128 rows \(trans_b=1 is MN-major\)"),
+        ({"swizzle": "64B"}, "has swizzle='128B', not '64B'"),
+        ({"b_shape": (2, 2, 64, 128)}, "expected two dimensions"),
+    ],
+)
+def test_a_slice_without_a_wgmma_layout_is_refused(options, says):
+    with pytest.raises(TypeError, match=says):
+        written(lambda: sliced_product(**options))
+
+
+def test_without_strictness_options_and_counts_are_not_checked():
+    def body():
+        r, p = reg.scalar(u32), reg.scalar(pred_type)
+        ptx.setp("foo", u32, p, r, r)
+        ptx.ld(f32, r, ptx.addr(r), space="elsewhere")
+        ptx.cp.async_.cg(ptx.addr(r), ptx.addr(r), 12)
+
+    with pytest.raises(ValueError, match="cmp='foo'"):
+        written(body)
+    with strict(False):
+        lines = written(body)
+    assert "setp.foo.u32 %p0, %r0, %r0;" in lines and "ld.elsewhere.f32 %r0, [%r0];" in lines

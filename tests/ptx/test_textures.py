@@ -39,11 +39,20 @@ def test_every_geometry_is_padded_as_ptx_wants_it():
         ptx.tex("a2dms", image, (i, i), layer=1, sample=i)
         ptx.tex("1d", image, 7, dtype="s32")
         ptx.ret()
+
     found = written(body)
     assert [line.split()[0] for line in found] == [
-        "tex.1d.v4.f32.f32", "tex.2d.v4.f32.f32", "tex.3d.v4.f32.f32", "tex.a1d.v4.f32.f32", "tex.a2d.v4.f32.f32",
-        "tex.cube.v4.f32.f32", "tex.acube.v4.f32.f32", "tex.2dms.v4.u32.s32", "tex.a2dms.v4.f32.s32",
-        "tex.1d.v4.s32.s32"]
+        "tex.1d.v4.f32.f32",
+        "tex.2d.v4.f32.f32",
+        "tex.3d.v4.f32.f32",
+        "tex.a1d.v4.f32.f32",
+        "tex.a2d.v4.f32.f32",
+        "tex.cube.v4.f32.f32",
+        "tex.acube.v4.f32.f32",
+        "tex.2dms.v4.u32.s32",
+        "tex.a2dms.v4.f32.s32",
+        "tex.1d.v4.s32.s32",
+    ]
     assert [line.partition("[")[2].count("%") - 1 for line in found] == [1, 2, 4, 2, 4, 4, 4, 4, 4, 1]
 
 
@@ -56,9 +65,14 @@ def test_levels_gradients_offsets_and_gathers():
         ptx.tld4("g", "2d", image, (x, x), offset=(1, 0))
         ptx.tld4("a", "a2d", image, (x, x), layer=0, dtype="u32")
         ptx.ret()
+
     assert [line.split()[0] for line in written(body)] == [
-        "tex.level.2d.v4.f32.f32", "tex.grad.3d.v4.f32.f32", "tex.2d.v4.f16.f32", "tld4.g.2d.v4.f32.f32",
-        "tld4.a.a2d.v4.u32.f32"]
+        "tex.level.2d.v4.f32.f32",
+        "tex.grad.3d.v4.f32.f32",
+        "tex.2d.v4.f16.f32",
+        "tld4.g.2d.v4.f32.f32",
+        "tld4.a.a2d.v4.u32.f32",
+    ]
 
 
 def test_surfaces_are_loaded_stored_and_reduced():
@@ -75,26 +89,40 @@ def test_surfaces_are_loaded_stored_and_reduced():
         ptx.sured("max", "2d", image, (x, x), word, dtype="s32")
         ptx.sured("or", "1d", image, x, word, dtype="b32", formatted=True)
         ptx.ret()
+
     assert [line.split()[0] for line in written(body)] == [
-        "suld.b.2d.b32.trap", "suld.b.2d.v4.b8.zero", "suld.b.1d.b64.clamp", "sust.b.2d.b32.trap",
-        "sust.b.a2d.v4.b8.trap", "sust.b.3d.b64.trap", "sust.p.2d.v2.b32.trap", "sust.b.1d.v2.b16.trap",
-        "sured.b.max.2d.s32.trap", "sured.p.or.1d.b32.trap"]
+        "suld.b.2d.b32.trap",
+        "suld.b.2d.v4.b8.zero",
+        "suld.b.1d.b64.clamp",
+        "sust.b.2d.b32.trap",
+        "sust.b.a2d.v4.b8.trap",
+        "sust.b.3d.b64.trap",
+        "sust.p.2d.v2.b32.trap",
+        "sust.b.1d.v2.b16.trap",
+        "sured.b.max.2d.s32.trap",
+        "sured.p.or.1d.b32.trap",
+    ]
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda t: ptx.tex("4d", t, (0.5,)), "geometry='4d'; expected '1d'"),
-    (lambda t: ptx.tex("2d", t, 0.5), "geometry '2d' takes 2 coordinates, x first; got 1"),
-    (lambda t: ptx.tex("a2d", t, (0.5, 0.5)), "geometry 'a2d' needs layer="),
-    (lambda t: ptx.tex("2d", t, (0.5, 0.5), layer=1), "geometry '2d' has no layer="),
-    (lambda t: ptx.tex("2dms", t, (1, 1)), "geometry '2dms' needs sample="),
-    (lambda t: ptx.tex("2d", t, (0.5, 0.5), level=0, gradients=((0, 0), (0, 0))), "level= or gradients="),
-    (lambda t: ptx.tex("2d", t, (0.5, 0.5), dtype="f64"), "f64"),
-    (lambda t: ptx.tld4("x", "2d", t, (0.5, 0.5)), "component='x'"),
-    (lambda t: ptx.suld("2d", t, (0, 0), outside="wrap"), "outside='wrap'"),
-    (lambda t: ptx.suld("2d", t, (0, 0), count=3), "3 values; 1, 2 or 4")])
-def test_what_there_is_no_form_of_is_refused_at_the_line(call, message):
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda t: ptx.tex("4d", t, (0.5,)), "geometry='4d'; expected '1d'"),
+        (lambda t: ptx.tex("2d", t, 0.5), "geometry '2d' takes 2 coordinates, x first; got 1"),
+        (lambda t: ptx.tex("a2d", t, (0.5, 0.5)), "geometry 'a2d' needs layer="),
+        (lambda t: ptx.tex("2d", t, (0.5, 0.5), layer=1), "geometry '2d' has no layer="),
+        (lambda t: ptx.tex("2dms", t, (1, 1)), "geometry '2dms' needs sample="),
+        (lambda t: ptx.tex("2d", t, (0.5, 0.5), level=0, gradients=((0, 0), (0, 0))), "level= or gradients="),
+        (lambda t: ptx.tex("2d", t, (0.5, 0.5), dtype="f64"), "f64"),
+        (lambda t: ptx.tld4("x", "2d", t, (0.5, 0.5)), "component='x'"),
+        (lambda t: ptx.suld("2d", t, (0, 0), outside="wrap"), "outside='wrap'"),
+        (lambda t: ptx.suld("2d", t, (0, 0), count=3), "3 values; expected 1, 2 or 4"),
+    ],
+)
+def test_a_missing_form_is_refused_at_the_users_line(call, message):
     @kernel(arch="sm_80", raw_params=[("u64", "image")])
     def wrong():
         call(ptx.param(u64, "image"))
+
     with pytest.raises(PtxError, match=message):
         wrong.ptx()

@@ -118,11 +118,11 @@ def memory():
 
 
 @pytest.mark.parametrize("case", writes.cases, ids=str)
-def test_each_call_writes_its_lines(case):
+def test_each_call_emits_its_lines(case):
     case.check()
 
 
-def test_the_assembler_takes_all_of_it():
+def test_ptxas_accepts_everything():
     writes.assemble()
 
 
@@ -133,19 +133,27 @@ def test_typed_wrappers_return_nothing_but_mad_as_an_expression():
         r = reg.scalar(u32)
         returned.append(ptx.add(u32, r, r, 1))
         returned.append(ptx.mad(r, 2, r))
+
     trace(body)
     assert returned[0] is None and returned[1].dtype == u32
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: ptx.mul(u32, reg.scalar(u32), 1, 2, mode="low"), ValueError, "mode='low'; expected 'lo', 'hi' or 'wide'"),
-    (lambda: ptx.setp("lo", u32, reg.scalar(pred_type), 1, 2), ValueError, "cmp='lo'"),
-    (lambda: ptx.ld(f32, reg.scalar(f32), "x", space="heap"), ValueError, "space='heap'"),
-    (lambda: ptx.mad(1, 2), TypeError, "got 2 operands"),
-    (lambda: ptx.mad(1, 2, 3), TypeError, "needs a register"),
-    (lambda: ptx.add("f33", reg.scalar(f32), 1.0, 1.0), ValueError, "Unknown PTX type"),
-    (lambda: ptx.add(3, reg.scalar(f32), 1.0, 1.0), TypeError, "3 is no type"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ptx.mul(u32, reg.scalar(u32), 1, 2, mode="low"),
+            ValueError,
+            "mode='low'; expected 'lo', 'hi' or 'wide'",
+        ),
+        (lambda: ptx.setp("lo", u32, reg.scalar(pred_type), 1, 2), ValueError, "cmp='lo'"),
+        (lambda: ptx.ld(f32, reg.scalar(f32), "x", space="heap"), ValueError, "space='heap'"),
+        (lambda: ptx.mad(1, 2), TypeError, "got 2 operands"),
+        (lambda: ptx.mad(1, 2, 3), TypeError, "needs a register"),
+        (lambda: ptx.add("f33", reg.scalar(f32), 1.0, 1.0), ValueError, "Unknown PTX type"),
+        (lambda: ptx.add(3, reg.scalar(f32), 1.0, 1.0), TypeError, "3 is not a PTX type"),
+    ],
+)
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         trace(call)
@@ -153,10 +161,12 @@ def test_wrong_arguments_are_refused(call, error, message):
 
 # strict mode -------------------------------------------------------------------------------------------------------
 
+
 def test_a_wrapper_refuses_at_the_users_line():
     def body():
         f = reg.scalar(f32)
         ptx.add(u32, f, f, 1)
+
     with pytest.raises(PtxValidationError) as caught:
         trace(body)
     assert caught.value.place.source_line.strip() == "ptx.add(u32, f, f, 1)"
@@ -170,10 +180,11 @@ def test_nothing_is_written_when_a_wrapper_refuses():
         f = reg.scalar(f32)
         with pytest.raises(PtxValidationError):
             ptx.add(u32, f, f, 1)
+
     assert written(body) == []
 
 
-def test_without_strictness_a_wrapper_writes_what_it_is_told():
+def test_without_strictness_a_wrapper_emits_any_form():
     with spec.strict(False):
         assert written(lambda: ptx._emit("add", ("f99",), ["%a", "%b"])) == ["add.f99 %a, %b;"]
 
@@ -188,10 +199,11 @@ def test_modifiers_may_be_written_in_every_way(modifiers):
     def body():
         f = reg.scalar(f32)
         assert ptx._emit("add", modifiers, [f, f, 1.5]) is f
+
     assert written(body) == ["add.rn.f32 %f0, %f0, 0f3FC00000;"]
 
 
-def test_an_opcode_nobody_knows_is_written_with_a_warning():
+def test_an_unknown_opcode_is_emitted_with_a_warning():
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         assert written(lambda: ptx._emit("frobnicate", "fast", [1])) == ["frobnicate.fast 1;"]
@@ -205,4 +217,5 @@ def test_declarations_in_raw_text_are_known_to_wrappers():
         ptx.mov(b32, reg.Reg("%z", b32), 1)
         with pytest.raises(PtxValidationError):
             ptx.add(u32, reg.Reg("%z", u32), 1, 2)
+
     assert written(body)[-2:] == ["mov.b32 %q3, 1;", "mov.b32 %z, 1;"]

@@ -6,8 +6,14 @@ from pyptx.types import bf16, f32, u32
 __all__ = ["counts", "double_bf16", "past_the_end", "product", "scale"]
 
 
-@kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
-        raw_params=[("f32", "factor"), ("u32", "N")], grid=lambda N: -(-N // 64), block=(64, 1, 1))
+@kernel(
+    arch="sm_80",
+    in_specs=[Tile("N", f32)],
+    out_specs=[Tile("N", f32)],
+    raw_params=[("f32", "factor"), ("u32", "N")],
+    grid=lambda N: -(-N // 64),
+    block=(64, 1, 1),
+)
 def scale(x, y):
     """y = factor * x, any N."""
     source, target = ptx.global_ptrs(x, y)
@@ -22,8 +28,13 @@ def scale(x, y):
         ptx.inst.st.global_.f32(ptx.addr(target), value)
 
 
-@kernel(arch="sm_80", in_specs=[Tile("M", "N", f32), Tile("M", "N", f32)],
-        out_specs=[Tile("M", "N", f32), Tile("M", "N", f32)], grid=lambda M, N: M, block=(128, 1, 1))
+@kernel(
+    arch="sm_80",
+    in_specs=[Tile("M", "N", f32), Tile("M", "N", f32)],
+    out_specs=[Tile("M", "N", f32), Tile("M", "N", f32)],
+    grid=lambda M, N: M,
+    block=(128, 1, 1),
+)
 def product(a, b, both, sum_):
     """a * b and a + b; a row for each CTA, at most 128 columns."""
     n = a.shape[1]
@@ -65,8 +76,13 @@ def _thread(block: int):
     return reg.from_(ptx.special.ctaid.x(), u32) * block + reg.from_(ptx.special.tid.x(), u32)
 
 
-@kernel(arch="sm_80", in_specs=[Tile("N", u32)], out_specs=[Tile(8, u32, zeroed=True)],
-        grid=lambda N, PER: -(-N // (64 * PER)), block=64)
+@kernel(
+    arch="sm_80",
+    in_specs=[Tile("N", u32)],
+    out_specs=[Tile(8, u32, zeroed=True)],
+    grid=lambda N, PER: -(-N // (64 * PER)),
+    block=64,
+)
 def counts(x, out, *, PER=1):
     """How often each number below 8 occurs in x; PER numbers a thread."""
     source, target = ptx.global_ptrs(x, out)

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 from runtime.kernels import product, scale
-from runtime.test_maps import copy
+from runtime.test_tensor_maps import copy
 from support.fake_cuda import FakeDriver, real
 from support.threads import in_threads
 
@@ -26,18 +26,18 @@ def gpu(monkeypatch):
     """A driver that records, behind every call on our own arrays and on what has __cuda_array_interface__."""
     api = FakeDriver(devices=2)
     api.sizes = {"scale": [8, 8, 4, 4], "copy": [8, 8, 8, 8], "product": [8] * 4, "outside": [8, 8], "vectors": [8, 8]}
-    backend = cuda.Cuda(api)
+    backend = cuda.CudaBackend(api)
     api.current.append(100)
     monkeypatch.setattr(cuda, "BACKEND", backend)
     monkeypatch.setattr(cuda, "ARRAYS", cuda.DeviceArrays(backend.driver))
     runtime_arrays.arrays_of_type.cache_clear()
     for k in (scale, product, copy):
         k._cache.clear()
-        k.calls.found.clear()
+        k.launch_cache.entries.clear()
     yield backend
     for k in (scale, product, copy):
         k._cache.clear()
-        k.calls.found.clear()
+        k.launch_cache.entries.clear()
     runtime_arrays.arrays_of_type.cache_clear()
 
 
@@ -52,14 +52,18 @@ def launches(gpu):
 def test_a_second_call_of_a_kind_only_writes_addresses_and_values(gpu, monkeypatch):
     x, y = array(gpu, 100), array(gpu, 100)
     first = scale(x, factor=2.0)
-    assert len(scale.calls) == 1
-    monkeypatch.setattr(scale.binding, "sizes_of", None)                    # would fail if it were looked at again
+    assert len(scale.launch_cache) == 1
+    monkeypatch.setattr(scale.binder, "sizes_of", None)  # would fail if it were looked at again
     second = scale(y, factor=-0.5)
     for done, source, target, factor in zip(launches(gpu), (x, y), (first, second), (2.0, -0.5), strict=True):
-        assert done.values == [struct.pack("<Q", source.address), struct.pack("<Q", target.address),
-                               struct.pack("<f", factor), struct.pack("<I", 100)]
+        assert done.values == [
+            struct.pack("<Q", source.address),
+            struct.pack("<Q", target.address),
+            struct.pack("<f", factor),
+            struct.pack("<I", 100),
+        ]
         assert (done.grid, done.block, done.stream, done.context) == ((2, 1, 1), (64, 1, 1), 0, 100)
-    assert scale.last_run.backend == "cuda" and scale.last_run.outputs == ()    # and keeps no memory
+    assert scale.last_run.backend == "cuda" and scale.last_run.outputs == ()  # and keeps no memory
 
 
 @pytest.mark.parametrize("value, kept", [(2, 1), (True, 0), (np.float32(2), 1), (1e300, 1), (-7, 1)])
@@ -80,10 +84,14 @@ def test_what_does_not_fit_is_refused_the_second_time_too(gpu):
     x = array(gpu, 100)
     for _ in range(2):
         scale(x, factor=1.0, out=array(gpu, 100))
-    for wrong, message in [(dict(factor="two"), "factor"), (dict(factor=1.0, out=array(gpu, 99)), "y"),
-                           (dict(factor=1.0, out=x), "y shares memory with x"),
-                           (dict(factor=1.0, out=array(gpu, 100, device=1)), "y is on cuda:1"), ({}, "factor"),
-                           (dict(factor=1.0, out=array(gpu, 100, dtype=np.int8)), "y has dtype int8")]:
+    for wrong, message in [
+        (dict(factor="two"), "factor"),
+        (dict(factor=1.0, out=array(gpu, 99)), "y"),
+        (dict(factor=1.0, out=x), "y shares memory with x"),
+        (dict(factor=1.0, out=array(gpu, 100, device=1)), "y is on cuda:1"),
+        ({}, "factor"),
+        (dict(factor=1.0, out=array(gpu, 100, dtype=np.int8)), "y has dtype int8"),
+    ]:
         with pytest.raises((LaunchError, TypeError), match=message):
             scale(x, **wrong)
     assert len(launches(gpu)) == 2
@@ -94,8 +102,8 @@ def test_shapes_devices_and_backends_are_other_calls(gpu):
         scale(x, factor=1.0)
         scale(x, factor=1.0)
     assert [(done.grid[0], done.context) for done in launches(gpu)] == [(2, 100)] * 2 + [(1, 100)] * 2 + [(2, 101)] * 2
-    assert gpu.driver.api.current == [100]                                  # the context of the caller is put back
-    with pyptx.use("sim"):                                                  # on copies, on the CPU
+    assert gpu.driver.api.current == [100]  # the context of the caller is put back
+    with pyptx.use("sim"):  # on copies, on the CPU
         scale(array(gpu, 100), factor=1.0)
     assert len(launches(gpu)) == 6
 
@@ -129,7 +137,7 @@ def test_tensor_maps_follow_the_addresses(gpu):
         copy(arrays[x], out=arrays[y])
     seen = [[int.from_bytes(v, "little") for v in done.values] for done in launches(gpu)]
     assert seen[0] == seen[1] == seen[3] != seen[2] and seen[0][2] != seen[0][3]
-    assert gpu.driver.api.names().count("cuTensorMapEncodeTiled") == 3      # one for each array
+    assert gpu.driver.api.names().count("cuTensorMapEncodeTiled") == 3  # one for each array
 
 
 def test_a_map_a_graph_remembers_is_pinned_though_it_was_there_before(gpu):
@@ -137,22 +145,24 @@ def test_a_map_a_graph_remembers_is_pinned_though_it_was_there_before(gpu):
         def __init__(self, owner, stream):
             self.dtype, self.shape, self.owner = owner.dtype, owner.shape, owner
             self.__cuda_array_interface__ = {**owner.__cuda_array_interface__, "stream": stream}
+
     x, y = array(gpu, 24, 32), array(gpu, 24, 32)
     copy(Streamed(x, 9), out=Streamed(y, 9))
-    blobs = gpu.blobs(gpu.driver.device(0))
-    assert len(blobs._addresses) == 2 and not blobs._pinned
+    descriptors = gpu.descriptors(gpu.driver.device(0))
+    assert len(descriptors._addresses) == 2 and not descriptors._pinned
     gpu.driver.api.capturing.add(9)
     copy(Streamed(x, 9), out=Streamed(y, 9))
-    assert len(blobs._pinned) == 2 and len(launches(gpu)) == 2
+    assert len(descriptors._pinned) == 2 and len(launches(gpu)) == 2
 
 
 def test_a_pointer_that_is_not_aligned_any_more_is_refused(gpu):
     k = kernel(arch="sm_80", name="vectors", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)], block=32)(
-        lambda x, y: ptx.ret())
+        lambda x, y: ptx.ret()
+    )
     x, y = array(gpu, 8), array(gpu, 8)
     k(x, out=y)
-    bound = next(iter(k.calls.found.values()))
-    bound._launch._aligned = ((0, 16),)                                     # as .ptr .align 16 would have it
+    bound = next(iter(k.launch_cache.entries.values()))
+    bound._launch._aligned = ((0, 16),)  # as .ptr .align 16 would have it
     x.address += 4
     assert bound.run((x,), y, {}) is None and len(launches(gpu)) == 1
 
@@ -170,7 +180,7 @@ def test_checked_launches_are_looked_at_each_time(gpu, monkeypatch):
     x = array(gpu, 100)
     for _ in range(2):
         scale(x, factor=1.0)
-    assert not len(scale.calls) and gpu.driver.api.names().count("cuStreamSynchronize") == 2
+    assert not len(scale.launch_cache) and gpu.driver.api.names().count("cuStreamSynchronize") == 2
 
 
 def test_what_the_function_reads_from_outside_is_part_of_the_call(gpu):
@@ -181,14 +191,15 @@ def test_what_the_function_reads_from_outside_is_part_of_the_call(gpu):
     def outside(x, y):
         (target,) = ptx.global_ptrs(y)
         ptx.inst.st.global_.f32(ptx.addr(target), reg.scalar(f32, FACTOR + shift))
+
     x, before = array(gpu, 8), FACTOR
     try:
         for FACTOR, shift in ((2.0, 1.0), (2.0, 1.0), (5.0, 1.0), (5.0, 3.0)):  # noqa: B007
             outside(x)
     finally:
         FACTOR = before
-    assert len(outside._cache) == 3 and len(outside.calls) == 3
-    assert "0f41000000" in outside.last_variant.emitted.text                # 8.0
+    assert len(outside._cache) == 3 and len(outside.launch_cache) == 3
+    assert "0f41000000" in outside.last_specialization.emitted.text  # 8.0
 
 
 def test_eight_threads_call_one_kernel_on_streams_of_their_own(gpu):
@@ -203,6 +214,7 @@ def test_eight_threads_call_one_kernel_on_streams_of_their_own(gpu):
         x, y = Streamed(array(gpu, 100), k + 1), Streamed(array(gpu, 100), k + 1)
         for step in range(n):
             scale(x, factor=float(100 * k + step), out=y)
+
     in_threads(work)
     assert len(scale._cache) == 1
     seen = sorted((done.stream, struct.unpack("<f", done.values[2])[0]) for done in launches(gpu))

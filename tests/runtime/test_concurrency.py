@@ -1,4 +1,4 @@
-"""Threads and processes that meet at a kernel nobody assembled yet: one compile each, and whole entries on disk."""
+"""Threads and processes that meet at a kernel that is not assembled yet: one compile each, and whole entries on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from support.processes import variables
 from support.threads import in_threads
 
-from pyptx import Tile, compiled, kernel, ptx, reg
+from pyptx import Tile, assembly, kernel, ptx, reg
 from pyptx.cache import CubinCache, get_global_cache, set_global_cache
 from pyptx.types import f32, u32
 
@@ -29,18 +29,20 @@ def new_kernel(constant: float):
         ptx.inst.ld.global_.f32(value, ptx.addr(source))
         ptx.inst.add.rn.f32(value, value, constant)
         ptx.inst.st.global_.f32(ptx.addr(target), value)
+
     return shifted
 
 
 @pytest.fixture
 def counted(monkeypatch, tmp_path) -> list[str]:
     """Targets that the assembler was asked for, over an empty cache."""
-    asked, assemble, before = [], compiled.assemble, get_global_cache()
+    asked, assemble, before = [], assembly.assemble, get_global_cache()
 
     def count(text, **options):
         asked.append(options["target"])
         return assemble(text, **options)
-    monkeypatch.setattr(compiled, "assemble", count)
+
+    monkeypatch.setattr(assembly, "assemble", count)
     set_global_cache(CubinCache(tmp_path))
     yield asked
     set_global_cache(before)
@@ -50,7 +52,7 @@ def test_eight_threads_compile_once_and_get_one_value(counted):
     k, found = new_kernel(1.5), []
     in_threads(lambda _: found.append(k.compile(N=32)))
     assert counted == ["sm_80"] and len({id(one) for one in found}) == 1 and len(k._cache) == 1
-    again = new_kernel(1.5)                                     # the same text: taken from the cache
+    again = new_kernel(1.5)  # the same text: taken from the cache
     in_threads(lambda _: again.compile(N=32))
     assert counted == ["sm_80"] and again.compile(N=32).cubin == found[0].cubin
 
@@ -61,12 +63,13 @@ def test_eight_threads_call_a_kernel_nobody_traced_yet():
     def work(n: int) -> None:
         for _ in range(3):
             found[n] = k(x * n)
+
     in_threads(work)
     assert len(k._cache) == 1 and all(np.array_equal(found[n], x * n + 2.5) for n in range(THREADS))
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: b"", lambda data: b"\xff" + data[1:]])
-def test_a_damaged_entry_is_assembled_anew_and_never_loaded(counted, damage):
+def test_a_damaged_entry_is_assembled_again_and_never_loaded(counted, damage):
     first = new_kernel(3.5).compile(N=32)
     (path,) = get_global_cache().cache_dir.glob("*.cubin")
     path.write_bytes(damage(path.read_bytes()))
@@ -78,13 +81,13 @@ def test_a_damaged_entry_is_assembled_anew_and_never_loaded(counted, damage):
 PROGRAM = """
 import sys
 from threading import Thread
-from pyptx import compiled
+from pyptx import assembly
 from runtime.test_concurrency import THREADS, in_threads, new_kernel
-asked, assemble = [], compiled.assemble
+asked, assemble = [], assembly.assemble
 def count(text, **options):
     asked.append(options["target"])
     return assemble(text, **options)
-compiled.assemble = count
+assembly.assemble = count
 k, found = new_kernel(4.5), []
 in_threads(lambda _: found.append(k.compile(N=32)))
 assert len({id(one) for one in found}) == 1
@@ -98,8 +101,12 @@ def test_four_processes_of_eight_threads_compile_once_each_and_not_at_all_when_i
     env = variables({"PYPTX_CACHE_DIR": str(tmp_path), "PYTHONPATH": path})
 
     def together() -> list[tuple[int, str]]:
-        running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=env, text=True, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE) for _ in range(PROCESSES)]
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-c", PROGRAM], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            for _ in range(PROCESSES)
+        ]
         found = []
         for process in running:
             out, err = process.communicate(timeout=120)
@@ -107,6 +114,7 @@ def test_four_processes_of_eight_threads_compile_once_each_and_not_at_all_when_i
             count, digest = out.split()
             found.append((int(count), digest))
         return found
+
     cold, warm = together(), together()
     assert all(count <= 1 for count, _ in cold) and sum(count for count, _ in cold) >= 1
     assert [count for count, _ in warm] == [0] * PROCESSES

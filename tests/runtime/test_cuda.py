@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 from runtime.kernels import double_bf16, scale
-from runtime.test_maps import copy
+from runtime.test_tensor_maps import copy
 from support.fake_cuda import FakeDriver, real
 from support.threads import in_threads
 
@@ -15,32 +15,40 @@ from pyptx import TensorMap, Tile, kernel, ptx, smem
 from pyptx.errors import DeviceError, LaunchError
 from pyptx.runtime import LaunchPlan, Runtime, dim3, settings
 from pyptx.runtime.arrays import arrays_of
-from pyptx.runtime.cuda import Cuda, DeviceArray
+from pyptx.runtime.cuda import CudaBackend, DeviceArray
 from pyptx.runtime.cuda.arrays import DeviceArrays
-from pyptx.runtime.cuda.launching import stream_handle
-from pyptx.runtime.cuda.survey import survey
+from pyptx.runtime.cuda.launch import stream_handle
+from pyptx.runtime.cuda.probe import probe
 from pyptx.types import f32
 
 X = np.arange(100, dtype=np.float32)
 SIZES = {"scale": [8, 8, 4, 4], "copy": [8, 8, 8, 8], "by_value": [128, 4]}
 
 
-def backend(**options) -> Cuda:
+def backend(**options) -> CudaBackend:
     api = FakeDriver(**options)
     api.sizes = SIZES
-    return Cuda(api)
+    return CudaBackend(api)
 
 
-def fake(cuda: Cuda) -> FakeDriver:
+def fake(cuda: CudaBackend) -> FakeDriver:
     return cuda.driver.api
 
 
-def launch(cuda: Cuda, k, *args, grid=2, block=64, cluster=None, smem_bytes=0, variant=None, **options):
+def launch(cuda: CudaBackend, k, *args, grid=2, block=64, cluster=None, smem_bytes=0, specialization=None, **options):
     """Launch on this backend as `Kernel.launch` does on the one it finds."""
-    variant = variant or k.variant(N=100)
+    specialization = specialization or k.specialize(N=100)
     with cuda.staged(args) as staged:
-        return variant.launch(Runtime(cuda, arrays_of(X)), dim3(grid, "grid"), dim3(block, "block"), staged,
-                              cluster=dim3(cluster, "cluster"), smem_bytes=smem_bytes, outputs=(), settings=options)
+        return specialization.launch(
+            Runtime(cuda, arrays_of(X)),
+            dim3(grid, "grid"),
+            dim3(block, "block"),
+            staged,
+            cluster=dim3(cluster, "cluster"),
+            smem_bytes=smem_bytes,
+            outputs=(),
+            settings=options,
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +64,7 @@ def test_numpy_arrays_are_copied_over_and_back():
     (done,) = fake(cuda).launches
     assert (done.kernel, done.grid, done.block, done.smem, done.stream) == ("scale", (2, 1, 1), (64, 1, 1), 0, 0)
     assert done.values[2:] == [struct.pack("<f", 2.0), struct.pack("<I", 100)]
-    assert done.context == 100 and not fake(cuda).current                   # the context is put back
+    assert done.context == 100 and not fake(cuda).current  # the context is put back
     names = fake(cuda).names()
     assert names.count("cuMemcpyHtoD") == names.count("cuMemcpyDtoH") == 2
     assert names.index("cuLaunchKernelEx") < names.index("cuStreamSynchronize") < names.index("cuMemcpyDtoH")
@@ -85,38 +93,58 @@ def test_assembled_for_the_chip_it_runs_on_and_loaded_once():
     assert names.count("cuLibraryLoadData") == names.count("cuLibraryGetKernel") == 1
     assert names.count("cuLaunchKernelEx") == 3
     code = next(call[1] for call in fake(cuda).calls if call[0] == "cuLibraryLoadData")
-    assert code == scale.variant(N=100).compile(arch="sm_89").cubin
+    assert code == scale.specialize(N=100).compile(arch="sm_89").cubin
 
 
-@pytest.mark.parametrize("capability, message", [
-    ((10, 0), r"written for sm_90a, which runs on that chip only; cuda:0 \(Fake GPU, sm_100\) is another"),
-    ((8, 0), "sm_90a"), ((9, 9), "a chip pyptx does not know")])
+@pytest.mark.parametrize(
+    "capability, message",
+    [
+        (
+            (10, 0),
+            r"targets sm_90a, which runs on that architecture only; it does not run on cuda:0 \(Fake GPU, sm_100\)",
+        ),
+        ((8, 0), "sm_90a"),
+        ((9, 9), "an architecture that pyptx does not support"),
+    ],
+)
 def test_code_for_one_chip_is_refused_on_another(capability, message):
     cuda = backend(capability=capability)
     with pytest.raises(LaunchError, match=message):
-        launch(cuda, double_bf16, np.zeros(64, np.uint16), np.zeros(64, np.uint16), variant=double_bf16.variant(N=64))
+        launch(
+            cuda,
+            double_bf16,
+            np.zeros(64, np.uint16),
+            np.zeros(64, np.uint16),
+            specialization=double_bf16.specialize(N=64),
+        )
     assert not fake(cuda).launches
 
 
 def test_a_newer_target_than_the_chip_is_refused():
     newer = kernel(arch="sm_100", in_specs=[Tile("N", f32)])(lambda x: ptx.ret())
-    with pytest.raises(LaunchError, match="written for sm_100, which needs a newer chip"):
-        launch(backend(), newer, X, variant=newer.variant(N=100))
+    with pytest.raises(LaunchError, match="targets sm_100, which needs a newer architecture"):
+        launch(backend(), newer, X, specialization=newer.specialize(N=100))
 
 
 def test_a_driver_too_old_for_the_machine_code_is_named_with_a_ptxas_that_would_do(monkeypatch):
-    monkeypatch.setattr("pyptx.toolchain.locate.installed_elsewhere",
-                        lambda name: [("/new", "13.1.2"), ("/old", "12.6.77")])
+    monkeypatch.setattr(
+        "pyptx.toolchain.locate.installed_elsewhere", lambda name: [("/new", "13.1.2"), ("/old", "12.6.77")]
+    )
     cuda = backend(version=12040)
     fake(cuda).failing["cuLibraryLoadData"] = real.CUresult.CUDA_ERROR_INVALID_IMAGE
-    with pytest.raises(LaunchError, match=r"CUDA up to 12\.4, the machine code for sm_90 was made by \w+ 13") as told:
+    with pytest.raises(LaunchError, match=r"CUDA 12.4; the machine code for sm_90 was generated by \w+ 13") as told:
         launch(cuda, scale, X, X.copy(), 2.0, 100)
-    assert "driver of CUDA 13 or later, or let PYPTX_PTXAS name a ptxas of CUDA 12: PYPTX_PTXAS=/old" in str(told.value)
+    assert "driver of CUDA 13 or later, or set PYPTX_PTXAS to a ptxas of CUDA 12: PYPTX_PTXAS=/old" in str(told.value)
 
 
-@pytest.mark.parametrize("status, known, message", [
-    ("INVALID_IMAGE", 13000, r"CUDA up to 13\.0.*\n.*a driver of CUDA 13\.\d+ or later.* a ptxas of CUDA 13\.0$"),
-    ("INVALID_IMAGE", 13090, "^loading scale on cuda:0"), ("OUT_OF_MEMORY", 13000, "^loading scale on cuda:0")])
+@pytest.mark.parametrize(
+    "status, known, message",
+    [
+        ("INVALID_IMAGE", 13000, r"CUDA 13\.0.*\n.*a driver of CUDA 13\.\d+ or later.* a ptxas of CUDA 13\.0$"),
+        ("INVALID_IMAGE", 13090, "^loading scale on cuda:0"),
+        ("OUT_OF_MEMORY", 13000, "^loading scale on cuda:0"),
+    ],
+)
 def test_only_a_newer_tool_is_blamed(status, known, message, monkeypatch):
     monkeypatch.setattr("pyptx.toolchain.locate.installed_elsewhere", lambda name: [])
     cuda = backend(version=known)
@@ -129,8 +157,18 @@ def test_a_kernel_is_loaded_and_its_maps_are_placed_while_a_graph_is_recorded():
     cuda = backend()
     x, y = (DeviceArray.of(cuda.driver, 0, np.zeros((24, 32), np.float32)) for _ in range(2))
     fake(cuda).capturing.add(9)
-    launch(cuda, copy, x, y, TensorMap(x, (8, 32)), TensorMap(y, (8, 32)), grid=3, block=32, variant=copy.variant(M=24),
-           stream=9)
+    launch(
+        cuda,
+        copy,
+        x,
+        y,
+        TensorMap(x, (8, 32)),
+        TensorMap(y, (8, 32)),
+        grid=3,
+        block=32,
+        specialization=copy.specialize(M=24),
+        stream=9,
+    )
     assert len(fake(cuda).launches) == 1 and fake(cuda).mode.name.endswith("GLOBAL"), "and the mode is put back"
     del x, y
     assert len(fake(cuda).memory) == 1, "the maps'"
@@ -143,8 +181,10 @@ def test_clusters_and_shared_memory_are_asked_for():
     size = done.attributes["CLUSTER_DIMENSION"].clusterDim
     assert (size.x, size.y, size.z) == (16, 1, 1) and done.smem == 100_000
     asked = [(call[2].name, call[3]) for call in fake(cuda).calls if call[0] == "cuFuncSetAttribute"]
-    assert asked == [("CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", 100_000),
-                     ("CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)]
+    assert asked == [
+        ("CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", 100_000),
+        ("CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1),
+    ]
 
 
 def test_cooperative_and_programmatic_launches():
@@ -155,13 +195,17 @@ def test_cooperative_and_programmatic_launches():
     assert done.attributes["PROGRAMMATIC_STREAM_SERIALIZATION"].programmaticStreamSerializationAllowed == 1
 
 
-@pytest.mark.parametrize("options, arguments, message", [
-    ({"most_threads": 32}, {}, r"64 threads; with 32 registers a thread cuda:0 .* runs at most 32"),
-    ({"smem": 100_000}, {"smem_bytes": 100_001}, "100001 bytes of dynamic shared memory; .* at most 100000"),
-    ({"capability": (8, 0)}, {"cluster": 2}, "clusters need sm_90"),
-    ({}, {"grid": 32, "cluster": 32}, "has 32 CTAs; at most 16"),
-    ({}, {"seed": 3}, "the cuda backend has no option seed"),
-    ({}, {"stream": "main"}, "stream is a str")])
+@pytest.mark.parametrize(
+    "options, arguments, message",
+    [
+        ({"most_threads": 32}, {}, r"64 threads; with 32 registers per thread, cuda:0 .* runs at most 32"),
+        ({"smem": 100_000}, {"smem_bytes": 100_001}, "100001 bytes of dynamic shared memory; .* at most 100000"),
+        ({"capability": (8, 0)}, {"cluster": 2}, "clusters need sm_90"),
+        ({}, {"grid": 32, "cluster": 32}, "has 32 CTAs; at most 16"),
+        ({}, {"seed": 3}, "the cuda backend has no option seed"),
+        ({}, {"stream": "main"}, "stream is a str"),
+    ],
+)
 def test_launches_beyond_the_gpu_are_refused(options, arguments, message):
     cuda = backend(**options)
     with pytest.raises(LaunchError, match=message):
@@ -169,10 +213,16 @@ def test_launches_beyond_the_gpu_are_refused(options, arguments, message):
     assert not fake(cuda).launches
 
 
-@pytest.mark.parametrize("args, message", [
-    ((X, X, 2.0), r"scale takes 4 arguments \(x \.u64, .*\); got 3"), ((X, X, 2.0, -2**40), "argument N of scale"),
-    ((X, X, X, 4), r"parameter factor is \.f32, not a pointer"), ((X, 2.5, 2.0, 4), "argument y of scale"),
-    ((X, TensorMap(X.reshape(5, 20), (5, 20)), TensorMap(X.reshape(5, 20), (5, 20)), 4), r"factor is \.f32")])
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        ((X, X, 2.0), r"scale takes 4 arguments \(x \.u64, .*\); got 3"),
+        ((X, X, 2.0, -(2**40)), "argument N of scale"),
+        ((X, X, X, 4), r"parameter factor is \.f32, not a pointer"),
+        ((X, 2.5, 2.0, 4), "argument y of scale"),
+        ((X, TensorMap(X.reshape(5, 20), (5, 20)), TensorMap(X.reshape(5, 20), (5, 20)), 4), r"factor is \.f32"),
+    ],
+)
 def test_arguments_that_do_not_fit_are_named(args, message):
     cuda = backend()
     with pytest.raises(LaunchError, match=message):
@@ -218,8 +268,8 @@ def test_a_checked_launch_waits_except_while_a_graph_is_recorded(monkeypatch):
     cuda = backend()
     on = DeviceArrays(cuda.driver)
     x = on.empty((100,), "f32", ())
-    program = cuda.load(scale.module(N=100), "scale", lambda t: scale.variant(N=100).compile(arch=t))
-    plan = LaunchPlan(scale.variant(N=100).entry, (2, 1, 1), (64, 1, 1))
+    program = cuda.load(scale.module(N=100), "scale", lambda t: scale.specialize(N=100).compile(arch=t))
+    plan = LaunchPlan(scale.specialize(N=100).entry, (2, 1, 1), (64, 1, 1))
     cuda.launch(program, plan, [x, x, 1.0, 100], {"stream": 9})
     assert "cuStreamSynchronize" in fake(cuda).names()
     fake(cuda).calls.clear()
@@ -238,7 +288,7 @@ def test_a_fault_while_waiting_is_the_launch_that_is_waited_for():
 def test_arrays_on_two_gpus_are_refused():
     cuda = backend(devices=2)
     x, y = (DeviceArray.of(cuda.driver, k, X) for k in range(2))
-    with pytest.raises(LaunchError, match="scale: y is on cuda:1, x on cuda:0"):
+    with pytest.raises(LaunchError, match="scale: y is on cuda:1, but x is on cuda:0"):
         launch(cuda, scale, x, y, 2.0, 100)
     with pytest.raises(LaunchError, match="scale: y is on cpu; .* and x is on cuda:0"):
         launch(cuda, scale, x, X, 2.0, 100)
@@ -248,9 +298,19 @@ def test_arrays_on_two_gpus_are_refused():
 
 def test_tensor_maps_are_in_device_memory_that_keeps_its_value():
     cuda, x, y = backend(), np.zeros((24, 32), np.float32), np.zeros((24, 32), np.float32)
-    variant = copy.variant(M=24)
+    specialization = copy.specialize(M=24)
     for _ in range(2):
-        launch(cuda, copy, x, y, TensorMap(x, (8, 32)), TensorMap(y, (8, 32)), grid=3, block=32, variant=variant)
+        launch(
+            cuda,
+            copy,
+            x,
+            y,
+            TensorMap(x, (8, 32)),
+            TensorMap(y, (8, 32)),
+            grid=3,
+            block=32,
+            specialization=specialization,
+        )
     first, second = (done.values for done in fake(cuda).launches)
     slab = next(iter(fake(cuda).memory))
     for values in (first, second):
@@ -263,9 +323,9 @@ def test_maps_for_a_graph_are_copied_on_a_stream_of_their_own_and_never_reused()
     device = cuda.driver.device(0)
     fake(cuda).current.append(100)
     fake(cuda).capturing.add(9)
-    blobs = cuda.blobs(device)
-    first = blobs.address(b"a" * 128, pinned=True)
-    assert blobs.address(b"a" * 128, pinned=False) == first != blobs.address(b"b" * 128, pinned=False)
+    descriptors = cuda.descriptors(device)
+    first = descriptors.address(b"a" * 128, pinned=True)
+    assert descriptors.address(b"a" * 128, pinned=False) == first != descriptors.address(b"b" * 128, pinned=False)
     names = fake(cuda).names()
     assert names.index("cuThreadExchangeStreamCaptureMode") < names.index("cuMemAlloc")
     assert names.count("cuThreadExchangeStreamCaptureMode") == 4
@@ -273,13 +333,13 @@ def test_maps_for_a_graph_are_copied_on_a_stream_of_their_own_and_never_reused()
 
 def test_old_maps_make_room_when_the_gpu_has_come_to_rest(monkeypatch):
     """And when at least as many others were used since: the GPU may hold what lay there."""
-    monkeypatch.setattr("pyptx.runtime.cuda.maps._KEPT_BLOBS", 512)
+    monkeypatch.setattr("pyptx.runtime.cuda.tensor_maps._KEPT_BLOBS", 512)
     cuda = backend()
     fake(cuda).current.append(100)
-    blobs = cuda.blobs(cuda.driver.device(0))
-    kept = blobs.address(b"kept".ljust(128), pinned=True)
-    places = [blobs.address(str(k).encode().ljust(128), pinned=False) for k in range(3000)]
-    assert kept not in places and blobs.address(b"kept".ljust(128), pinned=False) == kept
+    descriptors = cuda.descriptors(cuda.driver.device(0))
+    kept = descriptors.address(b"kept".ljust(128), pinned=True)
+    places = [descriptors.address(str(k).encode().ljust(128), pinned=False) for k in range(3000)]
+    assert kept not in places and descriptors.address(b"kept".ljust(128), pinned=False) == kept
     last: dict[int, int] = {}
     since = [k - last[place] for k, place in enumerate(places) if last.setdefault(place, k) != k]
     assert since and min(since) > 512
@@ -288,33 +348,37 @@ def test_old_maps_make_room_when_the_gpu_has_come_to_rest(monkeypatch):
 
 def test_a_map_goes_by_value_where_the_kernel_takes_it_so():
     k = kernel(arch="sm_90a", raw_params=[("b8.align64.array128", "map"), ("u32", "n")])(lambda: smem.alloc(f32, (4,)))
-    by_value = kernel(arch="sm_90a", name="by_value", raw_params=k.declared.raw_params)(lambda: ptx.ret())
+    by_value = kernel(arch="sm_90a", name="by_value", raw_params=k.declaration.raw_params)(lambda: ptx.ret())
     cuda, x = backend(), np.zeros((8, 32), np.float32)
-    launch(cuda, by_value, TensorMap(x, (8, 32)), 7, variant=by_value.variant())
+    launch(cuda, by_value, TensorMap(x, (8, 32)), 7, specialization=by_value.specialize())
     value, n = fake(cuda).launches[0].values
     assert len(value) == 128 and n == struct.pack("<I", 7)
-    assert int.from_bytes(value[:8], "little") % 256 == 0                   # the address of the copy
+    assert int.from_bytes(value[:8], "little") % 256 == 0  # the address of the copy
 
 
 def test_eight_threads_assemble_and_load_once(monkeypatch):
     cuda, assembled = backend(), []
-    variant = scale.variant(N=100)
+    specialization = scale.specialize(N=100)
 
     def assemble(target):
         assembled.append(target)
-        return variant.compile(arch=target)
-    program = cuda.load(variant.module, "scale", assemble)
-    plan = LaunchPlan(variant.entry, (2, 1, 1), (64, 1, 1))
+        return specialization.compile(arch=target)
+
+    program = cuda.load(specialization.module, "scale", assemble)
+    plan = LaunchPlan(specialization.entry, (2, 1, 1), (64, 1, 1))
     x = DeviceArray.of(cuda.driver, 0, X)
-    fake(cuda).current.append(100)                                          # one current context, as with torch
+    fake(cuda).current.append(100)  # one current context, as with torch
 
     def work(k: int) -> None:
         for n in range(20):
             cuda.launch(program, plan, [x, x, float(k), n], {"stream": k + 1})
+
     in_threads(work)
     assert assembled == ["sm_90"] and fake(cuda).names().count("cuLibraryLoadData") == 1
-    seen = {(done.stream, struct.unpack("<f", done.values[2])[0], int.from_bytes(done.values[3], "little"))
-            for done in fake(cuda).launches}
+    seen = {
+        (done.stream, struct.unpack("<f", done.values[2])[0], int.from_bytes(done.values[3], "little"))
+        for done in fake(cuda).launches
+    }
     assert seen == {(k + 1, float(k), n) for k in range(8) for n in range(20)}
 
 
@@ -322,17 +386,19 @@ def test_pointers_that_promise_more_alignment_than_they_have_are_refused():
     k = kernel(arch="sm_80", name="vectors", raw_params=[("u64.ptr.global.palign16", "p")])(lambda: ptx.ret())
     cuda = backend()
     x = DeviceArray.of(cuda.driver, 0, X)
-    launch(cuda, k, x, variant=k.variant())
+    launch(cuda, k, x, specialization=k.specialize())
     x.address += 4
-    with pytest.raises(LaunchError, match=r"vectors: p starts at 0x\w+, which is no multiple of 16 bytes"):
-        launch(cuda, k, x, variant=k.variant())
+    with pytest.raises(
+        LaunchError, match=r"vectors: p starts at 0x\w+, but the kernel's .ptr .align requires a multiple of 16 bytes"
+    ):
+        launch(cuda, k, x, specialization=k.specialize())
 
 
 def test_a_machine_without_a_driver_says_so():
     api = FakeDriver()
     api.cuInit = lambda flags: (_ for _ in ()).throw(RuntimeError("no libcuda"))
     with pytest.raises(LaunchError, match=r"no NVIDIA driver.*libcuda") as caught:
-        launch(Cuda(api), scale, X, X.copy(), 2.0, 100)
+        launch(CudaBackend(api), scale, X, X.copy(), 2.0, 100)
     assert "pyptx.use('sim')" in str(caught.value)
 
 
@@ -341,34 +407,45 @@ def test_a_driver_without_a_function_says_so():
 
     def missing(*_):
         raise RuntimeError('Function "cuLibraryLoadData" not found')
+
     fake(cuda).cuLibraryLoadData = missing
-    with pytest.raises(LaunchError, match='loading scale on cuda:0 .*: the driver cannot do it: Function') as told:
+    with pytest.raises(LaunchError, match="loading scale on cuda:0 .*: not supported by this driver: Function") as told:
         launch(cuda, scale, X, X.copy(), 2.0, 100)
     assert "newer NVIDIA driver" in str(told.value)
 
 
 def test_what_doctor_says_of_gpus():
-    words = "Fake GPU, sm_90, 227 KiB of shared memory for a CTA"
-    assert list(survey(FakeDriver(devices=2), assembler="ptxas 13.5.37")) == [
-        ("driver", True, "CUDA 13.1", None), ("cuda:0", True, words, None), ("cuda:1", True, words, None)]
+    words = "Fake GPU, sm_90, 227 KiB of shared memory per CTA"
+    assert list(probe(FakeDriver(devices=2), assembler="ptxas 13.5.37")) == [
+        ("driver", True, "CUDA 13.1", None),
+        ("cuda:0", True, words, None),
+        ("cuda:1", True, words, None),
+    ]
     broken = FakeDriver()
     broken.failing["cuInit"] = real.CUresult.CUDA_ERROR_NO_DEVICE
-    ((name, usable, finding, fix),) = survey(broken)
+    ((name, usable, finding, fix),) = probe(broken)
     assert (name, usable) == ("driver", False) and "CUDA_ERROR_NO_DEVICE" in finding and "install" in fix
-    ((_, usable, finding, _),) = [line for line in survey(FakeDriver(capability=(9, 9))) if line[0] == "cuda:0"]
-    assert not usable and finding.startswith("not usable: cuda:0 is a chip pyptx does not know")
-    (name, usable, finding, fix), *_ = survey(FakeDriver(version=12040), assembler="ptxas 13.5.37")
+    ((_, usable, finding, _),) = [line for line in probe(FakeDriver(capability=(9, 9))) if line[0] == "cuda:0"]
+    assert not usable and finding.startswith("not usable: cuda:0 has an architecture that pyptx does not support")
+    (name, usable, finding, fix), *_ = probe(FakeDriver(version=12040), assembler="ptxas 13.5.37")
     assert not usable and finding == "CUDA 12.4, too old for machine code of ptxas 13.5.37"
-    assert fix == "install a driver of CUDA 13 or later, or let PYPTX_PTXAS name a ptxas of CUDA 12"
-    assert [usable for _, usable, *_ in survey(FakeDriver(devices=0))] == [True, False]
+    assert fix == "install a driver of CUDA 13 or later, or set PYPTX_PTXAS to a ptxas of CUDA 12"
+    assert [usable for _, usable, *_ in probe(FakeDriver(devices=0))] == [True, False]
 
 
 def test_arrays_of_any_package_with_the_interface():
     class Foreign:
         def __init__(self, host, strides=None):
             self.host = host
-            self.__cuda_array_interface__ = {"shape": host.shape, "typestr": host.dtype.str, "version": 3,
-                                             "data": (host.ctypes.data, False), "strides": strides, "stream": 21}
+            self.__cuda_array_interface__ = {
+                "shape": host.shape,
+                "typestr": host.dtype.str,
+                "version": 3,
+                "data": (host.ctypes.data, False),
+                "strides": strides,
+                "stream": 21,
+            }
+
     cuda = backend()
     on, x = DeviceArrays(cuda.driver), Foreign(X)
     assert (on.dtype_name(x), on.device(x), on.stream(x), on.address(x)) == ("float32", "cuda:0", 21, X.ctypes.data)

@@ -11,8 +11,8 @@ from runtime.test_calls import array, gpu, launches  # noqa: F401  (gpu is a fix
 
 import pyptx
 from pyptx.errors import LaunchError
-from pyptx.runtime.adopted import adopted
 from pyptx.runtime.cuda import dlpack
+from pyptx.runtime.foreign_arrays import import_foreign
 
 X = np.arange(100, dtype=np.float32)
 
@@ -35,11 +35,11 @@ def test_arrays_of_the_cpu_are_viewed_and_run_on_the_simulator():
     assert isinstance(y, np.ndarray) and np.array_equal(y, 2 * X)
     out = np.zeros_like(X)
     scale(Foreign(X), factor=3.0, out=Foreign(out))
-    assert np.array_equal(out, 3 * X)                                       # the same memory
+    assert np.array_equal(out, 3 * X)  # the same memory
     scale.launch(2, 64, Foreign(X), Foreign(out), 4.0, 100)
     assert np.array_equal(out, 4 * X)
     a, b = np.ones((3, 4), np.float32), np.full((3, 4), 2, np.float32)
-    assert np.array_equal(product(Foreign(a), b)[1], a + b)                 # beside NumPy arrays, as it is one
+    assert np.array_equal(product(Foreign(a), b)[1], a + b)  # beside NumPy arrays, as it is one
     assert scale.check(Foreign(X), factor=2.0).ok
     text = pyptx.load(scale.ptx(N=100))["scale"]
     text.launch(2, 64, Foreign(X), Foreign(out), 5.0, 100)
@@ -50,9 +50,9 @@ def test_what_may_only_be_read_is_read_and_not_written():
     fixed = X.copy()
     fixed.flags.writeable = False
     assert np.array_equal(scale(Foreign(fixed), factor=2.0), 2 * X)
-    with pytest.raises(LaunchError, match="scale: y may only be read"):
+    with pytest.raises(LaunchError, match="scale: y is read-only"):
         scale(Foreign(X), factor=2.0, out=Foreign(fixed))
-    with pytest.raises(LaunchError, match="scale: y may only be read"):
+    with pytest.raises(LaunchError, match="scale: y is read-only"):
         scale(X, factor=2.0, out=fixed)
     assert np.array_equal(fixed, X)
 
@@ -116,16 +116,16 @@ def test_arrays_of_a_gpu_that_do_not_fit_are_named(gpu):  # noqa: F811
     x, y = array(gpu, 100), array(gpu, 100)
     with pytest.raises(LaunchError, match="scale: x is not contiguous"):
         scale(OnGpu(x, shape=(50,), strides=(2,)), factor=1.0)
-    with pytest.raises(LaunchError, match="scale: y may only be read"):
+    with pytest.raises(LaunchError, match="scale: y is read-only"):
         scale(OnGpu(x), factor=1.0, out=OnGpu(y, read_only=True))
-    scale(OnGpu(x, read_only=True), factor=1.0, out=y)                      # beside our own arrays
+    scale(OnGpu(x, read_only=True), factor=1.0, out=y)  # beside our own arrays
     lanes = OnGpu(x)
     lanes.managed.tensor.type.lanes = 4
-    with pytest.raises(LaunchError, match="OnGpu has elements of DLPack's type 2 with 32 bits and 4 lanes"):
+    with pytest.raises(LaunchError, match="OnGpu has elements of DLPack type 2 with 32 bits and 4 lanes"):
         scale(lanes, factor=1.0)
     newer = OnGpu(x)
     newer.managed.major = 2
-    with pytest.raises(LaunchError, match="speaks DLPack 2.0"):
+    with pytest.raises(LaunchError, match="uses DLPack 2.0"):
         scale(newer, factor=1.0)
     assert len(launches(gpu)) == 1
 
@@ -133,7 +133,7 @@ def test_arrays_of_a_gpu_that_do_not_fit_are_named(gpu):  # noqa: F811
 def test_devices_and_owners_that_cannot_be_served_are_named():
     class Elsewhere(Foreign):
         def __dlpack_device__(self):
-            return 10, 0                                                    # ROCm
+            return 10, 0  # ROCm
 
     class Refusing(Foreign):
         def __dlpack__(self, **options):
@@ -142,15 +142,22 @@ def test_devices_and_owners_that_cannot_be_served_are_named():
     class Half:
         def __dlpack__(self):
             return None
-    for value, message in [(Elsewhere(X), "Elsewhere lies on a device of DLPack's kind 10"),
-                           (Refusing(X), "Refusing cannot be viewed: it is busy"), (Half(), "no __dlpack_device__")]:
+
+    for value, message in [
+        (Elsewhere(X), "Elsewhere is on a device of DLPack type 10"),
+        (Refusing(X), "Refusing cannot be viewed: it is busy"),
+        (Half(), "no __dlpack_device__"),
+    ]:
         with pytest.raises(LaunchError, match=message):
             scale(value, factor=1.0)
 
 
 def test_what_is_known_is_left_as_it_is():
     values = [X, 3, 2.5, None, "text", np.float32(1)]
-    assert all(one is other for one, other in zip(adopted(values), values, strict=True)) and adopted(None) is None
+    assert (
+        all(one is other for one, other in zip(import_foreign(values), values, strict=True))
+        and import_foreign(None) is None
+    )
 
 
 def test_the_interface_alone_is_enough(gpu):  # noqa: F811
@@ -158,11 +165,12 @@ def test_the_interface_alone_is_enough(gpu):  # noqa: F811
         def __init__(self, owner, **more):
             self.owner, self.shape = owner, owner.shape
             self.__cuda_array_interface__ = {**owner.__cuda_array_interface__, **more}
+
     x, y = array(gpu, 100), array(gpu, 100)
     for stream in (5, 6):
         scale(Bare(x, stream=stream), factor=1.0, out=Bare(y))
     assert [done.stream for done in launches(gpu)] == [5, 6]
-    with pytest.raises(LaunchError, match="scale: y may only be read"):
+    with pytest.raises(LaunchError, match="scale: y is read-only"):
         scale(x, factor=1.0, out=Bare(y, data=(y.address, True)))
     with pytest.raises(LaunchError, match="scale: x is a masked array"):
         scale(Bare(x, mask=Bare(y)), factor=1.0)

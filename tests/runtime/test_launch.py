@@ -56,6 +56,7 @@ def test_counters_count_the_launch():
 
 def _instructions(k):
     from pyptx.ir.visit import instructions
+
     return list(instructions(k.module(N=100).entries[0]))
 
 
@@ -65,12 +66,15 @@ def test_launch_takes_arguments_in_parameter_order_and_writes_in_place():
     assert result.backend == "sim" and np.array_equal(y, 2 * X[:64])
 
 
-@pytest.mark.parametrize(("args", "message"), [
-    ((X, X.copy(), 2.0), "4"),                                              # one too few
-    ((X, X.copy(), 2.0, -(1 << 31) - 1), "N"),                                         # out of range for u32
-    ((X, X.copy(), 2.0, 1 << 32), "N"),
-    ((X, 3.5, 2.0, 64), "y"),                                               # a float for a pointer
-])
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((X, X.copy(), 2.0), "4"),  # one too few
+        ((X, X.copy(), 2.0, -(1 << 31) - 1), "N"),  # out of range for u32
+        ((X, X.copy(), 2.0, 1 << 32), "N"),
+        ((X, 3.5, 2.0, 64), "y"),  # a float for a pointer
+    ],
+)
 def test_launch_refuses_arguments_that_do_not_fit(args, message):
     with pytest.raises(LaunchError, match=message):
         scale.launch(1, 64, *args)
@@ -80,7 +84,7 @@ def test_launch_dimensions_are_checked():
     with pytest.raises(LaunchError, match="2048 threads"):
         scale.launch(1, (64, 32), X, X.copy(), 2.0, 64)
     with pytest.raises(LaunchError, match="at least 1"):
-        scale.launch(0, 64, X, X.copy(), 2.0, 64)
+        scale.launch(1, 0, X, X.copy(), 2.0, 64)
     with pytest.raises(LaunchError, match="one to three ints"):
         scale.launch(1, (1, 1, 1, 1), X, X.copy(), 2.0, 64)
 
@@ -138,8 +142,15 @@ def test_use_chooses_the_backend_and_refuses_unknown_ones():
 
 
 def test_the_environment_chooses_the_backend():
-    code = ("import numpy as np; from pyptx import kernel, ptx, Tile; from pyptx.types import f32\n"
-            "k = kernel(lambda x: ptx.ret(), in_specs=[Tile('N', f32)])\nk(np.zeros(4, np.float32))")
-    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYPTX_BACKEND": "tpu"}, capture_output=True,
-                         text=True, check=False)
-    assert run.returncode and "there is no backend 'tpu'" in run.stderr
+    code = (
+        "import numpy as np; from pyptx import kernel, ptx, Tile; from pyptx.types import f32\n"
+        "k = kernel(lambda x: ptx.ret(), in_specs=[Tile('N', f32)])\nk(np.zeros(4, np.float32))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYPTX_BACKEND": "tpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode and "backend 'tpu' does not exist" in run.stderr

@@ -19,9 +19,9 @@ from pyptx.types import f32, u32
 
 @pytest.fixture(autouse=True)
 def forgotten():
-    scale.calls.found.clear()
+    scale.launch_cache.entries.clear()
     yield
-    scale.calls.found.clear()
+    scale.launch_cache.entries.clear()
 
 
 def floats(n: int, first: float = 0.0) -> np.ndarray:
@@ -43,8 +43,8 @@ def difference(a, b, y):
 def test_a_second_call_of_a_kind_looks_at_nothing_again(monkeypatch):
     scale(floats(100), factor=2.0)
     first = scale.last_run.counters
-    assert len(scale.calls) == 1
-    monkeypatch.setattr(scale.binding, "sizes_of", None)                    # would fail if it were looked at again
+    assert len(scale.launch_cache) == 1
+    monkeypatch.setattr(scale.binder, "sizes_of", None)  # would fail if it were looked at again
     for factor in (2.0, -0.5, 0.25):
         x = floats(100, factor)
         np.testing.assert_array_equal(scale(x, factor=factor), x * np.float32(factor))
@@ -62,11 +62,15 @@ def test_what_does_not_fit_is_refused_the_second_time_too():
     locked.flags.writeable = False
     for _ in range(2):
         scale(x, factor=1.0, out=out)
-    for wrong, message in [(dict(factor="two"), "factor"), (dict(factor=1.0, out=np.empty(63, np.float32)), "y"),
-                           (dict(factor=1.0, out=x), "y shares memory with x"), ({}, "factor"),
-                           (dict(factor=1.0, out=locked), "may only be read"),
-                           (dict(factor=1.0, out=np.empty(128, np.float32)[::2]), "not contiguous"),
-                           (dict(factor=1.0, out=np.empty(64, np.int8)), "y has dtype int8")]:
+    for wrong, message in [
+        (dict(factor="two"), "factor"),
+        (dict(factor=1.0, out=np.empty(63, np.float32)), "y"),
+        (dict(factor=1.0, out=x), "y shares memory with x"),
+        ({}, "factor"),
+        (dict(factor=1.0, out=locked), "is read-only"),
+        (dict(factor=1.0, out=np.empty(128, np.float32)[::2]), "not contiguous"),
+        (dict(factor=1.0, out=np.empty(64, np.int8)), "y has dtype int8"),
+    ]:
         with pytest.raises((LaunchError, TypeError), match=message):
             scale(x, **wrong)
     both = np.zeros(96, np.float32)
@@ -82,17 +86,19 @@ def test_arrays_that_are_one_buffer_are_looked_at_each_time():
     a, b = floats(32, 5), floats(32)
     for left, right in [(a, b), (a, a), (b, a), (b, b), (a, b[:]), (a[:], a)]:
         np.testing.assert_array_equal(difference(left, right), left - right)
-    assert len(difference.calls) == 1
+    assert len(difference.launch_cache) == 1
 
 
 def test_a_fault_names_the_arrays_of_its_own_call():
-    @kernel(arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile(4, f32)], block=32, grid=1,
-            raw_params=[("u32", "far")])
+    @kernel(
+        arch="sm_80", in_specs=[Tile("N", f32)], out_specs=[Tile(4, f32)], block=32, grid=1, raw_params=[("u32", "far")]
+    )
     def reads(x, y):
         source, target = ptx.global_ptrs(x, y)
         far, value = ptx.param(u32, "far"), reg.scalar(f32)
         ptx.inst.ld.global_.f32(value, ptx.addr(source + far * 4))
         ptx.inst.st.global_.f32(ptx.addr(target), value)
+
     x = floats(8)
     assert [reads(x, far=far)[0] for far in (0, 1, 7)] == [0, 1, 7]
     messages = []
@@ -100,7 +106,7 @@ def test_a_fault_names_the_arrays_of_its_own_call():
         with pytest.raises(SimulationError, match=r"x\[8\] float32") as caught:
             reads(x, far=8)
         messages.append(str(caught.value))
-        reads.calls.found.clear()                                           # now all of it is looked at
+        reads.launch_cache.entries.clear()  # now all of it is looked at
     assert messages[0] == messages[1] and reads(x, far=2)[0] == 2
 
 
@@ -124,5 +130,5 @@ def test_options_and_a_missing_core_are_not_passed_over(monkeypatch):
         scale(x, factor=1.0)
     assert len(ran) == 1
     monkeypatch.setattr(library, "problem", lambda: "it is not there")
-    with pytest.warns(RuntimeWarning, match="slow Python engine"):
+    with pytest.warns(RuntimeWarning, match="uses its slow Python engine"):
         np.testing.assert_array_equal(scale(x, factor=2.0), 2 * x)

@@ -14,7 +14,7 @@ from pyptx import Surface, Texture
 from pyptx.errors import LaunchError, ShapeError, SimulationError
 from pyptx.runtime import Runtime, dim3
 from pyptx.runtime.arrays import arrays_of
-from pyptx.runtime.cuda import Cuda, DeviceArray
+from pyptx.runtime.cuda import CudaBackend, DeviceArray
 
 PTX = """.version 9.0
 .target sm_90
@@ -34,17 +34,25 @@ IMAGE = np.arange(48, dtype=np.float32).reshape(6, 8)
 SHIFTED = IMAGE[:, [1, 2, 3, 4, 5, 6, 7, 7]]
 
 
-def launch(cuda: Cuda, *args, **options):
+def launch(cuda: CudaBackend, *args, **options):
     entry = pyptx.load(PTX)["shift"]
     with cuda.staged(args) as staged:
-        return entry._variant.launch(Runtime(cuda, arrays_of(IMAGE)), dim3(6, "grid"), dim3(8, "block"), staged,
-                                     cluster=(1, 1, 1), smem_bytes=0, outputs=(), settings=options)
+        return entry._specialization.launch(
+            Runtime(cuda, arrays_of(IMAGE)),
+            dim3(6, "grid"),
+            dim3(8, "block"),
+            staged,
+            cluster=(1, 1, 1),
+            smem_bytes=0,
+            outputs=(),
+            settings=options,
+        )
 
 
-def backend() -> Cuda:
+def backend() -> CudaBackend:
     api = FakeDriver()
     api.sizes = {"shift": [8, 8, 4]}
-    return Cuda(api)
+    return CudaBackend(api)
 
 
 def test_a_texture_is_read_and_a_surface_written_on_the_simulator():
@@ -64,24 +72,30 @@ def test_views_of_arrays_are_textures_and_surfaces_in_place():
 
 def test_what_is_wrong_names_texture_coordinate_lane_and_line():
     out = np.zeros((6, 4), np.float32)
-    with pytest.raises(SimulationError, match=r"thread \(4, 0, 0\).*surface to \(2d, 1 channel of f32\) at x = 16, "
-                                              r"outside of its 4 elements, 16 bytes"):
+    with pytest.raises(
+        SimulationError,
+        match=r"thread \(4, 0, 0\).*surface to \(2d, 1 channel of f32\) at x = 16, "
+        r"outside its 4 elements, 16 bytes",
+    ):
         pyptx.load(PTX)["shift"].launch(6, 8, Texture(IMAGE), Surface(out), 0)
     report = pyptx.load(PTX)["shift"].check(6, 8, Texture(IMAGE), Surface(out), 0, random=0)
     assert {finding.rule for finding in report.findings} == {"texture"}
-    with pytest.raises(SimulationError, match="uses surface from .* where a texture is needed"):
+    with pytest.raises(SimulationError, match="uses surface from .* where a texture is expected"):
         pyptx.load(PTX)["shift"].launch(6, 8, Surface(IMAGE.copy()), Surface(out), 0)
     with pytest.raises(SimulationError, match=r"reads texture from \(2d, 1 channel of s32\) as another type"):
         pyptx.load(PTX)["shift"].launch(6, 8, Texture(IMAGE.astype(np.int32)), Surface(out), 0)
-    with pytest.raises(SimulationError, match="accesses texture from .* as another geometry"):
+    with pytest.raises(SimulationError, match="accesses texture from .* with another geometry"):
         pyptx.load(PTX)["shift"].launch(6, 8, Texture(IMAGE, "a1d"), Surface(out), 0)
-    with pytest.raises(SimulationError, match="is the handle of no texture"):
+    with pytest.raises(SimulationError, match="is not the handle of a texture"):
         pyptx.load(PTX)["shift"].launch(6, 8, 77, Surface(out), 0)
 
 
 def test_reading_what_the_same_launch_wrote_is_found():
-    code = PTX.replace("    ret;", "    bar.sync 0;\n    suld.b.2d.b32.trap %column, [%to, {%column, %y}];\n"
-                                   "    sust.b.2d.b32.trap [%from, {0, %y}], %column;\n    ret;")
+    code = PTX.replace(
+        "    ret;",
+        "    bar.sync 0;\n    suld.b.2d.b32.trap %column, [%to, {%column, %y}];\n"
+        "    sust.b.2d.b32.trap [%from, {0, %y}], %column;\n    ret;",
+    )
     code = code.replace("tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%from, {%u, %v}]", "mov.f32 %d0, %u")
     a, b = Surface(np.zeros((6, 8), np.float32)), Surface(np.zeros((6, 8), np.float32))
     report = pyptx.load(code)["shift"].check(6, 8, a, b, 0, random=0)
@@ -101,8 +115,11 @@ def test_a_handle_needs_a_parameter_of_64_bits():
 
 
 def test_a_parameter_declared_as_a_texture_holds_its_handle():
-    code = (PTX.replace(".param .u64 from", ".param .texref from").replace("[%from, {%u", "[from, {%u")
-            .replace("ld.param.u64 %from, [from];", ""))
+    code = (
+        PTX.replace(".param .u64 from", ".param .texref from")
+        .replace("[%from, {%u", "[from, {%u")
+        .replace("ld.param.u64 %from, [from];", "")
+    )
     out = np.zeros((6, 8), np.float32)
     pyptx.load(code)["shift"].launch(6, 8, Texture(IMAGE), Surface(out), 0)
     np.testing.assert_array_equal(out, SHIFTED)
@@ -110,28 +127,40 @@ def test_a_parameter_declared_as_a_texture_holds_its_handle():
         pyptx.load(code)["shift"].launch(6, 8, IMAGE, Surface(out), 0)
 
 
-@pytest.mark.parametrize("make, message", [
-    (lambda: Texture(np.zeros((4, 4, 4), np.float32)), "could be several geometries"),
-    (lambda: Texture(np.zeros((4, 4, 3), np.float32), "2d"), "3 channels in shape .*; 1, 2 or 4; pad them to 4"),
-    (lambda: Texture(np.zeros((4, 4))), "elements of float64.*view them as two channels"),
-    (lambda: Texture(IMAGE, "4d"), "there is no geometry '4d'"),
-    (lambda: Texture(IMAGE, address="wrap"), "address='wrap' without normalized=True"),
-    (lambda: Texture(IMAGE, address="repeat"), "address='repeat'; expected one of 'wrap'"),
-    (lambda: Texture(IMAGE.astype(np.int32), filter="linear"), "only what reads as floating point is filtered"),
-    (lambda: Texture(IMAGE, read="normalized_float"), "8- and 16-bit integers read so"),
-    (lambda: Texture(IMAGE, srgb=True), "srgb=True needs uint8"),
-    (lambda: Texture(IMAGE, border=(1, 0, 0, 0)), "border= without address='border'"),
-    (lambda: Texture([IMAGE, IMAGE], "2d"), "level 1 is float32 of shape .*; each level halves"),
-    (lambda: Texture(IMAGE, memory="linear"), "memory='linear' is for geometry 1d"),
-    (lambda: Texture(IMAGE[0], memory="linear", filter="linear"), "read by whole numbers"),
-    (lambda: Texture(IMAGE[:, :5], memory="pitch2d").levels and Texture(np.zeros((4, 5), np.float32), memory="pitch2d"),
-     "rows lie 20 bytes apart; with memory='pitch2d' a multiple of 32"),
-    (lambda: Texture(np.zeros((5, 4, 4), np.float32), "cube"), "5 faces"),
-    (lambda: Texture(np.zeros((6, 4, 5), np.float32), "cube"), "they are square"),
-    (lambda: Texture(np.zeros((3000, 1), np.uint8), "a1d"), "layers is 3000; at most 2048"),
-    (lambda: Texture(IMAGE.T), "elements of a row lie side by side"),
-    (lambda: Surface(np.zeros((4, 4, 2), np.float32), "2dms"), "no surface has geometry 2dms"),
-    (lambda: Surface(np.zeros(40000, np.float32)), "width is 40000; at most 32768")])
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: Texture(np.zeros((4, 4, 4), np.float32)), "fits several geometries"),
+        (
+            lambda: Texture(np.zeros((4, 4, 3), np.float32), "2d"),
+            "3 channels in shape .*; expected 1, 2 or 4; pad them to 4",
+        ),
+        (lambda: Texture(np.zeros((4, 4))), "unsupported dtype float64.*view them as two channels"),
+        (lambda: Texture(IMAGE, "4d"), "unknown geometry '4d'"),
+        (lambda: Texture(IMAGE, address="wrap"), "address='wrap' without normalized=True"),
+        (lambda: Texture(IMAGE, address="repeat"), "address='repeat'; expected one of 'wrap'"),
+        (lambda: Texture(IMAGE.astype(np.int32), filter="linear"), "only floating point is filtered"),
+        (lambda: Texture(IMAGE, read="normalized_float"), "expected 8- or 16-bit integers"),
+        (lambda: Texture(IMAGE, srgb=True), "srgb=True needs uint8"),
+        (lambda: Texture(IMAGE, border=(1, 0, 0, 0)), "border= without address='border'"),
+        (lambda: Texture([IMAGE, IMAGE], "2d"), "level 1 is float32 of shape .*; each level halves"),
+        (lambda: Texture(IMAGE, memory="linear"), "memory='linear' is for geometry 1d"),
+        (lambda: Texture(IMAGE[0], memory="linear", filter="linear"), "takes integer coordinates"),
+        (
+            lambda: (
+                Texture(IMAGE[:, :5], memory="pitch2d").levels
+                and Texture(np.zeros((4, 5), np.float32), memory="pitch2d")
+            ),
+            "row pitch 20 bytes; with memory='pitch2d', expected a multiple of 32",
+        ),
+        (lambda: Texture(np.zeros((5, 4, 4), np.float32), "cube"), "5 faces"),
+        (lambda: Texture(np.zeros((6, 4, 5), np.float32), "cube"), "expected squares"),
+        (lambda: Texture(np.zeros((3000, 1), np.uint8), "a1d"), "layers is 3000; at most 2048"),
+        (lambda: Texture(IMAGE.T), "elements of a row must be contiguous"),
+        (lambda: Surface(np.zeros((4, 4, 2), np.float32), "2dms"), "geometry 2dms is not supported"),
+        (lambda: Surface(np.zeros(40000, np.float32)), "width is 40000; at most 32768"),
+    ],
+)
 def test_what_the_driver_refuses_is_refused_with_what_would_do(make, message):
     with pytest.raises(ShapeError, match=message):
         make()
@@ -155,7 +184,7 @@ def test_on_a_gpu_arrays_are_copied_to_cuda_arrays_and_surfaces_back():
     assert names.count("cuMemcpy3DAsync") == 3 and names.index("cuLaunchKernelEx") < names.index("cuStreamSynchronize")
     image.data[:] = SHIFTED.tobytes()
     with cuda.driver.on(cuda.driver.device(0)):
-        cuda.images.back(cuda.driver.device(0), 0, [surface])
+        cuda.texture_objects.back(cuda.driver.device(0), 0, [surface])
     np.testing.assert_array_equal(out, SHIFTED)
 
 
@@ -170,7 +199,7 @@ def test_arrays_on_a_gpu_are_copied_there_and_read_in_place_where_asked():
     names = api.names()
     assert names.count("cuMemcpy3DAsync") == 3 and "cuStreamSynchronize" not in names
     with cuda.driver.on(cuda.driver.device(0)):
-        cuda.images.back(cuda.driver.device(0), 0, [surface])
+        cuda.texture_objects.back(cuda.driver.device(0), 0, [surface])
     np.testing.assert_array_equal(out.get(np.empty_like(IMAGE)), SHIFTED)
     launch(cuda, plain, surface, 0)
     part = next(o for o in api.objects.values() if o is not None and o.kind == "PITCH2D").resource.res.pitch2D
@@ -194,8 +223,16 @@ def test_what_was_made_is_used_again_and_given_back_with_the_value():
 
 def test_levels_memory_and_flags_reach_the_driver():
     cuda, out = backend(), np.zeros((6, 8), np.float32)
-    levels = Texture([np.zeros((8 >> k, 8 >> k, 4), np.uint8) for k in range(3)], "2d", read="normalized_float",
-                     srgb=True, normalized=True, mip_filter="linear", lod_bias=0.5, lod_clamp=(0, 1))
+    levels = Texture(
+        [np.zeros((8 >> k, 8 >> k, 4), np.uint8) for k in range(3)],
+        "2d",
+        read="normalized_float",
+        srgb=True,
+        normalized=True,
+        mip_filter="linear",
+        lod_bias=0.5,
+        lod_clamp=(0, 1),
+    )
     launch(cuda, levels, Surface(out), 0)
     reading = cuda.driver.api.objects[1].reading
     assert cuda.driver.api.objects[1].kind == "MIPMAPPED_ARRAY" and reading.flags == 0x12
@@ -212,20 +249,21 @@ def test_levels_memory_and_flags_reach_the_driver():
     assert (part.width, part.height, part.pitchInBytes) == (5, 3, 32)
 
 
-REFERENCES = (PTX.replace(".visible .entry", ".global .texref image;\n.visible .entry", 1)
-              .replace("[%from, {%u, %v}]", "[image, {%u, %v}]"))
+REFERENCES = PTX.replace(".visible .entry", ".global .texref image;\n.visible .entry", 1).replace(
+    "[%from, {%u, %v}]", "[image, {%u, %v}]"
+)
 
 
 def test_variables_that_are_textures_are_refused_with_what_to_do():
-    message = r"image.*nothing is bound to a \.texref by name.*pass a pyptx\.Texture for it, and write \[%handle"
+    message = r"image.*CUDA no longer binds a \.texref by name.*pass a pyptx\.Texture for it, and write \[%handle"
     with pytest.raises(SimulationError, match=message):
         pyptx.load(REFERENCES)["shift"].launch(6, 8, 0, Surface(IMAGE.copy()), 0)
     with pytest.raises(LaunchError, match=message):
         entry = pyptx.load(REFERENCES)["shift"]
-        entry._variant.program(Runtime(backend(), arrays_of(IMAGE)))
+        entry._specialization.program(Runtime(backend(), arrays_of(IMAGE)))
 
 
 def test_what_a_gpu_cannot_take_is_refused_by_name():
     cuda, out = backend(), np.zeros((6, 8), np.float32)
-    with pytest.raises(LaunchError, match="from: CUDA makes no textures of several samples"):
+    with pytest.raises(LaunchError, match="from: CUDA has no multisample textures"):
         launch(cuda, Texture(np.zeros((4, 4, 2), np.float32), "2dms"), Surface(out), 0)

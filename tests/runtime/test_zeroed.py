@@ -23,10 +23,16 @@ def test_an_array_that_is_given_stays_as_it_is():
 
 
 def test_without_it_a_check_says_what_would_do():
-    plain = kernel(counts.declared.function, in_specs=counts.in_specs, out_specs=[Tile(8, u32)], block=64,
-                   grid=lambda N: -(-N // 64), arch="sm_80")
+    plain = kernel(
+        counts.declaration.function,
+        in_specs=counts.in_specs,
+        out_specs=[Tile(8, u32)],
+        block=64,
+        grid=lambda N: -(-N // 64),
+        arch="sm_80",
+    )
     (found,) = plain.check(X, schedules=("eager",), random=0).findings
-    assert found.rule == "uninitialised-memory" and "zeroed=True" in found.fix
+    assert found.rule == "uninitialized-memory" and "zeroed=True" in found.fix
 
 
 def test_an_input_is_not_zeroed():
@@ -38,7 +44,7 @@ def test_an_input_is_not_zeroed():
 def test_tuning_starts_from_zeros(tmp_path, monkeypatch):
     monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path))
     study = tune(counts, Space(PER=[1, 2]), (X,), reference=lambda x: WANTED.astype(np.uint32), workers=1)
-    assert {trial.state for trial in study.trials} == {"modelled"}
+    assert {trial.state for trial in study.trials} == {"modeled"}
 
 
 def test_a_session_starts_from_zeros():

@@ -47,18 +47,18 @@ class Format:
             return negative_zero << self.bits - 1
         quantum = self.quantum(abs(value))
         count, rest = divmod(abs(value) / quantum, 1)
-        return self._made(value < 0, count, Fraction(1, 2) < rest or (rest == Fraction(1, 2) and count % 2), rest > 0,
-                          quantum, mode)
+        return self._made(
+            value < 0, count, Fraction(1, 2) < rest or (rest == Fraction(1, 2) and count % 2), rest > 0, quantum, mode
+        )
 
     def root(self, value: Fraction, mode: str) -> int:
         """The bits of the square root of a positive value."""
         guess = Fraction(isqrt(value.numerator << 400), isqrt(value.denominator << 400))
         quantum = self.quantum(guess)
-        quantum = next(q for q in (quantum / 2, quantum, 2 * quantum)
-                       if value / q ** 2 < Fraction(4) ** self.precision)
-        square = value / quantum ** 2
+        quantum = next(q for q in (quantum / 2, quantum, 2 * quantum) if value / q**2 < Fraction(4) ** self.precision)
+        square = value / quantum**2
         count = isqrt(square.numerator // square.denominator)
-        return self._made(False, count, square > (count + Fraction(1, 2)) ** 2, square > count ** 2, quantum, mode)
+        return self._made(False, count, square > (count + Fraction(1, 2)) ** 2, square > count**2, quantum, mode)
 
     def _made(self, negative: bool, count: int, nearer_up: bool, inexact: bool, quantum: Fraction, mode: str) -> int:
         up = {"rn": nearer_up, "rz": False, "rm": inexact and negative, "rp": inexact and not negative}[mode]
@@ -71,9 +71,13 @@ class Format:
             quantum = self.quantum(size) if size else quantum
             significand = int(size / quantum)
             exponent = (quantum / Fraction(2) ** (1 - self.top - self.precision + 1)).numerator.bit_length() - 1
-            bits = significand + (exponent << self.precision - 1)       # the leading one counts as an exponent of one
+            bits = significand + (exponent << self.precision - 1)  # the leading one counts as an exponent of one
         return bits | negative << self.bits - 1
 
 
-FORMATS = {"f16": Format(16, 11, 15), "bf16": Format(16, 8, 127), "f32": Format(32, 24, 127),
-           "f64": Format(64, 53, 1023)}
+FORMATS = {
+    "f16": Format(16, 11, 15),
+    "bf16": Format(16, 8, 127),
+    "f32": Format(32, 24, 127),
+    "f64": Format(64, 53, 1023),
+}

@@ -11,18 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 from sim.matrices import bits_of, random_matrix
 
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "fp4": 4}            # others 8
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "fp4": 4}  # others 8
 K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
-TYPES = {"f16": [("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16")],
-         "tf32": [("tf32", "tf32", "f32")],
-         "f8f6f4": [("e4m3", "e5m2", "f32"), ("e2m1", "e3m2", "f32"), ("e2m3", "e4m3", "f16")],
-         "i8": [("s8", "u8", "s32"), ("u8", "s8", "s32")],
-         "mxf8f6f4": [("e5m2", "e4m3", "f32"), ("e3m2", "e2m1", "f32")],
-         "mxf4": [("fp4", "fp4", "f32")], "mxf4nvf4": [("fp4", "fp4", "f32")]}
-CODES = {"f16": 0, "bf16": 1, "tf32": 2, "e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5, "u8": 0, "s8": 1,
-         "fp4": 1}
+TYPES = {
+    "f16": [("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16")],
+    "tf32": [("tf32", "tf32", "f32")],
+    "f8f6f4": [("e4m3", "e5m2", "f32"), ("e2m1", "e3m2", "f32"), ("e2m3", "e4m3", "f16")],
+    "i8": [("s8", "u8", "s32"), ("u8", "s8", "s32")],
+    "mxf8f6f4": [("e5m2", "e4m3", "f32"), ("e3m2", "e2m1", "f32")],
+    "mxf4": [("fp4", "fp4", "f32")],
+    "mxf4nvf4": [("fp4", "fp4", "f32")],
+}
+CODES = {
+    "f16": 0,
+    "bf16": 1,
+    "tf32": 2,
+    "e4m3": 0,
+    "e5m2": 1,
+    "e2m3": 3,
+    "e3m2": 4,
+    "e2m1": 5,
+    "u8": 0,
+    "s8": 1,
+    "fp4": 1,
+}
 RESULTS = {"f16": 0, "f32": 1, "s32": 2}
-D, A, META, SCALE_A, SCALE_B, COLUMNS = 0, 64, 96, 100, 112, 128         # columns
+D, A, META, SCALE_A, SCALE_B, COLUMNS = 0, 64, 96, 100, 112, 128  # columns
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class Case:
     ws: bool = False
     ashift: bool = False
     mask: bool = False
-    scaled: bool = False                                        # scale-input-d
+    scaled: bool = False  # scale-input-d
     zero: bool = False
     vector: int = 0
     ue4m3: bool = False
@@ -78,9 +92,10 @@ class Case:
         return row + 128 // self.groups * part
 
     def __str__(self) -> str:
-        return (f"{self.mnemonic.removeprefix('tcgen05.')} {'-'.join(self.types)} {self.m}x{self.n}"
-                f"{' tmem' * self.in_tmem}{' mask' * self.mask}{' scaled' * self.scaled}{' zero' * self.zero}")
-
+        return (
+            f"{self.mnemonic.removeprefix('tcgen05.')} {'-'.join(self.types)} {self.m}x{self.n}"
+            f"{' tmem' * self.in_tmem}{' mask' * self.mask}{' scaled' * self.scaled}{' zero' * self.zero}"
+        )
 
 
 def image(codes: np.ndarray, type_name: str, kind: str, chunks: int, mn: bool) -> tuple[bytes, int, int, bool]:
@@ -90,33 +105,31 @@ def image(codes: np.ndarray, type_name: str, kind: str, chunks: int, mn: bool) -
     padded = type_name in ("e2m1", "e3m2", "e2m3") and not kind.startswith("mxf4")
     per, wide = 128 // bits, mn and type_name == "tf32"
     chunks = 8 if wide else chunks
-    lines = np.zeros((rows, columns // per, 16), np.uint8) if not mn else np.zeros((columns, rows // per, 16), np.uint8)
-    table = codes.T if mn else codes
-    for line in range(table.shape[0]):
-        for chunk in range(table.shape[1] // per):
-            some, number = table[line, per * chunk:per * chunk + per], 0
-            width = {"e2m1": 4, "e3m2": 6, "e2m3": 6}[type_name] if padded else bits
-            for i, code in enumerate(some):
-                number |= (int(code) >> (2 if padded and type_name == "e2m1" else 0)) << width * i
-            lines[line, chunk] = np.frombuffer(number.to_bytes(16, "little"), np.uint8)
+    table = (codes.T if mn else codes).astype(np.uint64)
+    table = table[:, : table.shape[1] // per * per].reshape(table.shape[0], -1, per)
+    size = {"e2m1": 4, "e3m2": 6, "e2m3": 6}[type_name] if padded else bits
+    fields = table >> np.uint64(2 if padded and type_name == "e2m1" else 0)
+    digits = (fields[..., None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)).astype(np.uint8)
+    lines = np.zeros((*table.shape[:2], 16), np.uint8)
+    packed = np.packbits(digits.reshape(*table.shape[:2], -1), axis=2, bitorder="little")
+    lines[..., : packed.shape[2]] = packed
     atom = 4 if wide else 8
     width = 16 * chunks
-    groups = -(-lines.shape[1] // chunks)                       # atoms along the contiguous direction
+    groups = -(-lines.shape[1] // chunks)  # atoms along the contiguous direction
     if not mn:
         stride, leading = 8 * width, 8 * width * (rows // 8)
     elif chunks == 1:
-        leading, stride = 128, 128 * (columns // 8)             # along k, along the rows
+        leading, stride = 128, 128 * (columns // 8)  # along k, along the rows
     else:
         stride, leading = atom * width, atom * width * (columns // atom)
     memory = np.zeros(max(1024, atom * width * (lines.shape[0] // atom) * groups), np.uint8)
-    for line in range(lines.shape[0]):
-        for chunk in range(lines.shape[1]):
-            if mn and chunks == 1:
-                at = line % 8 * 16 + line // 8 * leading + chunk * stride
-            else:
-                at = line % atom * width + line // atom * stride + chunk % chunks * 16 + chunk // chunks * leading
-            at ^= (at >> 7 & 3) << 5 if wide else (at >> 7 & chunks - 1) << 4
-            memory[at:at + 16] = lines[line, chunk]
+    line, chunk = np.indices(lines.shape[:2])
+    if mn and chunks == 1:
+        at = line % 8 * 16 + line // 8 * leading + chunk * stride
+    else:
+        at = line % atom * width + line // atom * stride + chunk % chunks * 16 + chunk // chunks * leading
+    at ^= (at >> 7 & 3) << 5 if wide else (at >> 7 & chunks - 1) << 4
+    memory[at[..., None] + np.arange(16)] = lines
     return memory.tobytes(), leading, stride, wide
 
 
@@ -140,7 +153,7 @@ def dense_left(case: Case, stored: np.ndarray, codes: np.ndarray) -> np.ndarray:
             each = span // 4
             for i, place in enumerate((code & 3, code >> 2)):
                 to, source = span * chunk + each * place, span // 2 * chunk + each * i
-                dense[row, to:to + each] = stored[row, source:source + each]
+                dense[row, to : to + each] = stored[row, source : source + each]
     return dense
 
 
@@ -150,7 +163,7 @@ def put_metadata(cells: np.ndarray, case: Case, codes: np.ndarray, selector: int
         for part in range(case.groups):
             lane, cta = case.lane(row % case.rows, part), row // case.rows
             for chunk, code in enumerate(codes[row]):
-                if case.kind in ("f16", "tf32"):                # halves of k in lanes 8 apart, rows 8 apart in a word
+                if case.kind in ("f16", "tf32"):  # halves of k in lanes 8 apart, rows 8 apart in a word
                     at = lane // 16 * 16 + lane % 8 + 8 * (chunk // 4), META + selector
                     shift = 16 * (lane // 8 % 2) + 4 * (chunk % 4)
                 else:
@@ -165,7 +178,7 @@ def scales_of(rng, case: Case, rows: int) -> tuple[np.ndarray, np.ndarray]:
         values = rng.choice([0.5, 1.0, 1.5, 2.0], (rows, case.vector))
         return values, bits_of(values, "e4m3")
     exponents = rng.integers(-1, 2, (rows, case.vector))
-    return 2.0 ** exponents, (exponents + 127).astype(np.uint64)
+    return 2.0**exponents, (exponents + 127).astype(np.uint64)
 
 
 def put_scales(cells: np.ndarray, case: Case, codes: np.ndarray, column: int, first: int, *, left: bool) -> None:
@@ -175,7 +188,7 @@ def put_scales(cells: np.ndarray, case: Case, codes: np.ndarray, column: int, fi
         for path in range(4):
             part = path // (4 // case.groups)
             first_row, count = (cta * case.rows, case.rows) if left else (part * width, width)
-            own = codes[first_row:first_row + count]
+            own = codes[first_row : first_row + count]
             for row, some in enumerate(own):
                 for i, code in enumerate(some):
                     at, shift = (32 * path + row % 32, column + row // 32), 8 * (first + i)

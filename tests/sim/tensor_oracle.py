@@ -108,6 +108,7 @@ class Oracle:
                 for inner in along(k - 1):
                     yield (*inner, position)
                 position += steps[k]
+
         while True:
             for place in along(len(lower) - 1):
                 yield (*place, image)
@@ -118,7 +119,7 @@ class Oracle:
         spatial = len(start) - 2
         lower, upper = m.im2col.lower[::-1], m.im2col.upper[::-1]
         end = [self.sizes[skip + k] + upper[k] for k in range(spatial)]
-        walk = self._walk(start[skip:skip + spatial], lower, end, self.steps[skip:skip + spatial])
+        walk = self._walk(start[skip : skip + spatial], lower, end, self.steps[skip : skip + spatial])
         for row in range(m.box[0]):
             *place, image = next(walk)
             place = [p + o for p, o in zip(place, offsets, strict=True)]
@@ -136,7 +137,7 @@ class Oracle:
         runs, pixels = (4, 128) if m.im2col.mode == "w128" else (1, m.box[0])
         positions = [next(walk) for _ in range(pixels + halo)]
         numbered = [(p, positions[p]) for p in range(pixels)]
-        for run in range(runs):                                 # a halo is what would come next
+        for run in range(runs):  # a halo is what would come next
             end = (run + 1) * pixels // runs
             numbered += [(pixels + h * runs + run, positions[end + h]) for h in range(halo)]
         for row, (w, image) in numbered:

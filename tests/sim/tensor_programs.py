@@ -18,7 +18,11 @@ LOAD = "mbarrier::complete_tx::bytes"
 
 def program(body: str, params: str, *, shared: int = 8192, target: str = "sm_100a", declarations: str = ""):
     """An entry whose thread 0 is `%p0`; `tile` is shared memory, `bar` an mbarrier that %r1 names."""
-    return sim.load(parse(HEAD.format(target=target) + declarations + f""".visible .entry k({params}) {{
+    return sim.load(
+        parse(
+            HEAD.format(target=target)
+            + declarations
+            + f""".visible .entry k({params}) {{
         .reg .b64 %rd<16>; .reg .b32 %r<16>; .reg .b16 %h<8>; .reg .pred %p<8>;
         .shared .align 1024 .b8 tile[{shared}];
         .shared .align 128 .b8 aside[128];
@@ -29,7 +33,9 @@ def program(body: str, params: str, *, shared: int = 8192, target: str = "sm_100
         mov.u32 %r2, tile;
         {body}
         ret;
-    }}"""))
+    }}"""
+        )
+    )
 
 
 def coordinates(count: int) -> str:
@@ -80,20 +86,33 @@ IN:
 """
 
 
-def loading(rank: int, mode: str, tx: int, bytes_: int, *, offsets: str = "", space: str = "shared::cluster",
-            count: int | None = None, by_value: bool = True):
+def loading(
+    rank: int,
+    mode: str,
+    tx: int,
+    bytes_: int,
+    *,
+    offsets: str = "",
+    space: str = "shared::cluster",
+    count: int | None = None,
+    by_value: bool = True,
+):
     """Thread 0 loads a box, all threads copy shared memory out."""
     count = rank if count is None else count
     where = "mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1;" if by_value else "ld.param.u64 %rd1, [m];"
     param = ".param .align 64 .b8 m[128]" if by_value else ".param .u64 m"
-    return program(f"""{take_in(count)} {where}
+    return program(
+        f"""{take_in(count)} {where}
         @%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
         bar.sync 0;
         @!%p0 bra LOADED;
         prefetch.tensormap [%rd1];
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], {tx};
         cp.async.bulk.tensor.{rank}d.{space}.global.{mode}.{LOAD} [%r2], [%rd1, {names(count)}], [%r1]{offsets};
-    LOADED: {WAIT} {COPY_OUT.format(bytes=bytes_)}""", f"{param}, .param .u64 out, {coordinates(count)}", shared=bytes_)
+    LOADED: {WAIT} {COPY_OUT.format(bytes=bytes_)}""",
+        f"{param}, .param .u64 out, {coordinates(count)}",
+        shared=bytes_,
+    )
 
 
 RNG = np.random.default_rng(5)
@@ -110,7 +129,7 @@ TILES = [
     (TensorMap(X2, (8, 64), swizzle="128B_ATOM_32B"), (0, 0)),
     (TensorMap(X2, (8, 64), swizzle="128B_ATOM_32B_FLIP_8B"), (0, 5)),
     (TensorMap(X2, (8, 64), swizzle="128B_ATOM_64B"), (0, 5)),
-    (TensorMap(X2[:, :32], (8, 32)), (0, 2)),                               # a view
+    (TensorMap(X2[:, :32], (8, 32)), (0, 2)),  # a view
     (TensorMap(X5[0, 0], (2, 3, 4)), (2, 3, 1)),
     (TensorMap(X5[0], (2, 2, 2, 4)), (4, 4, 3, -1)),
     (TensorMap(X5, (2, 2, 2, 2, 8)), (0, 4, 3, 2, 1)),
@@ -141,16 +160,28 @@ def check_load(run, m: TensorMap, elements, bytes_: int, args) -> None:
         np.testing.assert_array_equal(out[written], want[written], err_msg=schedule)
 
 
-def storing(rank: int, mode: str, bytes_: int, *, instruction: str = "cp.async.bulk.tensor", operation: str = "",
-            count: int | None = None, wait: str = "wait_group 0"):
+def storing(
+    rank: int,
+    mode: str,
+    bytes_: int,
+    *,
+    instruction: str = "cp.async.bulk.tensor",
+    operation: str = "",
+    count: int | None = None,
+    wait: str = "wait_group 0",
+):
     count = rank if count is None else count
-    return program(f"""{take_in(count)} mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1;
+    return program(
+        f"""{take_in(count)} mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1;
         {COPY_IN.format(bytes=bytes_)}
         @!%p0 bra DONE;
         {instruction}.{rank}d.global.shared::cta.{operation}{mode}.bulk_group [%rd1, {names(count)}], [%r2];
         cp.async.bulk.commit_group;
         cp.async.bulk.{wait};
-    DONE:""", f".param .align 64 .b8 m[128], .param .u64 data, {coordinates(count)}", shared=bytes_)
+    DONE:""",
+        f".param .align 64 .b8 m[128], .param .u64 data, {coordinates(count)}",
+        shared=bytes_,
+    )
 
 
 def check_store(run, make, elements, bytes_: int, args, combine=None) -> None:
@@ -173,4 +204,5 @@ def maker(shape, kind, box, **options):
         array = np.random.default_rng(2).integers(0, 200, int(np.prod(shape)), np.uint8)
         array = np.resize(array, int(np.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
         return array, TensorMap(array, box, **options)
+
     return make

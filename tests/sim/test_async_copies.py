@@ -30,9 +30,11 @@ def module(body: str, tail: str = COPY_OUT, target: str = "sm_100a"):
 def runs(body: str, wanted, *, n: int = 64, tail: str = COPY_OUT, a=None, out=None) -> None:
     """Run with 4 * n words in and out; `wanted(a)` is what comes out."""
     a = words(4 * n) if a is None else a
+
     def check(source, result):
         expected = wanted(source)
         assert np.array_equal(result.view(np.uint8), np.asarray(expected).view(np.uint8))
+
     before = np.zeros(4 * n, np.uint32) if out is None else out
     run_all(module(body, tail), 1, n, lambda: (a.copy(), before.copy()), check)
 
@@ -50,32 +52,42 @@ def test_what_is_not_read_becomes_zero():
     body = """
     and.b32 %r3, %r1, 15; cp.async.cg.shared.global [%r10], [%rd4], 16, %r3
     cp.async.wait_all"""
+
     def wanted(a):
         rows = a.view(np.uint8).reshape(-1, 16).copy()
         for t, row in enumerate(rows):
-            row[t & 15:] = 0
+            row[t & 15 :] = 0
         return rows.reshape(-1)
+
     runs(body, wanted)
 
 
 def test_a_copy_of_nothing_may_point_anywhere():
-    runs("""
+    runs(
+        """
     setp.ge.u32 %p3, %r1, 10; selp.u32 %r3, 0, 16, %p3; @%p3 mov.u64 %rd4, 64
     cp.async.cg.shared.global [%r10], [%rd4], 16, %r3; cp.async.wait_all
-    """, lambda a: np.where(np.arange(a.size) < 40, a, 0).astype(np.uint32))
-    runs("setp.ge.u32 %p3, %r1, 10; cp.async.cg.shared.global [%r10], [%rd4], 16, %p3; cp.async.wait_all",
-         lambda a: np.where(np.arange(a.size) < 40, a, 0).astype(np.uint32))
+    """,
+        lambda a: np.where(np.arange(a.size) < 40, a, 0).astype(np.uint32),
+    )
+    runs(
+        "setp.ge.u32 %p3, %r1, 10; cp.async.cg.shared.global [%r10], [%rd4], 16, %p3; cp.async.wait_all",
+        lambda a: np.where(np.arange(a.size) < 40, a, 0).astype(np.uint32),
+    )
 
 
 def test_groups_are_counted_for_each_thread():
-    runs("""
+    runs(
+        """
     mov.u32 %r3, 0; mov.u32 %r4, 0
     LOOP: shl.b32 %r5, %r3, 10; add.u32 %r6, %r10, %r5
     cp.async.ca.shared.global [%r6], [%rd4], 16; cp.async.commit_group
     and.b32 %r7, %r1, 3; add.u32 %r3, %r3, 1; setp.le.u32 %p3, %r3, %r7; @%p3 bra LOOP
     cp.async.wait_group 0
     shl.b32 %r7, %r7, 10; add.u32 %r10, %r10, %r7
-    """, lambda a: a)
+    """,
+        lambda a: a,
+    )
 
 
 def test_a_late_copy_has_not_landed_before_it_is_waited_for():
@@ -95,10 +107,17 @@ def test_a_late_copy_has_not_landed_before_it_is_waited_for():
 def test_cp_async_arrives_at_an_mbarrier(noinc):
     init = "bar.sync 0; @%p1 mbarrier.inval.shared.b64 [%r11]; @%p1 mbarrier.init.shared.b64 [%r11], 64; bar.sync 0\n"
     arrive = "" if noinc else "mbarrier.arrive.shared.b64 _, [%r11]\n"
-    runs(init + f"""
+    runs(
+        init
+        + f"""
     cp.async.cg.shared.global [%r10], [%rd4], 16
     cp.async.mbarrier.arrive{noinc}.shared.b64 [%r11]
-    """ + arrive + WAIT.format(n=0) + "xor.b32 %r10, %r10, 16", lambda a: a.reshape(-1, 2, 4)[:, ::-1].reshape(-1))
+    """
+        + arrive
+        + WAIT.format(n=0)
+        + "xor.b32 %r10, %r10, 16",
+        lambda a: a.reshape(-1, 2, 4)[:, ::-1].reshape(-1),
+    )
 
 
 def bulk_load(extra: str = "", bytes_: int = 1024) -> str:
@@ -113,17 +132,23 @@ def test_bulk_load():
 
 
 def test_bulk_load_in_pieces_by_several_threads():
-    runs("""
+    runs(
+        """
     @%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r11], 1024; bar.sync 0
     cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r10], [%rd4], 16, [%r11]
     @%p1 mbarrier.arrive.shared::cta.b64 _, [%r11]
-    """ + WAIT.format(n=0), lambda a: a)
+    """
+        + WAIT.format(n=0),
+        lambda a: a,
+    )
 
 
 def test_bytes_that_are_ignored_may_lie_outside():
     a = words(256).view(np.uint8)[:1011]
+
     def check(source, out):
         assert (out.view(np.uint8)[5:1011] == source[5:]).all()
+
     body = """
     @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 1024; mov.u32 %r3, 5; mov.u32 %r4, 13
     @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%r9], [%rd1], 1024, %r3, %r4, [%r11]
@@ -137,8 +162,11 @@ def test_bulk_store(read):
     bar.sync 0
     @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 1024
     @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group{read} 0; bar.sync 0; ret"""
-    runs("ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd4]; st.shared.v4.u32 [%r10], {%r12, %r13, %r14, %r15}",
-         lambda a: a, tail=tail)
+    runs(
+        "ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd4]; st.shared.v4.u32 [%r10], {%r12, %r13, %r14, %r15}",
+        lambda a: a,
+        tail=tail,
+    )
 
 
 def test_a_store_that_is_only_read_may_land_later():
@@ -160,17 +188,33 @@ def test_a_mask_says_which_bytes_of_16_are_stored():
     @%p1 cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd2], [%r9], 1024, %h1
     @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0; bar.sync 0; ret"""
     out = words(256, 9)
+
     def wanted(a):
         keep = np.tile([k in (0, 5, 10, 15) for k in range(16)], 64)
         return np.where(keep, a.view(np.uint8), out.view(np.uint8))
+
     runs(bulk_load(), wanted, tail=tail, out=out)
 
 
 F16, BF16 = "f16", "bf16"
 REDUCTIONS = [
-    *((op, "u32") for op in ("add", "min", "max", "inc", "dec")), ("and", "b32"), ("or", "b32"), ("xor", "b64"),
-    ("add", "s32"), ("min", "s32"), ("max", "s32"), ("add", "u64"), ("min", "s64"), ("max", "u64"),
-    ("add", "f32"), ("add", "f64"), ("add.noftz", F16), ("add.noftz", BF16), ("min", F16), ("max", BF16)]
+    *((op, "u32") for op in ("add", "min", "max", "inc", "dec")),
+    ("and", "b32"),
+    ("or", "b32"),
+    ("xor", "b64"),
+    ("add", "s32"),
+    ("min", "s32"),
+    ("max", "s32"),
+    ("add", "u64"),
+    ("min", "s64"),
+    ("max", "u64"),
+    ("add", "f32"),
+    ("add", "f64"),
+    ("add.noftz", F16),
+    ("add.noftz", BF16),
+    ("min", F16),
+    ("max", BF16),
+]
 
 
 @pytest.mark.parametrize(("operation", "type_name"), REDUCTIONS)
@@ -180,19 +224,34 @@ def test_bulk_reductions_into_global_memory(operation, type_name):
     @%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.{operation}.{type_name} [%rd2], [%r9], 1024
     @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0; bar.sync 0; ret"""
     a, b = words(256, 1), words(256, 2)
-    if type_name[0] in "fb" and type_name not in ("b32", "b64"):        # numbers of moderate size
+    if type_name[0] in "fb" and type_name not in ("b32", "b64"):  # numbers of moderate size
         kind = np.dtype({"f64": np.float64, "f32": np.float32}.get(type_name, np.float16))
-        a, b = (np.random.default_rng(k).normal(size=1024 // kind.itemsize).astype(kind).view(np.uint32)
-                for k in (1, 2))
+        a, b = (
+            np.random.default_rng(k).normal(size=1024 // kind.itemsize).astype(kind).view(np.uint32) for k in (1, 2)
+        )
         if type_name == BF16:
             a, b = (((x & 0xFFFF8000) >> 1 | x & 0x8000) & 0xBFFFBFFF for x in (a, b))
-    run_all(module(bulk_load(), tail), 1, 64, lambda: (a.copy(), b.copy()),
-            lambda _, out: _reduced(operation, type_name, a, b, out))
+    run_all(
+        module(bulk_load(), tail),
+        1,
+        64,
+        lambda: (a.copy(), b.copy()),
+        lambda _, out: _reduced(operation, type_name, a, b, out),
+    )
 
 
 def _reduced(operation, type_name, a, b, out):
-    kind = {"b32": np.uint32, "b64": np.uint64, "u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64,
-            "f32": np.float32, "f64": np.float64, "f16": np.float16}.get(type_name)
+    kind = {
+        "b32": np.uint32,
+        "b64": np.uint64,
+        "u32": np.uint32,
+        "s32": np.int32,
+        "u64": np.uint64,
+        "s64": np.int64,
+        "f32": np.float32,
+        "f64": np.float64,
+        "f16": np.float16,
+    }.get(type_name)
     if kind is None:
         a, b, out = ((np.asarray(x).view(np.uint16).astype(np.uint32) << 16).view(np.float32) for x in (a, b, out))
         wanted = a + b if operation.startswith("add") else np.maximum(a, b)
@@ -200,33 +259,51 @@ def _reduced(operation, type_name, a, b, out):
         return
     a, b, out = (np.asarray(x).view(kind) for x in (a, b, out))
     with np.errstate(over="ignore"):
-        wanted = {"add": lambda: a + b, "min": lambda: np.minimum(a, b), "max": lambda: np.maximum(a, b),
-                  "and": lambda: a & b, "or": lambda: a | b, "xor": lambda: a ^ b,
-                  "inc": lambda: np.where(b >= a, 0, b + 1), "dec": lambda: np.where((b == 0) | (b > a), a, b - 1)
-                  }[operation.split(".")[0]]()
+        wanted = {
+            "add": lambda: a + b,
+            "min": lambda: np.minimum(a, b),
+            "max": lambda: np.maximum(a, b),
+            "and": lambda: a & b,
+            "or": lambda: a | b,
+            "xor": lambda: a ^ b,
+            "inc": lambda: np.where(b >= a, 0, b + 1),
+            "dec": lambda: np.where((b == 0) | (b > a), a, b - 1),
+        }[operation.split(".")[0]]()
     assert np.array_equal(out, wanted.astype(kind))
 
 
 def test_shared_memory_becomes_zero_in_bulk():
-    body = bulk_load() + "mov.u64 %rd6, 512; bar.sync 0; cvt.u64.u32 %rd7, %r9\n" \
+    body = (
+        bulk_load() + "mov.u64 %rd6, 512; bar.sync 0; cvt.u64.u32 %rd7, %r9\n"
         "@%p1 st.bulk.weak.shared::cta [%rd7+256], %rd6, 0; bar.sync 0"
+    )
     runs(body, lambda a: np.where((np.arange(256) >= 64) & (np.arange(256) < 192), 0, a).astype(np.uint32))
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 @pytest.mark.parametrize("schedule", ["eager", "late"])
-@pytest.mark.parametrize(("body", "message"), [
-    ("add.u32 %r10, %r10, 4; cp.async.cg.shared.global [%r10], [%rd4], 16", "not a multiple of 16"),
-    ("add.u64 %rd4, %rd4, 1024; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside every buffer"),
-    ("add.u32 %r10, %r10, 4096; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside"),
-    ("mov.u32 %r3, 17; cp.async.cg.shared.global [%r10], [%rd4], 16, %r3", "copies 17 bytes; at most 16"),
-    ("mov.u32 %r3, 24;"
-     "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], %r3, [%r11]",
-     "copies 24 bytes"),
-    ("@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 2048, [%r11]",
-     "outside every buffer"),
-    ("@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 1024, [%r9]",
-     "no mbarrier")])
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("add.u32 %r10, %r10, 4; cp.async.cg.shared.global [%r10], [%rd4], 16", "not a multiple of 16"),
+        ("add.u64 %rd4, %rd4, 1024; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside every buffer"),
+        ("add.u32 %r10, %r10, 4096; cp.async.cg.shared.global [%r10], [%rd4], 16", "outside"),
+        ("mov.u32 %r3, 17; cp.async.cg.shared.global [%r10], [%rd4], 16, %r3", "copies 17 bytes; at most 16"),
+        (
+            "mov.u32 %r3, 24;"
+            "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], %r3, [%r11]",
+            "copies 24 bytes",
+        ),
+        (
+            "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 2048, [%r11]",
+            "outside every buffer",
+        ),
+        (
+            "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 1024, [%r9]",
+            "no initialized mbarrier",
+        ),
+    ],
+)
 def test_what_is_wrong_is_said(body, message, engine, schedule):
     with pytest.raises(SimulationError, match=message):
         sim.launch(sim.load(module(body)), 1, 64, (words(256), words(256)), engine=engine, schedule=schedule)

@@ -20,26 +20,43 @@ ld.global.bBITS REG1, [%rd2]; atom.global.OP REG2, [%rd1], REG1; st.global.bBITS
 def run(op, target, values):
     bits = 8 * values.itemsize
     register = {16: "%h", 32: "%r", 64: "%rd"}[bits]
-    body = (BODY.replace("SIZE", str(values.itemsize)).replace("BITS", str(bits)).replace("OP", op)
-            .replace("REG1", register + ("3" if bits == 16 else "9")).replace("REG2",
-                register + ("2" if bits == 16 else "10")))
+    body = (
+        BODY.replace("SIZE", str(values.itemsize))
+        .replace("BITS", str(bits))
+        .replace("OP", op)
+        .replace("REG1", register + ("3" if bits == 16 else "9"))
+        .replace("REG2", register + ("2" if bits == 16 else "10"))
+    )
     old = np.zeros_like(values)
     run_both(entry(body, "u64 target, u64 values, u64 old"), 2, 48, (target, values, old))
     return old
 
 
-@pytest.mark.parametrize(("op", "dtype", "fold"), [
-    ("add.u32", np.uint32, np.add), ("add.u64", np.uint64, np.add), ("min.s32", np.int32, np.minimum),
-    ("max.u32", np.uint32, np.maximum),
-    ("max.s64", np.int64, np.maximum), ("and.b32", np.uint32, np.bitwise_and), ("or.b64", np.uint64, np.bitwise_or),
-    ("xor.b32", np.uint32, np.bitwise_xor), ("add.f32", np.float32, np.add), ("add.f64", np.float64, np.add)])
+@pytest.mark.parametrize(
+    ("op", "dtype", "fold"),
+    [
+        ("add.u32", np.uint32, np.add),
+        ("add.u64", np.uint64, np.add),
+        ("min.s32", np.int32, np.minimum),
+        ("max.u32", np.uint32, np.maximum),
+        ("max.s64", np.int64, np.maximum),
+        ("and.b32", np.uint32, np.bitwise_and),
+        ("or.b64", np.uint64, np.bitwise_or),
+        ("xor.b32", np.uint32, np.bitwise_xor),
+        ("add.f32", np.float32, np.add),
+        ("add.f64", np.float64, np.add),
+    ],
+)
 def test_read_modify_write(op, dtype, fold):
     rng = np.random.default_rng(0)
-    values = rng.standard_normal(96).astype(dtype) if np.dtype(dtype).kind == "f" else \
-        rng.integers(0, 256, 96 * np.dtype(dtype).itemsize, np.uint8).view(dtype)
+    values = (
+        rng.standard_normal(96).astype(dtype)
+        if np.dtype(dtype).kind == "f"
+        else rng.integers(0, 256, 96 * np.dtype(dtype).itemsize, np.uint8).view(dtype)
+    )
     target = values[:3].copy()
     start, wanted, seen = target.copy(), target.copy(), np.zeros_like(values)
-    for i, v in enumerate(values):                          # lanes in order, CTA after CTA
+    for i, v in enumerate(values):  # lanes in order, CTA after CTA
         seen[i] = wanted[i % 3]
         wanted[i % 3] = fold(wanted[i % 3], v)
     old = run(op, target, values)
@@ -90,13 +107,16 @@ def test_compare_and_swap_loops():
 
 
 def test_128_bit_exchange_and_compare():
-    body = """
+    body = (
+        """
     .reg .b64 %rd<8>; .reg .b128 %q<6>
     ld.param.u64 %rd1, [x]; mov.b128 %q1, {1, 2}; mov.b128 %q2, {30, 40}
     atom.global.cas.b128 %q3, [%rd1], %q1, %q2; atom.global.exch.b128 %q4, [%rd1+16], %q2
     st.global.b128 [%rd1+32], %q3; st.global.b128 [%rd1+48], %q4; ret
-    """.replace("{1, 2}", "{%rd2, %rd3}").replace("{30, 40}", "{%rd4, %rd5}").replace(
-        "mov.b128 %q1", "mov.u64 %rd2, 1; mov.u64 %rd3, 2; mov.u64 %rd4, 30; mov.u64 %rd5, 40; mov.b128 %q1")
+    """.replace("{1, 2}", "{%rd2, %rd3}")
+        .replace("{30, 40}", "{%rd4, %rd5}")
+        .replace("mov.b128 %q1", "mov.u64 %rd2, 1; mov.u64 %rd3, 2; mov.u64 %rd4, 30; mov.u64 %rd5, 40; mov.b128 %q1")
+    )
     x = np.array([1, 2, 3, 4, 0, 0, 0, 0], np.uint64)
     run_both(entry(body, "u64 x"), 1, 1, (x,))
     assert x.tolist() == [30, 40, 30, 40, 1, 2, 3, 4]

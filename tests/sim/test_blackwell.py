@@ -1,16 +1,16 @@
-"""The contract's matrix product for Blackwell: TMA into a ring, tcgen05.mma into tensor memory, then tcgen05.ld."""
+"""The compatibility matrix product for Blackwell: TMA into a ring, tcgen05.mma into tensor memory, then tcgen05.ld."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract.kernels_blackwell import blackwell_gemm
+from compat.kernels_blackwell import blackwell_gemm
 
 import pyptx
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
-def test_the_blackwell_matrix_product_of_the_contract(schedule):
+def test_the_blackwell_compatibility_matrix_product(schedule):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     rng = np.random.default_rng(4)
     a, b = (rng.choice([-1.0, -0.5, 0, 0.5, 1, 2], (rows, 448)).astype(ml_dtypes.bfloat16) for rows in (256, 512))

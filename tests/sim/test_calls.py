@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from sim.both import run_both
 
 from pyptx import parser, sim
 from pyptx.errors import LaunchError, SimulationError
+from pyptx.sim.abi import Limit
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 LANES = np.arange(64)
@@ -54,15 +57,18 @@ def test_parameters_in_registers():
 
 
 def test_lanes_that_return_early_meet_the_others_behind_the_call():
-    got = _run(EARLY, "st.param.b32 [x], %r0; call (z), early, (x); ld.param.b32 %r1, [z]; "
-                      "redux.sync.add.s32 %r2, %r1, 0xffffffff; add.s32 %r1, %r1, %r2;")
+    got = _run(
+        EARLY,
+        "st.param.b32 [x], %r0; call (z), early, (x); ld.param.b32 %r1, [z]; "
+        "redux.sync.add.s32 %r2, %r1, 0xffffffff; add.s32 %r1, %r1, %r2;",
+    )
     value = np.where(LANES < 20, LANES, LANES + 1000)
     assert np.array_equal(got, value + value.reshape(2, 32).sum(1).repeat(32))
 
 
 def test_a_call_under_a_guard_leaves_the_other_lanes_alone():
     got = _run(REGISTERS, "mov.u32 %r1, 7; setp.gt.u32 %p0, %r0, 40; @!%p0 call (%r1), scaled, (%r0, %r0);")
-    assert np.array_equal(got, np.where(LANES <= 40, LANES ** 2, 7))
+    assert np.array_equal(got, np.where(LANES <= 40, LANES**2, 7))
 
 
 def test_a_guarded_return():
@@ -94,17 +100,46 @@ DONE:
 
 
 def test_recursion_keeps_registers_and_locals_of_every_level():
-    got = _run(FIBONACCI, "and.b32 %r2, %r0, 7; st.param.b32 [x], %r2; call (w), fibonacci, (x); "
-                          "ld.param.b64 %rd1, [w]; cvt.u32.u64 %r1, %rd1;")
+    got = _run(
+        FIBONACCI,
+        "and.b32 %r2, %r0, 7; st.param.b32 [x], %r2; call (w), fibonacci, (x); "
+        "ld.param.b64 %rd1, [w]; cvt.u32.u64 %r1, %rd1;",
+    )
     assert np.array_equal(got, np.array([0, 1, 1, 2, 3, 5, 8, 13])[LANES & 7])
 
 
 def test_recursion_without_end_runs_out_of_local_memory():
-    module = _module(".func down { .local .b32 v; .reg .b32 a; st.local.b32 [v], a; call down; ret; }",
-                     "call down; mov.u32 %r1, 0;")
+    module = _module(
+        ".func down { .local .b32 v; .reg .b32 a; st.local.b32 [v], a; call down; ret; }", "call down; mov.u32 %r1, 0;"
+    )
     for engine in ("core", "reference"):
-        with pytest.raises(SimulationError, match=r"st\.local\.b32 .* outside of it(.|\n)*bytes of local memory"):
+        with pytest.raises(SimulationError, match=r"st\.local\.b32 .* out of bounds(.|\n)*bytes of local memory"):
             sim.launch(sim.load(module), 1, 32, (np.zeros(32, np.int32),), engine=engine)
+
+
+ENDLESS = ".func down { .reg .b32 a; add.u32 a, a, 1; call down; add.u32 a, a, 2; ret; }"
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_recursion_without_end_exceeds_the_call_stack(engine, monkeypatch):
+    if engine == "reference":
+        monkeypatch.setattr(Limit, "CALL_STACK_BYTES", 1 << 17)  # it takes half a millisecond a call
+    with pytest.raises(SimulationError, match=r"call down; .* the call stack exceeds 512 KiB a thread") as caught:
+        sim.launch(sim.load(_module(ENDLESS, "call down;")), 1, 32, (np.zeros(32, np.int32),), engine=engine)
+    assert caught.value.kind == "call_depth"
+
+
+def test_deep_recursion_takes_linear_time():
+    down = """.shared .u32 n; .shared .u32 sum;
+    .func down { .reg .b32 v; .reg .pred p;
+        ld.shared.u32 v, [n]; setp.eq.u32 p, v, 0; @p bra END; sub.u32 v, v, 1; st.shared.u32 [n], v; call down;
+        ld.shared.u32 v, [sum]; add.u32 v, v, 1; st.shared.u32 [sum], v;
+    END: ret; }"""
+    out, started = np.zeros(1, np.int32), time.process_time()
+    body = "mov.u32 %r2, 30000; st.shared.u32 [n], %r2; call down; ld.shared.u32 %r1, [sum];"
+    sim.launch(sim.load(_module(down, body)), 1, 1, (out,), engine="core")
+    assert out[0] == 30_000
+    assert time.process_time() - started < 2, "calls or returns search all frames"
 
 
 MANY = """
@@ -118,20 +153,22 @@ MANY = """
 
 
 def test_each_lane_calls_the_function_its_address_names():
-    got = _run(MANY, """
+    got = _run(
+        MANY,
+        """
         rem.u32 %r2, %r0, 3; mov.u64 %rd1, functions; mad.wide.u32 %rd2, %r2, 8, %rd1; ld.global.u64 %rd3, [%rd2];
         st.param.b32 [x], %r0;
         p: .callprototype (.param .b32 _) _ (.param .b32 _);
         call (z), %rd3, (x), p;
-        ld.param.b32 %r1, [z];""")
+        ld.param.b32 %r1, [z];""",
+    )
     assert np.array_equal(got, LANES + LANES % 3 + 1)
 
 
 def test_an_address_that_is_no_function():
-    module = _module(MANY,
-                     "mov.u64 %rd3, 12345; p: .callprototype _ (); call %rd3, p; mov.u32 %r1, 0;")
+    module = _module(MANY, "mov.u64 %rd3, 12345; p: .callprototype _ (); call %rd3, p; mov.u32 %r1, 0;")
     for engine in ("core", "reference"):
-        with pytest.raises(SimulationError, match="0x3039, which is no address of a function"):
+        with pytest.raises(SimulationError, match="0x3039, which is not the address of a function"):
             sim.launch(sim.load(module), 1, 32, (np.zeros(32, np.int32),), engine=engine)
 
 
@@ -139,10 +176,13 @@ def test_aggregates_of_odd_sizes_go_by_value():
     function = """.func (.param .align 4 .b8 d[12]) turn (.param .align 4 .b8 a[12]) {
         .reg .b32 u, v, w; ld.param.b32 u, [a]; ld.param.b32 v, [a+4]; ld.param.b32 w, [a+8];
         st.param.b32 [d], w; st.param.b32 [d+4], u; st.param.b32 [d+8], v; ret; }"""
-    got = _run(function, """.param .align 4 .b8 in[12]; .param .align 4 .b8 back[12];
+    got = _run(
+        function,
+        """.param .align 4 .b8 in[12]; .param .align 4 .b8 back[12];
         st.param.b32 [in], %r0; st.param.b32 [in+4], 5; st.param.b32 [in+8], 9;
         call (back), turn, (in);
-        ld.param.b32 %r1, [back+4]; ld.param.b32 %r2, [back]; mad.lo.s32 %r1, %r2, 100, %r1;""")
+        ld.param.b32 %r1, [back+4]; ld.param.b32 %r2, [back]; mad.lo.s32 %r1, %r2, 100, %r1;""",
+    )
     assert np.array_equal(got, 900 + LANES)
 
 
@@ -153,7 +193,7 @@ def test_vector_registers():
 
 PRINTF = """.extern .func (.param .b32 d) vprintf (.param .b64 f, .param .b64 a);
 .global .align 1 .b8 text[32] = {37, 51, 100, 32, 37, 46, 50, 102, 32, 37, 115, 33, 32, 37, 108, 108, 120, 10, 0};
-.global .align 1 .b8 word[4] = {97, 98, 99, 0};"""                      # "%3d %.2f %s! %llx\\n", "abc"
+.global .align 1 .b8 word[4] = {97, 98, 99, 0};"""  # "%3d %.2f %s! %llx\\n", "abc"
 PRINT = """
     .local .align 8 .b8 packed[32]; .param .b64 f; .param .b64 a; .reg .b64 %at, %generic, %name; .reg .f64 %d;
     mov.u64 %at, packed; cvta.local.u64 %generic, %at;
@@ -211,7 +251,7 @@ def test_malloc_and_free():
 def test_freeing_twice():
     twice = "st.param.b64 [n], %at; call free, (n); call free, (n);"
     for engine in ("core", "reference"):
-        with pytest.raises(SimulationError, match="which malloc did not give or which was freed already"):
+        with pytest.raises(SimulationError, match="which malloc did not return or which is already free"):
             sim.launch(sim.load(_module(HEAP, ALLOCATE + twice)), 1, 32, (np.zeros(32, np.int32),), engine=engine)
 
 

@@ -29,10 +29,13 @@ def module(body: str, target: str = "sm_90a", epilogue: str = EPILOGUE):
 
 def runs(body: str, wanted, *, ctas: int = 8, block: int = 64, cluster=4, target: str = "sm_90a") -> None:
     a = words(ctas * block)
+
     def check(source, out):
         assert (out == wanted(source)).all()
-    run_all(module(body, target), ctas, block, lambda: (a.copy(), np.zeros(ctas * block, np.uint32)), check,
-            cluster=cluster)
+
+    run_all(
+        module(body, target), ctas, block, lambda: (a.copy(), np.zeros(ctas * block, np.uint32)), check, cluster=cluster
+    )
 
 
 def test_ranks_and_places():
@@ -53,47 +56,66 @@ def test_ranks_and_places():
 
 
 def test_addresses_of_shared_memory_say_whose_they_are():
-    runs("mapa.shared::cluster.u32 %r12, %r10, 2; getctarank.shared::cluster.u32 %r13, %r12; shr.u32 %r14, %r10, 24; "
-         "mad.lo.u32 %r20, %r14, 16, %r13", lambda a: np.arange(8).repeat(64) % 4 * 16 + 2)
+    runs(
+        "mapa.shared::cluster.u32 %r12, %r10, 2; getctarank.shared::cluster.u32 %r13, %r12; shr.u32 %r14, %r10, 24; "
+        "mad.lo.u32 %r20, %r14, 16, %r13",
+        lambda a: np.arange(8).repeat(64) % 4 * 16 + 2,
+    )
 
 
 @pytest.mark.parametrize("generic", [False, True])
 def test_threads_read_the_shared_memory_of_the_next_cta(generic):
-    body = f"""
+    body = (
+        f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; {MEET}
     add.u32 %r13, %r2, 1; rem.u32 %r13, %r13, %r6
-    """ + ("cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r13; ld.u32 %r20, [%rd7]"
-           if generic else
-           "mapa.shared::cluster.u32 %r14, %r10, %r13; ld.shared::cluster.u32 %r20, [%r14]") + "\n" + MEET
+    """
+        + (
+            "cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r13; ld.u32 %r20, [%rd7]"
+            if generic
+            else "mapa.shared::cluster.u32 %r14, %r10, %r13; ld.shared::cluster.u32 %r20, [%r14]"
+        )
+        + "\n"
+        + MEET
+    )
     runs(body, lambda a: np.roll(a.reshape(2, 4, 64), -1, axis=1).reshape(-1))
 
 
 def test_lanes_may_read_from_different_ctas():
-    runs(f"""
+    runs(
+        f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; {MEET} and.b32 %r13, %r1, 3
     mapa.shared::cluster.u32 %r14, %r10, %r13; ld.shared::cluster.u32 %r20, [%r14]; {MEET}
-    """, lambda a: a.reshape(2, 4, 64)[:, np.arange(64) % 4, np.arange(64)][:, None].repeat(4, 1).reshape(-1))
+    """,
+        lambda a: a.reshape(2, 4, 64)[:, np.arange(64) % 4, np.arange(64)][:, None].repeat(4, 1).reshape(-1),
+    )
 
 
 def test_atomics_and_stores_on_other_ctas():
-    runs(f"""
+    runs(
+        f"""
     st.shared.u32 [%r10], 0; {MEET} mapa.shared::cluster.u32 %r14, %r9, 0
     add.u32 %r15, %r2, %r1; atom.shared::cluster.add.u32 %r16, [%r14], %r15
     red.relaxed.cluster.shared::cluster.max.u32 [%r14+4], %r1
     setp.eq.u32 %p2, %r1, 5; @%p2 st.shared::cluster.u32 [%r14+8], %r1
     {MEET} ld.shared::cluster.u32 %r20, [%r14]; ld.shared::cluster.u32 %r21, [%r14+4]; add.u32 %r20, %r20, %r21
     ld.shared::cluster.u32 %r21, [%r14+8]; add.u32 %r20, %r20, %r21; {MEET}
-    """, lambda a: 4 * (63 * 32) + 64 * 6 + 63 + 5)
+    """,
+        lambda a: 4 * (63 * 32) + 64 * 6 + 63 + 5,
+    )
 
 
 def test_a_cta_waits_for_arrivals_from_all_others():
-    runs(f"""
+    runs(
+        f"""
     @%p1 mbarrier.init.shared::cta.b64 [%r11], 256; {MEET}
     mov.u32 %r12, 0
     L: mapa.shared::cluster.u32 %r13, %r11, %r12; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r13]
     add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, %r6; @%p2 bra L
     W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r11], 0; @!%p3 bra W
-    mov.u32 %r20, 3; {MEET}""", lambda a: 3)
+    mov.u32 %r20, 3; {MEET}""",
+        lambda a: 3,
+    )
 
 
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -112,10 +134,12 @@ def test_multicast_brings_the_same_bytes_to_several_ctas(width):
     W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 0; @!%p4 bra W
     ld.shared.u32 %r20, [%r10]
     END: {MEET}"""
+
     def wanted(a):
         got = np.stack([a.reshape(2, 4, 64)[:, 1]] * 4, 1)
         got[:, 2] = 0
         return got.reshape(-1)
+
     runs(body, wanted)
 
 
@@ -123,13 +147,15 @@ def test_multicast_brings_the_same_bytes_to_several_ctas(width):
 def test_data_is_sent_to_the_next_cta(kind):
     send = {
         "bulk": "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
-                "[%r15], [%r9], 256, [%r14]",
+        "[%r15], [%r9], 256, [%r14]",
         "reduce": "@%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
-                  "[%r15], [%r9], 256, [%r14]",
+        "[%r15], [%r9], 256, [%r14]",
         "st.async": "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r16], %r12, [%r14]",
         "red.async": "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
-                     "[%r16], %r12, [%r14]"}[kind]
-    runs(f"""
+        "[%r16], %r12, [%r14]",
+    }[kind]
+    runs(
+        f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; st.shared.u32 [%r10+512], 9
     @%p1 mbarrier.init.shared::cta.b64 [%r11], 1; {MEET}
     add.u32 %r13, %r2, 1; rem.u32 %r13, %r13, %r6; mapa.shared::cluster.u32 %r14, %r11, %r13
@@ -138,19 +164,25 @@ def test_data_is_sent_to_the_next_cta(kind):
     {send}
     W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 0; @!%p4 bra W
     ld.shared.u32 %r20, [%r10+512]; {MEET}
-    """, lambda a: np.roll(a.reshape(2, 4, 64), 1, axis=1).reshape(-1) + np.uint32(9 if kind.startswith("re") else 0))
+    """,
+        lambda a: np.roll(a.reshape(2, 4, 64), 1, axis=1).reshape(-1) + np.uint32(9 if kind.startswith("re") else 0),
+    )
 
 
 def test_exited_threads_are_not_waited_for_at_the_cluster_barrier():
-    runs(f"""
+    runs(
+        f"""
     setp.ge.u32 %p2, %r1, 40; @%p2 exit; setp.eq.u32 %p3, %r2, 3; @%p3 exit; {MEET} mov.u32 %r20, 1
-    """, lambda a: np.where((np.arange(512) % 64 < 40) & (np.arange(512) // 64 % 4 < 3), 1, 0))
+    """,
+        lambda a: np.where((np.arange(512) % 64 < 40) & (np.arange(512) // 64 % 4 < 3), 1, 0),
+    )
 
 
 def test_the_kernel_may_say_the_size_of_its_clusters():
     from dataclasses import replace
 
     from pyptx import ir
+
     shell = module("mov.u32 %r20, %cluster_nctarank;")
     *rest, function = shell.directives
     function = replace(function, directives=(ir.FunctionDirective("reqnctapercluster", (2, 1, 1)),))
@@ -168,10 +200,12 @@ def test_clusters_are_at_most_16():
 
 
 def test_threads_share_clusters():
-    program = sim.load(module(f"""
+    program = sim.load(
+        module(f"""
     ld.global.u32 %r12, [%rd4]; st.shared.u32 [%r10], %r12; {MEET}
     add.u32 %r13, %r2, 1; rem.u32 %r13, %r13, %r6; mapa.shared::cluster.u32 %r14, %r10, %r13
-    ld.shared::cluster.u32 %r20, [%r14]; {MEET}"""))
+    ld.shared::cluster.u32 %r20, [%r14]; {MEET}""")
+    )
     a, out = words(64 * 64), np.zeros(64 * 64, np.uint32)
     sim.launch(program, 64, 64, (a, out), cluster=4, threads=3, schedule="random", seed=5)
     assert (out == np.roll(a.reshape(16, 4, 64), -1, axis=1).reshape(-1)).all()
@@ -190,18 +224,29 @@ def test_a_running_cta_takes_the_work_of_one_that_has_not_started():
     clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q1
     clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r3, %r14, %r15, _}, %q1
     xor.b32 %r12, %r12, 1; @%p3 bra NEXT; ret"""
+
     def check(_, out):
         assert (out == 1).all()
-    run_all(module(body, "sm_100a", epilogue=""), 9, 32,
-            lambda: (np.zeros(1, np.uint32), np.zeros(9 * 32, np.uint32)), check)
+
+    run_all(
+        module(body, "sm_100a", epilogue=""),
+        9,
+        32,
+        lambda: (np.zeros(1, np.uint32), np.zeros(9 * 32, np.uint32)),
+        check,
+    )
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
-@pytest.mark.parametrize(("body", "message"), [
-    ("mapa.shared::cluster.u32 %r12, %r10, 1; ld.shared::cta.u32 %r20, [%r12]", "of another CTA"),
-    ("mapa.shared::cluster.u32 %r12, %r10, 5; ld.shared::cluster.u32 %r20, [%r12]", "reads 4 bytes at 0x5000400"),
-    ("barrier.cluster.wait", "without having arrived"),
-    ("barrier.cluster.arrive; barrier.cluster.arrive", "again without having waited")])
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("mapa.shared::cluster.u32 %r12, %r10, 1; ld.shared::cta.u32 %r20, [%r12]", "of another CTA"),
+        ("mapa.shared::cluster.u32 %r12, %r10, 5; ld.shared::cluster.u32 %r20, [%r12]", "reads 4 bytes at 0x5000400"),
+        ("barrier.cluster.wait", "without arriving first"),
+        ("barrier.cluster.arrive; barrier.cluster.arrive", "again without waiting first"),
+    ],
+)
 def test_what_is_wrong_is_said(body, message, engine):
     with pytest.raises(SimulationError, match=message):
         sim.launch(sim.load(module(body)), 4, 64, (words(256), words(256)), engine=engine, cluster=2)
@@ -213,7 +258,7 @@ def test_a_warpgroup_agrees_about_its_registers(engine):
     setp.lt.u32 %p2, %r1, 96; @%p2 bra LOW; setmaxnreg.dec.sync.aligned.u32 40; bra END
     LOW: setmaxnreg.dec.sync.aligned.u32 24
     END:""")
-    with pytest.raises(SimulationError, match="asks for 40 registers where warp 0 of its warpgroup asked for 24"):
+    with pytest.raises(SimulationError, match="requests 40 registers where warp 0 of its warpgroup requested 24"):
         sim.launch(sim.load(body), 1, 128, (words(1), words(128)), engine=engine)
 
 
@@ -221,16 +266,20 @@ def test_registers_go_from_one_warpgroup_to_another():
     from dataclasses import replace
 
     from pyptx import ir
+
     shell = module("""
     setp.lt.u32 %p2, %r1, 128; @%p2 bra LOW; setmaxnreg.inc.sync.aligned.u32 160; mov.u32 %r20, 1; bra END
     LOW: setmaxnreg.dec.sync.aligned.u32 96; mov.u32 %r20, 2
     END:""")
     *rest, function = shell.directives
+
     def given(count):
         limited = replace(function, directives=(ir.FunctionDirective("maxnreg", (count,)),))
         return replace(shell, directives=(*rest, limited))
+
     def check(_, out):
         assert (out == np.where(np.arange(256) < 128, 2, 1)).all()
+
     run_all(given(128), 1, 256, lambda: (np.zeros(1, np.uint32), np.zeros(256, np.uint32)), check)
-    with pytest.raises(SimulationError, match="setmaxnreg.inc waits for 40 more registers a thread"):
+    with pytest.raises(SimulationError, match="setmaxnreg.inc needs 40 more registers per thread"):
         sim.launch(sim.load(given(120)), 1, 256, (np.zeros(1, np.uint32), np.zeros(256, np.uint32)))

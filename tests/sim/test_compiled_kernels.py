@@ -48,9 +48,17 @@ def _run(file: str, entry: str, name: str, schedule: str) -> list[str]:
     case = cases()[name]()
     program = sim.load(parser.parse((CORPUS / "ptx" / file).read_text()), entry)
     wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
-    scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program.names.params) - len(case.args))]
-    sim.launch(program, case.grid, case.block, (*case.args, *scratch), cluster=case.cluster, smem_bytes=case.smem_bytes,
-               schedule=schedule, engine="core")
+    scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program.symbols.params) - len(case.args))]
+    sim.launch(
+        program,
+        case.grid,
+        case.block,
+        (*case.args, *scratch),
+        cluster=case.cluster,
+        smem_bytes=case.smem_bytes,
+        schedule=schedule,
+        engine="core",
+    )
     return [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
 
 

@@ -23,7 +23,7 @@ def _load(name: str, function: str) -> sim.Program:
 def test_saxpy_of_nvcc(name):
     n, rng = 300, np.random.default_rng(0)
     x, y = (rng.integers(-99, 99, (n, 4)).astype(np.float32) for _ in range(2))
-    expected = np.float32(3) * x + y                        # whole numbers: exact with one rounding or two
+    expected = np.float32(3) * x + y  # whole numbers: exact with one rounding or two
     run_both(_load(name, "saxpy"), 2, 64, (n, 3.0, x, y))
     assert np.array_equal(y, expected)
 
@@ -48,15 +48,15 @@ def test_indirect_calls_tables_of_strings_and_printf_of_nvcc(name, capsys):
     n = 40
     a, b = np.arange(n, dtype=np.float32), np.linspace(-1, 1, n).astype(np.float16)
     a[7] = 3e10
-    options = struct.pack("<iid", 5, 0, 0.25)                       # struct Options {int first; double scale;}
+    options = struct.pack("<iid", 5, 0, 0.25)  # struct Options {int first; double scale;}
     before, weights = a.copy(), np.array([1, -2.5, 0, 0], np.float32)
     table = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 0]])
     run_both(_load(name, "mixed"), 1, n, (a, b, n, options), smem_bytes=256)
-    i = np.arange(n)                                                # n & 7 is 0: case 0; n & 1 is 0: scaled()
+    i = np.arange(n)  # n & 7 is 0: case 0; n & 1 is 0: scaled()
     stepped = before + 1
     expected = stepped + (stepped * i + weights[i & 3]) + table[i & 3, n % 3] + b + np.float32(0.25)
     assert np.allclose(a, expected, rtol=1e-6)
-    assert capsys.readouterr().out == 2 * "def 7\n"                 # once from each engine
+    assert capsys.readouterr().out == 2 * "def 7\n"  # once from each engine
 
 
 @pytest.mark.parametrize("name", ["clang_sm80", "clang_sm90_O0"])

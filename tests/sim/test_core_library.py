@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sim.text import entry
 
 from pyptx import sim
-from pyptx.errors import LaunchError
+from pyptx.errors import BackendError, LaunchError
+from pyptx.sim import abi, abi_structures
 from pyptx.sim.core import library
-from pyptx.sim.core.encode import OP
+from pyptx.sim.core.encoding.encoder import _OP, OP
+from pyptx.texture import FORMATS, GEOMETRIES
 
 PROGRAM = "ret"
 
@@ -19,16 +23,33 @@ def test_the_core_is_there_and_sound():
     assert library.core().core_self_test() == 0
 
 
-def test_operations_are_as_wide_as_python_writes_them():
-    assert OP.itemsize == 64 == library.core().core_sizes(0)
+def test_operations_are_packed_in_the_layout_that_the_core_reads():
+    assert OP.itemsize == _OP.size == 64  # the core's header asserts the same of its structures
+
+
+def test_textures_number_geometries_and_formats_as_the_core_does():
+    """pyptx.texture lies below the simulator, so it cannot read the numbers there."""
+    assert {g.code: g.name for g in GEOMETRIES.values()} == dict(enumerate(abi.GEOMETRIES))
+    assert tuple(f.name for f in FORMATS) == abi.CHANNEL_FORMATS
+
+
+def test_constants_of_the_header_are_distinct():
+    names = re.findall(r"^(?:enum \{|#define) (\w+) ", library._build().abi_header(), re.MULTILINE)
+    assert len(names) == len(set(names)) > 300
+
+
+def test_fields_of_a_structure_follow_its_declaration():
+    launch = abi_structures.Launch(grid=(3, 2, 1), nops=7)
+    assert list(launch.grid) == [3, 2, 1] and launch.nops == 7
+    assert "u64 grid[3];" in library._build().abi_header()
 
 
 def test_without_the_core_the_reference_runs_and_says_so(monkeypatch):
     monkeypatch.setattr(library, "problem", lambda: "the compiled core is missing")
     program = sim.load(entry(PROGRAM))
-    with pytest.warns(RuntimeWarning, match="runs on its slow Python engine, .*: the compiled core is missing"):
+    with pytest.warns(RuntimeWarning, match="uses its slow Python engine, .*: the compiled core is missing"):
         assert sim.launch(program, 1, 32, ()).engine == "reference"
-    with pytest.raises(LaunchError, match="the simulator core cannot be used: the compiled core is missing"):
+    with pytest.raises(BackendError, match="the C core of the simulator is unavailable: the compiled core is missing"):
         sim.launch(program, 1, 32, (), engine="core")
 
 

@@ -71,20 +71,26 @@ def test_arithmetic_rounds_the_exact_result(op, mode, name):
     made = columns(form, f"{op} {mode} {name}", count)
     text = f"{op}.{mode}.{name} %d, {', '.join(f'%a{i}' for i in range(count))}"
     out = computed(text, [REGISTER[name]] * count, REGISTER[name], [np.array(c, np.uint64) for c in made])
-    wrong = [(*map(hex, row), hex(int(got)), hex(wanted)) for row, got in zip(zip(*made, strict=True), out, strict=True)
-             if (wanted := exact(op, form, mode, row)) is not None and got != wanted]
+    wrong = [
+        (*map(hex, row), hex(int(got)), hex(wanted))
+        for row, got in zip(zip(*made, strict=True), out, strict=True)
+        if (wanted := exact(op, form, mode, row)) is not None and got != wanted
+    ]
     assert not wrong, wrong[:5]
 
 
-NARROWING = [(to, of, mode) for to, of in (("f16", "f32"), ("bf16", "f32"), ("f16", "f64"), ("f32", "f64"))
-             for mode in (MODES if to != "bf16" else ("rn", "rz"))]
+NARROWING = [
+    (to, of, mode)
+    for to, of in (("f16", "f32"), ("bf16", "f32"), ("f16", "f64"), ("f32", "f64"))
+    for mode in (MODES if to != "bf16" else ("rn", "rz"))
+]
 
 
 @pytest.mark.parametrize("to, of, mode", NARROWING, ids=[".".join(case) for case in NARROWING])
 def test_a_narrower_format_rounds_the_exact_value(to, of, mode):
     form, narrow = FORMATS[of], FORMATS[to]
     made = samples(form, random.Random(f"{to} {of} {mode}"), ROWS)
-    for row in range(0, ROWS, 3):                       # halfway between two numbers, or next to it
+    for row in range(0, ROWS, 3):  # halfway between two numbers, or next to it
         middle = form.rounded(narrow.number(samples(narrow, random.Random(row), 1)[0]), "rn")
         made[row] = middle + random.Random(-row).choice((0, 1, -1)) + (1 << form.precision - narrow.precision - 1)
         made[row] = made[row] if 0 <= made[row] < 1 << form.bits and form.is_finite(made[row]) else 1
@@ -116,23 +122,28 @@ def test_a_number_becomes_the_nearest_integer_within_the_range(of, to, mode):
     form, width = FORMATS[of], int(to[1:])
     rng = random.Random(f"{of} {to} {mode}")
     made = samples(form, rng, ROWS)
-    made[::2] = [form.rounded(Fraction(rng.randrange(-1 << 70, 1 << 70), 1 << rng.randrange(2, 80)), "rz")
-                 for _ in made[::2]]
+    made[::2] = [
+        form.rounded(Fraction(rng.randrange(-1 << 70, 1 << 70), 1 << rng.randrange(2, 80)), "rz") for _ in made[::2]
+    ]
     low, high = (-1 << width - 1, (1 << width - 1) - 1) if to[0] == "s" else (0, (1 << width) - 1)
     out = computed(f"cvt.{mode}.{to}.{of} %d, %a0", [of], to, [np.array(made, np.uint64)])
     for bits, got in zip(made, out, strict=True):
         value = form.number(bits)
         down = value.numerator // value.denominator
         rest = value - down
-        up = {"rni": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and down % 2), "rmi": False, "rpi": rest > 0,
-              "rzi": rest > 0 and value < 0}[mode]
+        up = {
+            "rni": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and down % 2),
+            "rmi": False,
+            "rpi": rest > 0,
+            "rzi": rest > 0 and value < 0,
+        }[mode]
         assert got == min(max(down + up, low), high) & (1 << width) - 1, (hex(bits), hex(got))
 
 
 @pytest.mark.parametrize("name, dtype", [("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2)])
 def test_eight_bits_are_those_of_ml_dtypes(name, dtype):
     x = np.random.default_rng(3).standard_normal(2 * ROWS).astype(np.float32) * np.float32(30)
-    x[::7] = np.arange(0, 1, 7 / 512, dtype=np.float32)[:len(x[::7])]
+    x[::7] = np.arange(0, 1, 7 / 512, dtype=np.float32)[: len(x[::7])]
     wanted = x.astype(dtype).view(np.uint8)
     bits = x.view(np.uint32)
     out = computed(f"cvt.rn.satfinite.{name}x2.f32 %d, %a0, %a1", ["f32", "f32"], "b16", [bits[::2], bits[1::2]])

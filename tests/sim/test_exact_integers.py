@@ -44,17 +44,26 @@ def low24(v: int, type_name: str) -> int:
 
 # What each mnemonic computes of numbers of its type; the result is cut to its width.
 TYPED: dict[str, Callable[..., int]] = {
-    "add": lambda t, a, b: a + b, "sub": lambda t, a, b: a - b, "mul.lo": lambda t, a, b: a * b,
-    "mul.hi": lambda t, a, b: a * b >> bits_of_type(t), "mad.lo": lambda t, a, b, c: a * b + c,
-    "mad.hi": lambda t, a, b, c: (a * b >> bits_of_type(t)) + c, "min": lambda t, a, b: min(a, b),
-    "max": lambda t, a, b: max(a, b), "sad": lambda t, a, b, c: c + abs(a - b)}
+    "add": lambda t, a, b: a + b,
+    "sub": lambda t, a, b: a - b,
+    "mul.lo": lambda t, a, b: a * b,
+    "mul.hi": lambda t, a, b: a * b >> bits_of_type(t),
+    "mad.lo": lambda t, a, b, c: a * b + c,
+    "mad.hi": lambda t, a, b, c: (a * b >> bits_of_type(t)) + c,
+    "min": lambda t, a, b: min(a, b),
+    "max": lambda t, a, b: max(a, b),
+    "sad": lambda t, a, b, c: c + abs(a - b),
+}
 SIGNED = {"abs": lambda t, a: abs(a), "neg": lambda t, a: -a}
 DIVISION = {"div": lambda t, a, b: quotient(a, b), "rem": lambda t, a, b: a - b * quotient(a, b)}
-WORDS = {"add.sat": lambda t, a, b: clamp(a + b, t), "sub.sat": lambda t, a, b: clamp(a - b, t),
-         "mul24.lo": lambda t, a, b: low24(a, t) * low24(b, t),
-         "mul24.hi": lambda t, a, b: low24(a, t) * low24(b, t) >> 16,
-         "mad24.lo": lambda t, a, b, c: low24(a, t) * low24(b, t) + c,
-         "mad.hi.sat": lambda t, a, b, c: clamp((a * b >> 32) + c, t)}
+WORDS = {
+    "add.sat": lambda t, a, b: clamp(a + b, t),
+    "sub.sat": lambda t, a, b: clamp(a - b, t),
+    "mul24.lo": lambda t, a, b: low24(a, t) * low24(b, t),
+    "mul24.hi": lambda t, a, b: low24(a, t) * low24(b, t) >> 16,
+    "mad24.lo": lambda t, a, b, c: low24(a, t) * low24(b, t) + c,
+    "mad.hi.sat": lambda t, a, b, c: clamp((a * b >> 32) + c, t),
+}
 TYPES = ("u16", "s16", "u32", "s32", "u64", "s64")
 CASES = [(f"{name}.{t}", t, function) for name, function in TYPED.items() for t in TYPES]
 CASES += [(f"{name}.{t}", t, function) for name, function in SIGNED.items() for t in TYPES[1::2]]
@@ -83,6 +92,7 @@ def test_arithmetic(name, t, function):
     def result(*v: int) -> int | None:
         strange = divides and (v[1] == 0 or (v[1] == -1 and v[0] == -1 << bits_of_type(t) - 1))
         return None if strange else function(t, *v)
+
     check(name, [t] * (function.__code__.co_argcount - 1), t, result)
 
 
@@ -119,6 +129,7 @@ def test_bit_fields(width):
 
     def field(a: int, at: int, n: int) -> int | None:
         return None if max(at, n) >= most else a >> (at & 255) & (1 << (n & 255)) - 1
+
     check(f"bfe.u{width}", [f"u{width}", "u32", "u32"], f"u{width}", field)
 
     def signed_field(a: int, at: int, n: int) -> int | None:
@@ -130,6 +141,7 @@ def test_bit_fields(width):
         sign = a >> min(at + n - 1, width - 1) & 1
         field = (a & mask) >> at & (1 << n) - 1
         return field | -sign << max(0, min(n, width - at))
+
     check(f"bfe.s{width}", [f"s{width}", "u32", "u32"], f"s{width}", signed_field)
 
     def inserted(a: int, b: int, at: int, n: int) -> int | None:
@@ -137,6 +149,7 @@ def test_bit_fields(width):
             return None
         field = ((1 << (n & 255)) - 1 << (at & 255)) & mask
         return b & ~field | a << (at & 255) & field
+
     check(f"bfi.{bits}", [bits, bits, "u32", "u32"], bits, inserted)
 
 
@@ -144,6 +157,7 @@ def test_bit_fields(width):
 def test_any_function_of_three_bits(table):
     def result(a: int, b: int, c: int) -> int:
         return sum((table >> ((a >> k & 1) << 2 | (b >> k & 1) << 1 | c >> k & 1) & 1) << k for k in range(32))
+
     rng = random.Random(table)
     made = [samples(32, rng) for _ in range(3)]
     out = computed(f"lop3.b32 %d, %a0, %a1, %a2, {table}", ["b32"] * 3, "b32", [np.array(c, np.uint64) for c in made])
@@ -152,8 +166,12 @@ def test_any_function_of_three_bits(table):
 
 def test_funnel_shifts_and_bytes():
     for mode, count in (("clamp", lambda n: min(n, 32)), ("wrap", lambda n: n & 31)):
-        check(f"shf.l.{mode}.b32", ["b32", "b32", "u32"], "b32",
-              lambda a, b, n, count=count: (b << 32 | a) << count(n) >> 32)
+        check(
+            f"shf.l.{mode}.b32",
+            ["b32", "b32", "u32"],
+            "b32",
+            lambda a, b, n, count=count: (b << 32 | a) << count(n) >> 32,
+        )
         check(f"shf.r.{mode}.b32", ["b32", "b32", "u32"], "b32", lambda a, b, n, count=count: (b << 32 | a) >> count(n))
 
     def permuted(a: int, b: int, selector: int) -> int:
@@ -163,8 +181,11 @@ def test_funnel_shifts_and_bytes():
             byte = pool[nibble & 7]
             result |= (byte >> 7) * 255 << 8 * k if nibble & 8 else byte << 8 * k
         return result
+
     check("prmt.b32", ["b32", "b32", "b32"], "b32", permuted)
     for a, b in (("u32", "u32"), ("s32", "s32"), ("u32", "s32"), ("s32", "u32")):
+
         def dot(x: int, y: int, c: int, a=a, b=b) -> int:
             return c + sum(value(x >> 8 * k & 255, a[0] + "8") * value(y >> 8 * k & 255, b[0] + "8") for k in range(4))
+
         check(f"dp4a.{a}.{b}", [a, b, "s32" if "s32" in (a, b) else "u32"], "s32" if "s32" in (a, b) else "u32", dot)

@@ -1,4 +1,4 @@
-"""Whole matrix products on the simulator, the contract's and compiled ones, in every schedule."""
+"""Whole matrix products on the simulator, compatibility kernels and compiled ones, in every schedule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contract.kernels_ampere import ampere_gemm
+from compat.kernels_ampere import ampere_gemm
 from sim.both import run_both
 
 import pyptx
@@ -37,8 +37,15 @@ def test_ampere_in_every_schedule(schedule, seed, tensor_cores):
     a, b, product = matrices(256, 256, 160)
     program = sim.load(ampere_gemm.module(M=256, N=256, K=160))
     out = np.zeros_like(product)
-    sim.launch(program, (2, 2), 256, (a.view(np.uint16), b.view(np.uint16), out), schedule=schedule, seed=seed,
-               tensor_cores=tensor_cores)
+    sim.launch(
+        program,
+        (2, 2),
+        256,
+        (a.view(np.uint16), b.view(np.uint16), out),
+        schedule=schedule,
+        seed=seed,
+        tensor_cores=tensor_cores,
+    )
     np.testing.assert_array_equal(out, product)
 
 
@@ -46,8 +53,9 @@ def test_ampere_in_every_schedule(schedule, seed, tensor_cores):
 def test_ampere_on_both_engines():
     a, b, product = matrices(128, 128, 64)
     out = np.zeros_like(product)
-    run_both(ampere_gemm.module(M=128, N=128, K=64), 1, 256, (a.view(np.uint16), b.view(np.uint16), out),
-             schedule="late")
+    run_both(
+        ampere_gemm.module(M=128, N=128, K=64), 1, 256, (a.view(np.uint16), b.view(np.uint16), out), schedule="late"
+    )
     np.testing.assert_array_equal(out, product)
 
 
@@ -99,8 +107,12 @@ def test_compiled_attention(causal):
     heads, n, d = 2, 128, 64
     q, k, v = (rng.standard_normal((heads, n, d)).astype(np.float16) for _ in range(3))
     out, lse = np.zeros_like(q), np.zeros((heads, n), np.float32)
-    sim.launch(compiled("attention.sm_80", "attention_causal" if causal else "attention"), (n // 64, heads), 128,
-               (n, 0.125, *map(_bits, (q, k, v, out)), lse))
+    sim.launch(
+        compiled("attention.sm_80", "attention_causal" if causal else "attention"),
+        (n // 64, heads),
+        128,
+        (n, 0.125, *map(_bits, (q, k, v, out)), lse),
+    )
     scores = 0.125 * q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2)
     if causal:
         scores[:, np.triu(np.ones((n, n), bool), 1)] = -np.inf
@@ -110,12 +122,20 @@ def test_compiled_attention(causal):
 
 
 @pytest.mark.parametrize(("schedule", "seed"), SCHEDULES)
-@pytest.mark.parametrize(("entry", "threads", "memory"), [("wgmma_simple", 128, 33 << 10),
-                                                          ("wgmma_specialized", 384, 129 << 10)])
+@pytest.mark.parametrize(
+    ("entry", "threads", "memory"), [("wgmma_simple", 128, 33 << 10), ("wgmma_specialized", 384, 129 << 10)]
+)
 def test_compiled_wgmma(entry, threads, memory, schedule, seed):
     a, b, product = matrices(256, 128, 192)
     a, b, c = a.astype(np.float16), b.T.astype(np.float16).copy(), np.zeros_like(product)
     maps = [pyptx.TensorMap(x, (128, 64), swizzle="128B") for x in (a, b)]
-    sim.launch(compiled("hopper_gemm.sm_90a", entry), (1, 2), threads, (128, 192, *maps, c), smem_bytes=memory,
-               schedule=schedule, seed=seed)
+    sim.launch(
+        compiled("hopper_gemm.sm_90a", entry),
+        (1, 2),
+        threads,
+        (128, 192, *maps, c),
+        smem_bytes=memory,
+        schedule=schedule,
+        seed=seed,
+    )
     np.testing.assert_array_equal(c, product)

@@ -26,11 +26,11 @@ W: add.u32 %r3, %r3, 1; mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0;
 def test_a_run_that_spins_is_interrupted(engine, schedule):
     program = sim.load(entry(SPIN))
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    started = time.perf_counter()
+    started = time.process_time()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         sim.launch(program, 4, 64, (), engine=engine, schedule=schedule)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
@@ -38,18 +38,29 @@ def test_a_long_launch_says_how_far_it_is_and_takes_the_line_away(engine, monkey
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
+
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr("pyptx.sim.progress.AFTER_S", 0.05)
     monkeypatch.setattr("pyptx.sim.progress.EACH_S", 0.02)
     count = 300000 if engine == "core" else 300
-    sim.launch(sim.load(entry(f"""
+    sim.launch(
+        sim.load(
+            entry(f"""
         .reg .b32 %r<2>; .reg .pred %p
         mov.u32 %r1, 0
-        L: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, {count}; @%p bra L; ret""")), 16, 64, (), engine=engine)
+        L: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, {count}; @%p bra L; ret""")
+        ),
+        16,
+        64,
+        (),
+        engine=engine,
+    )
     lines = sys.stderr.getvalue().split("\r")
-    assert any(re.fullmatch(r"test: \d+ of 16 CTAs or clusters started, 0 s \(Ctrl-C or interrupt stops it\)", line)
-               for line in lines), lines
+    assert any(
+        re.fullmatch(r"test: \d+ of 16 CTAs or clusters started, 0 s \(Ctrl-C or interrupt stops it\)", line)
+        for line in lines
+    ), lines
     assert lines[-1] == "" and not lines[-2].strip()
 
 

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from oracle.examples import examples, home
-from oracle.reader import instruction
+from oracle.examples import examples, supporting_target
+from oracle.nodes import instruction
 from sim.both import run_both
 from sim.matrices import SIZE, bits_of, random_matrix, values_of
 from sim.text import entry
@@ -16,7 +16,7 @@ from sim.text import statement as parse
 from pyptx import ir, isa, sim
 from pyptx.errors import SimulationError
 
-ROWS = 32                                                       # rows of 16 bytes in shared memory
+ROWS = 32  # rows of 16 bytes in shared memory
 
 
 def program(lines: list, params: str, target: str = "sm_100a"):
@@ -28,11 +28,27 @@ def program(lines: list, params: str, target: str = "sm_100a"):
 
 def move(text: str, registers: int, memory: np.ndarray, order: np.ndarray, values: np.ndarray | None = None):
     """Run a statement on `%row`, the address of row order[lane] of shared memory; %r0.. and the memory after."""
-    body = [".shared .align 128 .b8 buffer[512]", ".reg .b32 %r<9>", ".reg .b64 %a<9>", ".reg .b32 %t<9>",
-            ".reg .b32 %row", "ld.param.u64 %a0, [memory]", "ld.param.u64 %a1, [order]", "ld.param.u64 %a2, [regs]",
-            "mov.u32 %t0, %tid.x", "mul.wide.u32 %a3, %t0, 4", "add.u64 %a0, %a0, %a3", "add.u64 %a1, %a1, %a3",
-            "add.u64 %a2, %a2, %a3", "mov.u32 %t1, buffer", "shl.b32 %t2, %t0, 2", "add.u32 %t2, %t1, %t2",
-            "ld.global.u32 %row, [%a1]", "shl.b32 %row, %row, 4", "add.u32 %row, %t1, %row"]
+    body = [
+        ".shared .align 128 .b8 buffer[512]",
+        ".reg .b32 %r<9>",
+        ".reg .b64 %a<9>",
+        ".reg .b32 %t<9>",
+        ".reg .b32 %row",
+        "ld.param.u64 %a0, [memory]",
+        "ld.param.u64 %a1, [order]",
+        "ld.param.u64 %a2, [regs]",
+        "mov.u32 %t0, %tid.x",
+        "mul.wide.u32 %a3, %t0, 4",
+        "add.u64 %a0, %a0, %a3",
+        "add.u64 %a1, %a1, %a3",
+        "add.u64 %a2, %a2, %a3",
+        "mov.u32 %t1, buffer",
+        "shl.b32 %t2, %t0, 2",
+        "add.u32 %t2, %t1, %t2",
+        "ld.global.u32 %row, [%a1]",
+        "shl.b32 %row, %row, 4",
+        "add.u32 %row, %t1, %row",
+    ]
     for at in range(0, 512, 128):
         body += [f"ld.global.b32 %t3, [%a0+{at}]", f"st.shared.b32 [%t2+{at}], %t3"]
     body += [f"ld.global.b32 %r{i}, [%a2+{128 * i}]" for i in range(registers)]
@@ -62,7 +78,7 @@ def test_ldmatrix_of_16_bits(count, trans):
     for m in range(count):
         for lane in range(32):
             row, column = lane // 4, 2 * (lane % 4)
-            pair = matrices[m, column:column + 2, row] if trans else matrices[m, row, column:column + 2]
+            pair = matrices[m, column : column + 2, row] if trans else matrices[m, row, column : column + 2]
             assert out[m, lane] == int(pair[0]) | int(pair[1]) << 16
 
 
@@ -96,8 +112,9 @@ def test_ldmatrix_of_rows_of_16_elements(count, kind):
 def test_ldmatrix_of_16_by_16_elements_transposed(count, kind):
     _, memory, order = _setup()
     registers = ", ".join(f"%r{i}" for i in range(2 * count))
-    out = move(f"ldmatrix.sync.aligned.m16n16.x{count}.trans.shared.{kind} {{{registers}}}, [%row];", 2 * count, memory,
-               order)
+    out = move(
+        f"ldmatrix.sync.aligned.m16n16.x{count}.trans.shared.{kind} {{{registers}}}, [%row];", 2 * count, memory, order
+    )
     bits = {"b8": 8, "b8x16.b6x16_p32": 6, "b8x16.b4x16_p64": 4}[kind]
     rows = [int.from_bytes(row.tobytes(), "little") for row in memory[order]]
     for r in range(2 * count):
@@ -118,8 +135,13 @@ def test_stmatrix(count, form):
         for lane in range(32):
             for b, byte in enumerate(int(values[m, lane]).to_bytes(4, "little")):
                 g, t = lane // 4, lane % 4
-                row, column = (2 * t + b % 2, g + 8 * (b // 2)) if "m16n8" in form else \
-                    (2 * t + b // 2, 2 * g + b % 2) if "trans" in form else (g, 4 * t + b)
+                row, column = (
+                    (2 * t + b % 2, g + 8 * (b // 2))
+                    if "m16n8" in form
+                    else (2 * t + b // 2, 2 * g + b % 2)
+                    if "trans" in form
+                    else (g, 4 * t + b)
+                )
                 before[order[8 * m + row], column] = byte
     assert (memory == before).all()
 
@@ -132,14 +154,17 @@ def test_movmatrix_transposes():
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
-@pytest.mark.parametrize(("offset", "message"), [(8, "not a multiple of 16"), (496, "outside")])
+@pytest.mark.parametrize(("offset", "message"), [(8, "not a multiple of 16"), (496, "out of bounds")])
 def test_a_row_is_checked(engine, offset, message):
-    module = entry(f"""
+    module = entry(
+        f"""
         .shared .align 128 .b8 buffer[512]
         .reg .b32 %r<4>; .reg .b32 %a
         mov.u32 %a, buffer; mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 4; add.u32 %a, %a, %r0
         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%r0, %r1, %r2, %r3}}, [%a+{offset}]
-        ret""", "u64 x")
+        ret""",
+        "u64 x",
+    )
     with pytest.raises(SimulationError, match=message):
         sim.launch(sim.load(module), 1, 32, (np.zeros(1, np.uint32),), engine=engine)
 
@@ -154,7 +179,7 @@ def _memory(matrix: np.ndarray, type_name: str, layout: str, stride: int) -> np.
     lines = bits_of(matrix if layout == "row" else matrix.T, type_name)
     bits = SIZE[type_name]
     padded = np.zeros((lines.shape[0], stride), np.uint64)
-    padded[:, :lines.shape[1]] = lines
+    padded[:, : lines.shape[1]] = lines
     if bits >= 8:
         return padded.astype(f"u{bits // 8}").reshape(-1).view(np.uint8)
     per = 8 // bits
@@ -187,22 +212,31 @@ def test_wmma_from_load_to_store(form):
             body += [f".reg .{kind} %{name}<{counts[i]}>", f"ld.param.u64 %p{i}, [{name}]"]
             if name != "d":
                 memory.append(_memory(matrices[name], kinds[name], layouts[name], strides[name]))
-        names = {name: "{" + ", ".join(f"%{name}{i}" for i in range(count)) + "}" for name, count
-                 in zip("dabc", counts, strict=True)}
+        names = {
+            name: "{" + ", ".join(f"%{name}{i}" for i in range(count)) + "}"
+            for name, count in zip("dabc", counts, strict=True)
+        }
         shape = f"m{m}n{n}k{k}"
         for i, name in enumerate("abc", 1):
             body += [f"mov.u32 %s, {strides[name]}"]
-            body.append(instruction(f"wmma.load.{name}.sync.aligned.{layouts[name]}.{shape}.global.{kinds[name]} "
-                                    f"{names[name]}, [%p{i}], %s;"))
+            body.append(
+                instruction(
+                    f"wmma.load.{name}.sync.aligned.{layouts[name]}.{shape}.global.{kinds[name]} "
+                    f"{names[name]}, [%p{i}], %s;"
+                )
+            )
         body.append(instruction(f"{words[0]}.{'.'.join(words[1:])} {', '.join(names[x] for x in 'dabc')};"))
         body.append(instruction(f"wmma.store.d.sync.aligned.{layouts['d']}.{shape}.global.{d} [%p0], {names['d']};"))
         out = np.zeros(m * n * SIZE[d] // 8, np.uint8)
-        run_both(program(body, "u64 d, u64 a, u64 b, u64 c", home(example)), 1, 32, (out, *memory))
+        run_both(program(body, "u64 d, u64 a, u64 b, u64 c", supporting_target(example)), 1, 32, (out, *memory))
         result = values_of(out.view(f"u{SIZE[d] // 8}"), d)
         result = result.reshape(m, n) if layouts["d"] == "row" else result.reshape(n, m).T
         a_, b_ = matrices["a"], matrices["b"]
         total = matrices["c"] + (a_ @ (1 - b_) + (1 - a_) @ b_ if "xor" in words else a_ @ b_)
         if d == "s32":
-            total = np.clip(total, -2.0 ** 31, 2.0 ** 31 - 1) if "satfinite" in words else \
-                total.astype(np.int64).astype(np.uint32).view(np.int32)
+            total = (
+                np.clip(total, -(2.0**31), 2.0**31 - 1)
+                if "satfinite" in words
+                else total.astype(np.int64).astype(np.uint32).view(np.int32)
+            )
         np.testing.assert_array_equal(result, total, err_msg=example.text)

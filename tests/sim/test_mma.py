@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from oracle.examples import examples, home
-from oracle.reader import instruction
+from oracle.examples import examples, supporting_target
+from oracle.nodes import instruction
 from sim.both import run_both
 from sim.matrices import SIZE, bits_of, place_a, place_b, place_c, random_matrix, values_of
 from sim.text import entry
@@ -25,7 +25,7 @@ class Case:
     """One statement: its sizes and formats, and the registers of its operands."""
 
     def __init__(self, example, selector: int | None = None):
-        self.text, self.target = example.text, home(example)
+        self.text, self.target = example.text, supporting_target(example)
         words = self.text.split()[0].split(".")
         self.words = set(words)
         self.m, self.n, self.k = map(int, re.search(r"\.m(\d+)n(\d+)k(\d+)\.", self.text).groups())
@@ -51,8 +51,9 @@ class Case:
             self.selector = int(re.search(r", (\d+)", tail)[1]) if selector is None else selector
             pieces += ["%b32_e", str(self.selector)]
         if self.scale_type:
-            self.blocks = next((int(w[-2]) for w in words if w.startswith("scale_vec")), 1 if self.m and "mxf8" in
-                               self.text else 2)
+            self.blocks = next(
+                (int(w[-2]) for w in words if w.startswith("scale_vec")), 1 if self.m and "mxf8" in self.text else 2
+            )
             self.scales = {"a": (0, 1), "b": (0, 2)} if self.blocks == 4 else {"a": (2, 1), "b": (0, 3)}
             for side, (byte, thread) in self.scales.items():
                 pieces += [f"%b32_s{side}", f"{{{byte}, {thread}}}"]
@@ -70,8 +71,12 @@ def _pack(columns: list, bits: int) -> np.ndarray:
 
 def _unpack(rows: np.ndarray, bits: int) -> np.ndarray:
     per = max(1, 32 // bits)
-    return np.array([rows[i // per] >> np.uint64(bits * (i % per) % 64) & np.uint64((1 << bits) - 1)
-                     for i in range(len(rows) * per)])
+    return np.array(
+        [
+            rows[i // per] >> np.uint64(bits * (i % per) % 64) & np.uint64((1 << bits) - 1)
+            for i in range(len(rows) * per)
+        ]
+    )
 
 
 def _elements(case: Case, name: str) -> int:
@@ -110,7 +115,7 @@ def _registers(case: Case, name: str, matrices: np.ndarray) -> np.ndarray:
 def sparsify(rng, case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A dense A with its pattern of zeros, what of it is stored, and the metadata register of each lane."""
     pairs = SIZE[case.a] == 4
-    span = {"tf32": 2}.get(case.a, 8 if pairs else 4)                   # columns one pair of indices describes
+    span = {"tf32": 2}.get(case.a, 8 if pairs else 4)  # columns one pair of indices describes
     dense, chunks = np.zeros((case.m, case.k)), case.k // span
     stored = random_matrix(rng, case.m, case.k // 2, case.a)
     codes = np.zeros((case.m, chunks), np.uint64)
@@ -130,12 +135,12 @@ def sparsify(rng, case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     words = np.zeros(32, np.uint64)
     for lane in LANES:
         group, thread = lane // 4, lane % 4
-        for bit in range(8):                                           # eight fields of four bits
-            if chunks == 4:                                            # all of k in the lane the selector names
+        for bit in range(8):  # eight fields of four bits
+            if chunks == 4:  # all of k in the lane the selector names
                 row, chunk, mine = group + 8 * (bit >= 4), bit % 4, thread == case.selector
-            elif chunks == 8:                                          # two lanes, half of k each
+            elif chunks == 8:  # two lanes, half of k each
                 row, chunk, mine = group + 8 * (bit >= 4), bit % 4 + 4 * (thread % 2), thread // 2 == case.selector
-            else:                                                      # four lanes: row by bit 0, half of k by bit 1
+            else:  # four lanes: row by bit 0, half of k by bit 1
                 row, chunk, mine = group + 8 * (thread % 2), bit + 8 * (thread // 2), True
             code = codes[row, chunk] if mine else rng.integers(16)
             words[lane] |= np.uint64(code) << np.uint64(4 * bit)
@@ -152,8 +157,11 @@ def block_scales(rng, case: Case, lines: int, operand: str) -> tuple[np.ndarray,
         if operand == "a" and case.blocks != 4:
             lane = 4 * (line % 8) + 2 * thread + line // 8
         for q in range(case.blocks):
-            code, scales[line, q] = ((126, 0.5), (127, 1.0), (128, 2.0))[rng.integers(3)] if case.scale_type == \
-                "ue8m0" else ((0x30, 0.5), (0x38, 1.0), (0x3C, 1.5))[rng.integers(3)]
+            code, scales[line, q] = (
+                ((126, 0.5), (127, 1.0), (128, 2.0))[rng.integers(3)]
+                if case.scale_type == "ue8m0"
+                else ((0x30, 0.5), (0x38, 1.0), (0x3C, 1.5))[rng.integers(3)]
+            )
             shift = np.uint64(8 * (byte + q))
             words[lane] = words[lane] & ~(np.uint64(255) << shift) | np.uint64(code) << shift
     return scales, words
@@ -163,11 +171,26 @@ def run_case(case: Case, rows: dict[str, np.ndarray], **options) -> np.ndarray:
     """Execute the statement on registers `rows` [register][lane] of each operand; the registers of D."""
     wide = case.d == "f64"
     size, kind = (8, "b64") if wide else (4, "b32")
-    body = [".reg .b64 %in", ".reg .b64 %out", ".reg .b32 %w", ".reg .b64 %at", "ld.param.u64 %in, [in]",
-            "ld.param.u64 %out, [out]", "mov.u32 %w, %tid.x", f"mul.wide.u32 %at, %w, {size}",
-            "add.u64 %in, %in, %at", "add.u64 %out, %out, %at"]
-    names = {"a": case.registers["a"], "b": case.registers["b"], "c": case.registers["c"], "e": ["%b32_e"],
-             "sa": ["%b32_sa"], "sb": ["%b32_sb"]}
+    body = [
+        ".reg .b64 %in",
+        ".reg .b64 %out",
+        ".reg .b32 %w",
+        ".reg .b64 %at",
+        "ld.param.u64 %in, [in]",
+        "ld.param.u64 %out, [out]",
+        "mov.u32 %w, %tid.x",
+        f"mul.wide.u32 %at, %w, {size}",
+        "add.u64 %in, %in, %at",
+        "add.u64 %out, %out, %at",
+    ]
+    names = {
+        "a": case.registers["a"],
+        "b": case.registers["b"],
+        "c": case.registers["c"],
+        "e": ["%b32_e"],
+        "sa": ["%b32_sa"],
+        "sb": ["%b32_sb"],
+    }
     columns = []
     declared = [f".reg .{kind} {r}" for r in case.registers["d"]]
     for name, values in rows.items():
@@ -204,16 +227,25 @@ def expected(case: Case, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndar
     total = c + product
     if case.d == "s32":
         if "satfinite" in case.words:
-            return np.clip(total, -2.0 ** 31, 2.0 ** 31 - 1)
+            return np.clip(total, -(2.0**31), 2.0**31 - 1)
         return total.astype(np.int64).astype(np.uint32).view(np.int32).astype(np.float64)
     return total
 
 
 CASES = [Case(e) for form in FORMS for e in examples(form)]
-CASES += [Case(e, selector) for form in FORMS for e in examples(form) for name, most in (
-    ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3), ("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32", 3),
-    ("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16", 1), ("mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8", 1))
-    if e.text.startswith(name) for selector in range(1, most + 1)]
+CASES += [
+    Case(e, selector)
+    for form in FORMS
+    for e in examples(form)
+    for name, most in (
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3),
+        ("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32", 3),
+        ("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16", 1),
+        ("mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8", 1),
+    )
+    if e.text.startswith(name)
+    for selector in range(1, most + 1)
+]
 
 
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
@@ -221,8 +253,10 @@ CASES += [Case(e, selector) for form in FORMS for e in examples(form) for name, 
 def test_a_form_multiplies_the_matrices_of_the_manual(case, tensor_cores):
     rng = np.random.default_rng(len(case.text))
     batch = 4 if case.quad else 1
-    a, b, c = (np.stack([random_matrix(rng, *size, t) for _ in range(batch)]) for size, t in
-               (((case.m, case.k), case.a), ((case.k, case.n), case.b), ((case.m, case.n), case.c)))
+    a, b, c = (
+        np.stack([random_matrix(rng, *size, t) for _ in range(batch)])
+        for size, t in (((case.m, case.k), case.a), ((case.k, case.n), case.b), ((case.m, case.n), case.c))
+    )
     if case.c == "f16":
         c = np.round(c)
     rows = {}
@@ -253,7 +287,7 @@ def test_random_bits_give_the_same_on_both_engines(case, tensor_cores):
         for name in ("a", "b", "c", *(["e"] if case.sparse else []), *(["sa", "sb"] if case.scale_type else [])):
             count = len(case.registers[name]) if name in case.registers else 1
             bits = rng.integers(0, 1 << 64, (count, 32), dtype=np.uint64)
-            if scale and name in "abc":                     # exponents in the middle: sums that round
+            if scale and name in "abc":  # exponents in the middle: sums that round
                 type_name = getattr(case, name)
                 values = rng.standard_normal((_elements(case, name), 32))
                 if type_name in ("f16", "bf16", "f32", "tf32", "f64"):
@@ -265,12 +299,16 @@ def test_random_bits_give_the_same_on_both_engines(case, tensor_cores):
 def test_operations_are_counted():
     case = next(c for c in CASES if "m16n8k16.row.col.f32.bf16" in c.text and not c.sparse)
     operands = "{%f0, %f1, %f2, %f3}, {%b0, %b1, %b2, %b3}, {%b4, %b5}, {%f4, %f5, %f6, %f7}"
-    module = entry(f"""
+    module = entry(
+        f"""
         .reg .f32 %f<8>; .reg .b32 %b<8>; .reg .pred %p
         setp.eq.u32 %p, 1, 0
         {case.text.split()[0]} {operands}
         @%p {case.text.split()[0]} {operands}
-        ret""", "u64 x", target="sm_80")
+        ret""",
+        "u64 x",
+        target="sm_80",
+    )
     result = run_both(module, 3, 64, (np.zeros(1, np.uint32),))
     assert result.counters.tensor_flops.tolist() == [0, 6 * 2 * 16 * 8 * 16, 0, 0]
 
@@ -278,12 +316,16 @@ def test_operations_are_counted():
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_part_of_a_warp_cannot_multiply(engine):
     case = next(c for c in CASES if "m16n8k16.row.col.f32.bf16" in c.text and not c.sparse)
-    module = entry(f"""
+    module = entry(
+        f"""
         .reg .b32 %t; .reg .pred %p
         .reg .f32 %f<8>; .reg .b32 %b<8>
         mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 7
         @%p exit
         {case.text.split()[0]} {{%f0, %f1, %f2, %f3}}, {{%b0, %b1, %b2, %b3}}, {{%b4, %b5}}, {{%f4, %f5, %f6, %f7}}
-        ret""", "u64 x", target="sm_80")
+        ret""",
+        "u64 x",
+        target="sm_80",
+    )
     with pytest.raises(SimulationError, match="with lanes 0xffffff80 only"):
         sim.launch(sim.load(module), 1, 32, (np.zeros(1, np.uint32),), engine=engine)

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pyptx.sim.actions.means import Apply, Leaf
-from pyptx.sim.reference import alu
+from pyptx.sim.actions import Apply, Leaf
+from pyptx.sim.arithmetic import evaluator
 
 RNG = random.Random(7)
 NUMPY = {"f16": (np.float16, np.uint16), "f32": (np.float32, np.uint32), "f64": (np.float64, np.uint64)}
@@ -19,8 +19,10 @@ NUMPY = {"f16": (np.float16, np.uint16), "f32": (np.float32, np.uint32), "f64": 
 def samples(type_name: str, count: int) -> list[int]:
     bits = {"f16": 16, "f32": 32, "f64": 64}[type_name]
     exponent, mantissa = {"f16": (15, 10), "f32": (127, 23), "f64": (1023, 52)}[type_name]
-    near = [RNG.getrandbits(1) << (bits - 1) | (exponent + RNG.randrange(-8, 8)) << mantissa | RNG.getrandbits(mantissa)
-            for _ in range(count // 2)]
+    near = [
+        RNG.getrandbits(1) << (bits - 1) | (exponent + RNG.randrange(-8, 8)) << mantissa | RNG.getrandbits(mantissa)
+        for _ in range(count // 2)
+    ]
     return near + [RNG.getrandbits(bits) for _ in range(count - len(near))]
 
 
@@ -31,7 +33,7 @@ def as_number(bits: int, type_name: str):
 
 def run(op: str, type_name: str, *bits: int, flags=()) -> int:
     leaves = tuple(Leaf(None, type_name) for _ in bits)
-    return alu.FLOAT[op](Apply(op, leaves, type_name, type_name, frozenset(flags)), *bits)
+    return evaluator.FLOAT[op](Apply(op, leaves, type_name, type_name, frozenset(flags)), *bits)
 
 
 @pytest.mark.parametrize("type_name", ["f16", "f32", "f64"])
@@ -80,6 +82,6 @@ def test_directed_rounding_brackets_the_exact_value(op, mode):
 
 
 def test_fma_rounds_once():
-    a = int(np.array([1 + 2.0 ** -12], np.float32).view(np.uint32)[0])
-    c = int(np.array([-1 - 2.0 ** -11], np.float32).view(np.uint32)[0])
-    assert as_number(run("fma", "f32", a, a, c), "f32") == np.float32(2.0 ** -24)
+    a = int(np.array([1 + 2.0**-12], np.float32).view(np.uint32)[0])
+    c = int(np.array([-1 - 2.0**-11], np.float32).view(np.uint32)[0])
+    assert as_number(run("fma", "f32", a, a, c), "f32") == np.float32(2.0**-24)

@@ -12,9 +12,11 @@ from pyptx.parser import parse
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
 
 
-def observer(body: str, args: list, *, params: str = ".param .u64 x", grid=1, block=32, **options) -> sim.Observer:
+def observer(
+    body: str, args: list, *, params: str = ".param .u64 x", grid=1, block=32, **options
+) -> sim.ClusterProfiler:
     text = f"{HEAD}.visible .entry k({params})\n{{\n{body}\nret;\n}}\n"
-    return sim.Observer(sim.load(parse(text)), grid, block, args, **options)
+    return sim.ClusterProfiler(sim.load(parse(text)), grid, block, args, **options)
 
 
 def bits(marks: np.ndarray) -> list[int]:
@@ -27,11 +29,14 @@ ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;"""
 
 def test_bytes_that_were_read_and_written_are_marked_one_by_one():
     x = np.zeros(1024, np.uint8)
-    seen = observer(f"""{REGISTERS}
+    seen = observer(
+        f"""{REGISTERS}
         cvt.u64.u32 %rd2, %r1; mad.lo.u64 %rd3, %rd2, 8, %rd1;
         setp.lt.u32 %p1, %r1, 2;
         @%p1 ld.global.u16 %r3, [%rd3+4];
-        @%p1 st.global.u8 [%rd3+513], %r1;""", [x]).run(range(1))
+        @%p1 st.global.u8 [%rd3+513], %r1;""",
+        [x],
+    ).run(range(1))
     assert bits(seen.read["x"]) == [4, 5, 12, 13]
     assert bits(seen.written["x"]) == [513, 521]
 
@@ -46,7 +51,8 @@ def test_runs_of_bytes_are_marked_from_their_first_to_their_last(first, size):
 
 def test_copies_in_the_background_mark_what_they_take():
     x = np.zeros(4096, np.uint8)
-    seen = observer(f"""{REGISTERS}
+    seen = observer(
+        f"""{REGISTERS}
         .shared .align 128 .b8 buffer[1024]; .shared .b64 bar;
         mov.u32 %r4, bar; mov.u32 %r5, buffer;
         setp.ne.u32 %p1, %r1, 0;
@@ -58,7 +64,9 @@ def test_copies_in_the_background_mark_what_they_take():
         @!%p2 bra WAIT;
         cp.async.bulk.global.shared::cta.bulk_group [%rd1+2048], [%r5], 256;
         cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
-        END:""", [x]).run(range(1))
+        END:""",
+        [x],
+    ).run(range(1))
     assert bits(seen.read["x"]) == list(range(64, 576))
     assert bits(seen.written["x"]) == list(range(2048, 2304))
     assert {len(own) for own in seen.barriers} == {0, 1}
@@ -80,16 +88,21 @@ def test_each_warp_has_its_own_counts():
 
 def test_clusters_run_one_by_one():
     x = np.zeros(64, np.uint8)
-    watch = observer(f"{REGISTERS} cvt.u64.u32 %rd2, %r2; add.u64 %rd3, %rd1, %rd2; st.global.u8 [%rd3], %r1;", [x],
-                     grid=8)
+    watch = observer(
+        f"{REGISTERS} cvt.u64.u32 %rd2, %r2; add.u64 %rd3, %rd1, %rd2; st.global.u8 [%rd3], %r1;", [x], grid=8
+    )
     assert [bits(watch.run(range(k, k + 1)).written["x"]) for k in (5, 2)] == [[5], [2]]
     assert bits(watch.run(range(2, 6)).written["x"]) == [2, 3, 4, 5]
     assert watch.buffers == {"x": 64}
 
 
 def test_barriers_are_told_apart_by_warp():
-    watch = observer(f"""{REGISTERS} shr.u32 %r3, %r1, 5; add.u32 %r3, %r3, 3;
-        bar.sync %r3, 32; bar.sync 0;""", [np.zeros(4, np.uint8)], block=64)
+    watch = observer(
+        f"""{REGISTERS} shr.u32 %r3, %r1, 5; add.u32 %r3, %r3, 3;
+        bar.sync %r3, 32; bar.sync 0;""",
+        [np.zeros(4, np.uint8)],
+        block=64,
+    )
     seen = watch.run(range(1))
     first, second = (k for k, i in enumerate(watch.program.instructions) if i.opcode == "bar")
     assert seen.named[:, first].tolist() == [1 << 3, 1 << 4]
@@ -97,11 +110,15 @@ def test_barriers_are_told_apart_by_warp():
 
 
 def test_waits_for_the_phase_before_the_first_are_free():
-    watch = observer(f"""{REGISTERS} .shared .b64 bar; mov.u32 %r4, bar;
+    watch = observer(
+        f"""{REGISTERS} .shared .b64 bar; mov.u32 %r4, bar;
         mbarrier.init.shared.b64 [%r4], 1;
         ROOM: mbarrier.try_wait.parity.shared.b64 %p1, [%r4], 1; @!%p1 bra ROOM;
         mbarrier.arrive.shared.b64 %rd4, [%r4];
-        DATA: mbarrier.try_wait.parity.shared.b64 %p1, [%r4], 0; @!%p1 bra DATA;""", [np.zeros(4, np.uint8)], block=1)
+        DATA: mbarrier.try_wait.parity.shared.b64 %p1, [%r4], 0; @!%p1 bra DATA;""",
+        [np.zeros(4, np.uint8)],
+        block=1,
+    )
     seen = watch.run(range(1))
     waits = [k for k, i in enumerate(watch.program.instructions) if "try_wait" in i.mnemonic]
     assert seen.free == {waits[0]}

@@ -17,14 +17,22 @@ ONE = {"f16": 0x3C00, "bf16": 0x3F80}
 @pytest.mark.parametrize("relu", ["", ".relu"])
 def test_a_factor_outside_makes_the_sum_plus_zero(kind, relu):
     one, nan = ONE[kind], 0x7FFF
-    rows = [((OUTSIDE, one, one), 0), ((one, OUTSIDE, one), 0), ((OUTSIDE, OUTSIDE, 0x8000 | one), 0),
-            ((OUTSIDE, nan, nan), 0), ((one, one, OUTSIDE), nan), ((nan, one, one), nan),
-            ((OUTSIDE | 0x8000, one, one), nan), ((OUTSIDE - 1, one, one), nan), ((one, one, 0), one),
-            ((one, one | 0x8000, 0), 0 if relu else one | 0x8000)]
+    rows = [
+        ((OUTSIDE, one, one), 0),
+        ((one, OUTSIDE, one), 0),
+        ((OUTSIDE, OUTSIDE, 0x8000 | one), 0),
+        ((OUTSIDE, nan, nan), 0),
+        ((one, one, OUTSIDE), nan),
+        ((nan, one, one), nan),
+        ((OUTSIDE | 0x8000, one, one), nan),
+        ((OUTSIDE - 1, one, one), nan),
+        ((one, one, 0), one),
+        ((one, one | 0x8000, 0), 0 if relu else one | 0x8000),
+    ]
     columns = [np.array([r[0][k] for r in rows], np.uint64) for k in range(3)]
     out = computed(f"fma.rn.oob{relu}.{kind} %d, %a0, %a1, %a2", ["b16"] * 3, "b16", columns)
     assert out.tolist() == [r[1] for r in rows]
-    pairs = [c | np.roll(c, 1) << np.uint64(16) for c in columns]           # the halves are apart
+    pairs = [c | np.roll(c, 1) << np.uint64(16) for c in columns]  # the halves are apart
     both = computed(f"fma.rn.oob{relu}.{kind}x2 %d, %a0, %a1, %a2", ["b32"] * 3, "b32", pairs)
     assert np.array_equal(both, out | np.roll(out, 1) << np.uint64(16))
 

@@ -18,8 +18,14 @@ SCHEDULES = [("eager", 0), ("late", 0), ("random", 1), ("random", 2)]
 
 def pipeline_kernel(*, waits_for_full: bool = True, waits_for_empty: bool = True):
     """y[c] = sum over r of x[r, c]: warp 0 copies rows in bulk, warps 1 to 4 add them up."""
-    @kernel(arch="sm_90a", in_specs=[Tile("R", "C", f32)], out_specs=[Tile("C", f32)], grid=lambda R, C: C // WIDTH,
-            block=(WIDTH + 32, 1, 1))
+
+    @kernel(
+        arch="sm_90a",
+        in_specs=[Tile("R", "C", f32)],
+        out_specs=[Tile("C", f32)],
+        grid=lambda R, C: C // WIDTH,
+        block=(WIDTH + 32, 1, 1),
+    )
     def column_sums(x, y):
         ring = smem.alloc(f32, (STAGES, WIDTH), align=128)
         full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
@@ -62,6 +68,7 @@ def pipeline_kernel(*, waits_for_full: bool = True, waits_for_empty: bool = True
                     freed.at(stage).arrive()
             ptx.inst.mad.wide.u32(to_y, first + thread, 4, to_y)
             ptx.inst.st.global_.f32(ptx.addr(to_y), total)
+
     return column_sums
 
 
@@ -146,6 +153,8 @@ def test_a_seed_repeats_a_run():
 
 
 def test_a_schedule_that_does_not_exist_is_refused():
-    with pytest.raises(LaunchError, match="schedule 'lazy'; expected 'eager', 'late', 'random'"), \
-            pyptx.use("sim", schedule="lazy"):
+    with (
+        pytest.raises(LaunchError, match="schedule='lazy'; expected 'eager', 'late', 'random'"),
+        pyptx.use("sim", schedule="lazy"),
+    ):
         right(X)

@@ -24,31 +24,47 @@ SUM = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"
 # {x}: a place of this thread in shared memory, {g}: in global memory, {s} and {t}: places of all threads; {b}: an
 # mbarrier, {rb}: the same one in the next CTA, {rt}: a place there; {p}: a guard, {n}: a small number.
 KINDS = [
-    "cp.async.ca.shared.global [{x}], [{g}], 16", "@{p} cp.async.cg.shared.global [{x}], [{g}], 16, %r3",
-    "cp.async.ca.shared.global [{x}], [{g}], 4; cp.async.commit_group", "cp.async.commit_group",
-    "@{p} cp.async.commit_group", "cp.async.wait_group {n}", "cp.async.wait_all",
-    "@{p} cp.async.mbarrier.arrive.noinc.shared.b64 [{b}]", "cp.async.mbarrier.arrive.shared.b64 [{b}]",
+    "cp.async.ca.shared.global [{x}], [{g}], 16",
+    "@{p} cp.async.cg.shared.global [{x}], [{g}], 16, %r3",
+    "cp.async.ca.shared.global [{x}], [{g}], 4; cp.async.commit_group",
+    "cp.async.commit_group",
+    "@{p} cp.async.commit_group",
+    "cp.async.wait_group {n}",
+    "cp.async.wait_all",
+    "@{p} cp.async.mbarrier.arrive.noinc.shared.b64 [{b}]",
+    "cp.async.mbarrier.arrive.shared.b64 [{b}]",
     "@%lead mbarrier.arrive.expect_tx.shared::cta.b64 _, [{b}], 64; @%lead " + LOAD + " [{s}], [%a], 64, [{b}]",
     "@%lead mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{b}], 64; @%lead " + LOAD + " [{t}], [%a], 64, [{b}]",
-    "mbarrier.arrive.shared::cta.b64 %rd9, [{b}]", "@{p} mbarrier.arrive.shared::cta.b64 %rd9, [{b}], {n1}",
+    "mbarrier.arrive.shared::cta.b64 %rd9, [{b}]",
+    "@{p} mbarrier.arrive.shared::cta.b64 %rd9, [{b}], {n1}",
     "@{p} mbarrier.arrive_drop.shared::cta.b64 _, [{b}]",
     "mbarrier.test_wait.parity.shared::cta.b64 %w, [{b}], {bit}; @%w xor.b32 %r2, %r2, {n1}",
     "mbarrier.test_wait.shared::cta.b64 %w, [{b}], %rd9; @%w add.u32 %r2, %r2, {n1}",
     "mbarrier.try_wait.parity.shared::cta.b64 %w, [{b}], {bit}",
     "@%lead " + OUT + " [%o], [{s}], 64; @%lead cp.async.bulk.commit_group",
-    "@%lead " + SUM + " [%o+64], [{t}], 64", "@%lead cp.async.bulk.commit_group",
-    "@%lead cp.async.bulk.wait_group {n}", "@%lead cp.async.bulk.wait_group.read {n}",
-    "@%lead mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [{rb}], 32; @%lead " + PEER +
-    " [{rt}], [{s}], 32, [{rb}]",
-    "@%lead mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [{rb}], 32; @%lead " + ADD +
-    " [{rt}], [{s}], 32, [{rb}]",
+    "@%lead " + SUM + " [%o+64], [{t}], 64",
+    "@%lead cp.async.bulk.commit_group",
+    "@%lead cp.async.bulk.wait_group {n}",
+    "@%lead cp.async.bulk.wait_group.read {n}",
+    "@%lead mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [{rb}], 32; @%lead "
+    + PEER
+    + " [{rt}], [{s}], 32, [{rb}]",
+    "@%lead mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [{rb}], 32; @%lead "
+    + ADD
+    + " [{rt}], [{s}], 32, [{rb}]",
     "@%lead mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [{rb}], 8; "
     "@%lead st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [{rt}], {{%r1, %r2}}, [{rb}]",
     "@{p} mbarrier.arrive.release.cluster.shared::cluster.b64 _, [{rb}]",
-    "ld.shared.u32 %r4, [{x}]; xor.b32 %r2, %r2, %r4", "st.shared.u32 [{x}], %r2", "ld.shared.u32 %r2, [{s}]",
-    "st.shared::cluster.u32 [{rt}], %r2", "ld.shared::cluster.u32 %r4, [{rt}+4]; add.u32 %r2, %r2, %r4",
-    "atom.shared::cluster.add.u32 %r4, [{rt}], 3", "bar.sync 0", "ld.global.u32 %r4, [%o]; xor.b32 %r2, %r2, %r4",
-    "barrier.cluster.arrive; barrier.cluster.wait"]
+    "ld.shared.u32 %r4, [{x}]; xor.b32 %r2, %r2, %r4",
+    "st.shared.u32 [{x}], %r2",
+    "ld.shared.u32 %r2, [{s}]",
+    "st.shared::cluster.u32 [{rt}], %r2",
+    "ld.shared::cluster.u32 %r4, [{rt}+4]; add.u32 %r2, %r2, %r4",
+    "atom.shared::cluster.add.u32 %r4, [{rt}], 3",
+    "bar.sync 0",
+    "ld.global.u32 %r4, [%o]; xor.b32 %r2, %r2, %r4",
+    "barrier.cluster.arrive; barrier.cluster.wait",
+]
 
 
 @st.composite
@@ -57,10 +73,18 @@ def _statements(draw):
     for _ in range(draw(st.integers(2, 14))):
         b, place = draw(st.integers(0, 1)), 64 * draw(st.integers(0, 7))
         text = draw(st.sampled_from(KINDS)).format(
-            x=f"%x+{16 * draw(st.integers(0, 3))}", g=f"%g+{16 * draw(st.integers(0, 1))}", s=f"%shared+{place}",
-            t=f"%shared+{512 + place}", b=f"%bar+{8 * b}", rb=f"%rbar+{8 * b}", rt=f"%remote+{place}",
-            p=draw(st.sampled_from(("%p1", "!%p1", "%p2"))), n=draw(st.integers(0, 2)), n1=draw(st.integers(1, 5)),
-            bit=draw(st.integers(0, 1)))
+            x=f"%x+{16 * draw(st.integers(0, 3))}",
+            g=f"%g+{16 * draw(st.integers(0, 1))}",
+            s=f"%shared+{place}",
+            t=f"%shared+{512 + place}",
+            b=f"%bar+{8 * b}",
+            rb=f"%rbar+{8 * b}",
+            rt=f"%remote+{place}",
+            p=draw(st.sampled_from(("%p1", "!%p1", "%p2"))),
+            n=draw(st.integers(0, 2)),
+            n1=draw(st.integers(1, 5)),
+            bit=draw(st.integers(0, 1)),
+        )
         lines += text.split("; ")
     return lines
 
@@ -98,8 +122,9 @@ def _outcome(program, engine: str, **options):
 def _same(lines: list[str], cluster: int, seed: int) -> None:
     program = sim.load(entry("\n".join([HEAD, *lines, TAIL]), "u64 a, u64 o, u64 out"))
     for schedule in ("eager", "late", "random"):
-        core, reference = (_outcome(program, engine, schedule=schedule, seed=seed, cluster=cluster)
-                           for engine in ("core", "reference"))
+        core, reference = (
+            _outcome(program, engine, schedule=schedule, seed=seed, cluster=cluster) for engine in ("core", "reference")
+        )
         assert core == reference, schedule
 
 

@@ -12,8 +12,13 @@ from pyptx.errors import SimulationError
 
 RNG = np.random.default_rng
 SURFACES = ("1d", "2d", "3d", "a1d", "a2d", "cube", "acube")
-COORDINATES = {"1d": "{%w0}", "2d": "{%w0, %w1}", "3d": "{%w0, %w1, %w2, %w3}", "a1d": "{%w0, %w1}",
-               "a2d": "{%w0, %w1, %w2, %w3}"}
+COORDINATES = {
+    "1d": "{%w0}",
+    "2d": "{%w0, %w1}",
+    "3d": "{%w0, %w1, %w2, %w3}",
+    "a1d": "{%w0, %w1}",
+    "a2d": "{%w0, %w1, %w2, %w3}",
+}
 LANES = np.arange(32)
 
 
@@ -25,13 +30,21 @@ def load(surface: Surface, words: np.ndarray, size: str = "b32", count: int = 1,
     vector = f".v{count}" if count > 1 else ""
     names = ", ".join(f"{kind}{k}" for k in range(count))
     stores = "".join(f"    st.global.b{bits} [%out+{max(4, bits // 8) * k}], {kind}{k};\n" for k in range(count))
-    statement = (f"suld.b.{geometry}{vector}.{size}.{outside} {'{' + names + '}' if count > 1 else names}, "
-                 f"[%object, {COORDINATES[geometry]}];")
+    statement = (
+        f"suld.b.{geometry}{vector}.{size}.{outside} {'{' + names + '}' if count > 1 else names}, "
+        f"[%object, {COORDINATES[geometry]}];"
+    )
     return both(program(statement, stores), surface, words)
 
 
-def store(surface: Surface, words: np.ndarray, size: str = "b32", count: int = 1, outside: str = "trap",
-          opcode: str = "sust.b") -> None:
+def store(
+    surface: Surface,
+    words: np.ndarray,
+    size: str = "b32",
+    count: int = 1,
+    outside: str = "trap",
+    opcode: str = "sust.b",
+) -> None:
     """sust: words from 4 on are the values."""
     geometry = "a2d" if surface.geometry.cube else surface.geometry.name
     names, before = [f"%w{4 + k}" for k in range(count)], ""
@@ -42,8 +55,11 @@ def store(surface: Surface, words: np.ndarray, size: str = "b32", count: int = 1
         before = "".join(f"mov.b64 %wide{k}, {{%w{4 + 2 * k}, %w{5 + 2 * k}}}; " for k in range(count))
         names = [f"%wide{k}" for k in range(count)]
     vector, value = (f".v{count}", "{" + ", ".join(names) + "}") if count > 1 else ("", names[0])
-    both(program(f"{before}{opcode}.{geometry}{vector}.{size}.{outside} [%object, {COORDINATES[geometry]}], {value};"),
-         surface, words)
+    both(
+        program(f"{before}{opcode}.{geometry}{vector}.{size}.{outside} [%object, {COORDINATES[geometry]}], {value};"),
+        surface,
+        words,
+    )
 
 
 def test_x_counts_bytes_and_y_rows() -> None:
@@ -78,7 +94,7 @@ def test_what_lies_outside_is_nearest_zero_or_a_fault() -> None:
     x = np.array([-4, 0, 28, 32, 4000])
     np.testing.assert_array_equal(load(Surface(line), floats(x), outside="clamp")[:, 0], [1, 1, 8, 8, 8])
     np.testing.assert_array_equal(load(Surface(line), floats(x), outside="zero")[:, 0], [0, 1, 8, 0, 0])
-    with pytest.raises(SimulationError, match="x = -4, outside of its 8 elements, 32 bytes"):
+    with pytest.raises(SimulationError, match="x = -4, outside its 8 elements, 32 bytes"):
         load(Surface(line), floats(x))
     zero = np.zeros(5, np.int64)
     store(Surface(line), floats(x, zero, zero, zero, np.full(5, 77)), outside="zero")
@@ -92,9 +108,16 @@ def test_layers_and_faces_are_selected_by_the_first_coordinate() -> None:
     np.testing.assert_array_equal(found, cubes.reshape(12, 4, 4)[layer, y, x])
 
 
-@pytest.mark.parametrize("operation, type_name, wanted", [
-    ("add", "u32", lambda a, b: a + b), ("min", "s32", np.minimum), ("max", "u32", np.maximum),
-    ("and", "b32", np.bitwise_and), ("or", "b32", np.bitwise_or)])
+@pytest.mark.parametrize(
+    "operation, type_name, wanted",
+    [
+        ("add", "u32", lambda a, b: a + b),
+        ("min", "s32", np.minimum),
+        ("max", "u32", np.maximum),
+        ("and", "b32", np.bitwise_and),
+        ("or", "b32", np.bitwise_or),
+    ],
+)
 def test_reductions_combine_every_lane(operation, type_name, wanted) -> None:
     dtype = np.int32 if type_name == "s32" else np.uint32
     line, values = RNG(4).integers(0, 1 << 30, 4).astype(dtype), RNG(5).integers(0, 1 << 28, 32).astype(dtype)
@@ -102,8 +125,11 @@ def test_reductions_combine_every_lane(operation, type_name, wanted) -> None:
     for k, value in enumerate(values):
         expected[k % 4] = wanted(expected[k % 4], value)
     surface = Surface(line)
-    both(program(f"sured.b.{operation}.1d.{type_name}.trap [%object, {{%w0}}], %w1;"), surface,
-         floats(4 * (LANES % 4), values))
+    both(
+        program(f"sured.b.{operation}.1d.{type_name}.trap [%object, {{%w0}}], %w1;"),
+        surface,
+        floats(4 * (LANES % 4), values),
+    )
     np.testing.assert_array_equal(line, expected)
 
 
@@ -112,32 +138,49 @@ def test_a_reduction_by_element_takes_the_surfaces_type() -> None:
     both(program("sured.p.min.1d.b32.trap [%object, {%w0}], %w1;"), Surface(line), floats(LANES % 2, -LANES))
     np.testing.assert_array_equal(line, [-30, -31])
     wide = np.array([[0, 0], [0, 0]], np.uint32)
-    both(program("mov.b64 %wide0, {%w1, %w2}; sured.b.max.1d.u64.trap [%object, {%w0}], %wide0;"), Surface(wide, "1d"),
-         floats(8 * (LANES % 2), LANES, LANES * LANES))
+    both(
+        program("mov.b64 %wide0, {%w1, %w2}; sured.b.max.1d.u64.trap [%object, {%w0}], %wide0;"),
+        Surface(wide, "1d"),
+        floats(8 * (LANES % 2), LANES, LANES * LANES),
+    )
     np.testing.assert_array_equal(wide, [[30, 900], [31, 961]])
 
 
 def test_attributes_are_those_of_the_value() -> None:
     levels = [np.zeros((3, max(1, 8 >> k), max(1, 16 >> k), 2), np.uint8) for k in range(4)]
     texture = Texture(levels, "a2d", normalized=True, read="normalized_float")
-    names = ("width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size",
-             "num_mipmap_levels")
+    names = (
+        "width",
+        "height",
+        "depth",
+        "channel_data_type",
+        "channel_order",
+        "normalized_coords",
+        "array_size",
+        "num_mipmap_levels",
+    )
     statement = " ".join(f"txq.{name}.b32 %d{k}, [%object];" for k, name in enumerate(names))
     stores = "".join(f"st.global.b32 [%out+{4 * k}], %d{k};\n" for k in range(8))
     found = both(program(statement, stores), texture, floats(np.zeros(1, np.int64)))
     np.testing.assert_array_equal(found[0], [16, 8, 0, 0x10D2, 0x10B2, 1, 3, 4])
-    found = both(program("txq.level.width.b32 %d0, [%object], %w0; txq.level.height.b32 %d1, [%object], %w0;", stores),
-                 texture, floats(np.arange(4)))
+    found = both(
+        program("txq.level.width.b32 %d0, [%object], %w0; txq.level.height.b32 %d1, [%object], %w0;", stores),
+        texture,
+        floats(np.arange(4)),
+    )
     np.testing.assert_array_equal(found[:, :2], [[16, 8], [8, 4], [4, 2], [2, 1]])
-    statement = " ".join(f"suq.{name}.b32 %d{k}, [%object];" for k, name in enumerate((*names[:5], "array_size",
-                                                                                         "memory_layout")))
+    statement = " ".join(
+        f"suq.{name}.b32 %d{k}, [%object];" for k, name in enumerate((*names[:5], "array_size", "memory_layout"))
+    )
     found = both(program(statement, stores), Surface(np.zeros((2, 3, 5), np.float32), "3d"), floats(np.zeros(1, int)))
     np.testing.assert_array_equal(found[0, :7], [5, 3, 2, 0x10DE, 0x10B0, 0, 0])
 
 
 def test_a_handle_says_what_it_is() -> None:
-    statement = " ".join(f"istypep.{kind} %p, %object; selp.b32 %d{k}, 1, 0, %p;"
-                         for k, kind in enumerate(("texref", "surfref", "samplerref")))
+    statement = " ".join(
+        f"istypep.{kind} %p, %object; selp.b32 %d{k}, 1, 0, %p;"
+        for k, kind in enumerate(("texref", "surfref", "samplerref"))
+    )
     stores = "".join(f"st.global.b32 [%out+{4 * k}], %d{k};\n" for k in range(3))
     line, words = np.zeros(4, np.float32), floats(np.zeros(1, np.int64))
     np.testing.assert_array_equal(both(program(statement, stores), Texture(line), words)[0, :3], [1, 0, 0])
@@ -151,15 +194,33 @@ def test_the_core_does_what_the_reference_does(seed: int) -> None:
     image = random_array(rng, (*shape_of(rng, geometry), channels), dtype)
     surface = Surface(image, geometry)
     bytes_ = surface.levels.element_bytes
-    size, count = next((s, c) for s, c in rng.permutation([("b8", 1), ("b8", 2), ("b8", 4), ("b16", 1), ("b16", 2),
-                                                           ("b16", 4), ("b32", 1), ("b32", 2), ("b32", 4), ("b64", 1),
-                                                           ("b64", 2)]).tolist()
-                       if int(s[1:]) // 8 * int(c) <= bytes_ * surface.extents.width)
+    size, count = next(
+        (s, c)
+        for s, c in rng.permutation(
+            [
+                ("b8", 1),
+                ("b8", 2),
+                ("b8", 4),
+                ("b16", 1),
+                ("b16", 2),
+                ("b16", 4),
+                ("b32", 1),
+                ("b32", 2),
+                ("b32", 4),
+                ("b64", 1),
+                ("b64", 2),
+            ]
+        ).tolist()
+        if int(s[1:]) // 8 * int(c) <= bytes_ * surface.extents.width
+    )
     count, step = int(count), int(size[1:]) // 8 * int(count)
     outside, n = str(rng.choice(["clamp", "zero"])), 40
     layered = surface.geometry.layered or surface.geometry.cube
-    places = [rng.integers(-3, bytes_ * surface.extents.width // step + 3, n) * step,
-              rng.integers(-2, 8, n), rng.integers(-2, 6, n)]
+    places = [
+        rng.integers(-3, bytes_ * surface.extents.width // step + 3, n) * step,
+        rng.integers(-2, 8, n),
+        rng.integers(-2, 6, n),
+    ]
     columns = ([rng.integers(0, surface.extents.layers + 2, n)] if layered else []) + places
     values = [rng.integers(0, 1 << 32, n) for _ in range(8)]
     words = floats(*columns[:4], *([np.zeros(n, int)] * (4 - len(columns[:4]))), *values)
@@ -167,6 +228,9 @@ def test_the_core_does_what_the_reference_does(seed: int) -> None:
     store(surface, words, size, count, outside)
     if dtype.startswith("float") or dtype.endswith("32"):
         columns[1 if layered else 0] = columns[1 if layered else 0] // step
-        words = floats(*columns[:4], *([np.zeros(n, int)] * (4 - len(columns[:4]))),
-                       *(rng.normal(size=n).astype(np.float32) for _ in range(4)))
+        words = floats(
+            *columns[:4],
+            *([np.zeros(n, int)] * (4 - len(columns[:4]))),
+            *(rng.normal(size=n).astype(np.float32) for _ in range(4)),
+        )
         store(surface, words, "b32", max(channels, 1), outside, "sust.p")

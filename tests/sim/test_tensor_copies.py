@@ -63,12 +63,17 @@ def test_im2col_w(mode, pixels):
 
 # stores ---------------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("shape, kind, box, options, start", [
-    ((30, 64), np.uint16, (8, 64), {"swizzle": "128B"}, (8, 25)),
-    ((30, 64), np.uint16, (8, 32), {"swizzle": "64B"}, (-8, -2)),
-    ((512,), np.uint8, (256,), {}, (300,)),
-    ((2, 3, 4, 5, 8), np.int32, (2, 2, 2, 2, 8), {}, (0, 4, 3, 2, 1)),
-    ((8, 96), np.uint8, (4, 128), {"dtype": "b6x16_p32", "swizzle": "128B"}, (0, 6))])
+
+@pytest.mark.parametrize(
+    "shape, kind, box, options, start",
+    [
+        ((30, 64), np.uint16, (8, 64), {"swizzle": "128B"}, (8, 25)),
+        ((30, 64), np.uint16, (8, 32), {"swizzle": "64B"}, (-8, -2)),
+        ((512,), np.uint8, (256,), {}, (300,)),
+        ((2, 3, 4, 5, 8), np.int32, (2, 2, 2, 2, 8), {}, (0, 4, 3, 2, 1)),
+        ((8, 96), np.uint8, (4, 128), {"dtype": "b6x16_p32", "swizzle": "128B"}, (0, 6)),
+    ],
+)
 def test_tile_stores(shape, kind, box, options, start):
     make = maker(shape, kind, box, **options)
     bytes_ = footprint(make()[1])
@@ -77,15 +82,23 @@ def test_tile_stores(shape, kind, box, options, start):
 
 def test_scatter4_and_im2col_stores():
     make = maker((20, 64), np.uint16, (1, 64), swizzle="128B")
-    check_store(storing(2, "tile::scatter4", 512, count=5), make, lambda o: o.rows4(0, (3, 19, 25, 0)), 512,
-                (0, 3, 19, 25, 0))
+    check_store(
+        storing(2, "tile::scatter4", 512, count=5), make, lambda o: o.rows4(0, (3, 19, 25, 0)), 512, (0, 3, 19, 25, 0)
+    )
     make = maker((2, 5, 6, 32), np.uint16, (20, 32), im2col=((0, 0), (0, -1)))
     check_store(storing(4, "im2col_no_offs", 1280), make, lambda o: o.im2col((0, 2, 3, 0), (0, 0)), 1280, (0, 2, 3, 0))
 
 
-@pytest.mark.parametrize("operation, combine", [
-    ("add", lambda a, b: a + b & 0xFFFFFFFF), ("min", min), ("max", max), ("xor", lambda a, b: a ^ b),
-    ("inc", lambda a, b: 0 if a >= b else a + 1)])
+@pytest.mark.parametrize(
+    "operation, combine",
+    [
+        ("add", lambda a, b: a + b & 0xFFFFFFFF),
+        ("min", min),
+        ("max", max),
+        ("xor", lambda a, b: a ^ b),
+        ("inc", lambda a, b: 0 if a >= b else a + 1),
+    ],
+)
 def test_reductions(operation, combine):
     make = maker((20, 16), np.uint32, (8, 16), swizzle="64B")
     run = storing(2, "tile", 512, instruction="cp.reduce.async.bulk.tensor", operation=operation + ".")
@@ -105,7 +118,7 @@ def test_waiting_for_the_source_leaves_the_destination_open():
     array, data = np.zeros((8, 32), np.float32), np.arange(256, dtype=np.float32)
     run = storing(2, "tile", 1024, wait="wait_group.read 0")
     run_both(run, 1, 32, [TensorMap(array, (8, 32)), data.view(np.uint8).copy(), 0, 0], schedule="late")
-    np.testing.assert_array_equal(array, data.reshape(8, 32))                # at the end of the CTA at the latest
+    np.testing.assert_array_equal(array, data.reshape(8, 32))  # at the end of the CTA at the latest
 
 
 def test_a_store_that_is_not_waited_for_sends_what_lies_there_when_it_lands():
@@ -122,11 +135,14 @@ def test_a_store_that_is_not_waited_for_sends_what_lies_there_when_it_lands():
 
 
 def test_reading_before_the_mbarrier_shows_in_late_mode():
-    run = program(f"""mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1;
+    run = program(
+        f"""mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1;
         mbarrier.init.shared::cta.b64 [%r1], 1;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 128;
         cp.async.bulk.tensor.1d.shared::cta.global.tile.{LOAD} [%r2], [%rd1, {{0}}], [%r1];
-        {COPY_OUT.format(bytes=128)}""", ".param .align 64 .b8 m[128], .param .u64 out")
+        {COPY_OUT.format(bytes=128)}""",
+        ".param .align 64 .b8 m[128], .param .u64 out",
+    )
     x = np.arange(128, dtype=np.uint8)
     for schedule, seen in (("eager", x[:1]), ("late", 255)):
         out = np.zeros(128, np.uint8)
@@ -160,7 +176,7 @@ READY:
 
 def test_multicast_gives_each_cta_a_copy_and_its_own_signal():
     body = MULTICAST.format(expect=128, mask=0b1101, issuer=2, load=LOAD, group="", waits="%r7", wait=WAIT)
-    body = body.replace("setp.eq.u32 %p4, %r7, 0;", "setp.eq.u32 %p4, %r6, 1;")                  # CTA 1 gets nothing
+    body = body.replace("setp.eq.u32 %p4, %r7, 0;", "setp.eq.u32 %p4, %r6, 1;")  # CTA 1 gets nothing
     run = program(body, ".param .align 64 .b8 m[128], .param .u64 out")
     x = np.arange(256, dtype=np.uint8)
     for schedule in SCHEDULES:

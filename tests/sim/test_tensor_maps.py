@@ -54,17 +54,28 @@ def replaced(fields: str, tx: int, bytes_: int, x, y, box=(4, 8), **options) -> 
 
 def test_every_field_of_a_map_can_be_replaced():
     x, y = np.zeros((4, 8), np.float32), np.arange(64 * 6, dtype=np.float16).reshape(6, 64)
-    fields = "".join(f"tensormap.replace.tile.{text};\n" for text in (
-        "global_address.shared::cta.b1024.b64 [%r3], %rd7", "rank.shared::cta.b1024.b32 [%r3], 1",
-        "box_dim.shared::cta.b1024.b32 [%r3], 0, 16", "box_dim.shared::cta.b1024.b32 [%r3], 1, 8",
-        "global_dim.shared::cta.b1024.b32 [%r3], 0, 60", "global_dim.shared::cta.b1024.b32 [%r3], 1, 6",
-        "global_stride.shared::cta.b1024.b64 [%r3], 0, 128", "element_stride.shared::cta.b1024.b32 [%r3], 1, 2",
-        "elemtype.shared::cta.b1024.b32 [%r3], 6", "interleave_layout.shared::cta.b1024.b32 [%r3], 0",
-        "swizzle_mode.shared::cta.b1024.b32 [%r3], 3", "swizzle_atomicity.shared::cta.b1024.b32 [%r3], 1",
-        "fill_mode.shared::cta.b1024.b32 [%r3], 1"))
+    fields = "".join(
+        f"tensormap.replace.tile.{text};\n"
+        for text in (
+            "global_address.shared::cta.b1024.b64 [%r3], %rd7",
+            "rank.shared::cta.b1024.b32 [%r3], 1",
+            "box_dim.shared::cta.b1024.b32 [%r3], 0, 16",
+            "box_dim.shared::cta.b1024.b32 [%r3], 1, 8",
+            "global_dim.shared::cta.b1024.b32 [%r3], 0, 60",
+            "global_dim.shared::cta.b1024.b32 [%r3], 1, 6",
+            "global_stride.shared::cta.b1024.b64 [%r3], 0, 128",
+            "element_stride.shared::cta.b1024.b32 [%r3], 1, 2",
+            "elemtype.shared::cta.b1024.b32 [%r3], 6",
+            "interleave_layout.shared::cta.b1024.b32 [%r3], 0",
+            "swizzle_mode.shared::cta.b1024.b32 [%r3], 3",
+            "swizzle_atomicity.shared::cta.b1024.b32 [%r3], 1",
+            "fill_mode.shared::cta.b1024.b32 [%r3], 1",
+        )
+    )
     out = replaced(fields, 4 * 32, 512, x, y)
-    m = TensorMap(y, (8, 16), shape=(6, 60), strides=(128,), element_strides=(2, 1), swizzle="128B_ATOM_32B",
-                  oob_fill="nan")
+    m = TensorMap(
+        y, (8, 16), shape=(6, 60), strides=(128,), element_strides=(2, 1), swizzle="128B_ATOM_32B", oob_fill="nan"
+    )
     want, written = expected_load(m, lambda o: o.tile((0, 1)), 512)
     np.testing.assert_array_equal(out[written], want[written])
 
@@ -81,34 +92,48 @@ def test_a_swizzle_of_96_bytes_comes_from_a_replaced_map():
 def test_a_map_can_be_made_of_zeros():
     y = np.arange(64 * 6, dtype=np.float16).reshape(6, 64)
     zeros = "".join(f"st.shared.b64 [%r3+{8 * k}], 0;\n" for k in range(16))
-    fields = zeros + "".join(f"tensormap.replace.tile.{text};\n" for text in (
-        "global_address.shared::cta.b1024.b64 [%r3], %rd7", "rank.shared::cta.b1024.b32 [%r3], 1",
-        "box_dim.shared::cta.b1024.b32 [%r3], 0, 64", "box_dim.shared::cta.b1024.b32 [%r3], 1, 4",
-        "global_dim.shared::cta.b1024.b32 [%r3], 0, 64", "global_dim.shared::cta.b1024.b32 [%r3], 1, 6",
-        "global_stride.shared::cta.b1024.b64 [%r3], 0, 128", "element_stride.shared::cta.b1024.b32 [%r3], 0, 1",
-        "element_stride.shared::cta.b1024.b32 [%r3], 1, 1", "elemtype.shared::cta.b1024.b32 [%r3], 6",
-        "swizzle_mode.shared::cta.b1024.b32 [%r3], 3"))
+    fields = zeros + "".join(
+        f"tensormap.replace.tile.{text};\n"
+        for text in (
+            "global_address.shared::cta.b1024.b64 [%r3], %rd7",
+            "rank.shared::cta.b1024.b32 [%r3], 1",
+            "box_dim.shared::cta.b1024.b32 [%r3], 0, 64",
+            "box_dim.shared::cta.b1024.b32 [%r3], 1, 4",
+            "global_dim.shared::cta.b1024.b32 [%r3], 0, 64",
+            "global_dim.shared::cta.b1024.b32 [%r3], 1, 6",
+            "global_stride.shared::cta.b1024.b64 [%r3], 0, 128",
+            "element_stride.shared::cta.b1024.b32 [%r3], 0, 1",
+            "element_stride.shared::cta.b1024.b32 [%r3], 1, 1",
+            "elemtype.shared::cta.b1024.b32 [%r3], 6",
+            "swizzle_mode.shared::cta.b1024.b32 [%r3], 3",
+        )
+    )
     out = replaced(fields, 512, 512, np.zeros((4, 8), np.float32), y)
-    np.testing.assert_array_equal(out, expected_load(TensorMap(y, (4, 64), swizzle="128B"), lambda o: o.tile((0, 1)),
-                                                     512)[0])
+    np.testing.assert_array_equal(
+        out, expected_load(TensorMap(y, (4, 64), swizzle="128B"), lambda o: o.tile((0, 1)), 512)[0]
+    )
 
 
 def test_a_map_can_lie_in_constant_memory():
     x = np.arange(256, dtype=np.uint8)
     data = ", ".join(map(str, TensorMap(0x7000_0000_0000, (128,), shape=(256,), dtype="u8").encode()))
-    run = program(f"""
+    run = program(
+        f"""
         @%p0 mbarrier.init.shared::cta.b64 [%r1], 1;
         @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 128;
         @%p0 cp.async.bulk.tensor.1d.shared::cta.global.tile.{LOAD} [%r2], [held, {{16}}], [%r1];
         bar.sync 0;
-        {WAIT} {COPY_OUT.format(bytes=128)}""", ".param .u64 x, .param .u64 out",
-        declarations=f".const .align 64 .b8 held[128] = {{{data}}};\n")
+        {WAIT} {COPY_OUT.format(bytes=128)}""",
+        ".param .u64 x, .param .u64 out",
+        declarations=f".const .align 64 .b8 held[128] = {{{data}}};\n",
+    )
     out = np.zeros(128, np.uint8)
     run_both(run, 1, 32, [x, out])
     np.testing.assert_array_equal(out, x[16:144])
 
 
 # what traps -----------------------------------------------------------------------------------------------------------
+
 
 def both_fail(run, args, message: str, **options) -> None:
     texts = []
@@ -122,24 +147,29 @@ def both_fail(run, args, message: str, **options) -> None:
 def test_bytes_that_are_no_map_are_named():
     run = loading(2, "tile", 1024, 1024)
     out = np.zeros(1024, np.uint8)
-    both_fail(run, [bytes(128), out, 0, 0], "takes its tensor map from 0x7f40.*, but the 128 bytes")
+    both_fail(run, [bytes(128), out, 0, 0], "reads its tensor map at 0x7f40.*, but the 128 bytes")
 
 
 def test_rank_and_mode_must_be_those_of_the_map():
     both_fail(loading(1, "tile", 64, 1024), [TensorMap(X2, (8, 64)), np.zeros(1024, np.uint8), 0], "rank of the map")
     images = TensorMap(NHWC, (8, 64), im2col=((0, 0), (0, 0)))
-    both_fail(loading(4, "tile", 64, 1024), [images, np.zeros(1024, np.uint8), 0, 0, 0, 0], "mode it was not made for")
+    both_fail(
+        loading(4, "tile", 64, 1024), [images, np.zeros(1024, np.uint8), 0, 0, 0, 0], "mode that it does not support"
+    )
 
 
 def test_a_map_that_lies_about_its_array_is_caught():
     m = TensorMap(X2, (8, 64), shape=(80, 64))
     args = [m, np.zeros(1024, np.uint8), 0, 36]
-    both_fail(loading(2, "tile", 1024, 1024), args, "touches 0x7000.*outside every buffer")
+    both_fail(loading(2, "tile", 1024, 1024), args, "accesses 0x7000.*outside every buffer")
 
 
 def test_a_box_that_does_not_fit_in_shared_memory_is_caught():
-    both_fail(loading(2, "tile", 4096, 128), [TensorMap(X2, (32, 64)), np.zeros(128, np.uint8), 0, 0],
-              "copies a box of 4096 bytes to or from shared memory at 0x400, where it does not fit")
+    both_fail(
+        loading(2, "tile", 4096, 128),
+        [TensorMap(X2, (32, 64)), np.zeros(128, np.uint8), 0, 0],
+        "copies a box of 4096 bytes to or from shared memory at 0x400, which is out of bounds",
+    )
 
 
 def test_arguments_that_take_no_map_say_what_would():

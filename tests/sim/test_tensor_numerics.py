@@ -11,8 +11,18 @@ from sim.matrices import SIZE
 from sim.test_mma import CASES, Case, _registers, block_scales, result_of, run_case
 
 # format -> bits of mantissa, least exponent
-FORMATS = {"f16": (10, -14), "bf16": (7, -126), "tf32": (10, -126), "f32": (23, -126), "e4m3": (3, -6),
-           "e5m2": (2, -14), "e3m2": (2, -2), "e2m3": (3, 0), "e2m1": (1, 0), "fp4": (1, 0)}
+FORMATS = {
+    "f16": (10, -14),
+    "bf16": (7, -126),
+    "tf32": (10, -126),
+    "f32": (23, -126),
+    "e4m3": (3, -6),
+    "e5m2": (2, -14),
+    "e3m2": (2, -2),
+    "e2m3": (3, 0),
+    "e2m1": (1, 0),
+    "fp4": (1, 0),
+}
 # target, statement -> bits kept below the largest exponent, columns added at once, rounding of a sum
 MODELS = {
     ("sm_80", "m16n8k16.row.col.f32.f16.f16.f32"): (24, 8, "f32"),
@@ -27,8 +37,10 @@ MODELS = {
     ("sm_120a", "m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e3m2.f32"): (25, 32, "f32"),
     ("sm_120a", "m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"): (25, 32, "f32"),
 }
-FP4 = ["m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
-       "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"]
+FP4 = [
+    "m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
+    "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
+]
 
 
 def log2(value: Fraction) -> int:
@@ -83,7 +95,7 @@ def values_and_codes(rng, shape, type_name: str) -> tuple[np.ndarray, np.ndarray
             codes_ = codes
     else:
         if type_name == "e4m3":
-            codes &= 0xBF                                       # below 2: sums fit f16
+            codes &= 0xBF  # below 2: sums fit f16
         if type_name == "e5m2":
             codes = np.where(codes & 127 >= 124, 0, codes)
         sign, stored, codes_ = codes >> size - 1, mantissa, codes
@@ -135,8 +147,11 @@ def test_sums_are_those_of_the_model(target, text, monkeypatch):
                 terms = []
                 for k in range(first, first + step):
                     x, y = a[i, k], b[k, j]
-                    terms.append((x * y * Fraction(2) ** extra,
-                                  exponent(x, case.a) + exponent(y, case.b) + extra) if x and y else (Fraction(0), 0))
+                    terms.append(
+                        (x * y * Fraction(2) ** extra, exponent(x, case.a) + exponent(y, case.b) + extra)
+                        if x and y
+                        else (Fraction(0), 0)
+                    )
                 total = added(total, terms, fraction, kind)
             assert Fraction(d[i, j]) == total, (i, j, d[i, j], float(total))
 
@@ -158,6 +173,6 @@ def test_scaled_fp4_adds_groups_of_16(text, monkeypatch):
 
 def test_the_models_differ_as_published():
     """1 + 2^-24 + 2^-24: lost with 23 bits and a rounding each time, kept when added together with 24 and more."""
-    assert added(Fraction(1), [(Fraction(1, 2 ** 24), -24)] * 2, 24, "f32") == 1 + Fraction(1, 2 ** 23)
-    assert added(Fraction(1), [(Fraction(1, 2 ** 24), -24)] * 2, 23, "f32") == 1
-    assert ldexp(1.0, -14) == added(Fraction(1, 2 ** 14), [(Fraction(1, 2 ** 30), -30)], 13, "e8m13")
+    assert added(Fraction(1), [(Fraction(1, 2**24), -24)] * 2, 24, "f32") == 1 + Fraction(1, 2**23)
+    assert added(Fraction(1), [(Fraction(1, 2**24), -24)] * 2, 23, "f32") == 1
+    assert ldexp(1.0, -14) == added(Fraction(1, 2**14), [(Fraction(1, 2**30), -30)], 13, "e8m13")

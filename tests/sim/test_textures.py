@@ -23,8 +23,14 @@ def random_array(rng, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def shape_of(rng, geometry: str) -> tuple[int, ...]:
-    size = {"width": int(rng.integers(1, 9)), "height": int(rng.integers(1, 7)), "depth": int(rng.integers(1, 5)),
-            "layers": int(rng.integers(1, 4)), "faces": 6, "samples": int(rng.integers(1, 5))}
+    size = {
+        "width": int(rng.integers(1, 9)),
+        "height": int(rng.integers(1, 7)),
+        "depth": int(rng.integers(1, 5)),
+        "layers": int(rng.integers(1, 4)),
+        "faces": 6,
+        "samples": int(rng.integers(1, 5)),
+    }
     if GEOMETRIES[geometry].cube:
         size["height"] = size["width"]
     return tuple(size[axis] for axis in GEOMETRIES[geometry].axes)
@@ -84,7 +90,7 @@ def bilinear(image: np.ndarray, x: np.ndarray, y: np.ndarray, mode: str, border:
     fixed = [np.floor(c * 256 + 0.5).astype(np.int64) - 128 for c in (x, y)]
     (i, a), (j, b) = ((t >> 8, (t & 255) / 256) for t in fixed)
     corners = [looked_up(image, [i + k, j + m], [mode] * 2, border) for m in (0, 1) for k in (0, 1)]
-    return ((1 - a) * (1 - b) * corners[0] + a * (1 - b) * corners[1] + (1 - a) * b * corners[2] + a * b * corners[3])
+    return (1 - a) * (1 - b) * corners[0] + a * (1 - b) * corners[1] + (1 - a) * b * corners[2] + a * b * corners[3]
 
 
 def test_linear_is_within_the_weights_last_bit_of_exact_interpolation() -> None:
@@ -94,16 +100,21 @@ def test_linear_is_within_the_weights_last_bit_of_exact_interpolation() -> None:
     found = fetch(Texture(image, filter="linear"), floats(x, y))[:, 0].view(np.float32)
     i, j = np.floor(x - 0.5).astype(int), np.floor(y - 0.5).astype(int)
     a, b = x.astype(float) - 0.5 - i, y.astype(float) - 0.5 - j
-    exact = ((1 - a) * (1 - b) * image[j, i] + a * (1 - b) * image[j, i + 1] + (1 - a) * b * image[j + 1, i]
-             + a * b * image[j + 1, i + 1])
+    exact = (
+        (1 - a) * (1 - b) * image[j, i]
+        + a * (1 - b) * image[j, i + 1]
+        + (1 - a) * b * image[j + 1, i]
+        + a * b * image[j + 1, i + 1]
+    )
     assert np.abs(found - exact).max() <= 2 / 512 + 1e-6
 
 
 def test_a_linear_fetch_on_an_element_gives_the_element() -> None:
     image = RNG(4).normal(size=(4, 6, 8)).astype(np.float32)
     z, y, x = np.meshgrid(range(4), range(6), range(8), indexing="ij")
-    found = fetch(Texture(image, "3d", filter="linear"), floats(*((c.ravel() + 0.5).astype(np.float32)
-                                                                  for c in (x, y, z))))
+    found = fetch(
+        Texture(image, "3d", filter="linear"), floats(*((c.ravel() + 0.5).astype(np.float32) for c in (x, y, z)))
+    )
     np.testing.assert_array_equal(found[:, 0].view(np.float32), image.ravel())
 
 
@@ -188,8 +199,12 @@ def test_gradients_pick_the_level_on_which_they_span_an_element() -> None:
     spans = np.array([0, 0.5, 1, 1.3, 2, 3.9, 8, 64, 500], np.float32)
     zero = np.zeros(9, np.float32)
     words = floats(zero + np.float32(0.5), zero + np.float32(0.5), spans / 64, zero, zero, spans / 128)
-    found = fetch(Texture(levels, "2d", normalized=True, mip_filter="linear"), words, mode="grad",
-                  extra=", {%f2, %f3}, {%f4, %f5}")[:, 0].view(np.float32)
+    found = fetch(
+        Texture(levels, "2d", normalized=True, mip_filter="linear"),
+        words,
+        mode="grad",
+        extra=", {%f2, %f3}, {%f4, %f5}",
+    )[:, 0].view(np.float32)
     wanted = np.clip(np.log2(np.maximum(spans, 1e-9)), 0, 6)
     assert np.abs(found - wanted).max() <= 1 / 512 + 1e-3
 
@@ -200,14 +215,20 @@ def test_a_gather_takes_one_component_counter_clockwise() -> None:
     for component, name in enumerate("rg"):
         found = fetch(Texture(image, "2d"), floats(x, y), opcode=f"tld4.{name}").view(np.float32)
         for k, (i, j) in enumerate(((2, 1), (2, 2))):
-            np.testing.assert_array_equal(found[k], [image[j + 1, i, component], image[j + 1, i + 1, component],
-                                                     image[j, i + 1, component], image[j, i, component]])
+            np.testing.assert_array_equal(
+                found[k],
+                [
+                    image[j + 1, i, component],
+                    image[j + 1, i + 1, component],
+                    image[j, i + 1, component],
+                    image[j, i, component],
+                ],
+            )
 
 
 def test_an_offset_moves_by_elements() -> None:
     image = np.arange(8 * 8, dtype=np.float32).reshape(8, 8)
-    words = floats(np.full(3, 3.5, np.float32), np.full(3, 4.5, np.float32), np.array([-2, 0, 3]),
-                   np.array([1, -8, 7]))
+    words = floats(np.full(3, 3.5, np.float32), np.full(3, 4.5, np.float32), np.array([-2, 0, 3]), np.array([1, -8, 7]))
     found = fetch(Texture(image), words, extra=", {%w2, %w3}")[:, 0].view(np.float32)
     np.testing.assert_array_equal(found, [image[5, 1], image[0, 3], image[7, 6]])
 
@@ -216,8 +237,9 @@ def test_halves_are_rounded_once() -> None:
     image = RNG(6).normal(size=(40, 4)).astype(np.float32)
     words = floats(np.arange(40) + np.float32(0.5))
     wanted = image.astype(np.float16)
-    np.testing.assert_array_equal(fetch(Texture(image, "1d"), words, dtype="f16").astype(np.uint16),
-                                  wanted.view(np.uint16))
+    np.testing.assert_array_equal(
+        fetch(Texture(image, "1d"), words, dtype="f16").astype(np.uint16), wanted.view(np.uint16)
+    )
     np.testing.assert_array_equal(fetch(Texture(image, "1d"), words, dtype="f16x2"), wanted.view(np.uint32))
 
 
@@ -229,19 +251,29 @@ def random_texture(rng) -> Texture:
     floating = dtype.startswith("float")
     read = "normalized_float" if dtype.endswith(("t8", "t16")) and not floating and rng.random() < 0.5 else "element"
     normalized = bool(rng.random() < 0.5)
-    modes = [str(rng.choice(["wrap", "clamp", "mirror", "border"] if normalized else ["clamp", "border"]))
-             for _ in range(3)]
+    modes = [
+        str(rng.choice(["wrap", "clamp", "mirror", "border"] if normalized else ["clamp", "border"])) for _ in range(3)
+    ]
     filters = "linear" if (floating or read != "element") and rng.random() < 0.6 else "nearest"
-    border = tuple(rng.normal(size=4)) if "border" in modes[:GEOMETRIES[geometry].dims] and read != "element" else None
+    border = tuple(rng.normal(size=4)) if "border" in modes[: GEOMETRIES[geometry].dims] and read != "element" else None
     arrays = [random_array(rng, (*shape, channels), dtype)]
     if not GEOMETRIES[geometry].multisampled and rng.random() < 0.5:
         spatial = [axis in ("width", "height", "depth") for axis in GEOMETRIES[geometry].axes]
         for k in range(1, 4):
             smaller = tuple(max(1, n >> k) if s else n for n, s in zip(shape, spatial, strict=True))
             arrays.append(random_array(rng, (*smaller, channels), dtype))
-    return Texture(arrays, geometry, address=modes, filter=filters, normalized=normalized, read=read, border=border,
-                   mip_filter=str(rng.choice(["nearest", "linear"])), lod_bias=float(rng.choice([0, 0.3])),
-                   srgb=dtype == "uint8" and read != "element" and rng.random() < 0.5)
+    return Texture(
+        arrays,
+        geometry,
+        address=modes,
+        filter=filters,
+        normalized=normalized,
+        read=read,
+        border=border,
+        mip_filter=str(rng.choice(["nearest", "linear"])),
+        lod_bias=float(rng.choice([0, 0.3])),
+        srgb=dtype == "uint8" and read != "element" and rng.random() < 0.5,
+    )
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -255,8 +287,10 @@ def test_the_core_reads_what_the_reference_reads(seed: int) -> None:
     mode, n = str(rng.choice(modes)), 45
     axes = {"1d": 1, "2d": 2, "a1d": 2}.get(g.name, 4)
     scale = 1 if texture.normalized or g.cube else 10
-    columns = [rng.normal(0.5, 1.2, n).astype(np.float32) * np.float32(scale) if ctype == "f32"
-               else rng.integers(-9, 12, n) for _ in range(axes)]
+    columns = [
+        rng.normal(0.5, 1.2, n).astype(np.float32) * np.float32(scale) if ctype == "f32" else rng.integers(-9, 12, n)
+        for _ in range(axes)
+    ]
     if g.layered:
         count = texture.extents.layers // (6 if g.cube else 1)
         columns[0] = rng.integers(0, count, n)
@@ -269,8 +303,10 @@ def test_the_core_reads_what_the_reference_reads(seed: int) -> None:
         length = {1: 1, 2: 2, 3: 4}[g.dims]
         extra = "".join(", {" + ", ".join(f"%f{4 + 4 * which + k}" for k in range(length)) + "}" for which in (0, 1))
     columns += [np.zeros(n, np.float32)] * (4 - axes)
-    columns += [rng.normal(0, 2, n).astype(np.float32) if ctype == "f32" or mode == "grad" else rng.integers(-1, 5, n)
-                for _ in range(8)]
+    columns += [
+        rng.normal(0, 2, n).astype(np.float32) if ctype == "f32" or mode == "grad" else rng.integers(-1, 5, n)
+        for _ in range(8)
+    ]
     if not g.cube and rng.random() < 0.5:
         columns += [rng.integers(-8, 8, n) for _ in range(4)]
         length = {1: 1, 2: 2, 3: 4}[g.dims]
@@ -298,8 +334,7 @@ def test_the_core_gathers_what_the_reference_gathers(seed: int) -> None:
 def test_coordinates_of_one_dimension_need_no_braces() -> None:
     data = np.arange(16, dtype=np.float32)
     words = floats(np.arange(16), np.zeros(16))
-    braces = program("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%object, {%w0}], {%w1};",
-                     "st.global.f32 [%out], %f0;")
+    braces = program("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%object, {%w0}], {%w1};", "st.global.f32 [%out], %f0;")
     alone = program("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%object, %w0], {%w1};", "st.global.f32 [%out], %f0;")
     found = both(alone, Texture(data, "1d"), words)
     assert (found[:, 0].view(np.float32) == data).all()

@@ -28,7 +28,7 @@ def test_tiles_are_transposed(copies, schedule):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_tiles_are_added_up_in_memory(copies, schedule):
-    total, x = np.zeros((8, 64), np.float32), BLOCKS.reshape(-1)[:5 * 512]
+    total, x = np.zeros((8, 64), np.float32), BLOCKS.reshape(-1)[: 5 * 512]
     copies["tile_reduce"].launch(5, 128, TensorMap(total, (8, 64)), x, schedule=schedule)
     np.testing.assert_array_equal(total, x.reshape(5, 8, 64).sum(axis=0))
 
@@ -48,7 +48,8 @@ def test_matrix_products_of_nvcc_for_hopper(name, threads, schedule):
     c = np.zeros((256, 256), np.float32)
     maps = [TensorMap(x, (128, 64), swizzle="128B") for x in (a, b)]
     load(CORPUS / "nvcc" / "hopper_gemm.sm_90a.ptx")[name].launch(
-        (2, 2), threads, 256, 192, *maps, c, smem_bytes=4 * 32768 + 1024, schedule=schedule)
+        (2, 2), threads, 256, 192, *maps, c, smem_bytes=4 * 32768 + 1024, schedule=schedule
+    )
     np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32).T, rtol=1e-5, atol=1e-3)
 
 
@@ -63,7 +64,7 @@ def test_matrix_products_of_triton_with_maps_made_on_the_device(name, columns, t
     a, b = rng.standard_normal((256, 128)).astype(dtype), rng.standard_normal((128, 128)).astype(dtype)
     c, scratch = np.zeros((256, 128), dtype), np.zeros(1 << 14, np.uint8)
     load(CORPUS / "triton" / f"{name}.{target}.ptx")["matmul_map"].launch(
-        (128 // columns, 2), threads, a, b, c, 256, 128, 128, scratch, scratch, schedule=schedule,
-        smem_bytes=99 * 1024)                           # all that sm_120 has
+        (128 // columns, 2), threads, a, b, c, 256, 128, 128, scratch, scratch, schedule=schedule, smem_bytes=99 * 1024
+    )  # all that sm_120 has
     exact = a.astype(np.float32) @ b.astype(np.float32)
-    np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2 ** -8, atol=1e-2)
+    np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2**-8, atol=1e-2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract.kernels_hopper import hopper_gemm
+from compat.kernels_hopper import hopper_gemm
 
 import pyptx
 from pyptx import Layout, Tile, kernel, ptx, reg, smem
@@ -20,9 +20,13 @@ def swizzled(row, column):
     return row * 128 + ((column * 4) ^ ((row & 7) << 4))
 
 
-@kernel(arch="sm_90a", in_specs=[Tile("M", "N", f32, Layout.TMA_128B, tma_box=(SIDE, SIDE))],
-        out_specs=[Tile("N", "M", f32, Layout.TMA_128B, tma_box=(SIDE, SIDE))],
-        grid=lambda M, N: (-(-N // SIDE), -(-M // SIDE)), block=(128, 1, 1))
+@kernel(
+    arch="sm_90a",
+    in_specs=[Tile("M", "N", f32, Layout.TMA_128B, tma_box=(SIDE, SIDE))],
+    out_specs=[Tile("N", "M", f32, Layout.TMA_128B, tma_box=(SIDE, SIDE))],
+    grid=lambda M, N: (-(-N // SIDE), -(-M // SIDE)),
+    block=(128, 1, 1),
+)
 def transpose(x, y):
     """y = x.T: a tile in by TMA, turned in shared memory without bank conflicts, out by TMA."""
     into, out = (smem.alloc(f32, (SIDE, SIDE), align=1024) for _ in range(2))
@@ -51,8 +55,13 @@ def transpose(x, y):
         ptx.cp.async_bulk.wait_group(0)
 
 
-@kernel(arch="sm_90a", in_specs=[Tile("M", "N", f32, tma_box=(8, SIDE))], out_specs=[Tile("M", f32)],
-        grid=lambda M: M // 8, block=(64, 1, 1))
+@kernel(
+    arch="sm_90a",
+    in_specs=[Tile("M", "N", f32, tma_box=(8, SIDE))],
+    out_specs=[Tile("M", f32)],
+    grid=lambda M: M // 8,
+    block=(64, 1, 1),
+)
 def row_sums(x, y):
     """y[m] = sum of x[m, :]: one warp copies boxes into a ring of three stages, the other adds them up."""
     ring = smem.alloc(f32, (STAGES, 8, SIDE), align=1024)
@@ -75,8 +84,9 @@ def row_sums(x, y):
                 stage, phase = turns.advance()
                 freed.at(stage).wait(phase ^ 1)
                 filled.at(stage).arrive_expect_tx(8 * SIDE * 4)
-                ptx.cp.async_bulk.tensor_2d(dst=ring[stage], src=x.tma_desc(), coord=(step * SIDE, row),
-                                            mbar=filled.at(stage))
+                ptx.cp.async_bulk.tensor_2d(
+                    dst=ring[stage], src=x.tma_desc(), coord=(step * SIDE, row), mbar=filled.at(stage)
+                )
     with ptx.else_():
         lane = tid & 31
         start = reg.from_(ring.name, u32) + lane * (SIDE * 4)
@@ -116,14 +126,14 @@ def test_a_ring_of_tma_stages_feeds_a_warp(schedule):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_the_hopper_matrix_product_of_the_contract(schedule):
+def test_the_hopper_compatibility_matrix_product(schedule):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     rng = np.random.default_rng(2)
     a, b = (rng.standard_normal((256, 192)).astype(ml_dtypes.bfloat16) for _ in range(2))
     with pyptx.use("sim", schedule=schedule):
         c = hopper_gemm(a, b)
     exact = a.astype(np.float32) @ b.astype(np.float32).T
-    np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2 ** -8, atol=1e-4)
+    np.testing.assert_allclose(c.astype(np.float32), exact, rtol=2**-8, atol=1e-4)
     counters = hopper_gemm.last_run.counters
-    assert counters.tma_bytes.sum() == 2 * 3 * (128 + 256) * 64 * 2                  # CTAs, steps, rows of both tiles
+    assert counters.tma_bytes.sum() == 2 * 3 * (128 + 256) * 64 * 2  # CTAs, steps, rows of both tiles
     assert counters.tensor_flops.sum() == 2 * 256 * 256 * 192

@@ -12,8 +12,14 @@ from sim.text import entry
 
 SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vshl", "vshr")
 PIECES = ("", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1")
-COMPARE = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
-           "ne": operator.ne}
+COMPARE = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 INPUTS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x80808080, 0x7FFF8000)
 
 
@@ -37,7 +43,8 @@ def basic(name: str, a: int, b: int, how: str) -> int:
     if name == "vavrg":
         return (a + b + (a + b >= 0)) >> 1
     return {"vadd": a + b, "vsub": a - b, "vabsdiff": abs(a - b), "vmin": min(a, b), "vmax": max(a, b)}.get(
-        name, int(COMPARE.get(how, operator.eq)(a, b)))
+        name, int(COMPARE.get(how, operator.eq)(a, b))
+    )
 
 
 def scalar(rng: random.Random):
@@ -50,8 +57,16 @@ def scalar(rng: random.Random):
     if name == "vset":
         d, sat = "u32", False
     tb = "u32" if shifts else tb
-    words = [name, *[d] * (name != "vset"), ta, tb, *["sat"] * sat, *[mode] * shifts, *[how] * (name == "vset"),
-             *[op2] * (op2 in ("add", "min", "max"))]
+    words = [
+        name,
+        *[d] * (name != "vset"),
+        ta,
+        tb,
+        *["sat"] * sat,
+        *[mode] * shifts,
+        *[how] * (name == "vset"),
+        *[op2] * (op2 in ("add", "min", "max")),
+    ]
     text = f"{'.'.join(words)} %d{pd}, %a{pa}, %b{pb}{', %c' if op2 else ''}"
 
     def value(a: int, b: int, c: int) -> int:
@@ -69,7 +84,7 @@ def scalar(rng: random.Random):
         if pd:
             at = bits * int(pd[2:])
             return c & ~((1 << bits) - 1 << at) | (result & (1 << bits) - 1) << at
-        if op2 in ("min", "max"):                       # compared in 64 bits, as ptxas expands it
+        if op2 in ("min", "max"):  # compared in 64 bits, as ptxas expands it
             if name in ("vadd", "vsub") or (shifts and sat):
                 result = signed(result, 32)
             is_signed = (ta if name == "vset" else d) == "s32"
@@ -77,12 +92,16 @@ def scalar(rng: random.Random):
             result = result if is_signed else result & (1 << 64) - 1
             return (min if op2 == "min" else max)(result, other)
         return result + c if op2 == "add" else result
+
     return text, value
 
 
 def several(rng: random.Random):
-    name, count, how = rng.choice(("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")), rng.choice((2, 4)), \
-        rng.choice(list(COMPARE))
+    name, count, how = (
+        rng.choice(("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")),
+        rng.choice((2, 4)),
+        rng.choice(list(COMPARE)),
+    )
     d, ta, tb = (rng.choice(("u32", "s32")) for _ in range(3))
     bits, letter, add = 32 // count, "h" if count == 2 else "b", rng.random() < 0.4
     sat = rng.random() < 0.5 and not add and name != "vset"
@@ -91,15 +110,25 @@ def several(rng: random.Random):
 
     def part(places):
         return "" if places is None else "." + letter + "".join(map(str, reversed(places)))
-    words = [f"{name}{count}", *([] if name == "vset" else [d]), ta, tb, *["sat"] * sat, *[how] * (name == "vset"),
-             *["add"] * add]
+
+    words = [
+        f"{name}{count}",
+        *([] if name == "vset" else [d]),
+        ta,
+        tb,
+        *["sat"] * sat,
+        *[how] * (name == "vset"),
+        *["add"] * add,
+    ]
     text = f"{'.'.join(words)} %d{part(mask)}, %a{part(chosen[0])}, %b{part(chosen[1])}, %c"
 
     def value(a: int, b: int, c: int) -> int:
         both, total = a | b << 32, c if add else 0
         for k in range(count):
-            x, y = (both >> bits * ((places or range(first, first + count))[k]) & (1 << bits) - 1
-                    for places, first in zip(chosen, (0, count), strict=True))
+            x, y = (
+                both >> bits * ((places or range(first, first + count))[k]) & (1 << bits) - 1
+                for places, first in zip(chosen, (0, count), strict=True)
+            )
             x, y = signed(x, bits) if ta == "s32" else x, signed(y, bits) if tb == "s32" else y
             result = basic(name, x, y, how)
             if sat:
@@ -108,6 +137,7 @@ def several(rng: random.Random):
                 result = c >> bits * k
             total += result if add else (result & (1 << bits) - 1) << bits * k
         return total
+
     return text, value
 
 
@@ -133,6 +163,7 @@ def multiply(rng: random.Random):
         total = (-a * b if minus[0] != minus[1] else a * b) + (-c if minus[2] else c) + plus
         total >>= int(scale[3:] or 0)
         return clamp(total, 32, "s32" if is_signed else "u32") if sat else total
+
     return text, value
 
 
@@ -143,9 +174,18 @@ def test_video_instructions_compute_what_the_manual_says(make, seed):
     cases = [make(rng) for _ in range(60)]
     pool = [*INPUTS, *(rng.getrandbits(32) for _ in range(20))]
     inputs = np.array([[rng.choice(pool) for _ in range(32)] for _ in range(3)], np.uint32)
-    body = ["ld.param.u64 %in, [x]", "ld.param.u64 %out, [out]", "mov.u32 %t, %tid.x", "shl.b32 %t, %t, 2",
-            "cvt.u64.u32 %o, %t", "add.u64 %in, %in, %o", "add.u64 %out, %out, %o", "ld.global.u32 %a, [%in]",
-            "ld.global.u32 %b, [%in+128]", "ld.global.u32 %c, [%in+256]"]
+    body = [
+        "ld.param.u64 %in, [x]",
+        "ld.param.u64 %out, [out]",
+        "mov.u32 %t, %tid.x",
+        "shl.b32 %t, %t, 2",
+        "cvt.u64.u32 %o, %t",
+        "add.u64 %in, %in, %o",
+        "add.u64 %out, %out, %o",
+        "ld.global.u32 %a, [%in]",
+        "ld.global.u32 %b, [%in+128]",
+        "ld.global.u32 %c, [%in+256]",
+    ]
     for k, (text, _) in enumerate(cases):
         body += [text, f"st.global.u32 [%out+{128 * k}], %d"]
     registers = ".reg .b64 %in; .reg .b64 %out; .reg .b64 %o; .reg .b32 %t; .reg .b32 %a; .reg .b32 %b; .reg .b32 %c; "
@@ -154,5 +194,11 @@ def test_video_instructions_compute_what_the_manual_says(make, seed):
     run_both(module, 1, 32, (inputs, out))
     for (text, value), row in zip(cases, out.tolist(), strict=True):
         wanted = [value(*map(int, column)) & 0xFFFFFFFF for column in inputs.T]
-        assert row == wanted, (text, [(hex(int(a)), hex(int(b)), hex(int(c)), hex(g), hex(w)) for a, b, c, g, w in
-                                      zip(*inputs, row, wanted, strict=True) if g != w][:3])
+        assert row == wanted, (
+            text,
+            [
+                (hex(int(a)), hex(int(b)), hex(int(c)), hex(g), hex(w))
+                for a, b, c, g, w in zip(*inputs, row, wanted, strict=True)
+                if g != w
+            ][:3],
+        )

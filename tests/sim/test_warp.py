@@ -26,12 +26,19 @@ def run(body, values=None, lanes=32, **options):
     return values, out
 
 
-@pytest.mark.parametrize(("mode", "b", "c", "source"), [
-    ("up", 3, 0, lambda i: np.where(i >= 3, i - 3, i)), ("down", 4, 31, lambda i: np.where(i + 4 < 32, i + 4, i)),
-    ("bfly", 5, 31, lambda i: i ^ 5), ("idx", 7, 31, lambda i: 0 * i + 7),
-    ("up", 2, 0x1800, lambda i: np.where(i % 8 >= 2, i - 2, i)),
-    ("down", 3, 0x1807, lambda i: np.where(i % 8 + 3 < 8, i + 3, i)),
-    ("bfly", 1, 0x1C03, lambda i: i ^ 1), ("idx", 1, 0x1C03, lambda i: i // 4 * 4 + 1)])
+@pytest.mark.parametrize(
+    ("mode", "b", "c", "source"),
+    [
+        ("up", 3, 0, lambda i: np.where(i >= 3, i - 3, i)),
+        ("down", 4, 31, lambda i: np.where(i + 4 < 32, i + 4, i)),
+        ("bfly", 5, 31, lambda i: i ^ 5),
+        ("idx", 7, 31, lambda i: 0 * i + 7),
+        ("up", 2, 0x1800, lambda i: np.where(i % 8 >= 2, i - 2, i)),
+        ("down", 3, 0x1807, lambda i: np.where(i % 8 + 3 < 8, i + 3, i)),
+        ("bfly", 1, 0x1C03, lambda i: i ^ 1),
+        ("idx", 1, 0x1C03, lambda i: i // 4 * 4 + 1),
+    ],
+)
 def test_shuffles_take_the_lane_the_manual_says(mode, b, c, source):
     values, out = run(f"shfl.sync.{mode}.b32 %r3, %r2, {b}, {c}, -1")
     assert (out == values[source(LANE)]).all()
@@ -66,9 +73,17 @@ def test_match():
     assert (out == 0xFFFFFFFF).all()
 
 
-@pytest.mark.parametrize(("op", "fold"), [("add.u32", np.add), ("and.b32", np.bitwise_and), ("or.b32", np.bitwise_or),
-                                          ("xor.b32", np.bitwise_xor), ("min.u32", np.minimum),
-                                          ("max.u32", np.maximum)])
+@pytest.mark.parametrize(
+    ("op", "fold"),
+    [
+        ("add.u32", np.add),
+        ("and.b32", np.bitwise_and),
+        ("or.b32", np.bitwise_or),
+        ("xor.b32", np.bitwise_xor),
+        ("min.u32", np.minimum),
+        ("max.u32", np.maximum),
+    ],
+)
 def test_redux(op, fold):
     values, out = run(f"redux.sync.{op} %r3, %r2, -1", np.random.default_rng(1).integers(0, 1 << 32, 32))
     assert (out == fold.reduce(values, dtype=np.uint32)).all()
@@ -94,16 +109,60 @@ def test_exited_lanes_of_a_membermask_are_not_waited_for():
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_lane_outside_its_own_membermask_is_an_error(engine):
     module = entry(PROLOGUE + "shfl.sync.idx.b32 %r3, %r2, 0, 31, 0xf;" + EPILOGUE, "u64 in, u64 out")
-    with pytest.raises(SimulationError, match=r"lane 4\) executes it, but is not in its membermask 0x0000000f"):
+    with pytest.raises(SimulationError, match=r"lane 4\) executes it, but is not in the membermask 0x0000000f"):
         sim.launch(sim.load(module), 1, 32, (np.zeros(32, np.uint32), np.zeros(32, np.uint32)), engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_membermask_that_never_comes_together_is_a_deadlock(engine):
-    module = entry(PROLOGUE + """
+    module = entry(
+        PROLOGUE
+        + """
     setp.lt.u32 %p1, %r1, 8; @%p1 bra A
     bar.sync 0; bra END
     A: bar.warp.sync -1
-    END: ret""", "u64 in, u64 out")
+    END: ret""",
+        "u64 in, u64 out",
+    )
     with pytest.raises(SimulationError, match="lanes 0x000000ff waits for the other lanes of its membermask"):
         sim.launch(sim.load(module), 1, 32, (np.zeros(32, np.uint32), np.zeros(32, np.uint32)), engine=engine)
+
+
+LATE_EXITS = {
+    "bar.warp.sync": "bar.warp.sync -1",
+    "vote": "vote.sync.ballot.b32 %r2, %all, -1",
+    "shfl": "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1",
+    "match": "match.any.sync.b32 %r2, %r1, -1",
+    "redux": "redux.sync.add.u32 %r2, %r1, -1",
+    "bar.sync": "bar.sync 0",
+}
+
+
+@pytest.mark.parametrize("collective", LATE_EXITS.values(), ids=LATE_EXITS)
+@pytest.mark.parametrize("end", ["ret", ""], ids=["exit", "implicit exit"])
+@pytest.mark.parametrize("threads", [32, 64])
+def test_collectives_do_not_wait_for_lanes_that_branched_to_the_exit(collective, end, threads):
+    """A membermask means threads that have not exited, and so does a barrier."""
+    body = f"""
+    .reg .b32 %r<4>; .reg .pred %p1; .reg .pred %all; .reg .b64 %o; .reg .b64 %w
+    ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %w, %r1, 4; add.u64 %o, %o, %w; mov.u32 %r2, 0
+    setp.ge.u32 %p1, %r1, 20; setp.ge.u32 %all, %r1, 0; @%p1 bra END
+    {collective}; add.u32 %r1, %r1, %r2; st.global.u32 [%o], %r1
+    END: {end}
+    """
+    out = np.zeros(64, np.uint32)
+    run_both(entry(body, "u64 out"), 1, threads, (out,))
+    lanes = np.arange(20)
+    expected = {"vote": 0xFFFFF, "shfl": lanes ^ 1, "match": 1 << lanes, "redux": 190}.get(collective.split(".")[0], 0)
+    assert (out[:20] == lanes + expected).all()
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_collective_in_a_branch_that_not_all_named_lanes_take_is_a_deadlock(engine):
+    body = """
+    .reg .b32 %r<4>; .reg .pred %p1; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 20; @%p1 bra JOIN
+    shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1
+    JOIN: add.u32 %r1, %r1, 1; ret
+    """
+    with pytest.raises(SimulationError, match="deadlock"):
+        sim.launch(sim.load(entry(body)), 1, 32, (), engine=engine)

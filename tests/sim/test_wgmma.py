@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from oracle.examples import examples
-from oracle.reader import instruction
+from oracle.nodes import instruction
 from sim.both import run_both
 from sim.matrices import SIZE, bits_of, random_matrix, values_of
 from sim.text import entry
@@ -17,7 +17,7 @@ from pyptx import ir, isa, sim
 from pyptx.errors import SimulationError
 
 FORMS = [f for f in isa.OPS["wgmma"].forms if "mma_async" in f.syntax]
-WIDTHS = {1: 0, 2: 3, 4: 2, 8: 1}                              # chunks of a swizzled row -> bits 63..62
+WIDTHS = {1: 0, 2: 3, 4: 2, 8: 1}  # chunks of a swizzled row -> bits 63..62
 
 
 class Case:
@@ -30,7 +30,7 @@ class Case:
         self.sparse = "sp" in self.words
         self.in_registers = re.search(r"\}, \{", text) is not None
         tail = re.sub(r"\{[^}]*\}", "", text.split(None, 1)[1])
-        self.signs = "f" in self.d                              # imm-scale-a, -b
+        self.signs = "f" in self.d  # imm-scale-a, -b
         self.transposes = self.signs and SIZE[self.a] == 16
         self.tail = tail
 
@@ -45,7 +45,7 @@ def image(codes: np.ndarray, bits: int, chunks: int, major: str) -> tuple[np.nda
     the rows (stride) and along k (leading); MN-major ones along k and along the rows.
     """
     rows, columns = codes.shape
-    if bits == 1:                                               # words of 32 columns
+    if bits == 1:  # words of 32 columns
         codes = (codes.reshape(rows, -1, 32) << np.arange(32, dtype=np.uint64)).sum(axis=2).astype(np.uint64)
         bits, columns = 32, columns // 32
     size, width = bits // 8, 16 * chunks
@@ -53,22 +53,22 @@ def image(codes: np.ndarray, bits: int, chunks: int, major: str) -> tuple[np.nda
         stride, leading = 8 * width, max(rows // 8, 1) * 8 * width
         total = leading * -(-columns * size // width)
     elif chunks == 1:
-        leading, stride = 128, 128 * (columns // 8)             # along k, along the rows
+        leading, stride = 128, 128 * (columns // 8)  # along k, along the rows
         total = stride * (rows * size // 16)
     else:
         stride, leading = 8 * width, 8 * width * (columns // 8)
         total = leading * -(-rows * size // width)
     memory = np.zeros(-(-total // 1024) * 1024, np.uint8)
-    for row in range(rows):
-        for k in range(columns):
-            if major == "k":
-                at = row % 8 * width + row // 8 * stride + k * size % width + k * size // width * leading
-            elif chunks == 1:
-                at = row * size // 16 * stride + k // 8 * leading + k % 8 * 16 + row * size % 16
-            else:
-                at = row * size // width * leading + k // 8 * stride + k % 8 * width + row * size % width
-            at ^= (at >> 7 & chunks - 1) << 4
-            memory[at:at + size] = np.frombuffer(int(codes[row, k]).to_bytes(size, "little"), np.uint8)
+    row, k = np.indices((rows, columns))
+    if major == "k":
+        at = row % 8 * width + row // 8 * stride + k * size % width + k * size // width * leading
+    elif chunks == 1:
+        at = row * size // 16 * stride + k // 8 * leading + k % 8 * 16 + row * size % 16
+    else:
+        at = row * size // width * leading + k // 8 * stride + k % 8 * width + row * size % width
+    at ^= (at >> 7 & chunks - 1) << 4
+    for byte in range(size):
+        memory[at + byte] = codes.astype(np.uint64) >> np.uint64(8 * byte) & np.uint64(0xFF)
     return memory, leading, stride
 
 
@@ -101,15 +101,15 @@ def sparse_left(rng, case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 codes[row, chunk] = (4, 14)[which]
             else:
                 places = np.sort(rng.permutation(4)[:2])
-                dense[row, 4 * chunk + places] = stored[row, 2 * chunk:2 * chunk + 2]
+                dense[row, 4 * chunk + places] = stored[row, 2 * chunk : 2 * chunk + 2]
                 codes[row, chunk] = places[0] | places[1] << 2
     words = np.zeros(128, np.uint64)
     for thread in range(128):
         first, group, t = 16 * (thread // 32), thread % 32 // 4, thread % 4
         for field in range(8):
-            if SIZE[case.a] >= 16:                              # two lanes of a quad: half of k of rows g and g + 8
+            if SIZE[case.a] >= 16:  # two lanes of a quad: half of k of rows g and g + 8
                 code = codes[first + group + 8 * (field // 4), field % 4 + 4 * (t % 2)] if t < 2 else rng.integers(16)
-            else:                                               # four: row by bit 0, half of k by bit 1
+            else:  # four: row by bit 0, half of k by bit 1
                 code = codes[first + group + 8 * (t % 2), field + 8 * (t // 2)]
             words[thread] |= np.uint64(code) << np.uint64(4 * field)
     return dense, stored, words
@@ -139,7 +139,8 @@ def run_case(case: Case, a, b, c, *, chunks=(8, 8), majors=("k", "k"), signs=(1,
             each = 32 // SIZE[case.a]
             for i in range(4 * each):
                 planes[count + i // each, thread] |= left[left_place(thread, i, SIZE[case.a])] << np.uint64(
-                    SIZE[case.a] * (i % each))
+                    SIZE[case.a] * (i % each)
+                )
     if words is not None:
         planes[count + 4] = words
     operands = ["{" + ", ".join(d) + "}", "{%a0, %a1, %a2, %a3}" if case.in_registers else "%da", "%db"]
@@ -148,19 +149,48 @@ def run_case(case: Case, a, b, c, *, chunks=(8, 8), majors=("k", "k"), signs=(1,
     operands += [str(s) for s in signs] if case.signs else []
     if case.transposes:
         operands += [str(int(m == "mn")) for m in (majors[1:] if case.in_registers else majors)]
-    body = [f".shared .align 1024 .b8 buffer[{len(memory)}]", *(f".reg .{kind} {r}" for r in d),
-            ".reg .b32 %a<4>", ".reg .b32 %m", ".reg .b64 %da", ".reg .b64 %db", ".reg .pred %keep", ".reg .b64 %r<9>",
-            ".reg .b32 %t<9>", "ld.param.u64 %r0, [planes]", "ld.param.u64 %r1, [memory]", "ld.param.u64 %r2, [out]",
-            "ld.param.u64 %da, [da]", "ld.param.u64 %db, [db]", "mov.u32 %t0, %tid.x", "mul.wide.u32 %r3, %t0, 4",
-            "add.u64 %r0, %r0, %r3", "add.u64 %r2, %r2, %r3", "add.u64 %r1, %r1, %r3", "mov.u32 %t1, buffer",
-            "shl.b32 %t2, %t0, 2", "add.u32 %t1, %t1, %t2", f"setp.eq.u32 %keep, {int(keep)}, 1"]
+    body = [
+        f".shared .align 1024 .b8 buffer[{len(memory)}]",
+        *(f".reg .{kind} {r}" for r in d),
+        ".reg .b32 %a<4>",
+        ".reg .b32 %m",
+        ".reg .b64 %da",
+        ".reg .b64 %db",
+        ".reg .pred %keep",
+        ".reg .b64 %r<9>",
+        ".reg .b32 %t<9>",
+        "ld.param.u64 %r0, [planes]",
+        "ld.param.u64 %r1, [memory]",
+        "ld.param.u64 %r2, [out]",
+        "ld.param.u64 %da, [da]",
+        "ld.param.u64 %db, [db]",
+        "mov.u32 %t0, %tid.x",
+        "mul.wide.u32 %r3, %t0, 4",
+        "add.u64 %r0, %r0, %r3",
+        "add.u64 %r2, %r2, %r3",
+        "add.u64 %r1, %r1, %r3",
+        "mov.u32 %t1, buffer",
+        "shl.b32 %t2, %t0, 2",
+        "add.u32 %t1, %t1, %t2",
+        f"setp.eq.u32 %keep, {int(keep)}, 1",
+    ]
     body += [f"ld.global.b32 {r}, [%r0+{512 * i}]" for i, r in enumerate([*d, *(f"%a{i}" for i in range(4)), "%m"])]
-    body += [line for at in range(0, len(memory), 512) for line in (f"ld.global.b32 %t3, [%r1+{at}]",
-                                                                     f"st.shared.b32 [%t1+{at}], %t3")]
+    body += [
+        line
+        for at in range(0, len(memory), 512)
+        for line in (f"ld.global.b32 %t3, [%r1+{at}]", f"st.shared.b32 [%t1+{at}], %t3")
+    ]
     body += ["bar.sync 0", "wgmma.fence.sync.aligned"]
     statements = [parse(line) for line in body] + [instruction(f"{case.mnemonic} {', '.join(operands)};")]
-    statements += [parse(line) for line in ("wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0",
-                                            *(f"st.global.b32 [%r2+{512 * i}], {r}" for i, r in enumerate(d)), "ret")]
+    statements += [
+        parse(line)
+        for line in (
+            "wgmma.commit_group.sync.aligned",
+            "wgmma.wait_group.sync.aligned 0",
+            *(f"st.global.b32 [%r2+{512 * i}], {r}" for i, r in enumerate(d)),
+            "ret",
+        )
+    ]
     shell = entry("", "u64 planes, u64 memory, u64 out, u64 da, u64 db", target="sm_90a")
     function = ir.Function(True, "test", shell.functions[0].params, body=tuple(statements))
     module = ir.Module(shell.version, shell.target, shell.address_size, (function,))
@@ -179,7 +209,7 @@ def expected(case: Case, a, b, c) -> np.ndarray:
     if case.d != "s32":
         return total
     if "satfinite" in case.words:
-        return np.clip(total, -2.0 ** 31, 2.0 ** 31 - 1)
+        return np.clip(total, -(2.0**31), 2.0**31 - 1)
     return total.astype(np.int64).astype(np.uint32).view(np.int32).astype(np.float64)
 
 
@@ -215,7 +245,7 @@ def test_a_form_multiplies_the_matrices_of_the_manual(case):
     if case.transposes:
         majors = tuple(str(m) for m in rng.choice(["k", "mn"], 2))
         if case.n == 40 and chunks[1] > 1:
-            majors = majors[0], "k"                             # 40 columns are no whole rows of a swizzle
+            majors = majors[0], "k"  # 40 columns are no whole rows of a swizzle
     if case.signs:
         signs = tuple(int(s) for s in rng.choice([1, -1], 2))
     d = run_case(case, stored, b, c, chunks=chunks, majors=majors, signs=signs, words=words)
@@ -239,8 +269,9 @@ def test_without_scale_d_the_accumulator_is_not_read():
     np.testing.assert_array_equal(run_case(case, stored, b, c * np.nan, keep=False), a @ b)
 
 
-@pytest.mark.parametrize("name", ["m64n8k16.f32.f16.f16", "m64n8k32.f32.e4m3.e4m3", "m64n8k32.f16.e5m2.e4m3",
-                                  "m64n8k8.f32.tf32.tf32"])
+@pytest.mark.parametrize(
+    "name", ["m64n8k16.f32.f16.f16", "m64n8k32.f32.e4m3.e4m3", "m64n8k32.f16.e5m2.e4m3", "m64n8k8.f32.tf32.tf32"]
+)
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 def test_sums_that_round_are_the_same_on_both_engines(name, tensor_cores):
     case = next(c for c in CASES if name in str(c) and not c.in_registers and not c.sparse)
@@ -292,32 +323,42 @@ def test_a_missing_wait_shows_late():
 
 def test_late_operands_are_read_when_they_are_used():
     """Shared memory written before the wait, without one, is what the product sees."""
-    reuse = ("bar.sync 0; mov.b32 %v, 0; st.shared.v4.b32 [%s], {%v, %v, %v, %v}; bar.sync 0; "
-             "wgmma.wait_group.sync.aligned 0")
+    reuse = (
+        "bar.sync 0; mov.b32 %v, 0; st.shared.v4.b32 [%s], {%v, %v, %v, %v}; bar.sync 0; "
+        "wgmma.wait_group.sync.aligned 0"
+    )
     assert (chain(reuse, schedule="eager") == [32.5, 32.5, 16, 16]).all()
     assert (chain(reuse, schedule="late") == [0.5, 0.5, 0, 0]).all()
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_descriptor_outside_of_shared_memory_is_an_error(engine):
-    module = entry("""
+    module = entry(
+        """
         .shared .align 1024 .b8 buffer[2048]
         .reg .f32 %d<4>; .reg .b64 %a; .reg .b64 %b; .reg .pred %p
         mov.f32 %d0, 0.0; mov.f32 %d1, 0.0; mov.f32 %d2, 0.0; mov.f32 %d3, 0.0
         mov.b64 %a, 0x4000008000010040; mov.b64 %b, 0x4000008000013000; setp.eq.u32 %p, 1, 1
         wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, %a, %b, %p, 1, 1, 0, 0
-        ret""", "u64 x", target="sm_90a")
+        ret""",
+        "u64 x",
+        target="sm_90a",
+    )
     with pytest.raises(SimulationError, match="16 bytes at 0x"):
         sim.launch(sim.load(module), 1, 128, (np.zeros(1, np.uint32),), engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_lanes_with_different_descriptors_are_an_error(engine):
-    module = entry("""
+    module = entry(
+        """
         .shared .align 1024 .b8 buffer[4096]
         .reg .f32 %d<4>; .reg .b64 %a; .reg .pred %p; .reg .b32 %t
         mov.u32 %t, %tid.x; cvt.u64.u32 %a, %t; add.u64 %a, %a, 0x4000008000010040; setp.eq.u32 %p, 1, 1
         wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, %a, %a, %p, 1, 1, 0, 0
-        ret""", "u64 x", target="sm_90a")
+        ret""",
+        "u64 x",
+        target="sm_90a",
+    )
     with pytest.raises(SimulationError, match="lane 1.* descriptor 0x4000008000010041 where lane 0 has"):
         sim.launch(sim.load(module), 1, 128, (np.zeros(1, np.uint32),), engine=engine)

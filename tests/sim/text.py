@@ -42,12 +42,21 @@ def statement(text: str) -> ir.Statement:
         return ir.Label(text[:-1])
     if found := re.fullmatch(r"\.reg\s+\.(\w+)\s+([%\w]+)(?:<(\d+)>)?", text):
         return ir.RegDecl(ScalarType(found[1]), found[2], int(found[3]) if found[3] else None)
-    if found := re.fullmatch(r"(\.extern\s+)?\.(shared|local|const|global)(?:\s+\.align\s+(\d+))?\s+\.(\w+)\s+(\w+)"
-                             r"(?:\[(\d*)\])?(?:\s*=\s*(.*))?", text):
+    if found := re.fullmatch(
+        r"(\.extern\s+)?\.(shared|local|const|global)(?:\s+\.align\s+(\d+))?\s+\.(\w+)\s+(\w+)"
+        r"(?:\[(\d*)\])?(?:\s*=\s*(.*))?",
+        text,
+    ):
         size = None if found[6] is None else int(found[6] or 0)
-        return ir.VarDecl(StateSpace(found[2]), ScalarType(found[4]), found[5], size, int(found[3]) if found[3]
-                          else None, found[7],
-                          LinkingDirective.EXTERN if found[1] else None)
+        return ir.VarDecl(
+            StateSpace(found[2]),
+            ScalarType(found[4]),
+            found[5],
+            size,
+            int(found[3]) if found[3] else None,
+            found[7],
+            LinkingDirective.EXTERN if found[1] else None,
+        )
     if found := re.fullmatch(r"(\w+):\s*\.branchtargets\s+(.*)", text):
         return ir.BranchTargets(found[1], tuple(t.strip() for t in found[2].split(",")))
     found = re.fullmatch(r"(?:@(!?)([%\w]+)\s+)?(\w+)([.\w:]*)\s*(.*)", text, re.S)
@@ -57,15 +66,18 @@ def statement(text: str) -> ir.Statement:
     return ir.Instruction(found[3], modifiers, operands, predicate)
 
 
-def entry(body: str, params: str = "", *, declarations: str = "", name: str = "test",
-          target: str = "sm_100a") -> ir.Module:
+def entry(
+    body: str, params: str = "", *, declarations: str = "", name: str = "test", target: str = "sm_100a"
+) -> ir.Module:
     """A module with one entry; `params` as "u64 x, f32 eps, b8[16] blob", one statement a line (or behind `;`)."""
     parsed = []
     for param in filter(None, map(str.strip, params.split(","))):
         type_, param_name = param.split()
         found = re.fullmatch(r"(\w+)(?:\[(\d+)\])?", type_)
         parsed.append(ir.Param(StateSpace.PARAM, ScalarType(found[1]), param_name, int(found[2]) if found[2] else None))
+
     def statements(text):
         return tuple(statement(line) for line in re.split(r";|\n|(?<=:)\s", re.sub(r"//.*", "", text)) if line.strip())
+
     function = ir.Function(True, name, tuple(parsed), body=statements(body))
     return ir.Module(ir.Version(9, 0), ir.Target((target,)), ir.AddressSize(64), (*statements(declarations), function))

@@ -34,7 +34,7 @@ def both(code: sim.Program, value: Texture | Surface, words: np.ndarray) -> np.n
     """Eight words of results a lane, of the core; the reference gives the same, and leaves the same in a surface."""
     n, results, memories = len(words), [], []
     padded = np.zeros((n, WORDS), np.uint32)
-    padded[:, :words.shape[1]] = words
+    padded[:, : words.shape[1]] = words
     before = [np.array(a) for a in value.sources]
     for engine in ("reference", "core"):
         for array, kept in zip(value.sources, before, strict=True):
@@ -50,8 +50,16 @@ def both(code: sim.Program, value: Texture | Surface, words: np.ndarray) -> np.n
     return results[1][0]
 
 
-def fetch(texture: Texture, words: np.ndarray, *, ctype: str = "f32", dtype: str = "f32", mode: str = "",
-          extra: str = "", opcode: str = "tex") -> np.ndarray:
+def fetch(
+    texture: Texture,
+    words: np.ndarray,
+    *,
+    ctype: str = "f32",
+    dtype: str = "f32",
+    mode: str = "",
+    extra: str = "",
+    opcode: str = "tex",
+) -> np.ndarray:
     """What `opcode.mode.geometry` reads: words of a lane are coordinates in PTX's order, then what `extra` names."""
     geometry = texture.geometry.name
     count = {"1d": 1, "2d": 2, "a1d": 2}.get(geometry, 4)
@@ -74,5 +82,12 @@ def fetch(texture: Texture, words: np.ndarray, *, ctype: str = "f32", dtype: str
 
 def floats(*columns: np.ndarray) -> np.ndarray:
     """Columns of floats or integers as words."""
-    return np.stack([np.asarray(c, np.float32).view(np.uint32) if np.asarray(c).dtype.kind == "f"
-                     else np.asarray(c).astype(np.int64).astype(np.uint32) for c in columns], axis=1)
+    return np.stack(
+        [
+            np.asarray(c, np.float32).view(np.uint32)
+            if np.asarray(c).dtype.kind == "f"
+            else np.asarray(c).astype(np.int64).astype(np.uint32)
+            for c in columns
+        ],
+        axis=1,
+    )

@@ -12,10 +12,19 @@ import pytest
 
 __all__ = ["REQUIRE", "browser"]
 
-REQUIRE = "PYPTX_REQUIRE_BROWSER"                       # 1: a missing Chromium is a failure, not a skip
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
-         "--window-size=1500,1000")
+REQUIRE = "PYPTX_REQUIRE_BROWSER"  # 1: a missing Chromium is a failure, not a skip
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--window-size=1500,1000",
+)
 
 
 @contextmanager
@@ -27,7 +36,8 @@ def browser(profile: Path) -> Iterator:
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
         (pytest.fail if os.environ.get(REQUIRE) == "1" else pytest.skip)(
-            "chromium and chromedriver are not installed (Debian: apt install chromium chromium-driver)")
+            "chromium and chromedriver are not installed (Debian: apt install chromium chromium-driver)"
+        )
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()

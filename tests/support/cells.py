@@ -36,7 +36,7 @@ PTX = """\
     ret;
 }
 """
-FILE = '''
+FILE = """
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.types import f32, u32
 
@@ -50,7 +50,7 @@ def double(x, y, *, factor=2.0):
     ptx.inst.ld.global_.f32(value, ptx.addr(x_at))
     ptx.inst.mul.f32(value, value, factor)
     ptx.inst.st.global_.f32(ptx.addr(y_at), value)
-'''
+"""
 LINE_9 = "    ptx.inst.mul.f32(value, value, factor)\n"
 
 

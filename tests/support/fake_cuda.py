@@ -15,11 +15,32 @@ from typing import Any
 from cuda.bindings import driver as real
 
 OK = real.CUresult.CUDA_SUCCESS
-BARE = ("cuInit", "cuDriverGet", "cuDeviceGet", "cuDevicePrimaryCtx", "cuCtxGetCurrent", "cuCtxPush", "cuCtxPop",
-        "cuLibrary", "cuTensorMapEncode", "cuThreadExchange", "cuStreamIsCapturing")    # without a current context
-UNSAFE = ("cuMemAlloc", "cuMemFree", "cuLibraryLoadData", "cuKernelGetFunction", "cuStreamSynchronize", "cuMemcpyHtoD",
-          "cuMemcpyDtoH", "cuArray3DCreate", "cuArrayDestroy", "cuMipmappedArrayCreate")     # while a thread captures
-FREELY = 48 * 1024                                      # bytes of shared memory that a launch has without asking
+BARE = (
+    "cuInit",
+    "cuDriverGet",
+    "cuDeviceGet",
+    "cuDevicePrimaryCtx",
+    "cuCtxGetCurrent",
+    "cuCtxPush",
+    "cuCtxPop",
+    "cuLibrary",
+    "cuTensorMapEncode",
+    "cuThreadExchange",
+    "cuStreamIsCapturing",
+)  # without a current context
+UNSAFE = (
+    "cuMemAlloc",
+    "cuMemFree",
+    "cuLibraryLoadData",
+    "cuKernelGetFunction",
+    "cuStreamSynchronize",
+    "cuMemcpyHtoD",
+    "cuMemcpyDtoH",
+    "cuArray3DCreate",
+    "cuArrayDestroy",
+    "cuMipmappedArrayCreate",
+)  # while a thread captures
+FREELY = 48 * 1024  # bytes of shared memory that a launch has without asking
 
 
 class Refused(Exception):
@@ -38,11 +59,19 @@ class FakeDriver:
         calls: name and arguments of every call, in order.
         launches: kernel name, sizes, stream, attributes and parameter values (bytes) of each launch.
         failing: name of a function -> the error it gives from now on.
+        variables: bytes of each variable that libraries export.
         sizes: bytes of each parameter, by kernel name; what it does not say is not read.
     """
 
-    def __init__(self, capability: tuple[int, int] = (9, 0), devices: int = 1, version: int = 13010,
-                 smem: int = 232448, most_threads: int = 1024, registers: int = 32):
+    def __init__(
+        self,
+        capability: tuple[int, int] = (9, 0),
+        devices: int = 1,
+        version: int = 13010,
+        smem: int = 232448,
+        most_threads: int = 1024,
+        registers: int = 32,
+    ):
         self.calls: list[tuple] = []
         self.launches: list[SimpleNamespace] = []
         self.failing: dict[str, Any] = {}
@@ -53,11 +82,13 @@ class FakeDriver:
         self.current: list[int] = []
         self.capturing: set[int] = set()
         self.mode = real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
-        self.events: dict[int, int | None] = {}                 # stream it was recorded on
-        self._asked: dict[tuple[int, str], int] = {}            # what functions were allowed
+        self.events: dict[int, int | None] = {}  # stream it was recorded on
+        self._asked: dict[tuple[int, str], int] = {}  # what functions were allowed
         self._capability, self._count, self._version, self._smem = capability, devices, version, smem
         self._function = {"MAX_THREADS_PER_BLOCK": most_threads, "NUM_REGS": registers, "SHARED_SIZE_BYTES": 0}
         self._kernels: dict[int, str] = {}
+        self.variables: dict[str, int] = {}
+        self._placed: dict[tuple[int, bytes], Any] = {}  # address of each variable of a library
         self._lock = Lock()
 
     def __getattr__(self, name: str) -> Any:
@@ -77,6 +108,7 @@ class FakeDriver:
                 return (OK, *getattr(self, "_" + name)(*args))
             except Refused as why:
                 return (why.args[0], None)
+
         function.__name__ = name
         return function
 
@@ -102,12 +134,18 @@ class FakeDriver:
         return (real.CUdevice(ordinal),)
 
     def _cuDeviceGetName(self, length: int, device: Any) -> tuple:
-        return (b"Fake GPU\0".ljust(length),)                              # as cuda.bindings gives it
+        return (b"Fake GPU\0".ljust(length),)  # as cuda.bindings gives it
 
     def _cuDeviceGetAttribute(self, attribute: Any, device: Any) -> tuple:
         name = attribute.name.removeprefix("CU_DEVICE_ATTRIBUTE_")
-        return ({"COMPUTE_CAPABILITY_MAJOR": self._capability[0], "COMPUTE_CAPABILITY_MINOR": self._capability[1],
-                 "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": self._smem, "MAX_REGISTERS_PER_BLOCK": 65536}[name],)
+        return (
+            {
+                "COMPUTE_CAPABILITY_MAJOR": self._capability[0],
+                "COMPUTE_CAPABILITY_MINOR": self._capability[1],
+                "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": self._smem,
+                "MAX_REGISTERS_PER_BLOCK": 65536,
+            }[name],
+        )
 
     def _cuDevicePrimaryCtxRetain(self, device: Any) -> tuple:
         return (real.CUcontext(100 + int(device)),)
@@ -158,8 +196,14 @@ class FakeDriver:
     def _cuArray3DCreate(self, descriptor: Any) -> tuple:
         handle = 9000 + len(self.images)
         self.images[handle] = SimpleNamespace(
-            width=descriptor.Width, height=descriptor.Height, depth=descriptor.Depth, flags=descriptor.Flags,
-            format=descriptor.Format.name, channels=descriptor.NumChannels, data=bytearray())
+            width=descriptor.Width,
+            height=descriptor.Height,
+            depth=descriptor.Depth,
+            flags=descriptor.Flags,
+            format=descriptor.Format.name,
+            channels=descriptor.NumChannels,
+            data=bytearray(),
+        )
         return (real.CUarray(handle),)
 
     def _cuArrayDestroy(self, array: Any) -> tuple:
@@ -169,8 +213,9 @@ class FakeDriver:
     def _cuMipmappedArrayCreate(self, descriptor: Any, levels: int) -> tuple:
         for k in range(levels):
             smaller = real.CUDA_ARRAY3D_DESCRIPTOR()
-            smaller.Width, smaller.Height, smaller.Depth = (n and max(1, n >> k) for n in (
-                descriptor.Width, descriptor.Height, descriptor.Depth))
+            smaller.Width, smaller.Height, smaller.Depth = (
+                n and max(1, n >> k) for n in (descriptor.Width, descriptor.Height, descriptor.Depth)
+            )
             smaller.Format, smaller.NumChannels = descriptor.Format, descriptor.NumChannels
             first = int(self._cuArray3DCreate(smaller)[0]) - k
         return (real.CUmipmappedArray(first),)
@@ -191,17 +236,20 @@ class FakeDriver:
         for k in range(job.Depth * job.Height):
             at = start + k // job.Height * pitch * height + k % job.Height * pitch
             if back:
-                ctypes.memmove(at, bytes(image.data[k * row:(k + 1) * row]), row)
+                ctypes.memmove(at, bytes(image.data[k * row : (k + 1) * row]), row)
             else:
-                image.data[k * row:(k + 1) * row] = ctypes.string_at(at, row)
+                image.data[k * row : (k + 1) * row] = ctypes.string_at(at, row)
         return ()
 
     def _cuTexObjectCreate(self, resource: Any, reading: Any, view: Any) -> tuple:
         handle = 1 + len(self.objects)
         array = resource.resType == real.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
         self.objects[handle] = SimpleNamespace(
-            kind=resource.resType.name.removeprefix("CU_RESOURCE_TYPE_"), reading=reading,
-            array=int(resource.res.array.hArray) if array else None, resource=resource)
+            kind=resource.resType.name.removeprefix("CU_RESOURCE_TYPE_"),
+            reading=reading,
+            array=int(resource.res.array.hArray) if array else None,
+            resource=resource,
+        )
         return (real.CUtexObject(handle),)
 
     def _cuSurfObjectCreate(self, resource: Any) -> tuple:
@@ -224,8 +272,11 @@ class FakeDriver:
 
     def _cuStreamIsCapturing(self, stream: Any) -> tuple:
         status = real.CUstreamCaptureStatus
-        return (status.CU_STREAM_CAPTURE_STATUS_ACTIVE if int(stream) in self.capturing else
-                status.CU_STREAM_CAPTURE_STATUS_NONE,)
+        return (
+            status.CU_STREAM_CAPTURE_STATUS_ACTIVE
+            if int(stream) in self.capturing
+            else status.CU_STREAM_CAPTURE_STATUS_NONE,
+        )
 
     def _cuThreadExchangeStreamCaptureMode(self, mode: Any) -> tuple:
         before, self.mode = self.mode, mode
@@ -265,6 +316,14 @@ class FakeDriver:
             self._kernels[handle] = name.decode()
         return (real.CUkernel(handle),)
 
+    def _cuLibraryGetGlobal(self, library: Any, name: bytes) -> tuple:
+        with self._lock:
+            key = int(library), name
+            if key not in self._placed:
+                refuse(name.decode() not in self.variables, "NOT_FOUND")
+                self._placed[key] = self._cuMemAlloc(self.variables[name.decode()])[0]
+        return self._placed[key], self.variables[name.decode()]
+
     def _cuKernelGetFunction(self, kernel: Any) -> tuple:
         return (real.CUfunction(int(kernel)),)
 
@@ -280,10 +339,16 @@ class FakeDriver:
     def _cuTensorMapEncodeTiled(self, *args: Any) -> tuple:
         rank, address, (dims, strides, box, steps) = int(args[1]), int(args[2]), args[3:7]
         if not all(isinstance(n, real.cuuint64_t) for n in (*dims, *strides)) or not all(
-                isinstance(n, real.cuuint32_t) for n in (*box, *steps)):
+            isinstance(n, real.cuuint32_t) for n in (*box, *steps)
+        ):
             raise TypeError("sizes of a tensor map are cuuint64_t, those of its box cuuint32_t")
-        refuse(not 1 <= rank <= 5 or address % 16 != 0 or {rank, max(1, rank - 1)} != {
-            len(dims), len(box), len(steps), len(strides)} or len(dims) != rank, "INVALID_VALUE")
+        refuse(
+            not 1 <= rank <= 5
+            or address % 16 != 0
+            or {rank, max(1, rank - 1)} != {len(dims), len(box), len(steps), len(strides)}
+            or len(dims) != rank,
+            "INVALID_VALUE",
+        )
         encoded = real.CUtensorMap()
         address = int(args[2])
         encoded.opaque = [real.cuuint64_t(address), *[real.cuuint64_t(len(self.calls))] * 15]
@@ -294,13 +359,17 @@ class FakeDriver:
         self._admit(config, int(kernel))
         sizes = self.sizes.get(name, [])
         pointers = (ctypes.c_void_p * len(sizes)).from_address(params) if sizes else ()
-        attributes = {a.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_"): a.value for a in config.attrs[:config.numAttrs]}
+        attributes = {a.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_"): a.value for a in config.attrs[: config.numAttrs]}
         launch = SimpleNamespace(
-            kernel=name, grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
-            block=(config.blockDimX, config.blockDimY, config.blockDimZ), smem=config.sharedMemBytes,
-            stream=int(config.hStream), context=self.current[-1] if self.current else 0,
+            kernel=name,
+            grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
+            block=(config.blockDimX, config.blockDimY, config.blockDimZ),
+            smem=config.sharedMemBytes,
+            stream=int(config.hStream),
+            context=self.current[-1] if self.current else 0,
             attributes=attributes,
-            values=[ctypes.string_at(p, n) for p, n in zip(pointers, sizes, strict=True)])
+            values=[ctypes.string_at(p, n) for p, n in zip(pointers, sizes, strict=True)],
+        )
         with self._lock:
             self.launches.append(launch)
         return ()
@@ -308,12 +377,25 @@ class FakeDriver:
     def _admit(self, config: Any, kernel: int) -> None:
         """What the driver checks of a launch."""
         grid = config.gridDimX, config.gridDimY, config.gridDimZ
-        cluster = next(((a.value.clusterDim.x, a.value.clusterDim.y, a.value.clusterDim.z)
-                        for a in config.attrs[:config.numAttrs] if a.id.name.endswith("_CLUSTER_DIMENSION")), (1, 1, 1))
-        refuse(config.blockDimX * config.blockDimY * config.blockDimZ > self._function["MAX_THREADS_PER_BLOCK"],
-               "INVALID_VALUE")
-        refuse(config.sharedMemBytes > max(FREELY, self._asked.get((kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES"), 0)),
-               "INVALID_VALUE")
+        cluster = next(
+            (
+                (a.value.clusterDim.x, a.value.clusterDim.y, a.value.clusterDim.z)
+                for a in config.attrs[: config.numAttrs]
+                if a.id.name.endswith("_CLUSTER_DIMENSION")
+            ),
+            (1, 1, 1),
+        )
+        refuse(
+            config.blockDimX * config.blockDimY * config.blockDimZ > self._function["MAX_THREADS_PER_BLOCK"],
+            "INVALID_VALUE",
+        )
+        refuse(
+            config.sharedMemBytes > max(FREELY, self._asked.get((kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES"), 0)),
+            "INVALID_VALUE",
+        )
         refuse(any(n % c for n, c in zip(grid, cluster, strict=True)), "INVALID_CLUSTER_SIZE")
-        refuse(cluster[0] * cluster[1] * cluster[2] > 8
-               and not self._asked.get((kernel, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED")), "INVALID_CLUSTER_SIZE")
+        refuse(
+            cluster[0] * cluster[1] * cluster[2] > 8
+            and not self._asked.get((kernel, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED")),
+            "INVALID_CLUSTER_SIZE",
+        )

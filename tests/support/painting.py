@@ -51,9 +51,11 @@ class Painted:
 
     def __str__(self) -> str:
         frames = sorted(self.frame_wall)
-        return (f"first paint {self.first_wall:.0f} ms ({self.first_work:.0f} of them work), scroll frame "
-                f"{frames[len(frames) // 2]:.0f} ms, at most {frames[-1]:.0f} ms (work {max(self.frame_work):.0f} ms), "
-                f"{self.nodes} elements")
+        return (
+            f"first paint {self.first_wall:.0f} ms ({self.first_work:.0f} of them work), scroll frame "
+            f"{frames[len(frames) // 2]:.0f} ms, at most {frames[-1]:.0f} ms (work {max(self.frame_work):.0f} ms), "
+            f"{self.nodes} elements"
+        )
 
 
 def painted(page: Any, pane: str, *, after: str = "") -> Painted:

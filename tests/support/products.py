@@ -18,8 +18,15 @@ __all__ = ["NUMPY", "equals_numpy"]
 NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 
 
-def equals_numpy(module: ModuleType, kernel_of: Callable[[PtxType, PtxType], Kernel], sizes: tuple[int, int, int],
-                 tiling: Mapping[str, Any], dtype: PtxType, out: PtxType, schedule: str) -> None:
+def equals_numpy(
+    module: ModuleType,
+    kernel_of: Callable[[PtxType, PtxType], Kernel],
+    sizes: tuple[int, int, int],
+    tiling: Mapping[str, Any],
+    dtype: PtxType,
+    out: PtxType,
+    schedule: str,
+) -> None:
     """Compare the product of random matrices, M x K and K x N, in a schedule with the module's reference."""
     m, n, k = sizes
     random = np.random.default_rng(m + n + k)

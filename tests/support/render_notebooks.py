@@ -21,8 +21,10 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 def render(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         notebook, _ = execute(path, Path(folder))
-    notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-                         "language_info": {"name": "python"}}
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
     for number, cell in enumerate(notebook.cells, 1):
         cell.id, cell.metadata = f"cell-{number}", {}
         if cell.cell_type == "code":

@@ -1,16 +1,23 @@
-"""Machine code written by hand, one instruction a line, for tests of what reads it."""
+"""Machine code for tests of what reads it: written by hand, one instruction a line, or compiled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
-from pyptx.toolchain import Control, SassLine
+from pyptx.toolchain import Control, SassLine, assemble, disassemble
 
-__all__ = ["rename", "sass"]
+__all__ = ["compiled", "rename", "sass"]
 
 PLAIN = Control(1, False, None, None, 0, 0)
+
+
+@cache
+def compiled(text: str, target: str, options: tuple[str, ...] = (), tool: str = "ptxas") -> tuple[SassLine, ...]:
+    """Return the machine code of PTX. Each `nvdisasm` takes half a second, so that tests share what they compile."""
+    return disassemble(assemble(text, target=target, options=options, tool=tool).data)
 
 
 def sass(text: str, entry: str = "k") -> tuple[SassLine, ...]:
@@ -32,12 +39,19 @@ def sass(text: str, entry: str = "k") -> tuple[SassLine, ...]:
     return tuple(lines)
 
 
-def rename(lines: Sequence[SassLine], new: Callable[[int], int], first: int = 0, last: int | None = None,
-           bank: str = "R") -> tuple[SassLine, ...]:
+def rename(
+    lines: Sequence[SassLine], new: Callable[[int], int], first: int = 0, last: int | None = None, bank: str = "R"
+) -> tuple[SassLine, ...]:
     """The lines with other numbers for their registers, from line `first` up to `last`."""
     pattern = re.compile(rf"(?<![\w.]){bank}(\d+)")
     last = len(lines) if last is None else last
-    return tuple(replace(line, operands=tuple(pattern.sub(lambda m: f"{bank}{new(int(m[1]))}", operand)
-                                              for operand in line.operands),
-                         predicate=pattern.sub(lambda m: f"{bank}{new(int(m[1]))}", line.predicate))
-                 if first <= number < last else line for number, line in enumerate(lines))
+    return tuple(
+        replace(
+            line,
+            operands=tuple(pattern.sub(lambda m: f"{bank}{new(int(m[1]))}", operand) for operand in line.operands),
+            predicate=pattern.sub(lambda m: f"{bank}{new(int(m[1]))}", line.predicate),
+        )
+        if first <= number < last
+        else line
+        for number, line in enumerate(lines)
+    )

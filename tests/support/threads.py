@@ -17,8 +17,9 @@ def in_threads(work: Callable[[int], None], count: int = 8) -> None:
         try:
             together.wait()
             work(k)
-        except BaseException as fault:                          # raised below, in the thread of the test
+        except BaseException as fault:  # raised below, in the thread of the test
             faults.append(fault)
+
     threads = [Thread(target=run, args=(k,)) for k in range(count)]
     for thread in threads:
         thread.start()

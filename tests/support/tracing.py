@@ -1,17 +1,17 @@
 """Tracing a function without a kernel around it, and tables of "this call writes these lines".
 
-    writes = Cases()
+writes = Cases()
 
-    @writes("bar.sync 0;")
-    def bar():
-        ptx.bar.sync()
+@writes("bar.sync 0;")
+def bar():
+    ptx.bar.sync()
 
-    @pytest.mark.parametrize("case", writes.cases, ids=str)
-    def test_each_call_writes_its_lines(case):
-        case.check()
+@pytest.mark.parametrize("case", writes.cases, ids=str)
+def test_each_call_writes_its_lines(case):
+    case.check()
 
-    def test_the_assembler_takes_all_of_it():
-        writes.assemble()
+def test_the_assembler_takes_all_of_it():
+    writes.assemble()
 """
 
 from __future__ import annotations
@@ -40,12 +40,15 @@ def trace(body: Callable[[], object], version: tuple[int, int] = _VERSION, **opt
     return ctx
 
 
-def module_of(traces: dict[str, TraceContext], target: str, version: tuple[int, int] = _VERSION,
-              params: Sequence[str] = ()) -> Module:
+def module_of(
+    traces: dict[str, TraceContext], target: str, version: tuple[int, int] = _VERSION, params: Sequence[str] = ()
+) -> Module:
     """One entry for each trace; every parameter is a u64."""
     own = tuple(Param(StateSpace.PARAM, ScalarType.U64, name) for name in params)
-    entries = [Function(True, name, tuple(replace(p, name=p.name) for p in own), None, ctx.body(),
-                        LinkingDirective.VISIBLE) for name, ctx in traces.items()]
+    entries = [
+        Function(True, name, tuple(replace(p, name=p.name) for p in own), None, ctx.body(), LinkingDirective.VISIBLE)
+        for name, ctx in traces.items()
+    ]
     dynamic = any(ctx.uses_dynamic_smem for ctx in traces.values())
     extern = [VarDecl(StateSpace.SHARED, ScalarType.B8, DYNAMIC_SMEM, 0, 128, None, LinkingDirective.EXTERN)] * dynamic
     lines = [line for ctx in traces.values() for line in ctx.module_files]
@@ -59,7 +62,7 @@ def written(body: Callable[[], object], version: tuple[int, int] = _VERSION, **o
 
 def _statements(text: str) -> Iterator[str]:
     for line in text.split("\n{\n", 1)[1].rsplit("\n}", 1)[0].splitlines():
-        if line.strip() and not line.startswith(("\t.reg", "\t.shared")):      # those of the function itself
+        if line.strip() and not line.startswith(("\t.reg", "\t.shared")):  # those of the function itself
             yield line.strip()
 
 
@@ -72,7 +75,7 @@ class Case:
 
     def check(self) -> None:
         """The last lines written are the expected ones."""
-        found = written(self.body, self.version)[-len(self.lines):]
+        found = written(self.body, self.version)[-len(self.lines) :]
         assert found == list(self.lines), "\n" + "\n".join(ndiff(list(self.lines), found))
 
     def __str__(self) -> str:
@@ -92,6 +95,7 @@ class Cases:
             needed = version or max(_VERSION, targets.default_version(target))
             self.cases.append(Case(body, lines, target, needed))
             return body
+
         return add
 
     def assemble(self) -> None:

@@ -84,9 +84,13 @@ def test_errors_are_those_of_ptxas_at_the_lines_of_the_text(tool):
 
 
 BROKEN = {
-    "nothing": "", "words": "hello", "no code": ".version 8.0\n.target sm_90\n.address_size 64\n",
-    "future": ".version 99.0\n.target sm_90\n", "too new a target": ".version 8.0\n.target sm_90\n.address_size 64\n",
-    "a modifier": WRONG}
+    "nothing": "",
+    "words": "hello",
+    "no code": ".version 8.0\n.target sm_90\n.address_size 64\n",
+    "future": ".version 99.0\n.target sm_90\n",
+    "too new a target": ".version 8.0\n.target sm_90\n.address_size 64\n",
+    "a modifier": WRONG,
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -99,7 +103,7 @@ def test_both_assemblers_give_the_same_verdict(name):
             verdicts.append(None)
         except AssembleError as error:
             verdicts.append([(one.line, one.message) for one in error.diagnostics if one.line] or "refused")
-    if name == "words" or name == "nothing":        # ptxas misses .version, nvJitLink takes it for another kind of file
+    if name == "words" or name == "nothing":  # ptxas misses .version, nvJitLink takes it for another kind of file
         assert all(verdicts)
     else:
         assert verdicts[0] == verdicts[1]
@@ -110,8 +114,10 @@ def code(cubin: bytes) -> dict[str, bytes]:
 
 
 def test_nvjitlink_takes_what_ptxas_takes_and_uses_what_it_uses(sample):
-    ours, linked = (assemble(sample.text, target=sample.target, options=sample.options, tool=tool)
-                    for tool in ("ptxas", "nvjitlink"))
+    ours, linked = (
+        assemble(sample.text, target=sample.target, options=sample.options, tool=tool)
+        for tool in ("ptxas", "nvjitlink")
+    )
     assert set(linked.resources) == set(ours.resources)
     for entry, used in ours.resources.items():
         other = linked.resources[entry]
@@ -121,8 +127,10 @@ def test_nvjitlink_takes_what_ptxas_takes_and_uses_what_it_uses(sample):
 
 def test_the_machine_code_is_another_where_something_is_linked(ptx):
     """Why ptxas makes what runs: nvJitLink compiles for linking, and a shared variable becomes a relocation."""
+
     def both(name: str, target: str) -> list[dict[str, bytes]]:
         return [code(assemble(ptx[name], target=target, tool=tool).data) for tool in ("ptxas", "nvjitlink")]
+
     same, linked = both("saxpy", "sm_80")
     assert same == linked
     whole, linked = both("two_entries", "sm_90")
@@ -131,16 +139,19 @@ def test_the_machine_code_is_another_where_something_is_linked(ptx):
     assert whole[".text.two"] != linked[".text.two"]
 
 
-@pytest.mark.parametrize("options, said", [
-    (["--maxrregcount=abc"], "Invalid value 'abc' for option 'maxrregcount'"),
-    (["--blurb"], "Unknown option '-blurb'"),
-    (["-o", "elsewhere"], "option '-o' is not for you to set\nhint: the cubin is returned"),
-    (["--gpu-name=sm_80"], "hint: give the target as `target`"),
-    (["-suppress-debug-info"], "hint: it takes the PTX lines away"),
-    (["--version"], "gave no cubin"),
-    ([""], "'' is no option of ptxas"),
-    ([128], "128 is no option of ptxas"),
-])
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--maxrregcount=abc"], "Invalid value 'abc' for option 'maxrregcount'"),
+        (["--blurb"], "Unknown option '-blurb'"),
+        (["-o", "elsewhere"], "option '-o' is set by pyptx\nhint: the cubin is returned"),
+        (["--gpu-name=sm_80"], "hint: give the target as `target`"),
+        (["-suppress-debug-info"], "hint: it removes the PTX lines"),
+        (["--version"], "produced no cubin"),
+        ([""], "'' is not a ptxas option"),
+        ([128], "128 is not a ptxas option"),
+    ],
+)
 def test_a_wrong_option_is_refused_with_its_name(ptx, options, said):
     with pytest.raises(AssembleError) as error:
         assemble(ptx["saxpy"], target="sm_80", options=options)
@@ -167,8 +178,8 @@ def test_an_unknown_assembler_is_refused(ptx):
 
 def test_the_text_can_be_read_back_and_the_sections_are_what_cuobjdump_lists(ptx, tmp_path):
     cubin = assemble(ptx["saxpy"], target="sm_90").data
-    lines = [line.strip() for line in ptx["saxpy"].splitlines()]          # ptxas keeps lines, not their indents
-    assert list(embedded_ptx(cubin))[:len(lines)] == lines
+    lines = [line.strip() for line in ptx["saxpy"].splitlines()]  # ptxas keeps lines, not their indents
+    assert list(embedded_ptx(cubin))[: len(lines)] == lines
     path = tmp_path / "k.cubin"
     path.write_bytes(cubin)
     listed = subprocess.run([find("cuobjdump"), "-elf", path], capture_output=True, text=True, check=True).stdout
@@ -195,6 +206,7 @@ def test_threads_may_assemble_at_once(ptx, tool):
 
     def work(number: int) -> None:
         results[number] = assemble(ptx[names[number]], target="sm_80", tool=tool).resources
+
     in_threads(work, len(names))
     for number, name in enumerate(names):
         assert results[number] == assemble(ptx[name], target="sm_80", tool=tool).resources

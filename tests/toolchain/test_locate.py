@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from pyptx.errors import MissingToolError, ToolError
-from pyptx.toolchain import TOOLS, find, survey
+from pyptx.toolchain import TOOLS, detect_tools, find
 from pyptx.toolchain.locate import _in_wheels, version_of
 
-NAMES = ["ptxas", "nvdisasm", "cuobjdump", "nvJitLink"]
+NAMES = ["ptxas", "nvlink", "nvdisasm", "cuobjdump", "nvJitLink"]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_wheels_bring_every_tool(name):
 
 
 def test_the_survey_names_version_and_origin_of_each():
-    found = survey()
+    found = detect_tools()
     assert [one.tool.name for one in found] == NAMES
     for one in found:
         assert one.problem is None
@@ -67,7 +67,7 @@ def test_the_variable_decides(name, monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_variable_that_names_nothing_is_an_error(name, monkeypatch, tmp_path):
     monkeypatch.setenv(TOOLS[name].variable, str(tmp_path / "nothing"))
-    with pytest.raises(MissingToolError, match="names no file; it should be the path of"):
+    with pytest.raises(MissingToolError, match="does not name a file\nhint: set it to the path of"):
         find(name)
 
 
@@ -77,7 +77,7 @@ def test_the_survey_says_what_is_wrong_and_raises_nothing(monkeypatch, tmp_path)
     broken.chmod(0o755)
     monkeypatch.setenv("PYPTX_PTXAS", str(broken))
     monkeypatch.setenv("PYPTX_NVJITLINK", str(broken))
-    problems = {one.tool.name: one.problem for one in survey()}
+    problems = {one.tool.name: one.problem for one in detect_tools()}
     assert "does not run" in problems["ptxas"]
     assert "not a usable nvJitLink" in problems["nvJitLink"]
     assert problems["nvdisasm"] is None
@@ -87,7 +87,7 @@ def test_a_tool_that_was_replaced_is_asked_for_its_version_again(monkeypatch, tm
     tool = tmp_path / "ptxas"
     monkeypatch.setenv("PYPTX_PTXAS", str(tool))
     for number, release in enumerate(("13.2.1", "13.5.37")):
-        tool.write_text(f"#!{sys.executable}\nprint('Cuda compilation tools, release, V{release}')\n")
+        tool.write_text(f"#!{sys.executable}\nprint('CudaBackend compilation tools, release, V{release}')\n")
         tool.chmod(0o755)
         os.utime(tool, ns=(number, number))
         assert version_of("ptxas") == release
@@ -98,5 +98,5 @@ def test_a_program_that_names_no_version_is_an_error(monkeypatch, tmp_path):
     tool.write_text(f"#!{sys.executable}\nprint('hello')\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PYPTX_PTXAS", str(tool))
-    with pytest.raises(ToolError, match="names no version: 'hello'"):
+    with pytest.raises(ToolError, match="reports no version: 'hello'"):
         version_of("ptxas")

@@ -15,6 +15,7 @@ from pyptx.types import from_name
 X = torch.arange(100, dtype=torch.float32)
 
 
+@pytest.mark.transform("PyTorch", "eager call", "supported")
 def test_an_eager_call_gives_a_tensor():
     y = scale(X, factor=3.0)
     assert isinstance(y, torch.Tensor) and torch.equal(y, 3 * X)
@@ -37,7 +38,7 @@ def test_types_that_numpy_lacks():
 def test_unsigned_outputs_are_unsigned_tensors(dtype):
     tile = Tile("N", from_name(dtype))
     nothing = kernel(lambda x, y: ptx.ret(), arch="sm_80", in_specs=[tile], out_specs=[tile])
-    given = torch.zeros(4, dtype=getattr(torch, f"int{dtype[1:]}"))         # same width: taken
+    given = torch.zeros(4, dtype=getattr(torch, f"int{dtype[1:]}"))  # same width: taken
     assert nothing(given).dtype == getattr(torch, f"uint{dtype[1:]}")
 
 
@@ -59,19 +60,25 @@ def test_launch_writes_tensors_in_place():
     assert torch.equal(y, 4 * X)
 
 
+@pytest.mark.transform(
+    "PyTorch", "`torch.compile(fullgraph=True)`, `dynamic=True`", "supported: one node, `pyptx::launch`"
+)
 @pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
 def test_compiled_in_one_graph(backend):
     compiled = torch.compile(lambda x: scale(x * 2, factor=3.0) + 1, fullgraph=True, backend=backend)
-    for size in (100, 37, 57):                                      # the second size makes the graph dynamic
+    for size in (100, 37, 57):  # the second size makes the graph dynamic
         x = torch.arange(size, dtype=torch.float32)
         assert torch.equal(compiled(x), 6 * x + 1)
 
 
 def test_an_operator_as_torch_wants_them():
-    args = (scale._number, "factor=2.0\n", [X])
+    args = (scale.recorded_identity(), "factor=2.0\n", [X])
     torch.library.opcheck(torch.ops.pyptx.launch, args, test_utils=("test_schema", "test_faketensor"))
 
 
+@pytest.mark.transform(
+    "PyTorch", "autograd of a kernel without backward kernel", "refused by name when the gradient is computed"
+)
 def test_a_kernel_without_backward_says_so():
     x = X.clone().requires_grad_()
     y = scale(x, factor=2.0)
@@ -85,6 +92,7 @@ def _scaled_gradient(x, gradient, factor):
     return scale(gradient, factor=factor)
 
 
+@pytest.mark.transform("PyTorch", "autograd", "supported with `differentiable_kernel`")
 def test_gradients_of_a_pair_of_kernels():
     pair = differentiable_kernel(scale, _scaled_gradient)
     assert pair.__name__ == "scale" and pair.forward_kernel is scale and pair.backward_kernel is _scaled_gradient
@@ -96,6 +104,7 @@ def test_gradients_of_a_pair_of_kernels():
     assert torch.equal(x.grad, torch.full_like(X, 7.5))
 
 
+@pytest.mark.transform("PyTorch", "`torch.vmap`", "supported: one launch for each batch element")
 def test_vmap_launches_for_each_element():
     x = torch.arange(12.0).reshape(3, 4)
     assert torch.equal(torch.vmap(lambda x: scale(x, factor=2.0))(x), 2 * x)
@@ -106,18 +115,18 @@ def test_vmap_launches_for_each_element():
 
 
 def test_forward_mode_is_refused_rather_than_lost():
-    with pytest.raises(LaunchError, match="kernel scale has no derivative for forward mode"):
+    with pytest.raises(LaunchError, match="kernel scale has no forward-mode derivative"):
         torch.func.jvp(lambda x: scale(x, factor=2.0), (X,), (X,))
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(X, X)
-        with pytest.raises(LaunchError, match="forward mode"), torch.no_grad():
+        with pytest.raises(LaunchError, match="forward-mode"), torch.no_grad():
             scale(dual, factor=2.0)
         assert torch.equal(scale(X, factor=2.0), 2 * X)
 
 
 def test_more_gradients_than_inputs():
     pair = differentiable_kernel(scale, lambda x, g, factor: (g, g))
-    with pytest.raises(LaunchError, match="gives 2 gradients for 1 inputs"):
+    with pytest.raises(LaunchError, match="returns 2 gradients for 1 inputs"):
         pair(X.clone().requires_grad_(), factor=1.0).sum().backward()
     pair = differentiable_kernel(scale, lambda x, g, factor: (g, g), num_grad_inputs=1)
     x = X.clone().requires_grad_()
@@ -125,16 +134,22 @@ def test_more_gradients_than_inputs():
     assert torch.equal(x.grad, torch.ones_like(X))
 
 
-@pytest.mark.parametrize("tensor, problem", [
-    (torch.zeros(4, 4).t()[0], "x is not contiguous"), (torch.zeros(4, dtype=torch.int64), "x has dtype int64"),
-    (torch.zeros(2, 2), "x: array of shape .* has rank 2"), (torch.zeros(4).to_sparse(), "x is a .*sparse.* tensor")])
+@pytest.mark.parametrize(
+    "tensor, problem",
+    [
+        (torch.zeros(4, 4).t()[0], "x is not contiguous"),
+        (torch.zeros(4, dtype=torch.int64), "x has dtype int64"),
+        (torch.zeros(2, 2), "x: array of shape .* has rank 2"),
+        (torch.zeros(4).to_sparse(), "x is a .*sparse.* tensor"),
+    ],
+)
 def test_bad_tensors_are_named(tensor, problem):
     with pytest.raises(LaunchError, match=f"scale: {problem}"):
         scale(tensor, factor=1.0)
 
 
 def test_arrays_of_two_packages_do_not_mix():
-    with pytest.raises(LaunchError, match="product: b is a numpy array, the others are of torch"):
+    with pytest.raises(LaunchError, match="product: b is a numpy array, but the others are torch"):
         product(torch.zeros(2, 2), torch.zeros(2, 2).numpy())
 
 

@@ -29,7 +29,7 @@ def body(x, y, *, PER=1, FAULT="none", UNUSED=0):
     if FAULT == "loop":
         with ptx.loop("forever"):
             ptx.inst.st.volatile.global_.f32(ptx.addr(target), value)
-    if FAULT == "many":                                 # values that all live at once
+    if FAULT == "many":  # values that all live at once
         many = [reg.scalar(f32) for _ in range(48)]
         for one in many:
             ptx.inst.ld.volatile.global_.f32(one, ptx.addr(source))
@@ -43,8 +43,16 @@ def body(x, y, *, PER=1, FAULT="none", UNUSED=0):
 
 
 def double(**options) -> Kernel:
-    return kernel(body, name="double", arch="sm_90a", in_specs=[Tile("N", f32)], out_specs=[Tile("N", f32)],
-                  grid=lambda N, PER: -(-N // (PER * THREADS)), block=THREADS, **options)
+    return kernel(
+        body,
+        name="double",
+        arch="sm_90a",
+        in_specs=[Tile("N", f32)],
+        out_specs=[Tile("N", f32)],
+        grid=lambda N, PER: -(-N // (PER * THREADS)),
+        block=THREADS,
+        **options,
+    )
 
 
 def rows(a, b, *, BM=64):
@@ -63,8 +71,14 @@ def rows(a, b, *, BM=64):
 
 
 def tiled() -> Kernel:
-    return kernel(rows, arch="sm_90a", in_specs=[Tile("M", "K", f32, Layout.TMA_128B, tma_box=("BM", 32))],
-                  out_specs=[Tile(1, f32)], grid=1, block=32)
+    return kernel(
+        rows,
+        arch="sm_90a",
+        in_specs=[Tile("M", "K", f32, Layout.TMA_128B, tma_box=("BM", 32))],
+        out_specs=[Tile(1, f32)],
+        grid=1,
+        block=32,
+    )
 
 
 def twice(x: np.ndarray) -> np.ndarray:

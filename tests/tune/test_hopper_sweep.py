@@ -1,4 +1,4 @@
-"""The Hopper matrix product swept without a GPU, stopped in the middle and gone on with."""
+"""The Hopper matrix product swept without a GPU, stopped in the middle and resumed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ def test_a_sweep_of_the_example_loses_nothing_and_finds_what_cannot_be_launched(
     spec.loader.exec_module(benchmark)
     study, _, half = benchmark.sweep(benchmark.QUICK)
     assert len(study.trials) == 8 and 4 <= half < 8
-    assert study.counts() == {"modelled": 4, "refused": 4}
+    assert study.counts() == {"modeled": 4, "refused": 4}
     assert "take 294912 bytes of shared memory" in study.trial({"BM": 128, "BN": 256, "BK": 64, "STAGES": 6}).reason
-    assert "more sums than the consumers have registers for" in study.trial(
-        {"BM": 256, "BN": 256, "BK": 64, "STAGES": 2}).reason
-    assert study.best.checked and study.best.kind == "modelled"
+    assert (
+        "more sums than the consumers have registers for"
+        in study.trial({"BM": 256, "BN": 256, "BK": 64, "STAGES": 2}).reason
+    )
+    assert study.best.checked and study.best.kind == "modeled"

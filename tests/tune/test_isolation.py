@@ -15,8 +15,8 @@ import pytest
 from support.processes import variables
 from tune.kernels import double
 
-from pyptx.tune.comparing import Tolerance, compare
-from pyptx.tune.isolation import Child, Died, Fault, Hang, Stopped
+from pyptx.tune.correctness import Tolerance, compare
+from pyptx.tune.isolation import Child, ChildDied, ChildTimeout, SweepStopped, TrialFault
 from pyptx.tune.job import Job
 from pyptx.tune.problem import Problem
 
@@ -36,22 +36,22 @@ def child():
 
 def test_a_job_needs_no_python_of_the_kernel(child):
     assert child.ask("simulate", job(), {}, limit_s=60)["reason"] is None
-    assert child.ask("model", job(), "H200", limit_s=60).kind == "modelled"
+    assert child.ask("model", job(), "H200", limit_s=60).kind == "modeled"
 
 
 def test_a_fault_leaves_the_process_alive(child):
     before = child.pid
-    with pytest.raises(Fault, match="outside every buffer") as caught:
+    with pytest.raises(TrialFault, match="outside every buffer") as caught:
         child.ask("simulate", job(FAULT="address"), {}, limit_s=60)
     assert caught.value.fault == "bounds" and caught.value.more["instructions"]
-    with pytest.raises(Fault, match="AttributeError"):
+    with pytest.raises(TrialFault, match="AttributeError"):
         child.ask("nonsense", limit_s=60)
     assert child.pid == before
 
 
 def test_a_hang_costs_the_process_and_the_next_one_is_told_everything_again(child):
     before = child.pid
-    with pytest.raises(Hang, match="it did not end in 0.3 s"):
+    with pytest.raises(ChildTimeout, match="no result within 0.3 s"):
         child.ask("simulate", job(FAULT="loop"), {}, limit_s=0.3)
     assert not Path(f"/proc/{before}/stat").exists() or child.pid != before
     assert child.ask("simulate", job(FAULT="wrong"), {}, limit_s=60)["reason"].startswith("255 of 256 values are wrong")
@@ -60,7 +60,7 @@ def test_a_hang_costs_the_process_and_the_next_one_is_told_everything_again(chil
 def test_stop_ends_a_question_that_waits(child):
     child.ask("hello", limit_s=60)
     threading.Timer(0.2, child.stop).start()
-    with pytest.raises(Stopped):
+    with pytest.raises(SweepStopped):
         child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
     child.allow()
     assert child.ask("hello", limit_s=60) == child.pid
@@ -69,19 +69,19 @@ def test_stop_ends_a_question_that_waits(child):
 def test_a_process_that_dies_says_how(child):
     pid = child.ask("hello", limit_s=60)
     threading.Timer(0.2, os.kill, (pid, signal.SIGSEGV)).start()
-    with pytest.raises(Died, match="SIGSEGV"):
+    with pytest.raises(ChildDied, match="SIGSEGV"):
         child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
 
 
 def test_what_a_child_writes_is_shown_once_and_said_of_one_that_dies(child, capfd):
     for _ in range(2):
         child.ask("arrays", [X], None, Tolerance(), limit_s=60)
-        os.write(child._said.fileno(), b"a warning of a child\n")
+        os.write(child._stderr.fileno(), b"a warning of a child\n")
         child.ask("hello", limit_s=60)
     assert capfd.readouterr().err.count("a warning of a child") == 1
-    os.write(child._said.fileno(), b"Fatal: out of memory\n")
+    os.write(child._stderr.fileno(), b"Fatal: out of memory\n")
     threading.Timer(0.2, os.kill, (child.pid, signal.SIGKILL)).start()
-    with pytest.raises(Died, match="SIGKILL.*: Fatal: out of memory"):
+    with pytest.raises(ChildDied, match="SIGKILL.*: Fatal: out of memory"):
         child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
 
 
@@ -105,17 +105,24 @@ child.ask("simulate", job(FAULT="loop"), {}, limit_s=60)
     deadline = time.monotonic() + 30
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         if "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]:
-            break                                       # ended; nobody has asked for its status yet
+            break  # ended; its status has not been collected yet
         time.sleep(0.1)
     else:
         assert not Path(f"/proc/{pid}").exists(), "the child goes on"
 
 
-@pytest.mark.parametrize("got, wanted, message", [
-    ([1.0, np.nan], [1.0, 2.0], "1 of 2 values are wrong; 1 are NaN; the first is [1]: nan, expected 2"),
-    ([1.0, np.inf], [1.0, np.inf], None), ([np.nan], [np.nan], None), ([1.0], [np.inf], "1 of 1 values are wrong"),
-    ([100.0, 1e-3], [100.0, 0.0], None), ([100.0, 1.0], [100.0, 0.0], "1 of 2 values are wrong"),
-], ids=str)
+@pytest.mark.parametrize(
+    "got, wanted, message",
+    [
+        ([1.0, np.nan], [1.0, 2.0], "1 of 2 values are wrong; 1 are NaN; the first is [1]: nan, expected 2"),
+        ([1.0, np.inf], [1.0, np.inf], None),
+        ([np.nan], [np.nan], None),
+        ([1.0], [np.inf], "1 of 1 values are wrong"),
+        ([100.0, 1e-3], [100.0, 0.0], None),
+        ([100.0, 1.0], [100.0, 0.0], "1 of 2 values are wrong"),
+    ],
+    ids=str,
+)
 def test_results_are_compared_relative_to_the_largest(got, wanted, message):
     reason = compare([np.float32(got)], [np.float32(wanted)], Tolerance()).reason
     assert reason is None if message is None else reason.startswith(message)

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from pyptx.tune import Space, restrict
-from pyptx.tune.budget import budget_of
-from pyptx.tune.strategies import strategy_of
+from pyptx.tune.strategies import make_strategy, parse_budget
 from pyptx.tune.trial import Trial
 
 SMALL = Space(restrict(lambda A, B: A + B != 3), A=[1, 2, 3], B=[1, 2])
@@ -21,27 +20,29 @@ def cost(config: dict) -> float:
 
 
 def search(name: str, space: Space, count: int, seed: int = 0) -> list[dict]:
-    _, strategy, _ = strategy_of(name, space, seed=seed)
+    strategy = make_strategy(name, space, seed=seed).strategy
     found = []
     while len(found) < count and (config := strategy.ask()) is not None:
         found.append(config)
-        trial = Trial(config, state="modelled", seconds=cost(config) if "D" in config else 1.0)
-        strategy.tell(trial, trial.seconds if config.get("C") != 0 else None)      # some cannot be used
+        trial = Trial(config, state="modeled", seconds=cost(config) if "D" in config else 1.0)
+        strategy.tell(trial, trial.seconds if config.get("C") != 0 else None)  # some cannot be used
     return found
 
 
 def test_auto_takes_the_grid_of_a_small_space_and_searches_a_large_one():
-    assert strategy_of("auto", SMALL)[0::2] == ("grid", None)
+    small = make_strategy("auto", SMALL)
+    assert (small.name, small.max_trials) == ("grid", None)
     pytest.importorskip("optuna")
-    assert strategy_of("auto", LARGE)[0::2] == ("tpe", 200)
+    large = make_strategy("auto", LARGE)
+    assert (large.name, large.max_trials) == ("tpe", 200)
 
 
 def test_auto_without_optuna_draws_at_random(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.setattr("pyptx.tune.strategies.find_spec", lambda name: None)
-    assert strategy_of("auto", LARGE)[0] == "random"
+    assert make_strategy("auto", LARGE).name == "random"
     with pytest.raises(ImportError):
-        strategy_of("tpe", LARGE)
+        make_strategy("tpe", LARGE)
 
 
 @pytest.mark.parametrize("name", ["grid", "model", "random"])
@@ -61,8 +62,10 @@ def test_a_search_never_asks_for_what_is_refused_or_was_asked_before(name: str):
 
 def test_tpe_comes_nearer_than_chance_with_as_many_trials():
     pytest.importorskip("optuna")
-    best = {name: sorted(min(map(cost, search(name, LARGE, 60, seed))) for seed in range(3))[1]
-            for name in ("tpe", "random")}
+    best = {
+        name: sorted(min(map(cost, search(name, LARGE, 60, seed))) for seed in range(3))[1]
+        for name in ("tpe", "random")
+    }
     assert best["tpe"] < best["random"]
 
 
@@ -82,16 +85,24 @@ def test_a_small_space_ends_a_search():
     assert len(search("tpe", SMALL, 100)) == 4
 
 
-@pytest.mark.parametrize("text, trials, seconds", [
-    (12, 12, None), ("12", 12, None), ("90s", None, 90), ("10min", None, 600), ("1.5 h", None, 5400),
-    (None, None, None),
-], ids=str)
+@pytest.mark.parametrize(
+    "text, trials, seconds",
+    [
+        (12, 12, None),
+        ("12", 12, None),
+        ("90s", None, 90),
+        ("10min", None, 600),
+        ("1.5 h", None, 5400),
+        (None, None, None),
+    ],
+    ids=str,
+)
 def test_budgets(text, trials, seconds):
-    found = budget_of(text)
+    found = parse_budget(text)
     assert (found.trials, found.seconds) == (trials, seconds)
 
 
 @pytest.mark.parametrize("text", [0, "soon", "-3s", True, 1.5], ids=str)
 def test_what_is_no_budget(text):
     with pytest.raises(ValueError, match="budget"):
-        budget_of(text)
+        parse_budget(text)

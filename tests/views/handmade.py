@@ -9,12 +9,12 @@ import linecache
 from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 
-from pyptx._loc import PACKAGE_DIR, Place, boundary, user_place
-from pyptx.analysis.flow import Flow
+from pyptx._loc import PACKAGE_DIR, SourceLocation, boundary, user_place
+from pyptx.analysis.control_flow import ControlFlow
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
 from pyptx.views.code.panes import PtxPane, PythonPane, SassPane
-from pyptx.views.code.sources import Section
+from pyptx.views.code.python_sources import Section
 
 SOURCE = '''\
 def address(base, index):
@@ -103,15 +103,15 @@ SASS = """
 @dataclass(frozen=True)
 class Owner:
     ptx_line: int | None
-    place: Place | None
+    place: SourceLocation | None
     added_by_ptxas: bool
 
 
 class Lines:
-    def __init__(self, places: list[Place | None], ptx_of: list[int | None]):
+    def __init__(self, places: list[SourceLocation | None], ptx_of: list[int | None]):
         self.places, self.ptx_of = places, ptx_of
 
-    def python_of_ptx(self, line: int) -> Place | None:
+    def python_of_ptx(self, line: int) -> SourceLocation | None:
         return self.places[line - 1]
 
     def ptx_of_sass(self, index: int) -> int | None:
@@ -127,9 +127,11 @@ def trace(body, *args) -> None:
     body(*args)
 
 
-def places(file: str, source: str = SOURCE, count: int = len(PTX.splitlines()), first: int = 16) -> list[Place | None]:
+def places(
+    file: str, source: str = SOURCE, count: int = len(PTX.splitlines()), first: int = 16
+) -> list[SourceLocation | None]:
     """Run the source's `saxpy` with an `emit(n)` that records where it is called, as the tracer would."""
-    found: list[Place | None] = [None] * (first - 1)
+    found: list[SourceLocation | None] = [None] * (first - 1)
 
     def emit(lines: int) -> None:
         for _ in range(lines):
@@ -155,23 +157,49 @@ def sass_line(row: str, entry: str = "saxpy") -> tuple[SimpleNamespace, int | No
     predicate = words.pop(0)[1:] if words[0].startswith("@") else ""
     operands = tuple(filter(None, " ".join(words[1:]).split(", ")))
     line = SimpleNamespace(
-        entry=entry, address=int(address, 16), predicate=predicate, opcode=words[0], operands=operands, text=text,
-        control=SimpleNamespace(stall=int(stall), yield_=yields == "1", wait_mask=int(wait, 2), reuse=int(reuse),
-                                write_barrier=None if write == "-" else int(write),
-                                read_barrier=None if read == "-" else int(read)),
+        entry=entry,
+        address=int(address, 16),
+        predicate=predicate,
+        opcode=words[0],
+        operands=operands,
+        text=text,
+        control=SimpleNamespace(
+            stall=int(stall),
+            yield_=yields == "1",
+            wait_mask=int(wait, 2),
+            reuse=int(reuse),
+            write_barrier=None if write == "-" else int(write),
+            read_barrier=None if read == "-" else int(read),
+        ),
         live=SimpleNamespace(**dict(zip(("gpr", "pred", "ugpr"), map(int, live.split()), strict=True))),
-        target_address=int(target[0], 16) if target else None)
+        target_address=int(target[0], 16) if target else None,
+    )
     return line, int(ptx) or None
 
 
 def saxpy(file: str = "<ipython-input-3-0123456789ab>") -> SimpleNamespace:
-    """The kernel, as `pyptx.compiled.Compiled` has it."""
+    """The kernel, as `pyptx.assembly.Assembly` has it."""
     lines, ptx_of = zip(*map(sass_line, SASS.strip().splitlines()), strict=True)
     return SimpleNamespace(
-        name="saxpy", target="sm_90a", warnings=(), ptx=PTX, sass=lines, lines=Lines(places(file), list(ptx_of)),
+        name="saxpy",
+        target="sm_90a",
+        warnings=(),
+        ptx=PTX,
+        sass=lines,
+        lines=Lines(places(file), list(ptx_of)),
         module=parse(PTX),
-        resources={"saxpy": SimpleNamespace(registers=10, spill_stores=0, spill_loads=0, shared_bytes=0,
-                                            constant_bytes=552, stack_bytes=0, barriers=0)})
+        resources={
+            "saxpy": SimpleNamespace(
+                registers=10,
+                spill_stores=0,
+                spill_loads=0,
+                shared_bytes=0,
+                constant_bytes=552,
+                stack_bytes=0,
+                barriers=0,
+            )
+        },
+    )
 
 
 def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedView:
@@ -183,13 +211,22 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
     body = [row for row in range(len(small.ptx.text)) if small.ptx.stack[row] >= 0]
     code = [row for row in range(len(small.sass.text)) if small.sass.ptx[row] >= 0]
     spread = [row * python // ptx for row in range(ptx)]
-    columns = {f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
-               for f in fields(SassPane) if f.name not in ("flow", "takes", "awaits")}
+    columns = {
+        f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
+        for f in fields(SassPane)
+        if f.name not in ("flow", "takes", "awaits", "issues", "modeled", "stalls")
+    }
     owners = tuple((row * 7919 % 97 + row * ptx // sass) % ptx for row in range(sass))
-    columns |= {"takes": tuple((1, 3) if row > 3 else () for row in range(sass)),
-                "awaits": tuple((3,) if row > 3 and not row % 4 else () for row in range(sass))}
-    columns |= {"address": tuple(16 * row for row in range(sass)), "ptx": owners, "flow": _loops(sass),
-                "target": tuple(row - 399 if row % 400 == 399 else -1 for row in range(sass))}
+    columns |= {
+        "takes": tuple((1, 3) if row > 3 else () for row in range(sass)),
+        "awaits": tuple((3,) if row > 3 and not row % 4 else () for row in range(sass)),
+    }
+    columns |= {
+        "address": tuple(16 * row for row in range(sass)),
+        "ptx": owners,
+        "flow": _loops(sass),
+        "target": tuple(row - 399 if row % 400 == 399 else -1 for row in range(sass)),
+    }
     made = [0] * ptx
     for row in owners:
         made[row] += 1
@@ -197,15 +234,33 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
     for row, count in enumerate(made):
         folded[spread[row]] += count
     return LinkedView(
-        "large", "sm_90a", "8.5", (replace(small.entries[0], name="large", count=sass),),
-        PythonPane((Section("large.py", "large", "kernel", 1, 0, python),),
-                   tuple(f"    acc[{row % 16}] = fma(a[{row}], b[{row}], acc[{row % 16}])" for row in range(python)),
-                   tuple(range(1, python + 1)), (ptx // python,) * python, tuple(folded), (64,) * python),
-        PtxPane(tuple(small.ptx.text[body[row % len(body)]] for row in range(ptx)), tuple(spread), tuple(made),
-                (64,) * ptx, flow=_loops(ptx)),
-        SassPane(**columns), tuple((row,) for row in range(python)))
+        "large",
+        "sm_90a",
+        "8.5",
+        (replace(small.entries[0], name="large", count=sass),),
+        PythonPane(
+            (Section("large.py", "large", "kernel", 1, 0, python),),
+            tuple(f"    acc[{row % 16}] = fma(a[{row}], b[{row}], acc[{row % 16}])" for row in range(python)),
+            tuple(range(1, python + 1)),
+            (ptx // python,) * python,
+            tuple(folded),
+            (64,) * python,
+        ),
+        PtxPane(
+            tuple(small.ptx.text[body[row % len(body)]] for row in range(ptx)),
+            tuple(spread),
+            tuple(made),
+            (64,) * ptx,
+            flow=_loops(ptx),
+        ),
+        SassPane(**columns),
+        tuple((row,) for row in range(python)),
+    )
 
 
-def _loops(rows: int) -> Flow:
-    return Flow(tuple(range(0, rows, 40)), (1,) * rows,
-                tuple((first, min(rows, first + 400) - 1) for first in range(0, rows, 400)))
+def _loops(rows: int) -> ControlFlow:
+    return ControlFlow(
+        tuple(range(0, rows, 40)),
+        (1,) * rows,
+        tuple((first, min(rows, first + 400) - 1) for first in range(0, rows, 400)),
+    )

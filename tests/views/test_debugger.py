@@ -1,4 +1,4 @@
-"""The debugger's view: what its text and HTML say, what is left out of large kernels, and that text stays text."""
+"""The view of a debugging session: text, HTML, large kernels, escaping."""
 
 from __future__ import annotations
 
@@ -11,26 +11,30 @@ from views.debugging import document, large, sources, view
 from pyptx.views.debugger import MIME, DebugView
 
 
-def test_the_text_says_where_it_stands_and_why():
+def test_the_text_shows_the_place_and_the_stop_reason():
     lines = view().text().splitlines()
     assert lines[0] == "pipeline on sm_90a, grid 1, block 288, late schedule: step 212 of 420"
     assert lines[1].startswith("● breakpoint: 1 at pipeline.py:16 if lane == 3  (warp 0, lane 3, line 16, PTX 28)")
     assert [line for line in lines if line.startswith(">◆")] == [
         ">◆      16              ptx.wgmma.mma_async(acc, tiles[stage], tiles[stage])",
         ">◆      28      wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, "
-        "1, 1, 1, 0, 0;"]
+        "1, 1, 1, 0, 0;",
+    ]
     assert "   3    27      wgmma.fence.sync.aligned;" in lines, "three other warps stand there"
 
 
 def test_the_text_has_warps_registers_barriers_matrices_and_the_timeline():
     text = view().text()
-    for line in ("> ▶ warp 0 consumer 0: running at line 16, PTX 28",
-                 "  ◷ warp 8 producer: waiting at line 9, PTX 18, 1 of 32 lanes, waits for mbarrier empty[0], phase 1",
-                 "  ✓ warp 7 consumer 1: exited", "acc[0] + 1 = 3.5",
-                 "nothing: no register, name or array is called so",
-                 "  full[1] (mbarrier): phase 0, 1 of 1 arrived, 4096 bytes to come, waiting: warp 4, warp 5, warp 6",
-                 "tiles[0]: 64 x 64 bf16 in shared memory at 0x400, swizzle 128B",
-                 "  rows 0 to 15 and columns 0 to 15 of 64 x 64"):
+    for line in (
+        "> ▶ warp 0 consumer 0: running at line 16, PTX 28",
+        "  ◷ warp 8 producer: waiting at line 9, PTX 18, 1 of 32 lanes, waits for mbarrier empty[0], phase 1",
+        "  ✓ warp 7 consumer 1: exited",
+        "acc[0] + 1 = 3.5",
+        "nothing: no register, name or array is called so",
+        "  full[1] (mbarrier): phase 0, 1 of 1 arrived, 4096 bytes pending, waiting: warp 4, warp 5, warp 6",
+        "tiles[0]: 64 x 64 bf16 in shared memory at 0x400, swizzle 128B",
+        "  rows 0 to 15 and columns 0 to 15 of 64 x 64",
+    ):
         assert line in text.splitlines()
     assert re.search(r"^Δ acc\[0\] %f0 ", text, re.MULTILINE)
     assert re.search(r"^ +tid %r0 +\.u32 +3   0 1 2 3 4", text, re.MULTILINE)
@@ -41,7 +45,9 @@ def test_the_text_has_warps_registers_barriers_matrices_and_the_timeline():
 def test_a_finding_of_several_lines_has_its_place_in_the_first():
     own = view(stop={"reason": "finding", "text": "error[data-race]: what\n  reads: where", "breakpoint": None})
     assert own.text().splitlines()[1:3] == [
-        "! finding: error[data-race]: what  (warp 0, lane 3, line 16, PTX 28)", "  reads: where"]
+        "! finding: error[data-race]: what  (warp 0, lane 3, line 16, PTX 28)",
+        "  reads: where",
+    ]
     assert "what\u00a0\u00a0(warp 0, lane 3, line 16, PTX 28)<br>\u00a0\u00a0reads: where</b>" in own.html()
 
 
@@ -54,8 +60,8 @@ def test_the_html_says_the_same_without_styles():
     assert "d = a @ a.T" not in bare, "only the lines around the place"
     for forbidden in ("<script", "<style", " id=", " class=", "onclick"):
         assert forbidden not in html
-    coloured = re.findall(r'style="([^"]*)"', html)
-    assert all(("color:" in style.replace("background", "")) == ("background:" in style) for style in coloured)
+    colored = re.findall(r'style="([^"]*)"', html)
+    assert all(("color:" in style.replace("background", "")) == ("background:" in style) for style in colored)
 
 
 def test_json_and_back():
@@ -82,7 +88,7 @@ def test_paths_of_this_machine_do_not_travel():
     assert data["document"]["place"]["stack"][0]["file"] == "b/pipeline.py"
 
 
-def test_large_kernels_are_cut_and_what_is_left_out_is_counted():
+def test_large_kernels_are_cut_and_the_omitted_parts_counted():
     own = large()
     text, html = own.text(), own.html()
     assert len(text) < 20_000 and len(html) < 60_000
@@ -111,8 +117,17 @@ def test_hostile_text_stays_text():
 
 def test_a_kernel_without_python_lines_is_shown_by_its_ptx():
     code = {"python": [], "ptx": [".version 8.5", "ret;"], "line_of_ptx": [None, None]}
-    state = document(warps=[], registers=[], barriers=[], memory=[], fragments=[], watches=[], breakpoints=[],
-                     timeline={"rows": [], "now": 0}, place={"ptx": 2, "line": None, "file": None, "stack": []})
+    state = document(
+        warps=[],
+        registers=[],
+        barriers=[],
+        memory=[],
+        fragments=[],
+        watches=[],
+        breakpoints=[],
+        timeline={"rows": [], "now": 0},
+        place={"ptx": 2, "line": None, "file": None, "stack": []},
+    )
     text = DebugView(code, state).text()
     assert ">        2  ret;" in text.splitlines()
     assert "Registers" not in text and "Timeline" not in text

@@ -1,4 +1,4 @@
-"""Two kernels compared: verdict, numbers, causes, and the text, HTML, JSON and page of it."""
+"""Diffs of two kernels: verdict, resources, causes, and their text, HTML, JSON and page."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from views.test_forms import Elements
 
 import pyptx
 from pyptx.analysis.diff.text import compare_text
-from pyptx.views import Diff, diff
-from pyptx.views.diffs.diff import compiled_of
+from pyptx.views import Diff
+from pyptx.workbench.comparing import compiled_of, diff
 
-KERNEL = '''
+KERNEL = """
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.types import f32, u32
 
@@ -34,7 +34,7 @@ def scale(x, y, *, N=1024, factor=2.0, unroll=1):
         ptx.inst.ld.global_.f32(value, ptx.addr(x_at, 128 * step))
         ptx.inst.mul.f32(value, value, factor)
         ptx.inst.st.global_.f32(ptx.addr(y_at, 128 * step), value)  # <b>&amp;
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +74,13 @@ def test_the_same_kernel_compiled_twice_is_identical(compiled):
 def test_a_changed_constant_is_one_line_caused_by_its_python_line(factor):
     assert not factor.identical
     assert factor.verdict == "Different: 1 instruction differs."
-    hunk, = (hunk for hunk in factor.compared.hunks if hunk.kind == 3)
+    (hunk,) = (hunk for hunk in factor.compared.hunks if hunk.kind == 3)
     line = KERNEL.split("\n").index("        ptx.inst.mul.f32(value, value, factor)") + 1
     assert factor.causes(hunk) == {"left": [("scale.py", line)], "right": [("scale.py", line)]}
     assert f"--- different, 1 row: scale.py line {line}" in factor.text()
 
 
-def test_a_changed_unroll_factor_says_what_it_costs(unrolled):
+def test_a_changed_unroll_factor_shows_its_cost(unrolled):
     facts = {fact.label: (fact.left, fact.right) for fact in unrolled.facts}
     assert facts["registers"][1] >= facts["registers"][0]
     assert facts["global"] == (2, 8)
@@ -96,23 +96,26 @@ def test_ptx_is_compared_up_to_the_names_of_registers(compiled):
     assert diff(compiled(), compiled(factor=3.0), level="python").identical
 
 
-@pytest.mark.parametrize("left, right, expected", [
-    ("add.u32 %r1, %r2, %r3;", "add.u32 %r7, %r8, %r9;", ["renamed"]),
-    ("add.u32 %r1, %r2, %r2;", "add.u32 %r7, %r8, %r9;", ["different"]),
-    ("mov.u32 %r1, 1;\nadd.u32 %r2, %r1, %r1;", "mov.u32 %r4, 1;\nadd.u32 %r5, %r4, %r4;", ["renamed", "renamed"]),
-    ("mov.u32 %r1, %tid.x;", "mov.u32 %r1, %tid.y;", ["different"]),
-    ("mov.u32 %r1, %envreg1;", "mov.u32 %r1, %envreg2;", ["different"]),
-    ("bra $L1;\n$L1:", "bra $L2;\n$L2:", ["renamed", "renamed"]),
-    ("ld.f32 %arr2_0, [%rd1];", "ld.f32 %arr5_3, [%rd1];", ["renamed"]),
-    ("ret;", "  ret;  ", ["identical"]),
-])
+@pytest.mark.parametrize(
+    "left, right, expected",
+    [
+        ("add.u32 %r1, %r2, %r3;", "add.u32 %r7, %r8, %r9;", ["renamed"]),
+        ("add.u32 %r1, %r2, %r2;", "add.u32 %r7, %r8, %r9;", ["different"]),
+        ("mov.u32 %r1, 1;\nadd.u32 %r2, %r1, %r1;", "mov.u32 %r4, 1;\nadd.u32 %r5, %r4, %r4;", ["renamed", "renamed"]),
+        ("mov.u32 %r1, %tid.x;", "mov.u32 %r1, %tid.y;", ["different"]),
+        ("mov.u32 %r1, %envreg1;", "mov.u32 %r1, %envreg2;", ["different"]),
+        ("bra $L1;\n$L1:", "bra $L2;\n$L2:", ["renamed", "renamed"]),
+        ("ld.f32 %arr2_0, [%rd1];", "ld.f32 %arr5_3, [%rd1];", ["renamed"]),
+        ("ret;", "  ret;  ", ["identical"]),
+    ],
+)
 def test_ptx_lines(left, right, expected):
     found = compare_text(left.split("\n"), right.split("\n"), ptx=True)
     names = ("identical", "renamed", "rescheduled", "different")
     assert [names[row.kind] for row in found.rows] == expected
 
 
-def test_text_lines_put_in_and_taken_out():
+def test_inserted_and_deleted_text_lines():
     found = compare_text(["a", "b", "c", "d"], ["a", "c", "x", "d"])
     assert [(row.a, row.b, row.kind) for row in found.rows] == [(0, 0, 0), (1, -1, 3), (2, 1, 0), (-1, 2, 3), (3, 3, 0)]
 
@@ -132,26 +135,29 @@ def test_kernels_and_files_may_be_compared(module, compiled, tmp_path):
     assert found.right.title == "other"
 
 
-@pytest.mark.parametrize("reference, error, says", [
-    (3, TypeError, "cannot compare int; expected a Compiled, a kernel, an entry, a path to a .ptx or .cubin file"),
-    ("kernel.txt", ValueError, "kernel.txt: expected a file that ends in .ptx"),
-    ("missing.ptx", FileNotFoundError, "missing.ptx"),
-])
-def test_what_cannot_be_compared_is_said(reference, error, says):
+@pytest.mark.parametrize(
+    "reference, error, says",
+    [
+        (3, TypeError, "cannot compare int; expected a Compiled, a kernel, an entry, a path to a .ptx or .cubin file"),
+        ("kernel.txt", ValueError, "kernel.txt: expected a file that ends in .ptx"),
+        ("missing.ptx", FileNotFoundError, "missing.ptx"),
+    ],
+)
+def test_operands_that_cannot_be_compared_are_refused(reference, error, says):
     with pytest.raises(error, match=re.escape(says)):
         compiled_of(reference)
 
 
 def test_a_level_that_does_not_exist_is_refused(compiled):
-    with pytest.raises(ValueError, match="level is 'sass', 'ptx' or 'python', not 'llvm'"):
+    with pytest.raises(ValueError, match="level='llvm'; expected 'sass', 'ptx' or 'python'"):
         diff(compiled(), compiled(), level="llvm")
 
 
-def test_a_terminal_gets_colours_beside_the_marks(unrolled):
-    coloured = unrolled.text(colour=True)
-    assert re.sub(r"\033\[\d*m", "", coloured) == unrolled.text()
-    assert f"\033[1m{unrolled.verdict}\033[0m" in coloured
-    different = [line for line in coloured.split("\n") if re.sub(r"\033\[\d*m", "", line).startswith("! ")]
+def test_a_terminal_gets_colors_beside_the_marks(unrolled):
+    colored = unrolled.text(color=True)
+    assert re.sub(r"\033\[\d*m", "", colored) == unrolled.text()
+    assert f"\033[1m{unrolled.verdict}\033[0m" in colored
+    different = [line for line in colored.split("\n") if re.sub(r"\033\[\d*m", "", line).startswith("! ")]
     assert different and all(line.startswith("\033[31m! ") and line.endswith("\033[0m") for line in different)
 
 
@@ -181,7 +187,7 @@ def test_static_html_needs_no_script_style_sheet_or_id(unrolled):
         assert ("color" in names) == ("background" in names), style
 
 
-def test_static_html_says_what_it_leaves_out(unrolled):
+def test_static_html_counts_the_omitted_rows(unrolled):
     assert re.search(r"\d+ more rows not shown here", unrolled.html(limit=3))
     assert "not shown" not in unrolled.html(limit=10_000)
 
@@ -195,7 +201,7 @@ def test_everything_is_escaped(compiled):
 
 def test_the_page_holds_everything_and_loads_nothing(unrolled):
     page = unrolled.page()
-    assert not re.search(r'(src|href)=|@import|https?://(?!www\.w3\.org)', page)
+    assert not re.search(r"(src|href)=|@import|https?://(?!www\.w3\.org)", page)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(data) == unrolled.to_json()
 
@@ -205,7 +211,7 @@ def test_the_shortcut_costs_nothing_at_import():
     assert python("-c", code).stdout == "False diff True\n"
 
 
-def test_all_levels_are_there_and_another_can_come_first(unrolled):
+def test_a_diff_holds_all_levels_and_any_can_be_shown_first(unrolled):
     assert [one.name for one in unrolled.others] == ["ptx", "python"]
     ptx = unrolled.at("ptx")
     assert ptx.level == "ptx"
@@ -215,6 +221,6 @@ def test_all_levels_are_there_and_another_can_come_first(unrolled):
     assert unrolled.at("sass") is unrolled
     assert "PTX: Different: " in unrolled.text()
     assert "The Python is identical." in unrolled.text()
-    with pytest.raises(ValueError, match="no level 'asm'; it has sass, ptx, python"):
+    with pytest.raises(ValueError, match="no level 'asm'; expected sass, ptx, python"):
         unrolled.at("asm")
     assert Diff.from_json(unrolled.to_json()).others == unrolled.others

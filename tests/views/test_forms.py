@@ -13,7 +13,6 @@ from views.handmade import PTX, Lines, large, saxpy
 
 from pyptx.parser import parse
 from pyptx.views import LinkedView, linked
-from pyptx.views._page import STATIC, bundle
 from pyptx.views.code.panes import Note
 
 
@@ -64,14 +63,14 @@ def test_static_html_has_no_script_style_sheet_id_or_handler(view):
     assert {name for _, name, _ in found.attributes} == {"style"}
 
 
-def test_code_is_preformatted_and_leaves_its_colours_to_the_page(view):
+def test_code_is_preformatted_and_leaves_its_colors_to_the_page(view):
     found = Elements(view.html())
     assert {"pre", "samp"} <= set(found.tags), "monospaced where styles are taken away"
     styles = [value for tag, _, value in found.attributes if tag in ("pre", "samp")]
     assert not [style for style in styles if "color" in style or "background" in style]
 
 
-def test_every_colour_comes_with_a_background(view):
+def test_every_color_comes_with_a_background(view):
     for style in set(re.findall(r'style="([^"]*)"', view.html())):
         names = {part.partition(":")[0] for part in style.split(";")}
         assert ("color" in names) == ("background" in names), style
@@ -82,14 +81,20 @@ def test_html_escapes_what_the_author_wrote(view):
     assert "&lt;b&gt;bold&lt;/b&gt;" in view.html()
 
 
-def test_html_tells_everything_without_styles(view):
+def test_html_is_complete_without_styles(view):
     text = "".join(Elements(view.html()).words).replace("\u00a0", " ")
-    for part in ("Cell In[3], kernel saxpy", "index = emit(4)", "4 PTX, 4 SASS, 3 live", "PTX   23    mad.lo.s32",
-                 "0040    0----- R- W- Y S05  live   3  IMAD R7, R7, UR4, R0", "Added by ptxas (3 SASS)"):
+    for part in (
+        "Cell In[3], kernel saxpy",
+        "index = emit(4)",
+        "4 PTX, 4 SASS, 3 live",
+        "PTX   23    mad.lo.s32",
+        "0040    0----- R- W- Y S05  live   3  IMAD R7, R7, UR4, R0",
+        "Added by ptxas (3 SASS)",
+    ):
         assert part in text
 
 
-def test_html_is_capped_and_counts_what_is_missing():
+def test_html_is_capped_and_counts_the_omitted_lines():
     view = large(sass=3000, ptx=2000, python=40)
     html = view.html(limit=100)
     assert len(html) < 120_000
@@ -99,7 +104,7 @@ def test_html_is_capped_and_counts_what_is_missing():
 
 def test_the_page_holds_everything_and_loads_nothing(view):
     page = view.page()
-    assert not re.search(r'(src|href)=|@import|https?://(?!www\.w3\.org)', page)
+    assert not re.search(r"(src|href)=|@import|https?://(?!www\.w3\.org)", page)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(data) == view.to_json()
 
@@ -114,57 +119,60 @@ def test_source_text_cannot_end_the_script_element():
     assert "<!--" not in page
 
 
-def test_the_bundle_refuses_what_it_cannot_turn_into_one_script(tmp_path):
-    (tmp_path / "a.js").write_text('export default function f() {}\n')
-    with pytest.raises(ValueError, match=r"a\.js: the bundle cannot take 'export default"):
-        bundle("a", tmp_path)
-    (tmp_path / "b.js").write_text('import { c } from "./c.js";\nexport const b = 1;\n')
-    (tmp_path / "c.js").write_text('import { b } from "./b.js";\nexport const c = 1;\n')
-    with pytest.raises(ValueError, match="modules import each other: b -> c -> b"):
-        bundle("b", tmp_path)
-
-
-def test_modules_import_only_their_neighbours():
-    for path in STATIC.rglob("*.js"):
-        for target in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8")):
-            assert (path.parent / target).is_file(), f"{path.name} imports {target}"
-
-
-def test_colours_of_a_terminal_are_added_and_change_nothing_else(view):
-    plain, colour = view.text(), view.text(colour=True)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", colour) == plain
-    assert len(re.findall(r"\x1b\[[0-9;]*m", colour)) > 100
-    for line in colour.splitlines():
+def test_colors_of_a_terminal_are_added_and_change_nothing_else(view):
+    plain, color = view.text(), view.text(color=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", color) == plain
+    assert len(re.findall(r"\x1b\[[0-9;]*m", color)) > 100
+    for line in color.splitlines():
         codes = re.findall(r"\x1b\[([0-9;]*)m", line)
-        assert not codes or codes[-1] in ("39;49;00", "0", "00"), f"colours end with the line: {line!r}"
-    [line] = [line for line in colour.splitlines() if "fma.rn.f32" in re.sub(r"\x1b\[[0-9;]*m", "", line)]
+        assert not codes or codes[-1] in ("39;49;00", "0", "00"), f"colors end with the line: {line!r}"
+    [line] = [line for line in color.splitlines() if "fma.rn.f32" in re.sub(r"\x1b\[[0-9;]*m", "", line)]
     assert "\x1b[" in line
 
 
-def test_an_empty_pane_has_no_colours():
+def test_an_empty_pane_has_no_colors():
     compiled = saxpy()
     compiled.lines = Lines([None] * len(PTX.splitlines()), compiled.lines.ptx_of)
     view = linked(compiled)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", view.text(colour=True)) == view.text()
+    assert re.sub(r"\x1b\[[0-9;]*m", "", view.text(color=True)) == view.text()
 
 
 def test_hostile_names_stay_text_in_all_static_forms(view):
     evil = '<img src=x onerror="alert(1)">'
     hostile = replace(
-        view, title=evil, target=evil, notes=(Note("warning", evil, 3, -1),), help={"fma": evil},
+        view,
+        title=evil,
+        target=evil,
+        notes=(Note("warning", evil, 3, -1),),
+        help={"fma": evil},
         entries=(replace(view.entries[0], name=evil, mix={evil: 3}),) * 2,
-        python=replace(view.python, text=(evil,) * len(view.python.text),
-                       sections=tuple(replace(s, file=evil, function=evil) for s in view.python.sections)),
+        python=replace(
+            view.python,
+            text=(evil,) * len(view.python.text),
+            sections=tuple(replace(s, file=evil, function=evil) for s in view.python.sections),
+        ),
         ptx=replace(view.ptx, text=(evil,) * len(view.ptx.text)),
-        sass=replace(view.sass, text=(evil,) * len(view.sass.text)))
+        sass=replace(view.sass, text=(evil,) * len(view.sass.text)),
+    )
     for form in (hostile.html(), hostile.page()):
         assert "<img" not in form
         assert "&lt;img" in form
 
 
-@pytest.mark.parametrize("panes", [("python",), ("ptx",), ("sass",), ("python", "ptx"), ("python", "sass"),
-                                   ("ptx", "sass"), ("python", "ptx", "sass")], ids="+".join)
-def test_text_and_static_html_show_the_panes_that_are_asked_for(panes):
+@pytest.mark.parametrize(
+    "panes",
+    [
+        ("python",),
+        ("ptx",),
+        ("sass",),
+        ("python", "ptx"),
+        ("python", "sass"),
+        ("ptx", "sass"),
+        ("python", "ptx", "sass"),
+    ],
+    ids="+".join,
+)
+def test_text_and_static_html_show_the_requested_panes(panes):
     chosen = linked(saxpy(), block=128, panes=panes)
     shown = "".join(Elements(chosen.html(limit=10_000)).words).replace("\u00a0", " ")
     for text in (chosen.text(), shown):
@@ -174,9 +182,9 @@ def test_text_and_static_html_show_the_panes_that_are_asked_for(panes):
         assert text.count("EXIT") == (2 if "sass" in panes else 0)
 
 
-def test_what_fills_the_registers_stands_in_text_and_static_html(view):
-    held = "most registers are live at SASS 00b0: 4 of line 4, 1 of line 9"
-    assert view.entries[0].holders == ((26, 2), (28, 2), (22, 1))
+def test_text_and_static_html_list_the_registers_live_at_the_peak(view):
+    held = "peak live registers at SASS 00b0: 4 from line 4, 1 from line 9, 1 from ptxas"
+    assert view.entries[0].holders == ((26, 2), (28, 2), (22, 1), (-1, 1))
     assert held in view.text()
     assert held in "".join(Elements(view.html()).words)
     assert LinkedView.from_json(json.loads(json.dumps(view.to_json()))) == view

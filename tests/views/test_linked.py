@@ -1,19 +1,22 @@
-"""The linked view as data: links, folded numbers, JSON."""
+"""The linked view as data: links, columns folded onto Python lines, JSON."""
 
 from __future__ import annotations
 
 import json
 import linecache
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
-from pyptx._loc import Place, name_files
-from pyptx.analysis.diff.rows import Compared, Row, hunks_of
+from pyptx._loc import SourceLocation, name_files
+from pyptx.analysis.diff.comparison import Comparison, Row, group_hunks
+from pyptx.cli.kernels import load_kernel
+from pyptx.errors import ShapeError
 from pyptx.views import MIME, Diff, LinkedView, linked
-from pyptx.views.code.sources import display_names, python_rows
+from pyptx.views.code.python_sources import display_names, python_rows
 
 
 @pytest.fixture
@@ -32,11 +35,13 @@ def stack_lines(view: LinkedView, ptx_line: int) -> list[int]:
 
 def test_the_python_pane_holds_the_kernel_first_and_the_helper_after_it(view):
     assert [(s.function, s.role, s.first, s.count) for s in view.python.sections] == [
-        ("saxpy", "kernel", 6, 12), ("address", "helper", 1, 4)]
+        ("saxpy", "kernel", 6, 12),
+        ("address", "helper", 1, 4),
+    ]
     for section in view.python.sections:
         rows = range(section.start, section.start + section.count)
         assert [view.python.line[row] for row in rows] == list(range(section.first, section.first + section.count))
-        assert [view.python.text[row] for row in rows] == SOURCE.splitlines()[section.first - 1:][:section.count]
+        assert [view.python.text[row] for row in rows] == SOURCE.splitlines()[section.first - 1 :][: section.count]
         assert view.python.line[section.start - 1] == 0, "a heading stands before each section"
 
 
@@ -66,9 +71,9 @@ def test_every_sass_row_has_a_ptx_row_or_is_added_by_ptxas(view):
 
 
 def test_control_fields_and_branch_targets_are_columns(view):
-    row = view.sass.address.index(0xc0)
+    row = view.sass.address.index(0xC0)
     assert (view.sass.stall[row], view.sass.wait[row], view.sass.reuse[row]) == (5, 1, 1)
-    assert view.sass.write_barrier[view.sass.address.index(0xd0)] == 2
+    assert view.sass.write_barrier[view.sass.address.index(0xD0)] == 2
     assert view.sass.read_barrier[row] == -1
     end = view.sass.address.index(0x130)
     assert view.sass.target[end] == end
@@ -100,14 +105,14 @@ def test_the_summary_of_an_entry(view):
     assert entry.occupancy is None, "no block size is known"
 
 
-def test_occupancy_comes_with_the_block_size():
+def test_occupancy_needs_the_block_size():
     fits = linked(saxpy(), block=(32, 8, 1)).entries[0].occupancy
     assert (fits["threads"], fits["blocks"], fits["warps"], fits["max_warps"]) == (256, 8, 64, 64)
     assert fits["limiters"] == ["warps"]
 
 
 def test_a_pane_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="panes are one or more of 'python', 'ptx' and 'sass', not llvm"):
+    with pytest.raises(ValueError, match="expected one or more of 'python', 'ptx' and 'sass'"):
         linked(saxpy(), panes=("llvm",))
 
 
@@ -127,7 +132,7 @@ def test_registers_that_nvdisasm_could_not_count_are_left_open():
     view = linked(compiled)
     assert set(view.sass.live) == {-1}
     assert view.entries[0].live == 0
-    assert "live" not in view.text().replace("live at most", "")
+    assert "live" not in view.text()
 
 
 def test_warnings_of_the_assembler_name_their_lines():
@@ -140,20 +145,37 @@ def test_warnings_of_the_assembler_name_their_lines():
     assert LinkedView.from_json(view.to_json()) == view
 
 
-def test_counters_are_laid_beside_ptx_lines():
+def test_counters_are_projected_onto_machine_code():
     column = [-1] * len(PTX.splitlines())
     column[31] = 640
     view = linked(saxpy(), counters={"issues": column})
-    assert view.ptx.counters["issues"][31] == 640
-    assert view.python.issues[python_row(view, 15)] == sum(view.python.issues) == 640
-    assert "1 PTX, 2 SASS, 5 live, 100.0 % issued" in view.text()
-    with pytest.raises(ValueError, match="counters of {'issues': 3} lines, but the PTX has 36"):
+    assert view.ptx.counters["issues"][31] == 640, "the counts of PTX lines stay a column of their own"
+    issued = {view.sass.text[row].split()[0]: count for row, count in enumerate(view.sass.issues) if count}
+    assert issued == {"ULDC.64": 640, "ULDC": 640, "FFMA": 640}, "ptxas added ULDC.64 for the next instruction"
+    assert view.ptx.issues[31] == sum(view.ptx.issues) == 1280
+    assert view.python.issues[python_row(view, 15)] == sum(view.python.issues) == 1280
+    assert "1 PTX, 2 SASS, 5 live, 66.7 % issued" in view.text()
+    assert LinkedView.from_json(view.to_json()) == view
+    with pytest.raises(ValueError, match="counters have {'issues': 3} lines, but the PTX has 36"):
         linked(saxpy(), counters={"issues": [1, 2, 3]})
 
 
-def test_files_with_the_same_name_are_told_apart_by_their_folders():
+def test_a_line_without_machine_code_issues_nothing():
+    column = [-1] * 36
+    column[25:27] = [10_000, 10]
+    view = linked(saxpy(), counters={"issues": column})
+    assert view.ptx.sass[25] == 0 and view.ptx.counters["issues"][25] == 10_000
+    assert view.ptx.issues[25] == 0 and max(view.ptx.issues) == view.ptx.issues[26] == 20
+    assert view.python.issues[python_row(view, 3)] == 0, "mul.wide was folded into other instructions"
+
+
+def test_files_with_the_same_name_are_shown_with_their_folders():
     assert display_names(["/a/x/k.py", "/a/y/k.py", "/a/other.py", "<string>"]) == {
-        "/a/x/k.py": "x/k.py", "/a/y/k.py": "y/k.py", "/a/other.py": "other.py", "<string>": "<string>"}
+        "/a/x/k.py": "x/k.py",
+        "/a/y/k.py": "y/k.py",
+        "/a/other.py": "other.py",
+        "<string>": "<string>",
+    }
 
 
 def test_cells_are_named_by_the_notebook():
@@ -187,10 +209,10 @@ def inner(file, source):
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     outer = compile(source, file, "exec").co_consts[0]
     code = next(const for const in outer.co_consts if hasattr(const, "co_code"))
-    return [Place(code, offset) for offset in range(0, len(code.co_code), 2)]
+    return [SourceLocation(code, offset) for offset in range(0, len(code.co_code), 2)]
 
 
-def test_lines_whose_source_is_gone_say_so():
+def test_lines_without_source_are_marked():
     found = places("gone.py")
     del linecache.cache["gone.py"]
     rows = python_rows(found)
@@ -204,10 +226,10 @@ def test_views_are_values(view):
 
 def a_diff(left: LinkedView, right: LinkedView, verdict: str = "Nothing differs.") -> Diff:
     rows = [Row(n, n, 0) for n in range(len(left.sass.text))]
-    return Diff("sass", left, right, Compared(tuple(rows), hunks_of(rows)), (), verdict)
+    return Diff("sass", left, right, Comparison(tuple(rows), group_hunks(rows)), (), verdict)
 
 
-def test_a_view_may_carry_a_diff_whose_right_side_it_is(view):
+def test_a_view_may_carry_a_diff_with_itself_on_the_right(view):
     with_diff = linked(saxpy(), diff=a_diff(replace(view, title="saxpy@1"), replace(view, title="saxpy@2")))
     data = json.loads(json.dumps(with_diff.to_json()))
     assert data["diff"]["right"] == {"title": "saxpy@2"}, "not written twice"
@@ -220,7 +242,9 @@ def test_a_view_may_carry_a_diff_whose_right_side_it_is(view):
 
 def test_a_diff_of_another_kernel_is_refused(view):
     other = replace(view, title="saxpy@9", sass=replace(view.sass, text=("NOP",) * len(view.sass.text)))
-    with pytest.raises(ValueError, match="the diff's right side is saxpy@9, which is not what is shown: saxpy"):
+    with pytest.raises(
+        ValueError, match="the right side of the diff is saxpy@9; expected the kernel of the view, saxpy"
+    ):
         linked(saxpy(), diff=a_diff(view, other))
 
 
@@ -250,9 +274,51 @@ def test_bank_conflicts_are_folded_to_the_python_line():
 
 def test_data_of_an_older_pyptx_is_still_read(view):
     data = view.to_json()
-    for pane, name in (("python", "spill"), ("ptx", "flow"), ("ptx", "links"), ("sass", "flow"), ("sass", "spill")):
+    for pane, name in (
+        ("python", "spill"),
+        ("ptx", "flow"),
+        ("ptx", "links"),
+        ("sass", "flow"),
+        ("sass", "spill"),
+        ("sass", "issues"),
+        ("ptx", "issues"),
+    ):
         del data[pane][name]
     del data["limits"]
     older = LinkedView.from_json(data)
     assert older.sass.text == view.sass.text
     assert older.text()
+
+
+def test_a_block_that_cannot_launch_is_reported_instead_of_an_occupancy_of_zero():
+    view = linked(saxpy(), block=2048)
+    fact = "launch impossible (a block of 2048 threads; the limit is 1024)"
+    assert fact in view.text() and "occupancy" not in view.text()
+    assert "a block of 2048 threads; the limit is 1024" in view.html()
+
+
+def test_registers_by_line_add_up_to_the_number_in_the_header():
+    view = linked(saxpy(), block=128)
+    (entry,) = view.entries
+    assert sum(count for _, count in entry.holders) == entry.live == 6
+
+
+def test_the_modeled_time_of_a_launch_is_shown_beside_the_lines(checkout: Path):
+    vector_add = load_kernel(str(checkout / "examples" / "vector_add.py"))
+    view, found = vector_add.view(N=4096, device="h100"), vector_add.estimate(N=4096, device="h100")
+    inside = sum(one.seconds for one in found.attribution.instructions) / found.seconds
+    assert sum(view.sass.modeled) == pytest.approx(1e6 * inside, abs=len(view.sass.modeled))
+    by_ptx = [
+        sum(t for t, row in zip(view.sass.modeled, view.sass.ptx, strict=True) if row == n)
+        for n in range(len(view.ptx.text))
+    ]
+    assert list(view.ptx.modeled) == by_ptx and max(view.python.modeled) > 0
+    assert any("scoreboard" in text for text in view.sass.stalls)
+    assert view.modeled == {"gpu": found.gpu, "seconds": found.seconds}
+    assert LinkedView.from_json(json.loads(json.dumps(view.to_json()))) == view
+
+
+def test_a_modeled_time_of_other_machine_code_is_refused(checkout: Path):
+    vector_add = load_kernel(str(checkout / "examples" / "vector_add.py"))
+    with pytest.raises(ShapeError, match="belongs to other machine code"):
+        vector_add.view(N=4096, device="h100", options=["-O0"])

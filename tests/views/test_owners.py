@@ -1,11 +1,11 @@
-"""Who is answerable for machine code, in the linked views of the examples."""
+"""The source lines of machine code in the linked views of the examples."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from check.of_examples import EXAMPLES as CASES
+from check.example_kernels import EXAMPLES as CASES
 from pygments.token import Error
 
 from pyptx.cli.kernels import load_kernel
@@ -15,12 +15,26 @@ from pyptx.views import LinkedView, linked
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = {"M": 512, "N": 512, "K": 256}
 ROWS = {"M": 512, "N": 1024}
-SIZES = {"rms_norm": ROWS, "softmax": ROWS, "layer_norm": ROWS, "cross_entropy": ROWS, "swiglu": ROWS,
-         "sgemm": {"M": 256, "N": 256, "K": 256}, "ampere/gemm": GEMM,
-         "hopper/gemm": GEMM, "blackwell/gemm": GEMM, "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}}
+SIZES = {
+    "rms_norm": ROWS,
+    "softmax": ROWS,
+    "layer_norm": ROWS,
+    "cross_entropy": ROWS,
+    "swiglu": ROWS,
+    "sgemm": {"M": 256, "N": 256, "K": 256},
+    "ampere/gemm": GEMM,
+    "hopper/gemm": GEMM,
+    "blackwell/gemm": GEMM,
+    "hopper/attention": {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64},
+}
 
 
-@pytest.fixture(scope="module", params=SIZES)
+SAMPLE = ("rms_norm", "sgemm", "hopper/gemm", "blackwell/gemm", "hopper/attention")
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=() if name in SAMPLE else pytest.mark.slow) for name in SIZES]
+)
 def view(request) -> LinkedView:
     name = request.param.rpartition("/")[2]
     kernel = load_kernel(f"{EXAMPLES / request.param}.py:{name}")
@@ -49,10 +63,10 @@ def test_every_instruction_has_a_python_line_or_was_added_by_ptxas(view):
 def test_every_instruction_of_every_example_is_owned_and_read_on_every_target(name):
     """On all targets that an example runs on: a Python line, or ptxas, is answerable, and Pygments knows every word."""
     case = CASES[name]
-    variant, *_ = case.bound
+    specialization, *_ = case.bound
     anywhere = name.partition("/")[0] in ("ampere", name)
     for target in ("sm_80", "sm_90a", "sm_100a", "sm_120a") if anywhere else (case.kernel.arch,):
-        view = linked(case.kernel.compile(arch=target, **variant.params))
+        view = linked(case.kernel.compile(arch=target, **specialization.params))
         added = view.sass.ptx.count(-1)
         assert added <= 0.1 * len(view.sass.text), target
         assert all(lines_of(view, row) for row, ptx in enumerate(view.sass.ptx) if ptx >= 0), target
@@ -60,7 +74,7 @@ def test_every_instruction_of_every_example_is_owned_and_read_on_every_target(na
             assert [word for kind, word in lexer.get_tokens(text) if kind in Error] == [], target
 
 
-def test_a_python_line_counts_what_it_and_its_helpers_became(view):
+def test_a_python_line_counts_the_code_of_its_helpers(view):
     for row, count in enumerate(view.python.sass):
         assert count == sum(row in lines_of(view, sass) for sass in range(len(view.sass.text))), view.python.text[row]
 

@@ -14,8 +14,11 @@ from pyptx.views.sweeps.sweep import MIME, Parameter, Point, SweepView
 from pyptx.views.sweeps.text import duration, time_text
 
 
-@pytest.mark.parametrize("view", [sweep(done=0, state="new"), sweep(done=0.6, state="running"), sweep(kind="measured")],
-                         ids=["new", "running", "finished"])
+@pytest.mark.parametrize(
+    "view",
+    [sweep(done=0, state="new"), sweep(done=0.6, state="running"), sweep(kind="measured")],
+    ids=["new", "running", "finished"],
+)
 def test_the_json_form_holds_everything(view: SweepView):
     data = json.loads(json.dumps(view.to_json()))
     assert SweepView.from_json(data) == view
@@ -23,10 +26,10 @@ def test_the_json_form_holds_everything(view: SweepView):
         SweepView.from_json(data | {"version": 2})
 
 
-def test_a_point_stands_in_the_grid_and_in_a_known_state():
-    with pytest.raises(ValueError, match=r"\(3,\) is no place in a grid of 3 values"):
+def test_a_point_must_be_in_the_grid_and_in_a_known_state():
+    with pytest.raises(ValueError, match=r"configuration \(3,\) is outside the grid of 3 values"):
         SweepView("k", "sm_90a", "", (Parameter("BM", (1, 2, 3)),), (Point((3,)),))
-    with pytest.raises(ValueError, match="not 'done'"):
+    with pytest.raises(ValueError, match="unknown state 'done'"):
         Point((0,), "done")
 
 
@@ -39,25 +42,34 @@ def test_counts_and_order():
     assert times == sorted(times) and view.order[0] == view.best
 
 
-@pytest.mark.parametrize("seconds, words", [(1.2345e-9, "1.23 ns"), (9.996e-7, "1.00 µs"), (12.34e-6, "12.3 µs"),
-                                            (123.4e-6, "123 µs"), (0.9996, "1.00 s"), (1234.0, "1234 s")])
+@pytest.mark.parametrize(
+    "seconds, words",
+    [
+        (1.2345e-9, "1.23 ns"),
+        (9.996e-7, "1.00 µs"),
+        (12.34e-6, "12.3 µs"),
+        (123.4e-6, "123 µs"),
+        (0.9996, "1.00 s"),
+        (1234.0, "1234 s"),
+    ],
+)
 def test_times_have_three_digits_and_a_unit(seconds: float, words: str):
     assert time_text(seconds) == words
 
 
-def test_waits_in_words():
+def test_the_text_names_the_causes_of_waits():
     assert (duration(0.2), duration(40.4), duration(200)) == ("1 s", "40 s", "3 min")
 
 
-def test_a_run_that_an_error_ended_is_told_as_such():
+def test_a_failed_run_is_reported_as_failed():
     view = sweep(done=0.6, state="failed")
-    assert "ended by an error, 36 of 60 points" in view.text() and "ended by an error" in view.html()
+    assert "failed with an error, 36 of 60 points" in view.text() and "failed with an error" in view.html()
 
 
-def test_the_text_tells_the_progress_the_best_and_the_refusals():
+def test_the_text_shows_progress_best_point_and_refusals():
     text = sweep(done=0.6, state="running").text(limit=5)
     assert "running, 36 of 60 points; about 19 s left; 20 queued" in text
-    assert "best: BM=128, BN=128, BK=64, STAGES=4: 1.92 ms modelled" in text
+    assert "best: BM=128, BN=128, BK=64, STAGES=4: 1.92 ms modeled" in text
     assert "12 × BM * BN <= 128 * 256" in text
     table = [line for line in text.splitlines() if line.startswith("  ○")]
     assert len(table) == 4, "five points, one of them a duplicate"
@@ -69,7 +81,11 @@ def test_the_csv_has_a_line_for_each_point():
     assert len(rows) == 60
     assert rows[11]["state"] == "wrong" and "128 of 4096 numbers differ" in rows[11]["reason"]
     assert {name: rows[0][name] for name in ("BM", "BN", "BK", "STAGES")} == {
-        "BM": "64", "BN": "64", "BK": "64", "STAGES": "2"}
+        "BM": "64",
+        "BN": "64",
+        "BK": "64",
+        "STAGES": "2",
+    }
     assert float(rows[0]["seconds"]) == sweep().points[0].seconds
 
 
@@ -90,15 +106,18 @@ def test_the_html_needs_neither_script_nor_style_sheet_nor_ids():
     assert not {"script", "style", "link", "img"} & set(found.tags)
     assert found.names <= {"style", "title", "colspan"}
     assert found.tags.count("table") == 6 + 2, "a map for each of 2 x 3 values, the points, the refusals"
-    for said in ("≠ wrong", "★ ○", "BK=64, STAGES=4", "modelled", "not done after 2 s"):
+    for said in ("≠ wrong", "★ ○", "BK=64, STAGES=4", "modeled", "not done after 2 s"):
         assert said in html
 
 
 @pytest.mark.parametrize("parameters", [1, 2, 3])
 def test_fewer_parameters_give_fewer_maps(parameters: int):
     view = sweep(parameters=parameters)
-    maps = Tags(view.html()).tags.count("table") - 1 - bool(view.counts.get("refused") or view.counts.get("wrong")
-                                                            or view.holes)
+    maps = (
+        Tags(view.html()).tags.count("table")
+        - 1
+        - bool(view.counts.get("refused") or view.counts.get("wrong") or view.holes)
+    )
     assert maps == {1: 1, 2: 1, 3: 2}[parameters]
 
 

@@ -38,9 +38,9 @@ def test_bars_lie_in_order_within_their_lanes(gemm):
         assert [bar.start for bar in lane.bars] == sorted(bar.start for bar in lane.bars)
 
 
-def test_its_text_and_picture_say_that_it_is_modelled(gemm):
+def test_its_text_and_picture_say_that_it_is_modeled(gemm):
     part = drawn(gemm, 3).between(0, 4000)
-    assert str(part).startswith("gemm on H200 SXM, modelled: cycles 0 to 4000 of one CTA\n")
+    assert str(part).startswith("gemm on H200 SXM, modeled: cycles 0 to 4000 of one CTA\n")
     assert "waits for TMA, 3 stages" in str(part)
     texts = [e.text for e in ElementTree.fromstring(part.svg()).iter("{http://www.w3.org/2000/svg}text")]
     assert "tensor pipe" in texts and "waits for TMA, 3 stages" in texts

@@ -1,1 +1,1 @@
-"""What two pieces of code have in common: texts by their lines, machine code by what it does."""
+"""Comparison of code: texts line by line, machine code by its semantics."""

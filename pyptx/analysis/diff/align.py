@@ -1,7 +1,7 @@
-"""Which lines of two texts belong together: the longest common subsequence of their keys, in near-linear time.
+"""Alignment of two texts by the longest common subsequence of their lines' keys, in near-linear time.
 
-Runs of lines that are equal to the letter and occur once come first (they are never a coincidence), then the keys
-between them. The subsequence is exact and found 64 lines at a time: Crochemore, Iliopoulos, Pinzon and Reid,
+Runs of identical lines that occur once are matched first (they are never a coincidence), then the keys between them. The
+subsequence is exact and computed bit-parallel: Crochemore, Iliopoulos, Pinzon and Reid,
 "A fast and practical bit-vector algorithm for the longest common subsequence problem", 2001; Hyyrö 2004.
 """
 
@@ -11,39 +11,43 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 
-__all__ = ["align", "common"]
+__all__ = ["align", "longest_common_subsequence"]
 
-RUN = 4                                                 # equal lines in a row that count as no coincidence
-CELLS = 400_000_000                                     # bits of a table: 50 MB; larger ones are halved
+RUN = 4  # consecutive equal lines that are not a coincidence
+CELLS = 400_000_000  # bits of a table: 50 MB; larger problems are divided
 
 Pair = tuple[int, int]
 
 
-def align(a: Sequence[Hashable], b: Sequence[Hashable], exact_a: Sequence[Hashable] | None = None,
-          exact_b: Sequence[Hashable] | None = None) -> list[Pair]:
-    """Pairs (row of a, row of b) of equal keys, both ascending.
+def align(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    exact_a: Sequence[Hashable] | None = None,
+    exact_b: Sequence[Hashable] | None = None,
+) -> list[Pair]:
+    """Return pairs (row of a, row of b) of equal keys, both ascending.
 
     Args:
-        a, b: keys of the lines; only equal ones are paired.
-        exact_a, exact_b: keys that are finer than those: where they agree, that pair is preferred.
+        a, b: keys of the lines; only equal keys are paired.
+        exact_a, exact_b: finer keys; pairs that agree in them are preferred.
     """
     ids: dict[Hashable, int] = {}
     a, b = ([ids.setdefault(key, len(ids)) for key in keys] for keys in (a, b))
     if exact_a is None or exact_b is None:
-        return list(common(a, b))
+        return list(longest_common_subsequence(a, b))
     fine: dict[Hashable, int] = {}
     exact_a, exact_b = ([fine.setdefault(key, len(fine)) for key in keys] for keys in (exact_a, exact_b))
     pairs: list[Pair] = []
     at = (0, 0)
     for i, j, length in (*_runs(exact_a, exact_b), (len(a), len(b), 0)):
-        pairs += ((at[0] + x, at[1] + y) for x, y in common(a[at[0]:i], b[at[1]:j]))
+        pairs += ((at[0] + x, at[1] + y) for x, y in longest_common_subsequence(a[at[0] : i], b[at[1] : j]))
         pairs += ((i + n, j + n) for n in range(length))
         at = i + length, j + length
     return pairs
 
 
-def common(a: Sequence[int], b: Sequence[int]) -> Iterator[Pair]:
-    """A longest common subsequence, as ascending pairs of positions."""
+def longest_common_subsequence(a: Sequence[int], b: Sequence[int]) -> Iterator[Pair]:
+    """Yield a longest common subsequence as ascending pairs of positions."""
     first, end_a, end_b = 0, len(a), len(b)
     while first < min(end_a, end_b) and a[first] == b[first]:
         yield first, first
@@ -59,8 +63,8 @@ def _middle(a: Sequence[int], b: Sequence[int]) -> Iterator[Pair]:
     if len(a) * len(b) > CELLS and len(a) > 1:
         half = len(a) // 2
         cut = _best_cut(a[:half], a[half:], b)
-        yield from common(a[:half], b[:cut])
-        yield from ((half + i, cut + j) for i, j in common(a[half:], b[cut:]))
+        yield from longest_common_subsequence(a[:half], b[:cut])
+        yield from ((half + i, cut + j) for i, j in longest_common_subsequence(a[half:], b[cut:]))
         return
     rows = list(_rows(a, b))
     found, i, j = [], len(a), len(b)
@@ -76,7 +80,7 @@ def _middle(a: Sequence[int], b: Sequence[int]) -> Iterator[Pair]:
 
 
 def _rows(a: Sequence[int], b: Sequence[int]) -> Iterator[int]:
-    """For each line of `a` a number with a zero bit j where the table's row grows from column j to j + 1."""
+    """Yield for each line of `a` a bit mask of its row in the table: bit j is zero where it grows from column j to j + 1."""
     where: dict[int, int] = {}
     for position, key in enumerate(b):
         where[key] = where.get(key, 0) | 1 << position
@@ -88,9 +92,9 @@ def _rows(a: Sequence[int], b: Sequence[int]) -> Iterator[int]:
 
 
 def _best_cut(first: Sequence[int], second: Sequence[int], b: Sequence[int]) -> int:
-    """Where to cut `b` so that its parts have most in common with the two."""
-    ahead, = deque(_rows(first, b), maxlen=1)           # the last rows
-    behind, = deque(_rows(second[::-1], b[::-1]), maxlen=1)
+    """Return the position that splits `b` into parts with the longest subsequences in common with the two."""
+    (ahead,) = deque(_rows(first, b), maxlen=1)  # the last rows
+    (behind,) = deque(_rows(second[::-1], b[::-1]), maxlen=1)
     left = cut = 0
     zeros_behind = [not behind >> position & 1 for position in range(len(b))]
     right = best = sum(zeros_behind)
@@ -103,7 +107,7 @@ def _best_cut(first: Sequence[int], second: Sequence[int], b: Sequence[int]) -> 
 
 
 def _runs(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """(start in a, start in b, length) of equal runs around the sequences of RUN lines that both have exactly once."""
+    """Yield (start in a, start in b, length) of equal runs around sequences of RUN lines that occur once in both."""
     at_a, at_b = _once(a), _once(b)
     anchors = _rising([(i, at_b[key]) for key, i in at_a.items() if i >= 0 and at_b.get(key, -1) >= 0])
     done_a = done_b = 0
@@ -129,7 +133,7 @@ def _runs(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def _once(keys: Sequence[int]) -> dict[tuple[int, ...], int]:
-    """Position of each sequence of RUN keys, -1 where there are several."""
+    """Return the position of each sequence of RUN keys; -1 for repeated ones."""
     found: dict[tuple[int, ...], int] = {}
     for position, key in enumerate(zip(*(keys[n:] for n in range(RUN)), strict=False)):
         found[key] = -1 if key in found else position
@@ -137,7 +141,7 @@ def _once(keys: Sequence[int]) -> dict[tuple[int, ...], int]:
 
 
 def _rising(pairs: list[Pair]) -> list[Pair]:
-    """The longest part of the pairs, which ascend in the first number, that ascends in the second too."""
+    """Return the longest increasing subsequence of the second numbers; the pairs ascend in the first."""
     tops: list[int] = []
     last: list[int] = []
     before = [-1] * len(pairs)

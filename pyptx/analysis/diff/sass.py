@@ -1,18 +1,17 @@
-"""Two pieces of machine code compared by what they do: identical, renamed, rescheduled or different.
+"""Semantic comparison of machine code: lines are identical, renamed, rescheduled or different.
 
-Lines are aligned by content. A pair of lines is the same instruction when opcode, constants and operand shapes agree,
-a branch goes to the line paired with the other's target, and every register holds corresponding values: the webs of
-both functions (`webs.py`) are matched one to one, and each of its registers must lie in matched webs. So
+Lines are aligned by content. Two lines are the same instruction when opcode, constants and operand shapes agree, branch
+targets are paired with each other, and all registers hold corresponding values: the live ranges of both functions
+(`live_ranges`) are matched one to one. The classes are
 
-- identical: the same instruction, written alike, constants at the place where the target keeps them;
-- renamed: the same instruction, other registers, and that holds for the whole life of each of these values; or the same
-  in another spelling (`spelling.py`): a sum by another unit, a parameter in a register instead of a constant bank;
-- rescheduled: the same instruction at another place of the same basic block, where nothing it depends on, and nothing
-  that depends on it, has changed sides; or in another basic block, where it only makes a value that is the same
-  wherever it is computed, and everything that reads the value reads that of this line;
+- identical: the same instruction with the same text, up to the location of constants on the target;
+- renamed: the same instruction with other registers throughout the live ranges of its values; or in another canonical
+  form (`canonical`): a sum on another unit, a parameter in a register instead of a constant bank;
+- rescheduled: the same instruction at another place of the same basic block without violating a dependence; or in
+  another basic block, if it only computes an invariant value and all uses of the value read this one;
 - different: everything else.
 
-Scheduling bits (stalls, barriers, reuse) decide none of this; a row says when they differ.
+Scheduling bits (stalls, barriers, reuse) do not affect the class; a row reports when they differ.
 """
 
 from __future__ import annotations
@@ -22,37 +21,37 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from pyptx.analysis.diff.align import align
-from pyptx.analysis.diff.colours import matches
-from pyptx.analysis.diff.order import keep_order
-from pyptx.analysis.diff.rows import CLASSES, Compared, Row, hunks_of
-from pyptx.analysis.diff.side import Side
-from pyptx.analysis.diff.spelling import generation
-from pyptx.analysis.diff.spread import Spread
+from pyptx.analysis.diff.canonical import constant_layout
+from pyptx.analysis.diff.comparison import CLASSES, Comparison, Row, group_hunks
+from pyptx.analysis.diff.function import DiffFunction
+from pyptx.analysis.diff.reordering import legal_moves
+from pyptx.analysis.diff.value_matching import Propagation, refinement_matches
 
-__all__ = ["CLASSES", "Compared", "Row", "compare_sass"]
+__all__ = ["CLASSES", "Comparison", "Row", "compare_sass"]
 
 IDENTICAL, RENAMED, RESCHEDULED, DIFFERENT = range(4)
 _REGISTER = re.compile(r"(?<![\w.])U?[RP](\d+|Z|T)")
-ROUNDS = 4                                              # of finding moved lines with the help of those found before
+ROUNDS = 4  # iterations of the search for moved lines
 
 
-def compare_sass(left: Sequence, right: Sequence, targets: tuple[str, str] = ("", "")) -> Compared:
+def compare_sass(left: Sequence, right: Sequence, targets: tuple[str, str] = ("", "")) -> Comparison:
     """Compare machine code, function by function.
 
     Args:
-        left, right: SassLines. Functions are paired by name, or as they come when each side has one.
-        targets: what both sides are for, "sm_90a": tells where parameters and the like are kept. Without it constants
-            are the same only at the same address.
+        left, right: the machine code. Functions are paired by name, or directly when each side has one.
+        targets: targets of both sides, such as "sm_90a", which determine the layout of constants. Without them,
+            constants are equal only at equal addresses.
     """
-    layouts = [generation(target) for target in targets]
+    layouts = [constant_layout(target) for target in targets]
     functions_a, functions_b = _functions(left), _functions(right)
     rows: list[Row] = []
     breaks = []
-    for name_a, name_b in _paired(list(functions_a), list(functions_b)):
+    for name_a, name_b in _pair_functions(list(functions_a), list(functions_b)):
         breaks.append(len(rows))
-        of_a, of_b = functions_a.get(name_a, range(0)), functions_b.get(name_b, range(0))
+        of_a = range(0) if name_a is None else functions_a[name_a]
+        of_b = range(0) if name_b is None else functions_b[name_b]
         rows += _rows(*max(_matches(left, of_a, right, of_b, layouts), key=lambda one: len(one[0].good) + len(one[1])))
-    return Compared(tuple(rows), hunks_of(rows, breaks))
+    return Comparison(tuple(rows), group_hunks(rows, breaks))
 
 
 def _functions(lines: Sequence) -> dict[str, range]:
@@ -62,27 +61,32 @@ def _functions(lines: Sequence) -> dict[str, range]:
     return found
 
 
-def _paired(a: list[str], b: list[str]) -> list[tuple[str | None, str | None]]:
+def _pair_functions(a: list[str], b: list[str]) -> list[tuple[str | None, str | None]]:
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
-    return [(name, name if name in b else None) for name in a] + [(None, name) for name in b if name not in a]
+    pairs: list[tuple[str | None, str | None]] = [(name, name if name in b else None) for name in a]
+    return pairs + [(None, name) for name in b if name not in a]
 
 
 class _Match:
-    """Which lines of two functions are paired, and which webs of theirs are matched."""
+    """A pairing of the lines of two functions, and of their values.
 
-    def __init__(self, a: Side, b: Side, values: dict[int, int] | None = None):
-        """`values`: webs of the left that are known to be webs of the right."""
+    Args:
+        a, b: the functions.
+        values: values of the left known to correspond to values of the right.
+    """
+
+    def __init__(self, a: DiffFunction, b: DiffFunction, values: dict[int, int] | None = None):
         self.a, self.b = a, b
         self.other = a.other_value(b)
-        self.forth = dict(values or {})
-        self.back = {y: x for x, y in self.forth.items()}
+        self.forward = dict(values or {})
+        self.back = {y: x for x, y in self.forward.items()}
         self.pairs: list[tuple[int, int]] = []
         self.at: dict[int, int] = {}
         self.good: set[int] = set()
 
     def pair(self, pairs: list[tuple[int, int]]) -> _Match:
-        """Take these lines as pairs; values not matched yet are matched as most of the pairs say."""
+        """Pair lines; values not yet matched are matched by the majority of the pairs."""
         self.pairs, self.at = pairs, dict(pairs)
         votes: Counter[tuple[int, int]] = Counter()
         for i, j in pairs:
@@ -94,17 +98,17 @@ class _Match:
         return self
 
     def bind(self, x: int, y: int) -> None:
-        if x not in self.forth and y not in self.back and not self.other(x, y):
-            self.forth[x], self.back[y] = y, x
+        if x not in self.forward and y not in self.back and not self.other(x, y):
+            self.forward[x], self.back[y] = y, x
 
     def same_values(self, i: int, j: int) -> bool:
-        forth = self.forth
-        return all(forth.get(x) == y for x, y in zip(self.a.webs.of[i], self.b.webs.of[j], strict=True))
+        forward = self.forward
+        return all(forward.get(x) == y for x, y in zip(self.a.webs.of[i], self.b.webs.of[j], strict=True))
 
     def _gaps(self) -> set[tuple[int, int]]:
-        """First lines of what lies between pairs: a branch to one may go to the other."""
-        at = (0, 0)
-        found = {at}
+        """Return the first lines of gaps between pairs: branches to them correspond."""
+        at: tuple[int, int] = (0, 0)
+        found: set[tuple[int, int]] = {at}
         for i, j in self.pairs:
             found.add(at)
             at = i + 1, j + 1
@@ -115,22 +119,25 @@ class _Match:
         return (x < 0 and y < 0) or self.at.get(x) == y >= 0 or (x, y) in starts
 
     def finer_keys(self) -> tuple[list, list]:
-        """Keys that tell values apart: those of the left in the names of the right."""
-        a = [(one.key, *(self.forth.get(web, -1 - web) for web in webs))
-             for one, webs in zip(self.a.shapes, self.a.webs.of, strict=True)]
+        """Return keys that include values, those of the left under the names of the right."""
+        a = [
+            (one.key, *(self.forward.get(web, -1 - web) for web in webs))
+            for one, webs in zip(self.a.shapes, self.a.webs.of, strict=True)
+        ]
         b = [(one.key, *webs) for one, webs in zip(self.b.shapes, self.b.webs.of, strict=True)]
         return a, b
 
 
-def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
-             layouts: Sequence[str]) -> Iterator[tuple[_Match, dict[int, int]]]:
-    """Ways to pair the lines of two functions, and the lines that have moved in each; none better follows."""
+def _matches(
+    left: Sequence, of_a: range, right: Sequence, of_b: range, layouts: Sequence[str]
+) -> Iterator[tuple[_Match, dict[int, int]]]:
+    """Yield pairings of two functions with their moved lines, until no better one is possible."""
     best = -1
-    for a, b in _readings(left, of_a, right, of_b, layouts):
+    for a, b in _variants(left, of_a, right, of_b, layouts):
         most = sum((Counter(one.key for one in a.shapes) & Counter(one.key for one in b.shapes)).values())
-        if most <= best:                                # not even if every line that has an equal were paired
+        if most <= best:  # an upper bound: all lines with an equal one are paired
             continue
-        free = a.anywhere(), b.anywhere()
+        free = a.movable_lines(), b.movable_lines()
         for match in _pairings(a, b):
             moved = _moved(match, free)
             yield match, moved
@@ -139,50 +146,57 @@ def _matches(left: Sequence, of_a: range, right: Sequence, of_b: range,
                 break
 
 
-def _readings(left: Sequence, of_a: range, right: Sequence, of_b: range,
-              layouts: Sequence[str]) -> Iterator[tuple[Side, Side]]:
-    """Both functions as they stand; with fixed values in place of the registers that hold them; with shifts in their
-    addresses where one side has them there; and each with copies of one value taken for one."""
-    def sides(fill: bool) -> tuple[Side, Side]:
-        return tuple(Side.of(lines, rows, layout, fill=fill) for lines, rows, layout in
-                     ((left, of_a, layouts[0]), (right, of_b, layouts[1])))
+def _variants(
+    left: Sequence, of_a: range, right: Sequence, of_b: range, layouts: Sequence[str]
+) -> Iterator[tuple[DiffFunction, DiffFunction]]:
+    """Yield variants of both functions: as they are; with known values in place of registers; with shifts folded into
+    addresses where one side has them; and each with copies of one value merged."""
+
+    def sides(fill: bool) -> tuple[DiffFunction, DiffFunction]:
+        return (
+            DiffFunction.of(left, of_a, layouts[0], fill=fill),
+            DiffFunction.of(right, of_b, layouts[1], fill=fill),
+        )
 
     plain, filled = sides(False), sides(True)
     both = [plain, filled] if any(x.shapes != y.shapes for x, y in zip(plain, filled, strict=True)) else [plain]
     yield from both
     for a, b in list(both):
-        shifted = a.scaled(), b.scaled()
+        shifted = a.with_folded_shifts(), b.with_folded_shifts()
         if shifted != (a, b):
             both.append(shifted)
             yield shifted
     for a, b in both:
-        a, b = a.once(), b.once()
+        a, b = a.with_merged_values(), b.with_merged_values()
         if a.webs.copies or b.webs.copies:
             yield a, b
 
 
-def _pairings(a: Side, b: Side) -> Iterator[_Match]:
-    """Lines paired as the text stands; by the values they hold; by values that were followed along the data flow, from
-    lines that are surely the same with all there is to them, then from those that are so but for the address."""
+def _pairings(a: DiffFunction, b: DiffFunction) -> Iterator[_Match]:
+    """Yield pairings by text; by values; and by values propagated along the data flow, seeded by instructions that match
+    completely, then by those that match except for addresses."""
     ids: dict[Hashable, int] = {}
-    keys = [_numbers((one.key for one in side.shapes), ids) for side in (a, b)]
-    exact = ([(key, one.exact) for key, one in zip(own, side.raw, strict=True)]
-             for own, side in zip(keys, (a, b), strict=True))
-    plain = _Match(a, b).pair(align(*keys, *exact))
+    left, right = (_numbers((one.key for one in side.shapes), ids) for side in (a, b))
+    exact_a, exact_b = (
+        [(key, one.exact) for key, one in zip(own, side.raw, strict=True)] for own, side in ((left, a), (right, b))
+    )
+    plain = _Match(a, b).pair(align(left, right, exact_a, exact_b))
     yield plain
     yield _by_value(plain)
-    loose = (*a.loose(), *b.loose())
-    for keys_a, webs_a, keys_b, webs_b in ((keys[0], a.webs.of, keys[1], b.webs.of), loose):
-        sure = list(matches(_numbers(keys_a, ids), _numbers(keys_b, ids), webs_a, webs_b))
-        # where the shapes differ the address is another one, the data are the same
-        known = [(webs_a[i], webs_b[j]) if a.shapes[i].key == b.shapes[j].key else (webs_a[i][:-1], webs_b[j][:-1])
-                 for i, j in sure]
-        spread = Spread(*keys, a.webs.of, b.webs.of, a.other_value(b))
+    loose = (*a.address_insensitive_keys(), *b.address_insensitive_keys())
+    for keys_a, webs_a, keys_b, webs_b in ((left, a.webs.of, right, b.webs.of), loose):
+        sure = list(refinement_matches(_numbers(keys_a, ids), _numbers(keys_b, ids), webs_a, webs_b))
+        # when shapes differ, only the addresses do
+        known = [
+            (webs_a[i], webs_b[j]) if a.shapes[i].key == b.shapes[j].key else (webs_a[i][:-1], webs_b[j][:-1])
+            for i, j in sure
+        ]
+        propagation = Propagation(left, right, a.webs.of, b.webs.of, a.other_value(b))
         for one, other in known:
-            spread.values(one, other)
-        spread.guess()
-        reached = _Match(a, b, spread.forth)
-        yield _by_value(reached.pair(align(*keys, *reached.finer_keys())))
+            propagation.match_values(one, other)
+        propagation.guess()
+        reached = _Match(a, b, propagation.forward)
+        yield _by_value(reached.pair(align(left, right, *reached.finer_keys())))
 
 
 def _numbers(keys: Iterable[Hashable], ids: dict[Hashable, int]) -> list[int]:
@@ -190,15 +204,16 @@ def _numbers(keys: Iterable[Hashable], ids: dict[Hashable, int]) -> list[int]:
 
 
 def _by_value(match: _Match) -> _Match:
-    """The match with those lines in pairs that hold the same values; votes of the pairs have told which."""
-    return _Match(match.a, match.b, match.forth).pair(align(*match.finer_keys()))
+    """Return the pairing of lines with equal values, under the correspondence of an earlier pairing."""
+    return _Match(match.a, match.b, match.forward).pair(align(*match.finer_keys()))
 
 
 def _moved(match: _Match, free: tuple[list[bool], list[bool]]) -> dict[int, int]:
-    """Lines that are the same instruction elsewhere in the same block: index on the left -> on the right.
+    """Return moved lines: index on the left -> index on the right.
 
     Args:
-        free: of each side, for each line whether it may as well stand in another block.
+        match: the pairing.
+        free: for each side and line, True when it may be in another block.
     """
     a, b = match.a, match.b
     left = [i for i in range(len(a.rows)) if i not in match.good]
@@ -213,7 +228,7 @@ def _moved(match: _Match, free: tuple[list[bool], list[bool]]) -> dict[int, int]
     moved: dict[int, int] = {}
 
     def place(side: int, block: int, number: int, far: bool) -> int | None:
-        """The block a line is looked for in; -1 for any, where it does the same in all of them."""
+        """Return the block to search for a line; -1 for any block, when it is movable."""
         return (-1 if free[side][number] else None) if far else block
 
     for far in (False, True):
@@ -224,7 +239,7 @@ def _moved(match: _Match, free: tuple[list[bool], list[bool]]) -> dict[int, int]
                 waiting[place(1, b.webs.block[j], j, far), b.shapes[j].key, *known].append(j)
             before = len(moved)
             for i in left:
-                known = (match.forth.get(web, -1) for web in a.webs.of[i])
+                known = (match.forward.get(web, -1) for web in a.webs.of[i])
                 block = place(0, block_of.get(a.webs.block[i], -1), i, far)
                 candidates = None if block is None else waiting.get((block, a.shapes[i].key, *known))
                 if not candidates or a.targets[i] >= 0:
@@ -241,7 +256,7 @@ def _moved(match: _Match, free: tuple[list[bool], list[bool]]) -> dict[int, int]
             left, right = [i for i in left if i not in moved], [j for j in right if j not in gone]
     loose = {i: j for i, j in moved.items() if free[0][i] and free[1][j]}
     bound = {i: j for i, j in moved.items() if i not in loose}
-    return loose | keep_order(a, b, {i: match.at[i] for i in match.good}, bound)
+    return loose | legal_moves(a, b, {i: match.at[i] for i in match.good}, bound)
 
 
 def _rows(match: _Match, moved: dict[int, int]) -> list[Row]:
@@ -260,7 +275,7 @@ def _rows(match: _Match, moved: dict[int, int]) -> list[Row]:
 
 
 def _gap(match: _Match, left: range, right: range, moved: dict[int, int], origin: dict[int, int]) -> list[Row]:
-    """Rows between two pairs: what is really different side by side, and what has moved at its place."""
+    """Return the rows between two pairs: different lines side by side, moved lines in place."""
     a, b = match.a, match.b
     own_a, own_b = [i for i in left if i not in moved], [j for j in right if j not in origin]
     beside = dict(_side_by_side([a.words[i] for i in own_a], [b.words[j] for j in own_b]))
@@ -293,7 +308,7 @@ def _gap(match: _Match, left: range, right: range, moved: dict[int, int], origin
 
 
 def _side_by_side(a: list[str], b: list[str]) -> list[tuple[int, int]]:
-    """Equal words beside one another; between them, one by one, as many as both sides have."""
+    """Pair equal words, and the lines between them one by one."""
     pairs: list[tuple[int, int]] = []
     x = y = 0
     for i, j in (*align(a, b), (len(a), len(b))):
@@ -310,6 +325,9 @@ def _why(match: _Match, i: int, j: int) -> str:
         return "another value" if not match.same_values(i, j) else "branch target"
     if match.a.opcode(i) != match.b.opcode(j):
         return "instruction"
-    differ = [x for x, y in zip(match.a.spelled[i][1], match.b.spelled[j][1], strict=False)
-              if _REGISTER.sub("", x) != _REGISTER.sub("", y)]
+    differ = [
+        x
+        for x, y in zip(match.a.canonical[i][1], match.b.canonical[j][1], strict=False)
+        if _REGISTER.sub("", x) != _REGISTER.sub("", y)
+    ]
     return "address" if differ and all("[" in one and not one.startswith("c[") for one in differ) else "operands"

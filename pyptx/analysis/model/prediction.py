@@ -1,4 +1,4 @@
-"""What the performance model says of a launch."""
+"""Result of the performance model for a launch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyptx.analysis.model.attribution import Attribution
 from pyptx.analysis.occupancy import Occupancy
 
 __all__ = ["Prediction"]
@@ -13,49 +14,75 @@ __all__ = ["Prediction"]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Modelled time of a launch, never a measurement.
+    """Modeled time of a launch, never a measurement.
 
     Attributes:
-        seconds: of the launch, infinite where it cannot run: `words` say why.
-        terms: what each server would need alone, in seconds: "issue", "fma", "alu", "mufu", "shared", "tensor", "tma",
-            "l2", "dram", "pipeline" (an SM with all of its waiting) and "launch". They overlap; `seconds` is no sum.
-        bound: the name of the term that binds.
-        words: the same as a phrase: "tensor pipe 71 %, waits for TMA, 4 stages".
-        occupancy: blocks and warps of an SM.
-        waves: blocks over the blocks that fit on the GPU at a time.
-        gpu: its name.
-        flops, bytes, ctas: the work it is of, as in `pyptx.analysis.work.count.Work`.
-        kind: "modelled".
+        seconds: duration; infinite when the launch cannot run, with the reason in `summary`.
+        terms: time each resource would need alone, in seconds: "issue", "fma", "alu", "mufu", "shared", "tensor", "tma",
+            "l2", "dram", "pipeline" (an SM including its stalls) and "launch". They overlap; `seconds` is not their sum.
+        bound: name of the limiting term.
+        summary: the bottleneck as a phrase: "tensor pipe 71 %, waits for TMA, 4 stages".
+        occupancy: resident blocks and warps of an SM.
+        waves: blocks relative to the blocks resident on the GPU.
+        gpu: name of the GPU.
+        flops, bytes, ctas: work of the launch, as in `pyptx.analysis.work.count.Work`.
+        notes: reasons for low confidence: work on the modeled paths that differs from the simulated work.
+        attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
+            `attribute_lines`, and when the launch cannot run.
+        kind: "modeled".
     """
 
     seconds: float
     terms: Mapping[str, float]
     bound: str
-    words: str
+    summary: str
     occupancy: Occupancy
     waves: float
     gpu: str
     flops: Mapping[str, int] = field(default_factory=dict)
     bytes: Mapping[str, int] = field(default_factory=dict)
     ctas: int = 0
-    kind: str = field(default="modelled", init=False)
+    notes: tuple[str, ...] = ()
+    attribution: Attribution | None = field(default=None, repr=False, compare=False)
+    kind: str = field(default="modeled", init=False)
+
+    @property
+    def confidence(self) -> str:
+        """ "normal", or "low" with reasons in `notes`."""
+        return "low" if self.notes else "normal"
 
     def share(self, term: str) -> float:
-        """How busy a server is, 0..1."""
+        """Return the utilization of a resource, 0..1."""
         return self.terms.get(term, 0.0) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; seconds are None where it cannot run."""
-        return {"kind": self.kind, "gpu": self.gpu, "seconds": self.seconds if self.seconds < float("inf") else None,
-                "terms": dict(self.terms), "bound": self.bound, "words": self.words, "waves": self.waves,
-                "flops": dict(self.flops), "bytes": dict(self.bytes), "ctas": self.ctas,
-                "occupancy": {"blocks": self.occupancy.blocks, "warps": self.occupancy.warps,
-                              "fraction": self.occupancy.fraction, "why": self.occupancy.why}}
+        """Return plain values; seconds are None when the launch cannot run."""
+        return {
+            "kind": self.kind,
+            "gpu": self.gpu,
+            "seconds": self.seconds if self.seconds < float("inf") else None,
+            "terms": dict(self.terms),
+            "bound": self.bound,
+            "summary": self.summary,
+            "waves": self.waves,
+            "flops": dict(self.flops),
+            "bytes": dict(self.bytes),
+            "ctas": self.ctas,
+            "confidence": self.confidence,
+            "notes": list(self.notes),
+            "occupancy": {
+                "blocks": self.occupancy.blocks,
+                "warps": self.occupancy.warps,
+                "fraction": self.occupancy.fraction,
+                "why": self.occupancy.why,
+            },
+        }
 
     def __str__(self) -> str:
         if self.seconds == float("inf"):
-            return f"cannot run on {self.gpu}: {self.words}"
-        return f"{_time(self.seconds)} modelled on {self.gpu}: {self.words}"
+            return f"cannot run on {self.gpu}: {self.summary}"
+        confidence = f" (low confidence: {'; '.join(self.notes)})" if self.notes else ""
+        return f"{_time(self.seconds)} modeled on {self.gpu}: {self.summary}{confidence}"
 
 
 def _time(seconds: float) -> str:

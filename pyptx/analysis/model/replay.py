@@ -1,13 +1,12 @@
-"""One SM that runs the CTAs it has room for: instructions issued by their stall counts, units that serve one at a time.
+"""Replay of the resident CTAs of one SM: instructions issue by their stall counts and compete for units.
 
-Every team of warps goes through its operations. An instruction starts when the one before has let its stall count
-pass, the scoreboards it waits for are clear, and its unit is free. What does not complete through scoreboards has
-servers of its own: matrix products of warpgroups and of tcgen05, the copy engine, the memory system (servers). Waits
-for mbarriers (phases) and barriers are edges from team to team. Teams advance in the order of their clocks. Where a
-place of the SM has several CTAs, the next one starts when all teams of the one before are done: its loads meet the
-arithmetic of those at other places.
+Each warp slice executes its operations in order. An instruction starts when the stall count of its predecessor has
+elapsed, its scoreboards are clear, and its unit is free. Operations that do not complete through scoreboards (wgmma,
+tcgen05, bulk copies, memory traffic) use the SM's `resources`; waits for mbarriers and barriers (`synchronization`) are
+dependences between slices. Slices advance in the order of their clocks. When a slot of the SM runs several CTAs, the next
+one starts when all slices of its predecessor are done, so its loads overlap the arithmetic in other slots.
 
-Yield hints decide which warp goes next among those that could; here the one whose clock is behind does.
+Yield hints, which select among eligible warps, are not modeled: the slice with the earliest clock issues.
 """
 
 from __future__ import annotations
@@ -15,197 +14,231 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from pyptx.analysis.model.barriers import Barriers
 from pyptx.analysis.model.constants import Constants
-from pyptx.analysis.model.phases import Rings
-from pyptx.analysis.model.replaystate import UNITS, Memory, Record, Run, Span, Team
-from pyptx.analysis.model.servers import Servers
-from pyptx.analysis.model.steps import Kind, Operation
+from pyptx.analysis.model.operations import Operation, OpKind
+from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, ReplayResult, SliceCycles, SliceState, Span
+from pyptx.analysis.model.resources import SmResources
+from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings, wait_reason
 
 __all__ = ["replay"]
 
-_WAITS = frozenset((Kind.WAIT, Kind.PRODUCT_WAIT, Kind.RING_WAIT, Kind.BARRIER))
-_QUEUED = frozenset((Kind.PLAIN, Kind.LOAD, Kind.STORE, Kind.COPY))
-_CAUSES = {"shared": "shared memory", "mufu": "special functions", "tensor": "matrix products", "fp64": "f64",
-           "tmem": "tensor memory"}
+_WAITS = frozenset((OpKind.GROUP_WAIT, OpKind.WGMMA_WAIT, OpKind.MBARRIER_WAIT, OpKind.BARRIER))
+_QUEUED = frozenset((OpKind.PLAIN, OpKind.LOAD, OpKind.STORE, OpKind.ASYNC_COPY))
+_THROTTLES = {"shared": "MIO", "mufu": "MIO"}  # full queue of a unit; other units: "pipe busy"
+_CAUSES = {
+    "shared": "shared memory",
+    "mufu": "special functions",
+    "tensor": "matrix products",
+    "fp64": "f64",
+    "tmem": "tensor memory",
+}
 
 
-def replay(teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants,
-           log: list[Span] | None = None) -> Run:
-    """Run teams on their SMs.
+def replay(
+    slices: Sequence[tuple[int, int, Sequence[Operation]]],
+    memory: Memory,
+    constants: Constants,
+    log: list[Span] | None = None,
+) -> ReplayResult:
+    """Replay warp slices on their SMs.
 
     Args:
-        teams: (place, SM, operations) of each, the place that of its CTA; CTAs of a cluster are on different SMs,
-            copies of it on the same ones.
-        memory: as one SM has it.
-        log: what happened is appended to it.
+        slices: (slot, SM, operations) of each slice. CTAs of a cluster are on different SMs, copies of a cluster on the
+            same ones.
+        memory: the memory system as seen by one SM.
+        constants: latencies and rates.
+        log: intervals are appended to it.
     """
-    return _Replay(teams, memory, constants, log).run()
+    return _Replay(slices, memory, constants, log).run()
 
 
 class _Replay:
-    def __init__(self, teams: Sequence[tuple[int, int, Sequence[Operation]]], memory: Memory, constants: Constants,
-                 log: list[Span] | None):
-        self.memory, self.constants, self.record = memory, constants, Record(log)
-        self.sms = 1 + max(sm for _, sm, _ in teams)
-        self.teams = [Team(k, sm, (place, 0), operations) for k, (place, sm, operations) in enumerate(teams)]
-        self.ready = [(0.0, team.number) for team in self.teams]
-        self.servers = Servers(self.sms, memory, constants.shared_cycles, self.record)
-        self.rings = Rings(self.teams, self.sms, self.ready, memory.remote_cycles, self.record)
-        self.barriers = Barriers(self.teams, self.ready, constants.barrier_cycles, self.record)
-        uses = [{op.unit for op in team.operations} for team in self.teams]
-        about = next((units for units in ({"tensor"}, {"fma", "fp64", "mufu"}) if any(map(units.intersection, uses))),
-                     set(UNITS))
-        for team, units in zip(self.teams, uses, strict=True):
-            team.computes = bool(about & units)
+    def __init__(
+        self,
+        slices: Sequence[tuple[int, int, Sequence[Operation]]],
+        memory: Memory,
+        constants: Constants,
+        log: list[Span] | None,
+    ):
+        self.memory, self.constants, self.record = memory, constants, Recorder(log)
+        self.sms = 1 + max(sm for _, sm, _ in slices)
+        self.states = [SliceState(k, sm, (slot, 0), operations) for k, (slot, sm, operations) in enumerate(slices)]
+        self.ready = [(0.0, state.number) for state in self.states]
+        self.resources = SmResources(self.sms, memory, constants.shared_cycles, self.record)
+        self.rings = MbarrierRings(self.states, self.sms, self.ready, memory.remote_cycles, self.record)
+        self.barriers = CtaBarriers(self.states, self.ready, constants.barrier_cycles, self.record)
+        uses = [{op.unit for op in state.operations} for state in self.states]
+        main_units = next(
+            (units for units in ({"tensor"}, {"fma", "fp64", "mufu"}) if any(map(units.intersection, uses))), set(UNITS)
+        )
+        for state, units in zip(self.states, uses, strict=True):
+            state.computes = bool(main_units & units)
 
-    def run(self) -> Run:
+    def run(self) -> ReplayResult:
+        """Replay all slices to their ends."""
         while self.ready or self.rings.unblock() or self.barriers.unblock():
             _, number = heappop(self.ready)
-            self._advance(self.teams[number])
-        extra, run = max(team.extra for team in self.teams), self.record.run
-        run.replayed = max(team.now for team in self.teams)
+            self._advance(self.states[number])
+        extra, run = max(state.extra for state in self.states), self.record.run
+        run.replayed = max(state.now for state in self.states)
         run.cycles = run.replayed + extra
-        run.drained = max(run.cycles, *(max(free.values()) + extra for free in self.servers.free))
+        run.slices = [
+            SliceCycles(dict(state.executions), dict(state.stalls), state.now + state.extra) for state in self.states
+        ]
+        run.drained = max(run.cycles, *(max(free.values()) + extra for free in self.resources.free))
         return run
 
-    def _advance(self, team: Team) -> None:
-        """Go on until the clock is ahead of another team's, the team has to wait for others, or it is done."""
-        ready, operations, free, busy = self.ready, team.operations, self.servers.free[team.rank], self.record.run.busy
-        scoreboards = team.scoreboards
-        while team.at < len(operations):
-            op = operations[team.at]
+    def _advance(self, state: SliceState) -> None:
+        """Execute a slice until its clock passes that of another one, it sleeps, or it is done."""
+        ready, operations, free, busy = (
+            self.ready,
+            state.operations,
+            self.resources.free[state.rank],
+            self.record.run.busy,
+        )
+        scoreboards = state.scoreboards
+        while state.at < len(operations):
+            op = operations[state.at]
             kind = op.kind
-            if kind >= Kind.TURN:
-                self._mark(team, op)
-                team.at += 1
+            if kind >= OpKind.ITERATION:  # a mark, not an instruction
+                self._mark(state, op)
+                state.at += 1
                 continue
-            now = team.now
+            now = state.now
             for k in op.mask:
-                there, why = scoreboards[k]
-                if there > now:
-                    self.record.loses(team, why, now, there)
-                    now = there
-            if ready and now > ready[0][0]:                     # others have their turn before
-                team.now = now
-                heappush(ready, (now, team.number))
+                clear, why, row = scoreboards[k]
+                if clear > now:
+                    self.record.stall(state, why, now, clear)
+                    state.attribute(op.row, "scoreboard", clear, row)
+                    now = clear
+            if ready and now > ready[0][0]:  # another slice is behind
+                state.now = now
+                heappush(ready, (now, state.number))
                 return
             start = max(now, free["issue"])
             free["issue"] = start + op.issue
             busy["issue"] += op.issue
             if kind in _WAITS:
-                after = self._wait(team, op, start)
+                after = self._wait(state, op, start)
                 if after is None:
-                    team.now = start
+                    state.now = start
                     return
                 start = after
+                state.attribute(op.row, wait_reason(op), start)
+            elif start > now:
+                state.attribute(op.row, "dispatch", start)
             end = start
             if op.unit:
-                begin = self.servers.serve(team.rank, op.unit, op.cycles, start)
+                begin = self.resources.serve(state.rank, op.unit, op.cycles, start)
                 end = begin + op.cycles
                 if kind in _QUEUED:
-                    start = max(start, begin - 8)               # a queue in front of the unit, not endless
-            if kind == Kind.PLAIN:
+                    if begin - 8 > start:  # the queue of the unit is bounded
+                        start = begin - 8
+                        state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), start)
+            if kind == OpKind.PLAIN:
                 if op.write >= 0:
-                    scoreboards[op.write] = end + op.latency, _CAUSES.get(op.unit, "fixed latencies")
+                    scoreboards[op.write] = end + op.latency, _CAUSES.get(op.unit, "fixed latencies"), op.row
                 if op.read >= 0:
-                    scoreboards[op.read] = end + 8, "operands read"
+                    scoreboards[op.read] = end + 8, "operands read", op.row
             else:
-                self._special(team, op, start, end)
-            team.now = start + op.stall
-            team.at += 1
-        self.record.waits(team, "", team.now, team.now)
-        team.now = max(team.now, team.pending, team.ends)
-        self.rings.gives_no_more(team)
+                self._special(state, op, start, end)
+            state.executions[op.row] += 1
+            state.attributed = state.now = start + op.stall
+            state.at += 1
+        self.record.wait(state, "", state.now, state.now)
+        state.now = max(state.now, state.pending, state.ends)
+        state.attribute(state.operations[-1].row if state.operations else -1, "outstanding work", state.now)
+        self.rings.end_arrivals(state)
 
-    def _special(self, team: Team, op: Operation, start: float, end: float) -> None:
-        """What an operation that began then, and whose unit is done at the end, asks of the memory system and the
-        tensor cores, and what it completes."""
-        kind, scoreboards, servers, rank = op.kind, team.scoreboards, self.servers, team.rank
-        if kind == Kind.LOAD:
-            done = servers.read(rank, op.bytes, end, self.memory.load_cycles)
+    def _special(self, state: SliceState, op: Operation, start: float, end: float) -> None:
+        """Execute the memory, tensor core and mbarrier effects of an operation.
+
+        Args:
+            start: issue time.
+            end: time at which its unit is done.
+        """
+        kind, scoreboards, resources, rank = op.kind, state.scoreboards, self.resources, state.rank
+        if kind == OpKind.LOAD:
+            done = resources.read(rank, op.bytes, end, self.memory.load_cycles)
             if op.write >= 0:
-                scoreboards[op.write] = done, "global loads"
-        elif kind == Kind.STORE:
-            servers.write(rank, op.bytes, end)
+                scoreboards[op.write] = done, "global loads", op.row
+        elif kind == OpKind.STORE:
+            resources.write(rank, op.bytes, end)
             if op.read >= 0:
-                scoreboards[op.read] = end + 8, "stores"
-        elif kind == Kind.COPY:
-            done = servers.read(rank, op.bytes, end, self.memory.load_cycles)
-            team.pending = max(team.pending, done, servers.besides(rank, "shared", op.shared, end))
+                scoreboards[op.read] = end + 8, "stores", op.row
+        elif kind == OpKind.ASYNC_COPY:
+            done = resources.read(rank, op.bytes, end, self.memory.load_cycles)
+            state.pending = max(state.pending, done, resources.serve_to_end(rank, "shared", op.shared, end))
             if op.read >= 0:
-                scoreboards[op.read] = end + 8, "copies"
-        elif kind == Kind.COPY_BULK:
-            done = servers.read(rank, op.bytes, end, self.memory.copy_cycles)
+                scoreboards[op.read] = end + 8, "copies", op.row
+        elif kind == OpKind.BULK_LOAD:
+            done = resources.read(rank, op.bytes, end, self.memory.copy_cycles)
             for other in range(self.sms) if op.sms > 1 else (rank,):
-                servers.arrives(other, op.shared, done)
+                resources.arrives(other, op.shared, done)
             if op.read >= 0:
-                scoreboards[op.read] = end + 8, "copies"
-            self.rings.give(team, op, done)
-        elif kind == Kind.STORE_BULK:
-            done = servers.besides(rank, "shared", op.shared, end)
-            servers.write(rank, op.bytes, done)
-            team.pending = max(team.pending, done)              # read; whether it was written, few ask
+                scoreboards[op.read] = end + 8, "copies", op.row
+            self.rings.arrive(state, op, done)
+        elif kind == OpKind.BULK_STORE:
+            done = resources.serve_to_end(rank, "shared", op.shared, end)
+            resources.write(rank, op.bytes, done)
+            state.pending = max(state.pending, done)  # time of the reads; completion of the writes is rarely awaited
             if op.read >= 0:
-                scoreboards[op.read] = end + 8, "copies"
-        elif kind == Kind.COMMIT:
-            team.groups.append(team.pending)
-        elif kind == Kind.PRODUCT:
-            done = max(end, servers.products(rank, op.shared, end - op.cycles))
-            team.ends = max(team.ends, done)
-            if op.about:
-                team.products.append(team.ends)
-        elif kind == Kind.PRODUCT_TENSOR:
-            team.ends = max(team.ends, end)
-        elif kind == Kind.ARRIVE:
-            self.rings.give(team, op, start)
-        elif kind == Kind.ARRIVE_AFTER_TENSOR:
-            self.rings.give(team, op, team.ends + self.constants.product_cycles)
-        elif kind == Kind.ARRIVE_AFTER_COPIES:
-            self.rings.give(team, op, max(start, team.pending))
-        elif kind == Kind.RING_WAIT and op.write >= 0:
-            scoreboards[op.write] = start + op.latency, "the test of an mbarrier"
+                scoreboards[op.read] = end + 8, "copies", op.row
+        elif kind == OpKind.COMMIT:
+            state.groups.append(state.pending)
+        elif kind == OpKind.WGMMA:
+            done = max(end, resources.products(rank, op.shared, end - op.cycles))
+            state.ends = max(state.ends, done)
+            if op.detail:
+                state.products.append(state.ends)
+        elif kind == OpKind.TCGEN05_MMA:
+            state.ends = max(state.ends, end)
+        elif kind == OpKind.ARRIVE:
+            self.rings.arrive(state, op, start)
+        elif kind == OpKind.ARRIVE_AFTER_TENSOR:
+            self.rings.arrive(state, op, state.ends + self.constants.product_cycles)
+        elif kind == OpKind.ARRIVE_AFTER_COPIES:
+            self.rings.arrive(state, op, max(start, state.pending))
+        elif kind == OpKind.MBARRIER_WAIT and op.write >= 0:
+            scoreboards[op.write] = start + op.latency, "the test of an mbarrier", op.row
 
-    def _wait(self, team: Team, op: Operation, start: float) -> float | None:
-        """Time when it may go on; None: that is not known yet, it is put to sleep."""
-        if op.kind == Kind.WAIT:
-            return self._groups(team, team.groups, op, start, "copies")
-        if op.kind == Kind.PRODUCT_WAIT:
-            return self._groups(team, team.products, op, start, "matrix products")
-        if op.kind == Kind.BARRIER:
-            return self.barriers.wait(team, op, start)
-        return start if op.about is None else self.rings.wait(team, op.about, start)
+    def _wait(self, state: SliceState, op: Operation, start: float) -> float | None:
+        """Return the time at which a waiting slice resumes; None: unknown, the slice sleeps."""
+        if op.kind == OpKind.GROUP_WAIT:
+            return self._groups(state, state.groups, op, start, "copies")
+        if op.kind == OpKind.WGMMA_WAIT:
+            return self._groups(state, state.products, op, start, "matrix products")
+        if op.kind == OpKind.BARRIER:
+            return self.barriers.wait(state, op, start)
+        return start if op.detail is None else self.rings.wait(state, op.detail, start)
 
-    def _groups(self, team: Team, groups: list[float], op: Operation, start: float, why: str) -> float:
-        """Wait until at most as many groups are under way as the operation leaves."""
-        left: int = op.about
-        if len(groups) <= left:
+    def _groups(self, state: SliceState, groups: list[float], op: Operation, start: float, why: str) -> float:
+        """Wait until at most as many groups are pending as the operation permits."""
+        pending: int = op.detail
+        if len(groups) <= pending:
             return start
-        done = max(groups[:len(groups) - left]) + op.latency
+        done = max(groups[: len(groups) - pending]) + op.latency
         if done > start:
-            self.record.loses(team, why, start, done)
+            self.record.stall(state, why, start, done)
         return max(start, done)
 
-    def _mark(self, team: Team, op: Operation) -> None:
-        """Turns of a shortened loop: what the last quarter of them lasted stands for those left out. Or a new CTA."""
-        if op.kind == Kind.NEXT:
-            self._next(team)
+    def _mark(self, state: SliceState, op: Operation) -> None:
+        """Handle a mark: the duration of a shortened loop's last iterations is extrapolated to skipped ones; or a CTA ends."""
+        if op.kind == OpKind.NEXT_CTA:
+            self._next(state)
             return
-        if op.kind == Kind.TURN:
-            loop, _ = op.about
-            team.marks.setdefault(loop, team.now + team.extra)
-            return
-        loop, turns, left_out = op.about
-        first = team.marks.pop(loop, None)
-        if first is not None and turns > 0:
-            team.extra += left_out * (team.now + team.extra - first) / turns
+        if op.kind == OpKind.ITERATION:
+            state.start_steady(op.detail[0])
+        else:
+            state.skip(*op.detail)
 
-    def _next(self, team: Team) -> None:
-        """The team goes on as one of the next CTA of its place, which waits for nothing that the one before began."""
-        place, number = team.cta
-        team.cta = place, number + 1
-        self.rings.gives_no_more(team, number)
-        team.now += self.constants.start_cycles
-        team.scoreboards[:] = [(0.0, "")] * 6
-        for pending in (team.waits, team.groups, team.products):
+    def _next(self, state: SliceState) -> None:
+        """Continue a slice as one of the next CTA in its slot, which has no pending operations."""
+        slot, number = state.cta
+        state.cta = slot, number + 1
+        self.rings.end_arrivals(state, number)
+        state.now += self.constants.start_cycles
+        state.attribute(-1, "start of the next CTA", state.now)
+        state.scoreboards[:] = [(0.0, "", -1)] * 6
+        for pending in (state.waits, state.groups, state.products):
             pending.clear()

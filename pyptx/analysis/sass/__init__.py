@@ -1,1 +1,1 @@
-"""Machine code read: what its opcodes mean, which registers they name, how it branches, how long it takes to issue."""
+"""Analysis of machine code: opcodes, registers, control flow, dependences, issue cycles."""

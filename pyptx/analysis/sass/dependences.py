@@ -1,8 +1,8 @@
-"""What machine instructions wait for: who made their operands, who holds a barrier they ask, who fills the registers.
+"""Dependences of machine instructions: definitions of their operands, scoreboards they wait for, live registers.
 
-Followed over every path a warp may take ("reaching definitions"). A load, a special function or a matrix product takes
-as long as it takes: it sets one of six barriers, and the instruction that needs its result waits for that barrier.
-Registers and their roles are those of `registers.py`, which nothing documents.
+Reaching definitions over all paths. Instructions of variable latency (loads, special functions, matrix products) set one
+of six scoreboards, and the instruction that needs the result waits for it. Registers and their roles come from
+`registers`, since SASS is undocumented.
 """
 
 from __future__ import annotations
@@ -12,37 +12,39 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pyptx.analysis.sass.blocks import blocks, successors
-from pyptx.analysis.sass.registers import READ, WRITE, Shape, shape
 from pyptx.toolchain import SassLine
+from pyptx.toolchain.sass_blocks import find_blocks, successors
+from pyptx.toolchain.sass_registers import READ, WRITE, InstructionShape, instruction_shape
 
-__all__ = ["Needs", "dependences", "holders"]
+__all__ = ["Dependences", "find_dependences", "register_holders"]
 
 BARRIERS = range(6)
-State = dict[str, frozenset[int]]                       # register, or "SB2" -> the rows that wrote or set it
+State = dict[str, frozenset[int]]  # register, or "SB2" -> the rows that wrote or set it
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """Attributes, rows in ascending order:
+class Dependences:
+    """Rows that an instruction depends on, in ascending order.
+
+    Attributes:
         operands: rows whose results it reads.
-        barriers: rows that have set a barrier it waits for.
+        barriers: rows that set a scoreboard it waits for.
     """
 
     operands: tuple[int, ...]
     barriers: tuple[int, ...]
 
 
-def dependences(sass: Sequence[SassLine]) -> list[Needs]:
-    """What each instruction needs of others of its function."""
-    return [needs for function in _functions(sass) for needs in function.needs()]
+def find_dependences(sass: Sequence[SassLine]) -> list[Dependences]:
+    """Return the dependences of each instruction on others of its function."""
+    return [found for function in _functions(sass) for found in function.dependences()]
 
 
-def holders(sass: Sequence[SassLine], row: int) -> Counter[int]:
-    """Which instructions fill the general registers that are taken while `row` is executed: row -> how many.
+def register_holders(sass: Sequence[SassLine], row: int) -> Counter[int]:
+    """Return the definitions of the general registers in use at `row`: defining row -> number of registers.
 
-    Those are the ones live before it and the ones it writes. Where several may have written a register, the last one
-    down to `row` counts, or the last of all.
+    In use are the registers live before it and those it writes. With several definitions of a register, the last one up
+    to `row` counts, or the last of all.
     """
     function = next(one for one in _functions(sass) if row < one.first + len(one.lines))
     return function.holders(row - function.first)
@@ -63,15 +65,19 @@ class _Function:
         targets = [-1 if line.target_address is None else at.get(line.target_address, -1) for line in lines]
         self.words = [line.opcode.partition(".")[0] for line in lines]
         predicates = [line.predicate for line in lines]
-        self.shapes: list[Shape] = [shape(line.opcode, tuple(line.operands), line.predicate, target >= 0)
-                                    for line, target in zip(lines, targets, strict=True)]
-        self.starts, self.block = blocks(self.words, targets)
-        self.follows = successors(self.words, predicates, self.shapes, targets, self.starts, self.block)
+        self.shapes: list[InstructionShape] = [
+            instruction_shape(line.opcode, tuple(line.operands), line.predicate, target >= 0)
+            for line, target in zip(lines, targets, strict=True)
+        ]
+        self.starts, self.block = find_blocks(self.words, targets)
+        self.follows = successors(
+            self.words, predicates, [one.registers for one in self.shapes], targets, self.starts, self.block
+        )
         self.ends = [*self.starts[1:], len(lines)]
         self.entering = self._entering()
 
     def _entering(self) -> list[State]:
-        """What has been written and set where each block begins, by any path."""
+        """Return the reaching definitions at the entry of each block."""
         entering: list[State] = [{} for _ in self.starts]
         work, reached = [0] if self.starts else [], {0}
         while work:
@@ -86,9 +92,9 @@ class _Function:
         return entering
 
     def _step(self, state: State, row: int) -> None:
-        """The state behind a row, from the one before it."""
+        """Update the state across a row."""
         control, one = self.lines[row].control, self.shapes[row]
-        for barrier in self._asked(row):
+        for barrier in self._waited(row):
             state[barrier] = frozenset()
         own = frozenset((row,))
         for barrier in {control.write_barrier, control.read_barrier} & set(BARRIERS):
@@ -96,24 +102,24 @@ class _Function:
         for name, role in zip(one.registers, one.roles, strict=True):
             if role == WRITE:
                 state[name] = own
-            elif role != READ:                          # a guarded write may leave what was there
+            elif role != READ:  # a guarded write may keep the old value
                 state[name] = state.get(name, frozenset()) | own
 
-    def _asked(self, row: int) -> list[str]:
-        """Barriers that an instruction waits for before it is issued."""
+    def _waited(self, row: int) -> list[str]:
+        """Return the scoreboards that an instruction waits for."""
         line = self.lines[row]
         asked = [f"SB{barrier}" for barrier in BARRIERS if line.control.wait_mask >> barrier & 1]
         if self.words[row] == "DEPBAR" and line.operands and line.operands[0].startswith("SB"):
             asked.append(line.operands[0])
         return asked
 
-    def needs(self) -> Iterator[Needs]:
+    def dependences(self) -> Iterator[Dependences]:
         for number, start in enumerate(self.starts):
             state = dict(self.entering[number])
             for row in range(start, self.ends[number]):
                 one = self.shapes[row]
                 taken = {name for name, role in zip(one.registers, one.roles, strict=True) if role != WRITE}
-                yield Needs(self._rows(state, taken), self._rows(state, self._asked(row)))
+                yield Dependences(self._rows(state, taken), self._rows(state, self._waited(row)))
                 self._step(state, row)
 
     def _rows(self, state: Mapping[str, frozenset[int]], names: Iterable[str]) -> tuple[int, ...]:
@@ -124,15 +130,16 @@ class _Function:
         for step in range(self.starts[self.block[row]], row + 1):
             self._step(state, step)
         one, found = self.shapes[row], Counter()
-        written = {name for name, role in zip(one.registers, one.roles, strict=True)
-                   if role != READ and name.startswith("R")}
+        written = {
+            name for name, role in zip(one.registers, one.roles, strict=True) if role != READ and name.startswith("R")
+        }
         for name in self._live(row) | written:
             if rows := state.get(name):
                 found[self.first + max((at for at in rows if at <= row), default=max(rows))] += 1
         return found
 
     def _live(self, row: int) -> set[str]:
-        """General registers whose value some path from `row` on reads."""
+        """Return the general registers live before `row`."""
         live: list[set[str]] = [set() for _ in self.starts]
         before: list[set[int]] = [set() for _ in self.starts]
         for number, others in enumerate(self.follows):
@@ -154,13 +161,16 @@ class _Function:
         for row in range(self.ends[number] - 1, first - 1, -1):
             one = self.shapes[row]
             live -= {name for name, role in zip(one.registers, one.roles, strict=True) if role == WRITE}
-            live |= {name for name, role in zip(one.registers, one.roles, strict=True)
-                     if role != WRITE and name.startswith("R")}
+            live |= {
+                name
+                for name, role in zip(one.registers, one.roles, strict=True)
+                if role != WRITE and name.startswith("R")
+            }
         return live
 
 
 def _joined(into: State, state: State) -> bool:
-    """Add a state to another; whether that changed it."""
+    """Merge a state into another; return True when it changed."""
     changed = False
     for name, rows in state.items():
         known = into.get(name, frozenset())

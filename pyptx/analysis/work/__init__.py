@@ -1,1 +1,1 @@
-"""What a launch does, counted: simulated as far as it takes; every instruction is worth what its form says."""
+"""Work of a launch: operations and bytes, counted by simulating as many clusters as necessary."""

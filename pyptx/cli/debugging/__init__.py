@@ -1,5 +1,12 @@
-"""The prompt of `pyptx debug`: its commands, and how it shows what they find."""
+"""The prompt of `pyptx debug`; importing the package registers all commands."""
 
-from pyptx.cli.debugging.prompt import Prompt
+from pyptx.cli.debugging import (  # noqa: F401  (each registers its commands)
+    breakpoint_commands,
+    general_commands,
+    info_commands,
+    inspect_commands,
+    step_commands,
+)
+from pyptx.cli.debugging.prompt import Prompt, Quit
 
-__all__ = ["Prompt"]
+__all__ = ["Prompt", "Quit"]

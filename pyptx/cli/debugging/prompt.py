@@ -1,38 +1,37 @@
-"""The prompt: reads commands, carries them out, shows every stop."""
+"""The prompt: reads and runs commands, and shows every stop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from shutil import get_terminal_size
-from typing import Any
 
 import numpy as np
 
-from pyptx.cli.debugging import looks, moves, show  # noqa: F401  (they add their commands)
-from pyptx.cli.debugging.commands import COMMANDS, command, find, help_text
-from pyptx.cli.debugging.info import INFOS
-from pyptx.cli.screen import console
+from pyptx._loc import SourceLocation
+from pyptx.cli.debugging.formatting import lane_summary, lane_values, matrix_rows, source_excerpt
+from pyptx.cli.debugging.registry import COMMANDS, INFOS, find
+from pyptx.cli.terminal import console
 from pyptx.debug import DebugError, Session, Stop
 from pyptx.debug.document import value_text
-from pyptx.debug.stopping.lines import short_name
+from pyptx.debug.source_lines import short_name
 from pyptx.errors import PtxError
 
 __all__ = ["PROMPT", "Prompt", "Quit"]
 
 PROMPT = "(pyptx) "
-_AROUND = 2                                             # lines of Python before and behind that of a stop
-_WIDE = 110                                             # columns where the output is no terminal
+_CONTEXT = 2  # lines of Python before and after that of a stop
+_DEFAULT_WIDTH = 110  # columns if the output is not a terminal
 
 
 class Quit(Exception):
-    """The user is done."""
+    """The user quits the debugger."""
 
 
 class Prompt:
-    """One session and the commands of its user.
+    """A prompt for one session.
 
     Attributes:
-        displayed: commands whose output is shown at each stop, beside the session's watches.
+        displayed: commands whose output is shown at each stop, in addition to the session's watches.
     """
 
     def __init__(self, session: Session):
@@ -43,11 +42,11 @@ class Prompt:
     # reading ----------------------------------------------------------------------------------------------------------
 
     def do(self, line: str) -> None:
-        """Carry one line out; an empty one repeats the last move.
+        """Run one command line; an empty one repeats the last step.
 
         Raises:
-            DebugError: it cannot be carried out.
-            Quit: it was `quit`.
+            DebugError: the command fails.
+            Quit: the command is `quit`.
         """
         text = line.strip() or self._last
         if not text or text.startswith("#"):
@@ -59,7 +58,7 @@ class Prompt:
 
     @staticmethod
     def _split(text: str) -> tuple[str, str]:
-        """The command, and what follows it; `p/x value` and `x/8f32 0x440` have their format right behind."""
+        """Split a line into the command and its arguments; `p/x value` and `x/8f32 0x440` have a format attached."""
         word, _, rest = text.partition(" ")
         if "/" in word:
             word, _, form = word.partition("/")
@@ -67,10 +66,10 @@ class Prompt:
         return (word, rest.strip()) if word != "?" else ("help", rest.strip())
 
     def script(self, lines: Iterable[str], *, echo: bool) -> bool:
-        """Carry lines out, as far as none fails; whether all were.
+        """Run command lines until one fails; return whether all succeeded.
 
         Args:
-            echo: show each line behind the prompt first.
+            echo: print the prompt and each line first.
         """
         for line in lines:
             if not line.strip():
@@ -95,14 +94,14 @@ class Prompt:
             except Quit:
                 return
             except KeyboardInterrupt:
-                self.say("\n`quit` ends the debugger; Ctrl-C stops a move that takes long")
+                self.say("\n`quit` quits the debugger; Ctrl-C interrupts a running command")
             except PtxError as error:
                 self.say(str(error), "red")
 
     # completing -------------------------------------------------------------------------------------------------------
 
     def completions(self, line: str, word: str) -> list[str]:
-        """What a word of a line may go on to: commands, places, names."""
+        """Return the completions of a word of a line: commands, locations, names."""
         head, space, _ = line.lstrip().partition(" ")
         if not space:
             return sorted(f"{name} " for name in COMMANDS if name.startswith(word))
@@ -115,10 +114,10 @@ class Prompt:
     def _candidates(self, name: str) -> Iterator[str]:
         session = self.session
         if name in ("break", "tbreak", "until"):
-            for file, lines in session.lines.files.items():
+            for file, lines in session.launch.lines.files.items():
                 yield from (f"{short_name(file)}:{line}" for line in lines)
-            yield from session.lines.labels
-            yield from (f"op:{node.opcode}" for node in session.run.program.instructions)
+            yield from session.launch.lines.labels
+            yield from (f"op:{node.opcode}" for node in session.launch.program.instructions)
         elif name == "info":
             yield from INFOS
         elif name == "help":
@@ -126,9 +125,9 @@ class Prompt:
         elif name == "focus":
             yield from ("cta", "warp", "lane")
         elif name in ("print", "watch", "display", "tile", "fragment", "x", "condition"):
-            yield from session.arguments
+            yield from session.launch.arguments
             try:
-                state = session.state()
+                state = session.launch.warp_state()
             except DebugError:
                 return
             yield from state.names.at(state.instruction) if state.names is not None else ()
@@ -138,82 +137,87 @@ class Prompt:
 
     @property
     def width(self) -> int:
-        """Columns there are."""
-        return get_terminal_size((_WIDE, 24)).columns if console.is_terminal else _WIDE
+        """Columns of the terminal."""
+        return get_terminal_size((_DEFAULT_WIDTH, 24)).columns if console.is_terminal else _DEFAULT_WIDTH
 
     def say(self, text: str, style: str | None = None) -> None:
-        """Print a line, in a colour where there are any."""
+        """Print a line, styled on a terminal."""
         console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)
 
     def lines(self, lines: Iterable[tuple[str, bool]]) -> None:
-        """Print lines of code, the current one bold."""
+        """Print source lines, with the current one highlighted."""
         for text, here in lines:
             self.say(text, "bold green" if here else None)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Print rows under their heads, aligned to the left; on a terminal cut at its width."""
+        """Print a left-aligned table with a header, cut off at the width of the terminal."""
         texts = [[str(cell) for cell in row] for row in rows]
         wide = [max(len(row[k]) for row in [list(columns), *texts]) for k in range(len(columns))]
         for number, row in enumerate([list(columns), *texts]):
             line = "  ".join(cell.ljust(size) for cell, size in zip(row, wide, strict=True)).rstrip()
-            self.say(line[:self.width] if console.is_terminal else line, "bold" if number == 0 else None)
+            self.say(line[: self.width] if console.is_terminal else line, "bold" if number == 0 else None)
 
-    def matrix(self, values: np.ndarray, first: tuple[int, int], shape: tuple[int, int], base: str = "",
-               most: int = 16) -> None:
-        """Print a matrix with the numbers of its rows and columns, at most so many rows."""
-        for line in show.matrix(np.asarray(values), first, shape, self.width, base=base, most=most):
+    def matrix(
+        self, values: np.ndarray, first: tuple[int, int], shape: tuple[int, int], base: str = "", most: int = 16
+    ) -> None:
+        """Print a matrix with row and column numbers, at most `most` rows."""
+        for line in matrix_rows(np.asarray(values), first, shape, self.width, base=base, most=most):
             self.say(line)
 
     def stopped(self, stop: Stop) -> None:
-        """Show a stop: why, where, the lines around it, what is on display."""
+        """Show a stop: its reason, its location with source lines, and the displays."""
         if stop.text:
             bad = stop.reason in ("fault", "deadlock", "finding")
-            said = stop.reason == "finding" or stop.text.startswith(stop.reason)
-            self.say(f"{stop.reason}: {stop.text}" if bad and not said else stop.text, "red" if bad else "yellow")
+            has_prefix = stop.reason == "finding" or stop.text.startswith(stop.reason)
+            self.say(f"{stop.reason}: {stop.text}" if bad and not has_prefix else stop.text, "red" if bad else "yellow")
         if stop.warp is not None:
             self.where(stack=False)
         self.show_displayed()
 
     def where(self, *, stack: bool = True) -> None:
-        """Show the place of the focused warp."""
+        """Show the location of the focused warp."""
         session, focus = self.session, self.session.focus
-        group = session.group(focus.cta, focus.warp)
+        group = session.launch.group(focus.cta, focus.warp)
         if group is None:
-            gone = session.resident(focus.cta) is None
-            what = "the run is over" if session.run.machine.ended else "does not run now" if gone else "has exited"
-            self.say(f"CTA {session.cta_text(focus.cta)} warp {focus.warp}: {what}")
+            gone = session.launch.resident(focus.cta) is None
+            what = "the run is over" if session.launch.machine.ended else "not running" if gone else "has exited"
+            self.say(f"CTA {session.launch.cta_text(focus.cta)} warp {focus.warp}: {what}")
             return
         lanes = "" if group.lanes == 0xFFFFFFFF else f", lanes 0x{group.lanes:08x}"
-        place, ptx = session.frame, session.lines.ptx(group.instruction)
+        place, ptx = session.state.frame, session.launch.lines.ptx(group.instruction)
         at = f", {short_name(place.file)}:{place.line} in {place.function}" if place is not None else ""
-        self.say(f"step {session.step_number}: CTA {session.cta_text(focus.cta)} warp {focus.warp}{lanes}{at}", "cyan")
+        self.say(
+            f"step {session.launch.step_number}: CTA {session.launch.cta_text(focus.cta)} warp {focus.warp}{lanes}{at}",
+            "cyan",
+        )
         if place is not None:
-            self.lines(show.excerpt(place.file, place.line, _AROUND))
+            self.lines(source_excerpt(place.file, place.line, _CONTEXT))
             if stack:
-                self._stack(session.lines.stack(group.instruction), place)
+                self._stack(session.launch.lines.stack(group.instruction), place)
         number = f"{f'ptx:{ptx}':<9}" if ptx is not None else ""
-        self.say(f"{number}{session.lines.text(group.instruction)}", "bold")
+        self.say(f"{number}{session.launch.lines.text(group.instruction)}", "bold")
 
-    def _stack(self, stack: tuple[Any, ...], shown: Any) -> None:
-        """The functions around an instruction: those that the shown one calls, and those that called it."""
+    def _stack(self, stack: tuple[SourceLocation, ...], shown: SourceLocation) -> None:
+        """Show the other frames of an instruction's stack: callees and callers of the shown one."""
         at = next((k for k, p in enumerate(stack) if p == shown), 0)
         for k, place in enumerate(stack):
             if k != at:
-                what = "written by" if k < at else "called from"
-                self.say(f"   {what} {short_name(place.file)}:{place.line} in {place.function}: "
-                         f"{place.source_line.strip()}")
+                what = "calls" if k < at else "called from"
+                self.say(
+                    f"   {what} {short_name(place.file)}:{place.line} in {place.function}: {place.source_line.strip()}"
+                )
 
     def show_displayed(self) -> None:
-        """Show what is on display."""
+        """Show all displays."""
         for text in self.session.watches:
             try:
                 value = self.session.evaluate(text)
-                values = show.values_of(value)
+                values = lane_values(value)
                 lane = self.session.focus.lane
-                told = show.summary(values, lane) if values is not None else value_text(value, lane)
+                shown = lane_summary(values, lane) if values is not None else value_text(value, lane)
             except DebugError as error:
-                told = f"({error.message})"
-            self.say(f"{text} = {told}", "magenta")
+                shown = f"({error.message})"
+            self.say(f"{text} = {shown}", "magenta")
         last = self._last
         for line in self.displayed:
             try:
@@ -221,25 +225,3 @@ class Prompt:
             except DebugError as error:
                 self.say(f"{line}: {error.message}", "red")
         self._last = last
-
-
-@command("save FILE.npz", "write the arrays as they are now, by parameter", group="else",
-         examples=(("save now.npz", ""),))
-def _save(prompt: Any, rest: str) -> None:
-    if not rest.endswith(".npz"):
-        raise DebugError("save FILE.npz: the name of a file that ends in .npz is missing")
-    np.savez(rest, **prompt.session.outputs())
-    prompt.say(f"wrote {', '.join(prompt.session.outputs())} to {rest}")
-
-
-@command("help [COMMAND]", "list the commands, or explain one", "h", "?", group="else",
-         examples=(("help break", ""), ("h tile", "")))
-def _help(prompt: Any, rest: str) -> None:
-    prompt.say(help_text(rest))
-
-
-@command("quit", "end the debugger", "q", "exit", group="else", examples=(("q", ""),))
-def _quit(prompt: Any, rest: str) -> None:
-    raise Quit
-
-

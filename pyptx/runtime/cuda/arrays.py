@@ -1,4 +1,4 @@
-"""Arrays on GPUs of any package that speaks `__cuda_array_interface__`, and our own for copies and outputs."""
+"""Arrays on GPUs: any with `__cuda_array_interface__`, and `DeviceArray` for copies and outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyptx.errors import DeviceError, LaunchError
+from pyptx.errors import ArgumentValueError, BackendError, DeviceError
+from pyptx.launch_config import check_plain
 from pyptx.runtime.cuda.driver import Driver
 from pyptx.runtime.numpy_arrays import numpy_dtype
 
@@ -18,12 +19,12 @@ __all__ = ["DeviceArray", "DeviceArrays"]
 
 
 class DeviceArray:
-    """A dense array on a GPU, freed with the last reference. `cupy.asarray` and `numba.cuda.as_cuda_array` take it.
+    """A dense array on a GPU, freed with its last reference. `cupy.asarray` and `numba.cuda.as_cuda_array` accept it.
 
     Attributes:
-        shape, dtype: the dtype is NumPy's.
-        address: on the GPU.
-        device: the number of the GPU.
+        shape, dtype: shape and NumPy dtype.
+        address: device address of the first byte.
+        device: ordinal of the GPU.
     """
 
     def __init__(self, driver: Driver, device: int, shape: Sequence[int], dtype: np.dtype):
@@ -36,35 +37,42 @@ class DeviceArray:
 
     @classmethod
     def of(cls, driver: Driver, device: int, host: np.ndarray) -> DeviceArray:
-        """A copy of an array."""
+        """Return a copy of a host array on a GPU."""
         array = cls(driver, device, host.shape, host.dtype)
         array.set(host)
         return array
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "version": 3,
-                "strides": None}
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "version": 3,
+            "strides": None,
+        }
 
     def __repr__(self) -> str:
         return f"<array on cuda:{self.device}, shape {self.shape}, {self.dtype}>"
 
     def set(self, host: np.ndarray) -> None:
-        """Copy an array of the same size to it; any stream may read it then."""
+        """Copy a host array of the same size to the GPU; afterwards any stream may read it."""
         if self.nbytes:
             host = np.ascontiguousarray(host)
             with self._driver.on(self._driver.device(self.device)):
-                self._driver.call("cuMemcpyHtoD", self.address, host.ctypes.data, self.nbytes,
-                                  doing=f"copying to {self}")
-                self._driver.call("cuCtxSynchronize")           # the copy of pageable memory may end after the call
+                self._driver.call(
+                    "cuMemcpyHtoD", self.address, host.ctypes.data, self.nbytes, doing=f"copying to {self}"
+                )
+                self._driver.call("cuCtxSynchronize")  # a copy from pageable memory may complete after the call
 
     def get(self, out: np.ndarray | None = None) -> np.ndarray:
-        """A copy in host memory, or in `out`; what runs on the GPU's default stream is waited for."""
+        """Return a copy in host memory, or copy into `out`; synchronizes with the GPU's default stream."""
         host = np.empty(self.shape, self.dtype) if out is None else out
         if self.nbytes:
             with self._driver.on(self._driver.device(self.device)):
-                self._driver.call("cuMemcpyDtoH", host.ctypes.data, self.address, self.nbytes,
-                                  doing=f"copying from {self}")
+                self._driver.call(
+                    "cuMemcpyDtoH", host.ctypes.data, self.address, self.nbytes, doing=f"copying from {self}"
+                )
         return host
 
 
@@ -73,11 +81,11 @@ def _free(driver: Driver, device: int, address: int) -> None:
         with driver.on(driver.device(device)), driver.unrelated():
             driver.call("cuMemFree", address)
     except DeviceError:
-        pass                    # a kernel's fault ended the context, and its memory with it; the launch reports it
+        pass  # a faulting kernel destroyed the context with its memory; the launch reports it
 
 
 class DeviceArrays:
-    """CuPy, Numba, cuda.core and our own arrays, as launches see them."""
+    """Operations on arrays with `__cuda_array_interface__`: CuPy, Numba, cuda.core, DeviceArray."""
 
     package = "__cuda_array_interface__"
 
@@ -90,25 +98,30 @@ class DeviceArrays:
 
     def check(self, array: Any, what: str) -> None:
         interface = array.__cuda_array_interface__
+        check_plain(np.dtype(interface["typestr"]), what)
         shape, strides = tuple(interface["shape"]), interface.get("strides")
         size, dense = np.dtype(interface["typestr"]).itemsize, []
         for extent in reversed(shape):
             dense.append(size)
             size *= extent
-        wrong = strides is not None and any(n > 1 and s != d for n, s, d in
-                                            zip(shape, strides, reversed(dense), strict=True))
+        wrong = any(
+            n > 1 and s != d for n, s, d in zip(shape, strides or reversed(dense), reversed(dense), strict=True)
+        )
         if wrong and size:
-            raise LaunchError(f"{what} is not contiguous (shape {shape}, strides {tuple(strides)}); pass a contiguous "
-                              "copy")
+            raise ArgumentValueError(
+                f"{what} is not contiguous (shape {shape}, strides {tuple(strides)}); pass a contiguous copy"
+            )
         item = np.dtype(interface["typestr"]).itemsize
         if (interface["data"][0] or 0) % (item & -item or 1):
-            raise LaunchError(f"{what} starts at 0x{interface['data'][0]:x}, which is no multiple of {item} bytes, the "
-                              "size of its elements; pass a copy")
+            raise ArgumentValueError(
+                f"{what} starts at 0x{interface['data'][0]:x}, which is not aligned to its element size, {item} "
+                "bytes; pass a copy"
+            )
         if interface.get("mask") is not None:
-            raise LaunchError(f"{what} is a masked array; pass its data")
+            raise ArgumentValueError(f"{what} is a masked array; pass its data")
 
     def empty(self, shape: tuple[int, ...], dtype_name: str, like: Sequence[Any], zeroed: bool = False) -> Any:
-        """A CuPy array beside CuPy arrays, a DeviceArray beside others."""
+        """Allocate a CuPy array if the inputs are CuPy arrays, otherwise a DeviceArray."""
         if like and type(like[0]).__module__.partition(".")[0] == "cupy":
             cupy = sys.modules["cupy"]
             with cupy.cuda.Device(self._ordinal(like[0])):
@@ -123,7 +136,16 @@ class DeviceArrays:
             return array.device
         address = self.address(array)
         if not address:
-            return 0                                                        # an empty array is nowhere
+            return 0  # an empty array has no address
+        try:
+            _ = self._driver.api  # loads the driver
+        except BackendError as error:
+            kind = type(array)
+            raise BackendError(
+                f"an array of {kind.__module__}.{kind.__name__} is in the memory of a GPU, which is not accessible: "
+                f"{error.message}",
+                hint="copy it to the host in a process that can access the GPU",
+            ) from error
         what = self._driver.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         with self._driver.some_context():
             return int(self._driver.call("cuPointerGetAttribute", what, address, doing="finding the GPU of an array"))
@@ -135,7 +157,7 @@ class DeviceArrays:
         return array.address if isinstance(array, DeviceArray) else int(array.__cuda_array_interface__["data"][0] or 0)
 
     def stream(self, array: Any) -> int:
-        """CuPy's current stream; the stream an array says it is written on; else the legacy stream."""
+        """Return CuPy's current stream, else the stream of the array's interface, else the legacy stream."""
         if type(array).__module__.partition(".")[0] == "cupy":
             return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
         return int(array.__cuda_array_interface__.get("stream") or 0)
@@ -160,7 +182,7 @@ class DeviceArrays:
         return isinstance(array, DeviceArray) or not array.__cuda_array_interface__["data"][1]
 
     def recorder(self, inputs: Sequence[Any]) -> None:
-        """Nothing: calls run at once."""
+        """Return None: calls run immediately."""
 
     def kind(self, array: Any) -> Hashable | None:
         if array.__class__ is DeviceArray:
@@ -170,5 +192,13 @@ class DeviceArrays:
             return None
         strides = interface.get("strides")
         address, read_only = interface["data"]
-        return (array.__class__, interface["typestr"], getattr(array, "dtype", None), tuple(interface["shape"]),
-                None if strides is None else tuple(strides), read_only, (address or 0) % 16, self._ordinal(array))
+        return (
+            array.__class__,
+            interface["typestr"],
+            getattr(array, "dtype", None),
+            tuple(interface["shape"]),
+            None if strides is None else tuple(strides),
+            read_only,
+            (address or 0) % 16,
+            self._ordinal(array),
+        )

@@ -1,6 +1,6 @@
-"""The CUDA driver: calls that raise, devices and their limits, whose context is current.
+"""The CUDA driver API with exceptions: devices, their limits, and context management.
 
-The driver is the module `cuda.bindings.driver`, or an object with the same functions.
+The API is the module `cuda.bindings.driver`, or an object with the same functions.
 """
 
 from __future__ import annotations
@@ -8,39 +8,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from pyptx._value import value
-from pyptx.errors import DeviceError, LaunchError
+from pyptx._frozen import frozen
+from pyptx.errors import BackendError, DeviceError
 from pyptx.isa import targets
 
 __all__ = ["Device", "Driver", "installed", "newer", "remedy", "version_text"]
 
 
 def installed() -> Any:
-    """The module `cuda.bindings.driver`.
+    """Return the module `cuda.bindings.driver`.
 
     Raises:
         LaunchError: it is not installed.
     """
     try:
-        from cuda.bindings import driver
+        driver = import_module("cuda.bindings.driver")
     except ImportError:
-        raise LaunchError("launching on a GPU needs the package cuda-python (pip install cuda-python)") from None
+        raise BackendError("launches on a GPU need the package cuda-python", hint="pip install cuda-python") from None
     return driver
 
 
 def version_text(number: int) -> str:
-    """13.1 for 13010, as the driver counts versions of CUDA."""
+    """Return "13.1" for 13010, the driver's encoding of CUDA versions."""
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def newer(made: str, known: int, *, minor: bool) -> bool:
-    """Whether a tool's version, "13.5.37", is of a newer CUDA than a driver knows.
+    """Return True if a tool's version, for example "13.5.37", is newer than the CUDA version of a driver.
 
     Args:
-        minor: of a newer minor version, too. Its machine code loads as a rule.
+        made: version of the tool.
+        known: version of the driver.
+        minor: compare minor versions too. Machine code of a newer minor version usually loads.
     """
     numbers = [int(part) for part in made.split(".")[:2] if part.isdigit()]
     parts = 2 if minor else 1
@@ -48,20 +51,21 @@ def newer(made: str, known: int, *, minor: bool) -> bool:
 
 
 def remedy(made: str, known: int) -> str:
-    """What would do where a driver is too old for the machine code of a tool; names a fitting ptxas of this machine."""
-    from pyptx.toolchain.locate import installed_elsewhere  # late: it looks for files
+    """Return the suggested fix for a driver that is too old for a tool's machine code; names a matching installed ptxas."""
+    from pyptx.toolchain.locate import installed_elsewhere  # deferred: it searches the file system
 
     minor = not newer(made, known, minor=False)
     parts = 2 if minor else 1
     wanted, fitting = (".".join(text.split(".")[:parts]) for text in (made, version_text(known)))
     fits = [path for path, version in installed_elsewhere("ptxas") if not newer(version, known, minor=minor)]
-    return (f"install a driver of CUDA {wanted} or later, or let PYPTX_PTXAS name a ptxas of CUDA {fitting}"
-            + (f": PYPTX_PTXAS={fits[0]}" if fits else ""))
+    return f"install a driver of CUDA {wanted} or later, or set PYPTX_PTXAS to a ptxas of CUDA {fitting}" + (
+        f": PYPTX_PTXAS={fits[0]}" if fits else ""
+    )
 
 
-@value
+@frozen
 class Device:
-    """A GPU. Bytes; `context` is its primary context, which is the one torch, JAX and CuPy use."""
+    """A GPU with its limits (sizes in bytes) and its primary context, which torch, JAX and CuPy share."""
 
     ordinal: int
     handle: Any
@@ -76,10 +80,10 @@ class Device:
 
 
 class Driver:
-    """What pyptx calls of the CUDA driver, started when first asked.
+    """The CUDA driver API, initialized on first use.
 
     Args:
-        api: `cuda.bindings.driver`, or what stands for it.
+        api: `cuda.bindings.driver`, or a replacement with the same functions.
     """
 
     def __init__(self, api: Any = None):
@@ -92,60 +96,63 @@ class Driver:
         """The driver's functions, after cuInit.
 
         Raises:
-            LaunchError: cuda-python, the driver or a GPU is missing; says which.
+            LaunchError: cuda-python, the driver or a GPU is missing.
         """
         api = self._given if self._given is not None else installed()
         hint = "pyptx.use('sim') runs kernels on the CPU"
         try:
             (status,) = api.cuInit(0)
-        except RuntimeError as missing:                             # no libcuda; cuda-python says so in its words
-            raise LaunchError("there is no NVIDIA driver on this machine (libcuda was not found)",
-                              hint=hint) from missing
+        except RuntimeError as missing:  # cuda-python found no libcuda
+            raise BackendError("no NVIDIA driver on this machine (libcuda was not found)", hint=hint) from missing
         if status != api.CUresult.CUDA_SUCCESS:
-            raise LaunchError(f"the NVIDIA driver does not start: {self._words(api, status)}", hint=hint)
+            raise BackendError(f"the NVIDIA driver cannot be initialized: {self._error_text(api, status)}", hint=hint)
         return api
 
     def call(self, name: str, *args: Any, doing: str = "") -> Any:
-        """Call a function of the driver; its value, a tuple of several, or None.
+        """Call a driver function; return its value, a tuple of several values, or None.
 
+        Args:
+            doing: the operation, for messages.
         Raises:
-            DeviceError: the driver's name for what is wrong, and what was being done.
+            DeviceError: the driver returned an error; the message has its name and the operation.
             LaunchError: the driver is too old to have the function.
         """
         try:
             status, *values = getattr(self.api, name)(*args)
-        except RuntimeError as missing:                             # cuda-python found no such function in libcuda
-            raise LaunchError(f"{doing or name}: the driver cannot do it: {missing}",
-                              hint="install a newer NVIDIA driver; pyptx doctor tells which there is") from missing
+        except RuntimeError as missing:  # cuda-python did not find the function in libcuda
+            raise BackendError(
+                f"{doing or name}: not supported by this driver: {missing}",
+                hint="install a newer NVIDIA driver; pyptx doctor shows the installed version",
+            ) from missing
         if status != self.api.CUresult.CUDA_SUCCESS:
-            raise DeviceError(f"{doing or name}: {self.words(status)}", code=int(status))
+            raise DeviceError(f"{doing or name}: {self.error_text(status)}", code=int(status))
         return values[0] if len(values) == 1 else tuple(values) or None
 
-    def words(self, status: Any) -> str:
-        """The name and the sentence of an error."""
-        return self._words(self.api, status)
+    def error_text(self, status: Any) -> str:
+        """Return name and description of a driver error."""
+        return self._error_text(self.api, status)
 
     @staticmethod
-    def _words(api: Any, status: Any) -> str:
+    def _error_text(api: Any, status: Any) -> str:
         found, text = api.cuGetErrorString(status)
         words = text.decode() if found == api.CUresult.CUDA_SUCCESS and text else ""
         return f"{getattr(status, 'name', status)}{': ' + words if words else ''}"
 
     @cached_property
     def version(self) -> int:
-        """Of CUDA, the newest this driver knows: 13010 for 13.1."""
+        """Latest CUDA version that the driver supports: 13010 for 13.1."""
         return self.call("cuDriverGetVersion")
 
     @property
     def count(self) -> int:
-        """How many GPUs there are."""
+        """Number of GPUs."""
         return self.call("cuDeviceGetCount")
 
     def device(self, ordinal: int) -> Device:
-        """The GPU of that number, its context made the first time.
+        """Return a GPU by its ordinal; its primary context is retained on first use.
 
         Raises:
-            LaunchError: there is none of that number.
+            LaunchError: the GPU does not exist.
         """
         found = self._devices.get(ordinal)
         if found is None:
@@ -156,31 +163,39 @@ class Driver:
 
     def _open(self, ordinal: int) -> Device:
         if not 0 <= ordinal < self.count:
-            raise LaunchError(f"there is no GPU cuda:{ordinal}; this machine has {self.count}")
+            raise BackendError(f"GPU cuda:{ordinal} does not exist; this machine has {self.count}")
         handle, attribute = self.call("cuDeviceGet", ordinal), self.api.CUdevice_attribute
 
         def value(name: str) -> int:
             return self.call("cuDeviceGetAttribute", getattr(attribute, "CU_DEVICE_ATTRIBUTE_" + name), handle)
+
         name = self.call("cuDeviceGetName", 128, handle)
         number = 10 * value("COMPUTE_CAPABILITY_MAJOR") + value("COMPUTE_CAPABILITY_MINOR")
         try:
             target = targets.parse(f"sm_{number}")
         except ValueError as unknown:
-            raise LaunchError(f"cuda:{ordinal} is a chip pyptx does not know: {unknown}") from None
-        return Device(ordinal, handle, self.call("cuDevicePrimaryCtxRetain", handle), name.partition(b"\0")[0].decode(),
-                      target, value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), value("MAX_REGISTERS_PER_BLOCK"))
+            raise BackendError(f"cuda:{ordinal} has an architecture that pyptx does not support: {unknown}") from None
+        return Device(
+            ordinal,
+            handle,
+            self.call("cuDevicePrimaryCtxRetain", handle),
+            name.partition(b"\0")[0].decode(),
+            target,
+            value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            value("MAX_REGISTERS_PER_BLOCK"),
+        )
 
     def current(self) -> int:
-        """The number of the GPU whose context is current in this thread; 0 where none is."""
+        """Return the ordinal of the GPU whose context is current in this thread; 0 without one."""
         return int(self.call("cuCtxGetDevice")) if int(self.call("cuCtxGetCurrent")) else 0
 
     def some_context(self) -> AbstractContextManager[None]:
-        """For calls that want any current context: this thread's, else the first GPU's."""
+        """Return a context manager that makes some context current: this thread's, else the first GPU's."""
         return nullcontext() if int(self.call("cuCtxGetCurrent")) else self.on(self.device(0))
 
     @contextmanager
     def on(self, device: Device) -> Iterator[None]:
-        """Make a GPU's context the current one of this thread, and the one before it current again afterwards."""
+        """Make a GPU's context current in this thread for the duration of the block."""
         if int(self.call("cuCtxGetCurrent")) == int(device.context):
             yield
             return
@@ -192,18 +207,20 @@ class Driver:
 
     @contextmanager
     def unrelated(self) -> Iterator[None]:
-        """For what a graph that is recorded in this thread has nothing to do with: allocating, loading, waiting for a
-        stream of one's own. Without it the driver refuses that, and the graph is lost.
+        """Allow allocations, loading and waits on private streams while this thread captures a graph.
+
+        Without it the driver refuses such calls and invalidates the capture.
         """
-        mode = self.call("cuThreadExchangeStreamCaptureMode",
-                         self.api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        mode = self.call(
+            "cuThreadExchangeStreamCaptureMode", self.api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        )
         try:
             yield
         finally:
             self.call("cuThreadExchangeStreamCaptureMode", mode)
 
     def capturing(self, stream: int) -> bool:
-        """Whether a stream records a graph. (The legacy stream never does, and asking it may be an error.)"""
+        """Return True if a stream captures a graph. The legacy stream never does, and querying it may be an error."""
         if stream == 0:
             return False
         status = self.call("cuStreamIsCapturing", self.api.CUstream(stream))

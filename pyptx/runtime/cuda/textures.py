@@ -1,7 +1,7 @@
-"""Textures and surfaces on a GPU: CUDA arrays, and the handles of objects over them.
+"""Texture and surface objects on a GPU, and their CUDA arrays.
 
-What was made for a pyptx.Texture or Surface stays until that is gone, for each GPU and stream; every launch copies the
-arrays there anew, in the order of the stream, and what surfaces hold back after it.
+Objects are cached for the lifetime of a pyptx.Texture or Surface, for each GPU and stream. Every launch copies the
+arrays to the GPU in stream order, and surfaces back afterwards.
 
 Source: CUDA Driver API, "Memory Management", "Texture Object Management", "Surface Object Management".
 """
@@ -15,25 +15,25 @@ from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 
-from pyptx.errors import DeviceError, LaunchError
+from pyptx.errors import ArgumentValueError, BackendError, DeviceError, LaunchError
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda.driver import Device, Driver
-from pyptx.sim.memory.args import OBJECT_TYPES, ParamSlot
+from pyptx.sim.memory.arguments import OBJECT_TYPES, ParamSlot
 from pyptx.tensor_map._source import Source
 from pyptx.texture import Surface, Texture
 from pyptx.texture._levels import Level
 from pyptx.texture._texture import ADDRESS_MODES
 
-__all__ = ["Images"]
+__all__ = ["TextureObjects"]
 
-_LAYERED, _SURFACE, _CUBE, _GATHER = 1, 2, 4, 8                 # CUDA_ARRAY3D_
-_READ_AS_INTEGER, _NORMALIZED, _SRGB = 1, 2, 0x10               # CU_TRSF_
-_MOST_GATHERED = 32768                                          # elements along a side of a texture that tld4 reads
+_LAYERED, _SURFACE, _CUBE, _GATHER = 1, 2, 4, 8  # CUDA_ARRAY3D_
+_READ_AS_INTEGER, _NORMALIZED, _SRGB = 1, 2, 0x10  # CU_TRSF_
+_MOST_GATHERED = 32768  # elements along a side of a texture that tld4 can read
 
 
 class _Made(NamedTuple):
-    """What the driver made: the object's handle, the CUDA array of each level, memory of our own, and how to give it
-    back."""
+    """Driver resources of a texture or surface: its handle, the CUDA array of each level, private memory, and the
+    finalizer that releases them."""
 
     handle: int
     arrays: tuple[Any, ...]
@@ -41,22 +41,24 @@ class _Made(NamedTuple):
     free: finalize
 
 
-class Images:
-    """Textures and surfaces of launches."""
+class TextureObjects:
+    """Cache of the texture and surface objects of launches."""
 
     def __init__(self, driver: Driver):
         self._driver = driver
         self._made: WeakKeyDictionary[Any, dict[tuple[int, int], _Made]] = WeakKeyDictionary()
-        self._lock = RLock()                                    # a value may go, and be freed, while another is made
+        self._lock = RLock()  # a finalizer may run while another object is created
 
-    def placed(self, device: Device, stream: int, args: Sequence[Any], slots: Sequence[ParamSlot],
-               entry: str) -> tuple[list[Any], list[Surface]]:
-        """Arguments with handles for textures and surfaces, whose arrays are copied to the GPU whose context is
-        current; the surfaces, to be given to `back` after the launch.
+    def placed(
+        self, device: Device, stream: int, args: Sequence[Any], slots: Sequence[ParamSlot], entry: str
+    ) -> tuple[list[Any], list[Surface]]:
+        """Replace textures and surfaces by handles, and copy their arrays to the current GPU.
 
+        Returns:
+            The arguments, and the surfaces to pass to `back` after the launch.
         Raises:
-            LaunchError: a parameter or an array that a GPU cannot take so.
-            DeviceError: the driver refuses what our rules accepted.
+            LaunchError: a GPU does not support the parameter or the array.
+            DeviceError: the driver refuses an object that pyptx accepted.
         """
         found, surfaces = list(args), []
         for k, arg in enumerate(args):
@@ -64,12 +66,15 @@ class Images:
                 continue
             name = slots[k].name if k < len(slots) else f"argument {k}"
             if k < len(slots) and slots[k].type in OBJECT_TYPES:
-                raise LaunchError(f"{entry}: parameter {name} is .{slots[k].type}, for which the CUDA driver takes no "
-                                  "handle", hint="declare it .u64 and use the register it is loaded to: "
-                                                 "[%rd, {coordinates}]")
+                raise ArgumentValueError(
+                    f"{entry}: parameter {name} is .{slots[k].type}; the CUDA driver has no handles of this type",
+                    hint="declare it .u64 and use the register it is loaded to: [%rd, {coordinates}]",
+                )
             if self._driver.capturing(stream) and _on_host(arg):
-                raise LaunchError(f"{entry}: {name} is over an array in host memory, which a graph cannot record; use "
-                                  "an array on the GPU")
+                raise BackendError(
+                    f"{entry}: {name} uses an array in host memory, which a graph cannot capture; use "
+                    "an array on the GPU"
+                )
             made = self._object(device, stream, arg, f"{entry}: {name}")
             self._fill(arg, made, stream)
             found[k] = made.handle
@@ -78,16 +83,18 @@ class Images:
         return found, surfaces
 
     def back(self, device: Device, stream: int, surfaces: Sequence[Surface]) -> None:
-        """Copy what surfaces hold to their arrays, in the order of the stream; those in host memory hold it then."""
+        """Copy surfaces back to their arrays, in stream order; arrays in host memory are complete on return."""
         for surface in surfaces:
             made = self._made[surface][device.ordinal, stream]
             source = surface.levels.whole[0].source
             host = _host(source) if source.address is None else None
             if host is not None and not host.flags.writeable:
-                raise LaunchError(f"the array of {surface} is read-only, so what the kernel wrote cannot be put there")
+                raise ArgumentValueError(
+                    f"the array of {surface} is read-only, so the kernel's results cannot be copied to it"
+                )
             packed = None if host is None else np.ascontiguousarray(host)
             self._copy(surface, surface.levels.whole[0], made.arrays[0], stream, packed, back=True)
-            if packed is not None and packed is not host:
+            if host is not None and packed is not host:
                 self._driver.call("cuStreamSynchronize", self._driver.api.CUstream(stream))
                 host[...] = packed
 
@@ -103,13 +110,14 @@ class Images:
 
     def _make(self, device: Device, value: Texture | Surface, what: str) -> _Made:
         if value.geometry.multisampled:
-            raise LaunchError(f"{what}: CUDA makes no textures of several samples; {value.geometry.name} runs on the "
-                              "simulator only")
+            raise BackendError(
+                f"{what}: CUDA has no multisample textures; {value.geometry.name} runs on the simulator only"
+            )
         api, call = self._driver.api, self._driver.call
         resource, arrays, memory, mipmapped = api.CUDA_RESOURCE_DESC(), (), 0, None
         kinds = api.CUresourcetype
         in_memory = isinstance(value, Texture) and value.memory != "array"
-        if in_memory:
+        if isinstance(value, Texture) and in_memory:
             memory = self._memory(value)
             self._describe(resource, value, memory)
         else:
@@ -127,12 +135,22 @@ class Images:
         if isinstance(value, Surface):
             handle = int(call("cuSurfObjectCreate", resource, doing=f"{what}: making the surface"))
         else:
-            handle = int(call("cuTexObjectCreate", resource, self._reading(value), None,
-                              doing=f"{what}: making the texture"))
+            handle = int(
+                call("cuTexObjectCreate", resource, self._reading(value), None, doing=f"{what}: making the texture")
+            )
         own = memory if in_memory and value.levels.whole[0].source.address is None else 0
-        free = finalize(value, _free, self._driver, device, isinstance(value, Surface), handle,
-                        mipmapped, () if mipmapped is not None else arrays, own)
-        free.atexit = False                                     # the driver takes all back then
+        free = finalize(
+            value,
+            _free,
+            self._driver,
+            device,
+            isinstance(value, Surface),
+            handle,
+            mipmapped,
+            () if mipmapped is not None else arrays,
+            own,
+        )
+        free.atexit = False  # the driver releases everything at exit
         return _Made(handle, arrays, memory, free)
 
     def _descriptor(self, value: Texture | Surface) -> Any:
@@ -143,8 +161,12 @@ class Images:
         descriptor.Format, descriptor.NumChannels = self._format(value), value.channels
         flags = (_LAYERED if g.layered else 0) | (_CUBE if g.cube else 0)
         flags |= _SURFACE if isinstance(value, Surface) else 0
-        if g.name == "2d" and isinstance(value, Texture) and len(value.levels.whole) == 1 \
-                and max(e.width, e.height) <= _MOST_GATHERED:
+        if (
+            g.name == "2d"
+            and isinstance(value, Texture)
+            and len(value.levels.whole) == 1
+            and max(e.width, e.height) <= _MOST_GATHERED
+        ):
             flags |= _GATHER
         descriptor.Flags = flags
         return descriptor
@@ -158,8 +180,11 @@ class Images:
         reading.addressMode = [modes(ADDRESS_MODES.index(mode)) for mode in t.address]
         reading.filterMode = filters(int(t.filter == "linear"))
         reading.mipmapFilterMode = filters(int(t.mip_filter == "linear"))
-        reading.flags = ((_NORMALIZED if t.normalized or t.geometry.cube else 0) | (_SRGB if t.srgb else 0)
-                         | (_READ_AS_INTEGER if t.read == "element" and not t.format.floating else 0))
+        reading.flags = (
+            (_NORMALIZED if t.normalized or t.geometry.cube else 0)
+            | (_SRGB if t.srgb else 0)
+            | (_READ_AS_INTEGER if t.read == "element" and not t.format.floating else 0)
+        )
         reading.maxAnisotropy = 0
         reading.mipmapLevelBias = t.lod_bias
         reading.minMipmapLevelClamp, reading.maxMipmapLevelClamp = t.lod_clamp
@@ -167,7 +192,7 @@ class Images:
         return reading
 
     def _memory(self, value: Texture) -> int:
-        """Where the elements of a texture that reads memory itself lie: the array, or room for a copy."""
+        """Return the address of a texture over linear memory: the array itself, or memory for a copy."""
         source = value.levels.whole[0].source
         if source.address is not None:
             return source.address
@@ -181,7 +206,7 @@ class Images:
         else:
             resource.resType, part = api.CUresourcetype.CU_RESOURCE_TYPE_PITCH2D, resource.res.pitch2D
             part.width, part.height = value.extents.width, value.extents.height
-            part.pitchInBytes = value.levels.whole[0].source.strides[0]
+            part.pitchInBytes = _strides(value.levels.whole[0])[0]
         part.devPtr, part.format, part.numChannels = api.CUdeviceptr(address), self._format(value), value.channels
 
     # copying ---------------------------------------------------------------------------------------------------------
@@ -191,19 +216,26 @@ class Images:
             for level, array in zip(value.levels.whole, made.arrays, strict=True):
                 host = None if level.source.address is not None else np.ascontiguousarray(_host(level.source))
                 self._copy(value, level, array, stream, host, back=False)
-        elif value.levels.whole[0].source.address is None:
-            host, pitch = _host(value.levels.whole[0].source), value.levels.whole[0].source.strides[0]
+        elif isinstance(value, Texture) and value.levels.whole[0].source.address is None:
+            host, pitch = _host(value.levels.whole[0].source), _strides(value.levels.whole[0])[0]
             packed = np.zeros(_span(value), np.uint8)
             row = value.extents.width * value.levels.element_bytes
             for k in range(value.extents.height):
                 line = host[k] if value.memory == "pitch2d" else host
-                packed[k * pitch:k * pitch + row] = np.ascontiguousarray(line).reshape(-1).view(np.uint8)
-            self._driver.call("cuMemcpyHtoDAsync", made.memory, packed.ctypes.data, packed.nbytes,
-                              self._driver.api.CUstream(stream), doing="copying a texture")
+                packed[k * pitch : k * pitch + row] = np.ascontiguousarray(line).reshape(-1).view(np.uint8)
+            self._driver.call(
+                "cuMemcpyHtoDAsync",
+                made.memory,
+                packed.ctypes.data,
+                packed.nbytes,
+                self._driver.api.CUstream(stream),
+                doing="copying a texture",
+            )
 
-    def _copy(self, value: Texture | Surface, level: Level, array: Any, stream: int, host: np.ndarray | None, *,
-              back: bool) -> None:
-        """Copy an array, packed in host memory or where it lies on the GPU, to a CUDA array or back."""
+    def _copy(
+        self, value: Texture | Surface, level: Level, array: Any, stream: int, host: np.ndarray | None, *, back: bool
+    ) -> None:
+        """Copy an array, packed in host memory or in place on the GPU, to a CUDA array or back."""
         api, e = self._driver.api, level.extents
         job, kinds = api.CUDA_MEMCPY3D(), api.CUmemorytype
         row = e.width * value.levels.element_bytes
@@ -222,48 +254,58 @@ class Images:
         self._driver.call("cuMemcpy3DAsync", job, api.CUstream(stream), doing=f"copying the array of {value}")
 
 
+def _strides(level: Level) -> tuple[int, ...]:
+    assert level.source.strides is not None, "the source of a texture is an array"
+    return level.source.strides
+
+
 def _on_host(value: Texture | Surface) -> bool:
     return any(level.source.address is None for level in value.levels.whole)
 
 
 def _host(source: Source) -> np.ndarray:
-    """An array in host memory as one of NumPy, over the same memory."""
+    """Return a NumPy view of an array in host memory."""
     arrays = arrays_of(source.array)
     host = arrays.host(source.array) if arrays is not None else np.asarray(source.array)
     return host
 
 
 def _span(value: Texture) -> int:
-    """Bytes of a texture in memory, with what lies between rows."""
+    """Return the bytes of a texture in memory, including the padding between rows."""
     row = value.extents.width * value.levels.element_bytes
-    pitch = value.levels.whole[0].source.strides[0]
+    pitch = _strides(value.levels.whole[0])[0]
     return (value.extents.height - 1) * pitch + row if value.memory == "pitch2d" else row
 
 
 def _pitches(value: Texture | Surface, level: Level, row: int) -> tuple[int, int]:
-    """Bytes from row to row, and rows from slice to slice, of an array on the GPU."""
-    strides = dict(zip(value.geometry.axes, level.source.strides, strict=False))
+    """Return the row pitch in bytes and the slice pitch in rows of an array on the GPU."""
+    strides: dict[str, int] = dict(zip(value.geometry.axes, _strides(level), strict=False))
     pitch = strides.get("height", row)
     plane = strides.get("depth", strides.get("faces", strides.get("layers", pitch * level.extents.height)))
     if pitch < row or plane < pitch or plane % pitch:
-        raise LaunchError(f"the array of {value} has strides {level.source.strides}, which the driver does not copy; "
-                          "pass a contiguous one")
+        raise BackendError(
+            f"the array of {value} has strides {level.source.strides}, which the driver cannot copy; "
+            "pass a contiguous array"
+        )
     return pitch, max(1, plane // pitch)
 
 
-def _free(driver: Driver, device: Device, surface: bool, handle: int, mipmapped: Any, arrays: Sequence[Any],
-          memory: int) -> None:
-    """Give an object and its memory back, once the GPU has done with them."""
+def _free(
+    driver: Driver, device: Device, surface: bool, handle: int, mipmapped: Any, arrays: Sequence[Any], memory: int
+) -> None:
+    """Destroy an object and free its memory once the GPU is idle."""
     try:
         with driver.on(device), driver.unrelated():
             driver.call("cuCtxSynchronize")
-            driver.call("cuSurfObjectDestroy" if surface else "cuTexObjectDestroy",
-                        (driver.api.CUsurfObject if surface else driver.api.CUtexObject)(handle))
+            driver.call(
+                "cuSurfObjectDestroy" if surface else "cuTexObjectDestroy",
+                (driver.api.CUsurfObject if surface else driver.api.CUtexObject)(handle),
+            )
             if mipmapped is not None:
                 driver.call("cuMipmappedArrayDestroy", mipmapped)
             for array in arrays:
                 driver.call("cuArrayDestroy", array)
             if memory:
                 driver.call("cuMemFree", memory)
-    except (DeviceError, LaunchError):                          # the driver has gone before the value, or is broken
+    except (DeviceError, LaunchError):  # the driver has shut down or the context is corrupted
         return

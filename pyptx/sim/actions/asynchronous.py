@@ -1,43 +1,69 @@
-"""What mbarriers, clusters and asynchronous copies do, decoded (basic.py).
+"""Actions of mbarriers, clusters and asynchronous copies.
 
-Addresses lie in shared (own CTA), cluster (any CTA of the cluster), global or generic space. Operands are values.
+Addresses are in shared (own CTA), cluster (any CTA of the cluster), global or generic space.
 """
 
 from __future__ import annotations
 
-from pyptx._value import value
-from pyptx.sim.actions.basic import Address, Blocking, Handled, Reg, Value
+from pyptx._frozen import frozen
+from pyptx.sim.actions.operands import Address, Blocking, Handled, Reg, Value
 
-__all__ = ["AsyncGroup", "BulkCopy", "ClusterArrive", "ClusterWait", "CpArrive", "CpAsync", "IsCanceled",
-           "MbarrierArrive", "MbarrierInit", "MbarrierInval", "MbarrierLayout", "MbarrierPending", "MbarrierTest",
-           "MbarrierWait", "Reduction", "Send", "SetMaxRegisters", "StBulk", "TryCancel"]
+__all__ = [
+    "AsyncGroup",
+    "BulkCopy",
+    "ClusterArrive",
+    "ClusterWait",
+    "CpAsyncArrive",
+    "CpAsync",
+    "IsCanceled",
+    "MbarrierArrive",
+    "MbarrierInit",
+    "MbarrierInval",
+    "MbarrierLayout",
+    "MbarrierPending",
+    "MbarrierTest",
+    "MbarrierWait",
+    "Reduction",
+    "AsyncStore",
+    "SetMaxRegisters",
+    "StBulk",
+    "TryCancel",
+]
 
 
-@value
+@frozen
 class MbarrierInit(Handled):
+    """mbarrier.init, for layout v0 or v1."""
+
     address: Address
     count: Value
-    layout: int = 0                     # v0, v1
+    layout: int = 0  # v0, v1
 
 
-@value
+@frozen
 class MbarrierInval(Handled):
+    """mbarrier.inval."""
+
     address: Address
 
 
-@value
+@frozen
 class MbarrierLayout(Handled):
-    """Whether an mbarrier has a layout."""
+    """mbarrier.check_layout: test the layout of an mbarrier."""
 
     data: Reg
     address: Address
     layout: int
 
 
-@value
+@frozen
 class MbarrierArrive(Handled):
-    """arrive, arrive_drop, expect_tx, complete_tx: `count` arrivals (None: 1), or with expect or complete so many bytes
-    and `arrivals` (0 or 1). `data` is the state before.
+    """mbarrier.arrive, arrive_drop, expect_tx, complete_tx.
+
+    Attributes:
+        data: receives the state before.
+        count: arrivals (None is 1); with `expect` or `complete`, bytes.
+        arrivals: 0 or 1 arrivals beside the bytes.
     """
 
     data: Reg | None
@@ -50,9 +76,9 @@ class MbarrierArrive(Handled):
     no_complete: bool = False
 
 
-@value
+@frozen
 class MbarrierTest(Handled):
-    """Whether the phase of a state, or of a parity, is over; `report` is what copies reported, which is nothing."""
+    """mbarrier.test_wait: test whether the phase of a state or parity is complete; `report` receives zeros."""
 
     data: Reg | None
     address: Address
@@ -61,9 +87,9 @@ class MbarrierTest(Handled):
     report: tuple[Reg | None, ...] = ()
 
 
-@value
+@frozen
 class MbarrierWait(Blocking):
-    """try_wait: the same, once it is so for a lane."""
+    """mbarrier.try_wait: wait until the phase is complete in at least one lane."""
 
     data: Reg | None
     address: Address
@@ -72,15 +98,17 @@ class MbarrierWait(Blocking):
     report: tuple[Reg | None, ...] = ()
 
 
-@value
+@frozen
 class MbarrierPending(Handled):
+    """mbarrier.pending_count."""
+
     data: Reg
     state: Value
 
 
-@value
+@frozen
 class CpAsync(Handled):
-    """`size` bytes from global to shared memory; only `bytes` of them are read, none where `skip` is true."""
+    """cp.async: copy `size` bytes from global to shared memory; `bytes` of them are read, none if `skip` is true."""
 
     to: Address
     source: Address
@@ -90,42 +118,46 @@ class CpAsync(Handled):
     negated: bool = False
 
 
-@value
-class CpArrive(Handled):
-    """cp.async.mbarrier.arrive; `counted`: the arrival is in the count the mbarrier was initialised with (.noinc)."""
+@frozen
+class CpAsyncArrive(Handled):
+    """cp.async.mbarrier.arrive; `counted` (.noinc): the count of the mbarrier includes the arrival."""
 
     address: Address
     counted: bool
 
 
-@value
+@frozen
 class AsyncGroup(Handled):
-    """Of a track (cp, bulk, wgmma): commit, all (wait for everything), or wait until `most` are left, wholly or (read)
-    as far as their sources.
+    """commit_group, wait_group and wait_all of cp.async and bulk copies.
+
+    Attributes:
+        track: cp or bulk.
+        operation: commit; all (wait for everything); wait (until `pending` groups are left); read (the same, for their
+            sources only).
     """
 
     track: str
-    what: str                           # commit, all, wait, read
-    most: int = 0
+    operation: str
+    pending: int = 0
 
 
-@value
+@frozen
 class Reduction:
-    """add, min, max, inc, dec, and, or, xor on elements of a type."""
+    """Reduction of a copy: add, min, max, inc, dec, and, or, xor of elements of a type."""
 
     operation: str
     type: str
-    flush: bool = False                 # subnormal f32 become zero
+    flush: bool = False  # flush subnormal f32 to zero
 
 
-@value
+@frozen
 class BulkCopy(Handled):
     """cp.async.bulk and cp.reduce.async.bulk: load (global to shared), peer (shared to shared), store (to global).
 
-    `ctas` is a mask of CTAs, `byte_mask` of bytes in 16; `left` and `right` bytes of the source are not looked at.
+    `ctas` is a mask of CTAs, `byte_mask` a mask of bytes in 16; `left` and `right` bytes of the source are ignored.
     """
 
-    way: str
+    direction: str
     to: Address
     source: Address
     bytes: Value
@@ -137,9 +169,9 @@ class BulkCopy(Handled):
     right: Value | None = None
 
 
-@value
-class Send(Handled):
-    """st.async and red.async: `values` of `size` bytes each; without `barrier` to global memory."""
+@frozen
+class AsyncStore(Handled):
+    """st.async and red.async: store `values` of `size` bytes each; without `barrier` to global memory."""
 
     to: Address
     values: tuple[Value, ...]
@@ -148,36 +180,44 @@ class Send(Handled):
     reduction: Reduction | None = None
 
 
-@value
+@frozen
 class StBulk(Handled):
+    """st.bulk: set bytes of shared memory to zero."""
+
     to: Address
     bytes: Value
 
 
-@value
+@frozen
 class ClusterArrive(Handled):
-    pass
+    """barrier.cluster.arrive."""
 
 
-@value
+@frozen
 class ClusterWait(Blocking):
-    pass
+    """barrier.cluster.wait."""
 
 
-@value
+@frozen
 class SetMaxRegisters(Blocking):
+    """setmaxnreg.inc (`more`) and setmaxnreg.dec."""
+
     count: int
     more: bool
 
 
-@value
+@frozen
 class TryCancel(Handled):
+    """clusterlaunchcontrol.try_cancel; `everywhere`: the result goes to every CTA of the cluster."""
+
     to: Address
     barrier: Address
     everywhere: bool
 
 
-@value
+@frozen
 class IsCanceled(Handled):
+    """clusterlaunchcontrol.query_cancel.is_canceled."""
+
     data: Reg
     handle: Value

@@ -1,29 +1,32 @@
-"""Actions of tcgen05: tensor memory and the products that work on it.
+"""Actions of tcgen05: tensor memory and products on it.
 
 Addresses of tensor memory have space "tmem". `group` is the cta_group, 1 or 2.
 """
 
 from __future__ import annotations
 
-from pyptx._value import value
-from pyptx.sim.actions.basic import Address, Blocking, Collective, Const, Handled, Reg, Value
+from pyptx._frozen import frozen
+from pyptx.sim.actions.operands import Address, Blocking, Handled, Reg, Value, WholeWarp
 
-__all__ = ["Commit", "Product5", "TmemAlloc", "TmemCopy", "TmemFree", "TmemLoad", "TmemRelinquish", "TmemShift",
-           "TmemStore", "TmemWait"]
+__all__ = [
+    "Tcgen05Commit",
+    "Tcgen05Mma",
+    "TmemAlloc",
+    "TmemCopy",
+    "TmemFree",
+    "TmemLoad",
+    "TmemRelinquish",
+    "TmemShift",
+    "TmemStore",
+    "TmemWait",
+]
 
 
-class _Whole(Collective):
-    """What all 32 lanes execute together."""
-
-    __slots__ = ()
-    members = Const(0xFFFFFFFF, 32)
-
-
-@value
+@frozen
 class TmemAlloc(Blocking):
-    """`columns` for the CTA (group 2: the same in both of a pair); the address goes to shared memory.
+    """tcgen05.alloc: allocate `columns` in the CTA, or in both CTAs of a pair, and write their address to shared memory.
 
-    `exclusive`: it waits until there is no other allocation, and there is none besides until it is freed.
+    An `exclusive` allocation waits until there is no other one, and prevents others until it is freed.
     """
 
     group: int
@@ -32,23 +35,32 @@ class TmemAlloc(Blocking):
     exclusive: bool = False
 
 
-@value
-class TmemFree(_Whole):
+@frozen
+class TmemFree(WholeWarp):
+    """tcgen05.dealloc."""
+
     group: int
     address: Value
     columns: Value
     exclusive: bool = False
 
 
-@value
-class TmemRelinquish(_Whole):
+@frozen
+class TmemRelinquish(WholeWarp):
+    """tcgen05.relinquish_alloc_permit."""
+
     group: int
 
 
-@value
-class TmemLoad(_Whole):
-    """tcgen05.ld of `shape` ("32x32b" ..). `packed`: two columns of 16 bits to a register; `split`: columns between the
-    halves of 16x32bx2. With `reduction` ("min", "max", type, abs, NaN) the last register takes the reduced ones.
+@frozen
+class TmemLoad(WholeWarp):
+    """tcgen05.ld.
+
+    Attributes:
+        shape: "32x32b" and others.
+        packed: two columns of 16 bits share a register.
+        split: columns between the halves of 16x32bx2.
+        reduction: ("min" or "max", type, abs, NaN); the last register receives the reduced value.
     """
 
     shape: str
@@ -59,8 +71,10 @@ class TmemLoad(_Whole):
     reduction: tuple[str, str, bool, bool] | None = None
 
 
-@value
-class TmemStore(_Whole):
+@frozen
+class TmemStore(WholeWarp):
+    """tcgen05.st."""
+
     shape: str
     packed: bool
     address: Address
@@ -68,14 +82,16 @@ class TmemStore(_Whole):
     split: int = 0
 
 
-@value
-class TmemWait(_Whole):
-    what: str                           # ld, st
+@frozen
+class TmemWait(WholeWarp):
+    """tcgen05.wait of `direction` ld or st."""
+
+    direction: str
 
 
-@value
+@frozen
 class TmemCopy(Handled):
-    """tcgen05.cp; `shape` includes the multicast: "32x128b.warpx4". `expansion`: bits of the elements, 0: none."""
+    """tcgen05.cp; `shape` includes the multicast: "32x128b.warpx4". `expansion`: bits of expanded elements, 0 for none."""
 
     group: int
     shape: str
@@ -84,31 +100,36 @@ class TmemCopy(Handled):
     descriptor: Value
 
 
-@value
+@frozen
 class TmemShift(Handled):
+    """tcgen05.shift."""
+
     group: int
     address: Address
 
 
-@value
-class Commit(Handled):
-    """An arrival at an mbarrier (of the CTAs of a mask) when what the thread started so far has landed."""
+@frozen
+class Tcgen05Commit(Handled):
+    """tcgen05.commit: arrive at an mbarrier (of the CTAs of a mask) when earlier operations of the thread complete."""
 
     group: int
     barrier: Address
     ctas: Value | None
 
 
-@value
-class Product5(Handled):
+@frozen
+class Tcgen05Mma(Handled):
     """tcgen05.mma in all its forms.
 
     Attributes:
         kind: "f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4".
-        a: an address in tensor memory, or a descriptor.        b, descriptor: values.
-        vector: scales of a row, 0 without.                     scale: D is scaled by 2**-scale first.
-        mask: of lanes that stay.                               zero: the zero-column mask descriptor.
-        target: the module's, for the model of the hardware.
+        a: address in tensor memory, or descriptor.
+        b, descriptor: matrix descriptor of B, and instruction descriptor.
+        vector: scales per row, 0 without scales.
+        scale: D is multiplied by 2**-scale first.
+        mask: lanes of D that are not written.
+        zero: zero-column mask descriptor.
+        target: target of the module, which selects the hardware arithmetic.
     """
 
     kind: str

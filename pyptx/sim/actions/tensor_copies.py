@@ -1,27 +1,29 @@
-"""What tensor copies and instructions on tensor maps do, decoded (the closed set of basic.py goes on here)."""
+"""Actions of tensor copies and tensor maps."""
 
 from __future__ import annotations
 
-from pyptx._value import value
-from pyptx.sim.actions.basic import Address, Handled, Value
+from pyptx._frozen import frozen
+from pyptx.sim.actions.operands import Address, Handled, Value
 
-__all__ = ["FIELDS", "TensorCopy", "TensormapCopy", "TensormapFence", "TensormapReplace"]
-
-FIELDS = ("global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype",
-          "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode")
+__all__ = ["TensorCopy", "TensormapCopy", "TensormapFence", "TensormapReplace"]
 
 
-@value
+@frozen
 class TensorCopy(Handled):
-    """A copy of a box between a tensor and shared memory, started by each lane.
+    """cp.async.bulk.tensor: copy a box between a tensor and shared memory, in each lane.
 
     Attributes:
-        direction: load, store, reduce, prefetch.       mode: tile, gather4, scatter4, im2col, w, w128.
-        map: address of the tensor map.                 base: of the tensor, instead of the map's own.
-        coordinates, offsets: innermost first; of the w modes (wHalo, wOffset).
-        shared: where the box lies, or goes to.         barrier: the mbarrier that counts its bytes.
-        mask: CTAs of the cluster that get a copy.      pair: .cta_group::2, the mbarrier may be the other CTA's.
-        reduction: its operation, or None.              inside: im2col_no_offs::w ends at the first pixel outside.
+        direction: load, store, reduce, prefetch.
+        mode: tile, gather4, scatter4, im2col, w, w128.
+        map: address of the tensor map.
+        coordinates, offsets: innermost first; offsets of the w modes are (wHalo, wOffset).
+        shared: address of the box in shared memory.
+        barrier: mbarrier that counts its bytes.
+        mask: CTAs of the cluster that receive a copy.
+        base: address of the tensor, in place of the one in the map.
+        pair: .cta_group::2; the mbarrier may be in the other CTA.
+        reduction: operation, or None.
+        inside: im2col_no_offs::w ends at the first pixel outside.
     """
 
     direction: str
@@ -39,9 +41,9 @@ class TensorCopy(Handled):
     inside: bool = False
 
 
-@value
+@frozen
 class TensormapReplace(Handled):
-    """Write one field of the tensor map at an address; `ordinal` is the dimension of fields that have five."""
+    """tensormap.replace: write a field of a tensor map; `ordinal` is the dimension, for fields with one value per dimension."""
 
     address: Address
     field: str
@@ -49,16 +51,16 @@ class TensormapReplace(Handled):
     value: Value
 
 
-@value
+@frozen
 class TensormapCopy(Handled):
-    """tensormap.cp_fenceproxy: 128 bytes from shared to global memory, once for the warp."""
+    """tensormap.cp_fenceproxy: copy 128 bytes from shared to global memory, once per warp."""
 
     target: Address
     source: Address
 
 
-@value
+@frozen
 class TensormapFence(Handled):
-    """fence.proxy.tensormap::generic.acquire: nothing but for the sanitizer, as all see one memory."""
+    """fence.proxy.tensormap::generic.acquire: only the sanitizer needs it, as there is a single memory."""
 
     address: Address

@@ -1,27 +1,30 @@
-"""What instructions on textures and surfaces do, decoded (the closed set of basic.py goes on here)."""
+"""Actions on textures and surfaces."""
 
 from __future__ import annotations
 
-from pyptx._value import value
-from pyptx.sim.actions.basic import Address, Handled, Reg, Value
+from pyptx._frozen import frozen
+from pyptx.sim.actions.operands import Address, Handled, Reg, Value
 
-__all__ = ["QUERIES", "Fetch", "Handle", "IsType", "Query", "SurfaceLoad", "SurfaceReduce", "SurfaceStore"]
+__all__ = ["Fetch", "Handle", "IsType", "Query", "SurfaceLoad", "SurfaceReduce", "SurfaceStore"]
 
-Handle = Value | Address                        # a register, or the parameter that holds it
-QUERIES = ("width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size",
-           "num_mipmap_levels", "num_samples", "memory_layout")
+Handle = Value | Address  # register, or parameter that holds the handle
 
 
-@value
+@frozen
 class Fetch(Handled):
     """tex and tld4: read a texture at coordinates.
 
     Attributes:
-        mode: "", base, level, grad, gather.            coordinates: x first, without padding.
-        integer: they are .s32, else .f32.              index: of the layer, or cube.
-        level: of detail, .s32 or .f32 as they are.     dx, dy: gradients.
-        offset: in elements.                            component: that a gather takes of each of four elements.
-        type: u32, s32, f32, f16, f16x2.                inside: gets 1, as all of a texture is resident.
+        mode: "", base, level, grad, gather.
+        coordinates: x first, without padding.
+        integer: coordinates are .s32, else .f32.
+        type: u32, s32, f32, f16, f16x2.
+        index: layer, or cube.
+        level: level of detail, of the type of the coordinates.
+        dx, dy: gradients.
+        offset: offset in elements.
+        component: component that a gather takes from each of four elements.
+        inside: receives 1, as all of a texture is resident.
     """
 
     geometry: str
@@ -41,9 +44,9 @@ class Fetch(Handled):
     inside: Reg | None = None
 
 
-@value
+@frozen
 class Query(Handled):
-    """txq and suq: an attribute of QUERIES of a texture or surface (`kind`), at a level of detail."""
+    """txq and suq: query an attribute (of abi.OBJECT_QUERIES) of a texture or surface, at a level of detail."""
 
     kind: str
     attribute: str
@@ -52,18 +55,18 @@ class Query(Handled):
     level: Value | None = None
 
 
-@value
+@frozen
 class IsType(Handled):
-    """istypep: whether a number is the handle of a texture or surface; of a sampler it never is."""
+    """istypep: test whether a value is the handle of a texture or surface; it never is the handle of a sampler."""
 
     kind: str
     handle: Handle
     data: Reg
 
 
-@value
+@frozen
 class SurfaceLoad(Handled):
-    """suld.b: bytes of a surface at coordinates, of which x counts bytes; `outside`: trap, clamp, zero."""
+    """suld.b: load bytes of a surface; x counts bytes. `outside` is the clamp mode: trap, clamp, zero."""
 
     geometry: str
     handle: Handle
@@ -74,9 +77,9 @@ class SurfaceLoad(Handled):
     data: tuple[Reg | None, ...]
 
 
-@value
+@frozen
 class SurfaceStore(Handled):
-    """sust.b, and sust.p where `formatted`: channels of an element, of which x counts elements."""
+    """sust.b, or sust.p if `formatted`: then x counts elements."""
 
     geometry: str
     handle: Handle
@@ -88,9 +91,9 @@ class SurfaceStore(Handled):
     source: tuple[Value, ...]
 
 
-@value
+@frozen
 class SurfaceReduce(Handled):
-    """sured.b of `type`, and sured.p, whose type is the surface's, where `formatted`."""
+    """sured.b of `type`, or sured.p if `formatted`: then the type is that of the surface."""
 
     geometry: str
     handle: Handle

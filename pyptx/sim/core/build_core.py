@@ -1,7 +1,8 @@
 """Compile the simulator's C core with the `ziglang` package; standard library only, loaded by path from the build hook.
 
-One shared library for each target: x86-64 in two levels (v2 runs everywhere, v3 has AVX2 and FMA), 64-bit Arm, and the
-same for macOS. No system compiler is used.
+There is one shared library for each target: x86-64 in two levels (v2 runs everywhere, v3 has AVX2 and FMA) and 64-bit
+Arm, for each operating system. No system compiler is used. The header abi.h is generated from pyptx/sim/abi.py and
+abi_structures.py.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+from functools import cache
+from importlib import util
 from pathlib import Path
+from typing import Any
 
-__all__ = ["TARGETS", "build_core", "host_targets", "identity", "library_name"]
+__all__ = ["SOURCES", "TARGETS", "abi_header", "build_core", "host_targets", "identity", "library_name", "sources"]
 
 HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "src"
 
 # name in the file -> (zig target, zig cpu, suffix)
 TARGETS = {
@@ -27,13 +32,46 @@ TARGETS = {
     "windows-x86_64-v2": ("x86_64-windows-gnu", "x86_64_v2", ".dll"),
 }
 
-FLAGS = ["-std=gnu11", "-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
-         "-fno-sanitize=all", "-fomit-frame-pointer", "-Wall", "-Wno-psabi", "-g0", "-s"]
-X86_FLAGS = ["-mno-vzeroupper"]                                 # core_run does it once, at its end
+FLAGS = [
+    "-std=gnu11",
+    "-O3",
+    "-shared",
+    "-fPIC",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-sanitize=all",
+    "-fomit-frame-pointer",
+    "-Wall",
+    "-Wno-psabi",
+    "-g0",
+    "-s",
+]
+X86_FLAGS = ["-mno-vzeroupper"]  # core_run does it once, at its end
+
+
+@cache
+def abi_header() -> str:
+    """The header abi.h, generated from pyptx/sim/abi.py and abi_structures.py."""
+    lines = [
+        "// Generated from abi.py and abi_structures.py when the core is built.",
+        "#ifndef PYPTX_ABI_H",
+        "#define PYPTX_ABI_H",
+    ]
+    lines += [*_load("abi").c_constants(), *_load("abi_structures").c_structures(), "#endif", ""]
+    return "\n".join(lines)
+
+
+def _load(name: str) -> Any:
+    spec = util.spec_from_file_location(f"pyptx_{name}", HERE.parent / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def host_targets() -> list[str]:
-    """Targets that run on this machine, best first; empty where there is none."""
+    """Targets that run on this machine, best first; empty if there is none."""
     system = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}.get(platform.system())
     machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
     if system == "macos" and machine == "aarch64":
@@ -42,39 +80,61 @@ def host_targets() -> list[str]:
 
 
 def identity() -> str:
-    """A hash of the sources, compiled into the library so that a stale one is noticed."""
-    digest = hashlib.sha256()
-    for path in sorted([*HERE.glob("*.c"), *HERE.glob("*.h")]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    """Hash of the sources, compiled into the library to detect a stale one."""
+    digest = hashlib.sha256(abi_header().encode())
+    for path in sorted([*SOURCES.rglob("*.c"), *SOURCES.rglob("*.h")]):
+        digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def library_name(target: str) -> str:
+    """File name of the library for a target."""
     return f"pyptx_core-{target}{TARGETS[target][2]}"
 
 
+def sources() -> list[Path]:
+    """The C files of the core."""
+    return sorted(SOURCES.rglob("*.c"))
+
+
 def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
-    """Compile the core for each target (default: those of this machine) into `out_dir`; the files written.
+    """Compile the core for each target (default: those of this machine) into `out_dir` and return the files written.
 
     Raises:
         RuntimeError: the `ziglang` package is missing or a compilation failed; the message holds the compiler's output.
     """
-    import subprocess  # late: the simulator asks this file for names alone
+    import subprocess  # late: the simulator needs only the names in this file
+    import tempfile
 
     out_dir.mkdir(parents=True, exist_ok=True)
-    sources = sorted(str(path) for path in HERE.glob("*.c"))
     built = []
-    for target in host_targets() if targets is None else targets:
-        triple, cpu, _ = TARGETS[target]
-        output = out_dir / library_name(target)
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={cpu}", *FLAGS,
-                   *(X86_FLAGS if "x86_64" in triple else ()),
-                   f'-DCORE_IDENTITY="{identity()}"', *sources, "-lm",
-                   "-o", str(output)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"the simulator core did not compile for {target}:\n{done.stderr.strip()}")
-        built.append(output)
+    with tempfile.TemporaryDirectory(prefix="pyptx-abi-") as generated:
+        Path(generated, "abi.h").write_text(abi_header(), encoding="utf-8")
+        for target in host_targets() if targets is None else targets:
+            triple, cpu, _ = TARGETS[target]
+            output = out_dir / library_name(target)
+            command = [
+                sys.executable,
+                "-m",
+                "ziglang",
+                "cc",
+                "-target",
+                triple,
+                f"-mcpu={cpu}",
+                *FLAGS,
+                *(X86_FLAGS if "x86_64" in triple else ()),
+                f'-DCORE_IDENTITY="{identity()}"',
+                f"-I{generated}",
+                f"-I{SOURCES}",
+                *map(str, sources()),
+                "-lm",
+                "-o",
+                str(output),
+            ]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"the simulator core did not compile for {target}:\n{done.stderr.strip()}")
+            built.append(output)
     return built
 
 

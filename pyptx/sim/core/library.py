@@ -1,4 +1,4 @@
-"""Finds, loads and tests the compiled core; says why when there is none."""
+"""Find, load and test the compiled core."""
 
 from __future__ import annotations
 
@@ -6,16 +6,51 @@ import ctypes
 from functools import cache
 from importlib import util
 from pathlib import Path
+from types import ModuleType
+
+from pyptx.errors import BackendError
 
 __all__ = ["core", "operations", "problem"]
 
 HERE = Path(__file__).parent
+LIBRARIES = HERE  # the folder of the compiled libraries
+
+_P, _U32, _U64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+
+# Result and arguments of the functions of the core. The first argument of most is the context.
+_FUNCTIONS = {
+    "core_op_name": (ctypes.c_char_p, _U32),
+    "core_open": (_P, _P),
+    "core_run": (_U32, _P, _U64),
+    "core_close": (None, _P),
+    "core_status": (_U32, _P),
+    "core_resume": (None, _P),
+    "core_fault": (None, _P, _P),
+    "core_cluster": (_U32, _P, _U32, _P),
+    "core_group": (_U32, _P, _U32, _U32, _U32, _P),
+    "core_host_call": (None, _P, _P),
+    "core_lane_memory": (_P, _P, _U32, _U64, _U64),
+    "core_mark_uninitialized": (None, _P, _U64),
+    "core_unwritten": (_U64, _P, _U64, _P),
+    "core_finding": (_U32, _P, _U32, _P),
+    "core_debug_cta": (_U32, _P, _U32, _P),
+    "core_debug_warp": (_U32, _P, _U32, _U32, _P),
+    "core_debug_group": (_U32, _P, _U32, _U32, _U32, _P),
+    "core_debug_barrier": (_U32, _P, _U32, _U32, _P),
+    "core_debug_async": (_U32, _P, _U32, _U32, _P),
+    "core_debug_watch": (None, _P, _U64),
+    "core_debug_checkpoint": (_P, _P),
+    "core_debug_bytes": (_U64, _P),
+    "core_debug_restore": (_U32, _P, _P),
+    "core_debug_discard": (None, _P),
+}
 
 
 @cache
-def _build():
-    """The build helper, loaded by path as the build hook does."""
+def _build() -> ModuleType:
+    """The build script, loaded by path as the build hook does."""
     spec = util.spec_from_file_location("pyptx_build_core", HERE / "build_core.py")
+    assert spec is not None and spec.loader is not None
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -26,12 +61,14 @@ def _load() -> tuple[ctypes.CDLL | None, str | None]:
     build = _build()
     targets = build.host_targets()
     if not targets:
-        return None, "there is no build of the core for this machine"
-    paths = {target: HERE / build.library_name(target) for target in targets}
+        return None, "no build of the core runs on this machine"
+    paths = {target: LIBRARIES / build.library_name(target) for target in targets}
     found = {target: path for target, path in paths.items() if path.exists()}
     if not found:
-        return None, (f"the compiled core is missing from {HERE}; a wheel of pyptx has it, in a source tree run "
-                      f"python {HERE / 'build_core.py'}")
+        return None, (
+            f"the compiled core is missing from {LIBRARIES}; wheels of pyptx contain it; in a source tree run "
+            f"python {HERE / 'build_core.py'}"
+        )
     reasons = []
     for target, path in found.items():
         library, reason = _open(path, target)
@@ -52,57 +89,20 @@ def _open(path: Path, target: str) -> tuple[ctypes.CDLL | None, str | None]:
     built = library.core_identity().decode()
     sources = _build().identity()
     if built != sources:
-        return None, (f"it was built from other sources ({built[:8]}, here {sources[:8]}); run python "
-                      f"{HERE / 'build_core.py'}")
+        return None, (
+            f"it was built from different sources ({built[:8]}, here {sources[:8]}); run python {HERE / 'build_core.py'}"
+        )
     wrong = library.core_self_test()
     if wrong:
         return None, f"its self-test failed (check {wrong}): floating-point arithmetic is not exact here"
-    library.core_open.restype = ctypes.c_void_p
-    library.core_open.argtypes = [ctypes.c_void_p]
-    library.core_run.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    library.core_run.restype = ctypes.c_uint32
-    library.core_close.argtypes = [ctypes.c_void_p]
-    library.core_close.restype = None
-    library.core_fault.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.core_fault.restype = None
-    library.core_group.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p]
-    library.core_group.restype = ctypes.c_uint32
-    library.core_cluster.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
-    library.core_cluster.restype = ctypes.c_uint32
-    library.core_host_call.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.core_host_call.restype = ctypes.c_void_p
-    library.core_lane_memory.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
-    library.core_lane_memory.restype = ctypes.c_void_p
-    for name in ("cta", "warp", "group", "barrier", "async"):
-        look = getattr(library, f"core_debug_{name}")
-        look.restype = ctypes.c_uint32
-        look.argtypes = [ctypes.c_void_p, *[ctypes.c_uint32] * {"cta": 1, "group": 3}.get(name, 2), ctypes.c_void_p]
-    library.core_debug_spot.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    library.core_debug_spot.restype = None
-    library.core_debug_keep.argtypes = [ctypes.c_void_p]
-    library.core_debug_keep.restype = ctypes.c_void_p
-    library.core_debug_bytes.argtypes = [ctypes.c_void_p]
-    library.core_debug_bytes.restype = ctypes.c_uint64
-    library.core_debug_restore.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.core_debug_restore.restype = ctypes.c_uint32
-    library.core_debug_forget.argtypes = [ctypes.c_void_p]
-    library.core_debug_forget.restype = None
-    library.core_status.argtypes = [ctypes.c_void_p]
-    library.core_status.restype = ctypes.c_uint32
-    library.core_found.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
-    library.core_found.restype = ctypes.c_uint32
-    library.core_watch_fresh.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    library.core_unwritten.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]
-    library.core_unwritten.restype = ctypes.c_uint64
-    library.core_resume.argtypes = [ctypes.c_void_p]
-    library.core_resume.restype = None
-    library.core_op_name.argtypes = [ctypes.c_uint32]
-    library.core_op_name.restype = ctypes.c_char_p
+    for name, (result, *arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
     return library, None
 
 
 def _cpu_is_v3(path: Path) -> bool:
-    """Asked of the plain build beside it; without one, of the operating system."""
+    """Ask the v2 build beside it; without one, the operating system."""
     plain = path.with_name(path.name.replace("-v3", "-v2"))
     if plain.exists():
         try:
@@ -117,25 +117,25 @@ def _cpu_is_v3(path: Path) -> bool:
 
 
 def problem() -> str | None:
-    """Why the core cannot be used; None when it can."""
+    """The reason the core cannot be used; None if it can."""
     return _load()[1]
 
 
 def core() -> ctypes.CDLL:
-    """The loaded library.
+    """Return the loaded library.
 
     Raises:
-        RuntimeError: there is none; `problem` says why.
+        BackendError: the core is unavailable; the message is that of `problem`.
     """
     library, reason = _load()
     if library is None:
-        raise RuntimeError(reason)
+        raise BackendError(reason or "the compiled core is missing")
     return library
 
 
 @cache
 def operations() -> dict[str, int]:
-    """Name of each operation of the core -> its code."""
+    """Code of each operation of the core by name."""
     library, names = core(), {}
     while (name := library.core_op_name(len(names))) is not None:
         names[name.decode()] = len(names)

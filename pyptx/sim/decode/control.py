@@ -1,18 +1,18 @@
-"""Branches, ends, and what only costs time."""
+"""Control flow: bra, brx, exit, trap; nanosleep and other instructions that only take time."""
 
 from __future__ import annotations
 
 from pyptx.ir.nodes import LabelOperand, RegisterOperand
-from pyptx.sim.actions.basic import Action, Branch, Exit, Jump, Nop, Trap
-from pyptx.sim.decode import decodes
+from pyptx.sim.actions import Action, Branch, Exit, Jump, Nop, Trap
+from pyptx.sim.decode._registry import decodes
 from pyptx.sim.symbols.operands import Operands
 
 
 def _target(o: Operands, name: str) -> int:
-    place = o.scope.find("labels", name)
-    if place is None:
+    target = o.scope.label(name)
+    if target is None:
         raise o.refuse(f"label {name} is not declared")
-    return place
+    return target
 
 
 @decodes("bra")
@@ -27,9 +27,9 @@ def branch(o: Operands) -> Action | None:
 def jump(o: Operands) -> Action | None:
     match o.instruction.operands:
         case (index, LabelOperand(name) | RegisterOperand(name)):
-            table = o.scope.find("tables", name)
+            table = o.scope.table(name)
             if table is None:
-                raise o.refuse(f"{name} is no .branchtargets list")
+                raise o.refuse(f"{name} is not a .branchtargets list")
             return Jump(o.as_value(index, "u32"), tuple(_target(o, t) for t in table))
     return None
 
@@ -46,4 +46,4 @@ def trap(o: Operands) -> Action | None:
 
 @decodes("nanosleep", "brkpt", "pmevent", "griddepcontrol")
 def wait(o: Operands) -> Action | None:
-    return Nop()                    # griddepcontrol: grids run one after the other, so those before have ended
+    return Nop()  # griddepcontrol: launches run one after the other, so the previous grid has completed

@@ -1,28 +1,28 @@
-"""tcgen05: tensor memory and products. What only sm_107 has is not simulated."""
+"""tcgen05: tensor memory and products. Features that only sm_107 has are not simulated."""
 
 from __future__ import annotations
 
 from pyptx.ir.nodes import AddressOperand
-from pyptx.sim.actions import tcgen05 as act
-from pyptx.sim.actions.basic import Action, Address, Nop
-from pyptx.sim.decode import decodes, type_words
-from pyptx.sim.decode.mbarrier import place
+from pyptx.sim import actions as act
+from pyptx.sim.actions import Action, Address, Nop
+from pyptx.sim.decode._registry import decodes, type_words
+from pyptx.sim.decode.asynchronous import place
 from pyptx.sim.symbols.operands import Operands
 
 _SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 _COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 _EXPANSIONS = {"b6x16_p32": 6, "b4x16_p64": 4}
 _VECTORS = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4, "block16": 4}
-_ELSEWHERE = ("spcompress", "kind::ti16", "decompress::lut::b", "sync_restrict::shared::read::mma::a")
+_UNSUPPORTED = ("spcompress", "kind::ti16", "decompress::lut::b", "sync_restrict::shared::read::mma::a")
 
 
 @decodes("tcgen05")
 def tcgen05(o: Operands) -> Action | None:
     words = [m[1:] for m in o.instruction.modifiers]
-    if any(word in _ELSEWHERE for word in words):
+    if any(word in _UNSUPPORTED for word in words):
         return None
-    what = words[0]
-    match what:
+    operation = words[0]
+    match operation:
         case "alloc":
             return act.TmemAlloc(_group(words), place(o, "a"), o.value("n"), "exclusive" in words)
         case "dealloc":
@@ -34,17 +34,18 @@ def tcgen05(o: Operands) -> Action | None:
         case "st":
             return act.TmemStore(_shape(words), "unpack::16b" in words, _tmem(o, "t"), o.values("r"), _split(o))
         case "wait::ld" | "wait::st":
-            return act.TmemWait(what[-2:])
+            return act.TmemWait(operation[-2:])
         case "cp":
             return _copy(o, words)
         case "shift":
             return act.TmemShift(_group(words), _tmem(o, "t"))
         case "commit":
-            return act.Commit(_group(words), place(o, "mb", ".shared::cluster"),
-                              o.value("mask") if "mask" in o else None)
+            return act.Tcgen05Commit(
+                _group(words), place(o, "mb", ".shared::cluster"), o.value("mask") if "mask" in o else None
+            )
         case "mma":
             return _product(o, words)
-    return Nop() if what.startswith("fence::") else None        # instructions take effect in program order
+    return Nop() if operation.startswith("fence::") else None  # instructions take effect in program order
 
 
 def _group(words: list[str]) -> int:
@@ -88,7 +89,24 @@ def _product(o: Operands, words: list[str]) -> Action:
 
     def optional(name: str) -> Address | None:
         return _tmem(o, name) if isinstance(o.bound.operands.get(name), AddressOperand) else None
-    return act.Product5(kind, _group(words), _tmem(o, "d"), left, o.value("bd"), o.value("id"), o.value("en"),
-                        o.negated("en"), "ws" in words, "ashift" in words, o.number("si") if "si" in o else 0,
-                        optional("mt"), vector, optional("sa"), optional("sb"), o.values("dm") if "dm" in o else (),
-                        o.value("zm") if "zm" in o else None, o.target_name)
+
+    return act.Tcgen05Mma(
+        kind,
+        _group(words),
+        _tmem(o, "d"),
+        left,
+        o.value("bd"),
+        o.value("id"),
+        o.value("en"),
+        o.negated("en"),
+        "ws" in words,
+        "ashift" in words,
+        o.number("si") if "si" in o else 0,
+        optional("mt"),
+        vector,
+        optional("sa"),
+        optional("sb"),
+        o.values("dm") if "dm" in o else (),
+        o.value("zm") if "zm" in o else None,
+        o.target_name,
+    )

@@ -1,19 +1,18 @@
-"""Video instructions: bytes and halves picked out of registers, computed with in 64 bits, merged into c or added to it.
+"""Video instructions: bytes and halves of registers, computed in 64 bits, then merged into c or added to it.
 
-Intermediate results are exact but for what the assembler makes of them on every target, as no GPU has had these
-instructions since Maxwell: those of vshl with .sat are the low 34 bits, and a second minimum or maximum compares in 64
-bits, unsigned when the result is, where the low 32 bits of a sum, a difference or a saturated shift count as signed.
+No GPU since Maxwell has these instructions in hardware; results are exact except where the code that ptxas emulates them
+with is not: vshl with .sat keeps the low 34 bits, and a second minimum or maximum compares 64 bits, unsigned if the
+result is unsigned, with the low 32 bits of a sum, a difference or a saturated shift taken as signed.
 
 Source: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions".
 """
 
 from __future__ import annotations
 
-from pyptx._value import value
-from pyptx.ir.nodes import ImmediateOperand, LabelOperand, NegativeOperand, Operand, RegisterOperand
-from pyptx.sim.actions.basic import Action, Compute, Const, Reg
-from pyptx.sim.actions.means import Apply, Leaf, Node
-from pyptx.sim.decode import decodes
+from pyptx._frozen import frozen
+from pyptx.ir.nodes import LabelOperand, NegativeOperand, Operand, RegisterOperand
+from pyptx.sim.actions import Action, Apply, Compute, Const, Leaf, Node, Reg
+from pyptx.sim.decode._registry import decodes
 from pyptx.sim.symbols.operands import Operands
 
 _COMPARE = {"lt": 1, "eq": 2, "le": 3, "gt": 4, "ne": 5, "ge": 6}
@@ -22,9 +21,9 @@ _SCALAR = "vadd vsub vabsdiff vmin vmax vset".split()
 _LANES = [name + lanes for name in "vadd vsub vavrg vabsdiff vmin vmax vset".split() for lanes in "24"]
 
 
-@value
+@frozen
 class _Wide:
-    """A value of 64 bits, signed unless said otherwise."""
+    """A 64-bit value, signed by default."""
 
     node: Node
     type: str = "s64"
@@ -57,7 +56,7 @@ class _Wide:
         return _Wide(Apply.of("shr", self.node, _count(by), type=self.type), self.type)
 
     def cut(self, bits: int) -> _Wide:
-        """Its low bits, not negative."""
+        """Keep the low bits, zero-extended."""
         return self._with("and", _number((1 << bits) - 1))
 
     def clamped(self, bits: int, signed: bool) -> _Wide:
@@ -84,32 +83,31 @@ def _low(wide: _Wide) -> Node:
     return Apply.of("resize", wide.node, type=wide.type, result="u32")
 
 
-def _picked(o: Operands, name: str) -> tuple[Leaf, str, bool]:
-    """The register or number of an operand, which of its parts, and whether it is negated."""
+def _selected(o: Operands, name: str) -> tuple[Leaf, str, bool]:
+    """Return the register or number of an operand, the name of its part, and whether it is negated."""
     operand: Operand = o.operand(name)
     negative = isinstance(operand, NegativeOperand)
-    if negative:
+    if isinstance(operand, NegativeOperand):
         operand = operand.operand
-    if isinstance(operand, RegisterOperand | LabelOperand) and o.scope.register(operand.name) is None:
-        base, _, part = operand.name.rpartition(".")
-        operand = type(operand)(base)
-    else:
-        part = ""
-    if isinstance(operand, ImmediateOperand):
-        return Leaf(o.as_value(operand, "u32"), "u32"), part, negative
+    operand, part = _split(o, operand)
     return Leaf(o.as_value(operand, "u32"), "u32"), part, negative
 
 
-def _target(o: Operands) -> tuple[Reg | None, str]:
-    operand = o.operand("d")
-    if o.scope.register(operand.name) is not None or operand.name == "_":
-        return o.as_target(operand), ""
+def _split(o: Operands, operand: Operand) -> tuple[Operand, str]:
+    """Split `%r1.b0` into the register and the name of its part."""
+    if not isinstance(operand, RegisterOperand | LabelOperand) or operand.name == "_" or o.scope.register(operand.name):
+        return operand, ""
     base, _, part = operand.name.rpartition(".")
-    return o.as_target(type(operand)(base)), part
+    return type(operand)(base), part
+
+
+def _target(o: Operands) -> tuple[Reg | None, str]:
+    operand, part = _split(o, o.operand("d"))
+    return o.as_target(operand), part
 
 
 def _part(leaf: Node, bit: int, bits: int, signed: bool) -> _Wide:
-    """`bits` bits from `bit` on."""
+    """Extract `bits` bits, starting at `bit`."""
     kind = "s32" if signed else "u32"
     node = Apply.of("shl", leaf, _count(32 - bit - bits), type="u32") if bit + bits < 32 else leaf
     if bits < 32:
@@ -129,18 +127,18 @@ def _result(name: str, a: _Wide, b: _Wide, o: Operands) -> _Wide:
             return a.least(b)
         case "vmax":
             return a.most(b)
-        case "vavrg":                                           # halves away from zero
+        case "vavrg":  # halves away from zero
             total = a + b
             return (total + _choice(total.compare("ge", _number(0)), _number(1), _number(0))).right(1)
-    return _choice(a.compare(o.choices["cmp"], b), _number(1), _number(0))
+    return _choice(a.compare(o.choice("cmp"), b), _number(1), _number(0))
 
 
 def _finished(o: Operands, result: _Wide) -> Action | None:
-    """The scalar result saturated, combined with c or merged into it."""
+    """Saturate the scalar result, combine it with c or merge it into c."""
     target, part = _target(o)
     if target is None:
         return None
-    signed = o.choices.get("dtype", o.choices["atype"]) == "s32"
+    signed = o.choices.get("dtype", o.choice("atype")) == "s32"
     bit, bits = _PIECES[part]
     if o.choices.get("sat"):
         result = result.clamped(bits, signed)
@@ -156,8 +154,8 @@ def _finished(o: Operands, result: _Wide) -> Action | None:
 
 
 def _combined(o: Operands, result: _Wide, c: _Wide, kind: str) -> _Wide:
-    """What a second operation makes of the result and c."""
-    opcode, second = o.instruction.opcode, o.choices["op2"]
+    """Apply the second operation to the result and c."""
+    opcode, second = o.instruction.opcode, o.choice("op2")
     if second == "add":
         return result + c
     if opcode in ("vadd", "vsub") or (opcode in ("vshl", "vshr") and o.choices.get("sat")):
@@ -169,20 +167,22 @@ def _combined(o: Operands, result: _Wide, c: _Wide, kind: str) -> _Wide:
 def _sources(o: Operands) -> list[_Wide]:
     sources = []
     for name in "ab":
-        leaf, part, _ = _picked(o, name)
-        sources.append(_part(leaf, *_PIECES[part], o.choices.get(f"{name}type") == "s32"))
+        leaf, part, _ = _selected(o, name)
+        bit, bits = _PIECES[part]
+        sources.append(_part(leaf, bit, bits, o.choices.get(f"{name}type") == "s32"))
     return sources
 
 
 @decodes(*_SCALAR)
 def scalar(o: Operands) -> Action | None:
-    return _finished(o, _result(o.instruction.opcode, *_sources(o), o))
+    a, b = _sources(o)
+    return _finished(o, _result(o.instruction.opcode, a, b, o))
 
 
 @decodes("vshl", "vshr")
 def shift(o: Operands) -> Action | None:
     a, by = _sources(o)
-    clamped = o.choices["mode"] == "clamp"
+    clamped = o.choice("mode") == "clamp"
     count = _low(by.least(_number(32)) if clamped else by.cut(5))
     if o.instruction.opcode == "vshr":
         return _finished(o, a.right(count))
@@ -192,21 +192,21 @@ def shift(o: Operands) -> Action | None:
 
 @decodes("vmad")
 def multiply(o: Operands) -> Action | None:
-    """a * b + c, shifted right: the product's sign may be turned, or c's."""
+    """a * b + c, shifted right; the product or c may be negated."""
     target, _ = _target(o)
     if target is None:
         return None
     words = o.instruction.modifiers
-    (_, _, minus_a), (_, _, minus_b), (c, _, minus_c) = (_picked(o, name) for name in "abc")
+    (_, _, minus_a), (_, _, minus_b), (c, _, minus_c) = (_selected(o, name) for name in "abc")
     types = o.choices.get("atype"), o.choices.get("btype")
-    turned = minus_a != minus_b
-    signed = "s32" in types or turned or minus_c
+    negated = minus_a != minus_b
+    signed = "s32" in types or negated or minus_c
     a, b = _sources(o)
     product = a * b
-    beyond = product.compare("lt", _number(0)) if "s32" not in types else None      # u32 * u32 of 2**63 and more
-    total = _number(0) - product if turned else product
+    overflow = product.compare("lt", _number(0)) if "s32" not in types else None  # u32 * u32 of at least 2**63
+    total = _number(0) - product if negated else product
     other = _part(c, 0, 32, signed)
-    if minus_c and not turned and ".po" not in words:
+    if minus_c and not negated and ".po" not in words:
         other = _number(0) - other
     total = total + other
     if ".po" in words:
@@ -219,14 +219,14 @@ def multiply(o: Operands) -> Action | None:
             result = result.least(_number(0xFFFFFFFF))
         else:
             result = result.clamped(32, True)
-            if beyond is not None:
-                result = _choice(beyond, _number(-1 << 31 if turned else (1 << 31) - 1), result)
+            if overflow is not None:
+                result = _choice(overflow, _number(-1 << 31 if negated else (1 << 31) - 1), result)
     return Compute(((target, _low(result)),))
 
 
 @decodes(*_LANES)
 def lanes(o: Operands) -> Action | None:
-    """Two halves or four bytes at once, each from any place of a and b."""
+    """Two halves or four bytes at once, each selected from a and b."""
     opcode = o.instruction.opcode
     count, name = int(opcode[-1]), opcode[:-1]
     bits = 32 // count
@@ -236,11 +236,13 @@ def lanes(o: Operands) -> Action | None:
     words = {}
     sources = []
     for operand, default in (("a", range(count)), ("b", range(count, 2 * count))):
-        words[operand], part, _ = _picked(o, operand)
+        words[operand], part, _ = _selected(o, operand)
         sources.append([int(digit) for digit in part[:0:-1]] if part else list(default))
-    def lane(place: int, type_name: str) -> _Wide:
-        word = words["a" if place < count else "b"]
-        return _part(word, place % count * bits, bits, type_name == "s32")
+
+    def lane(position: int, type_name: str) -> _Wide:
+        word = words["a" if position < count else "b"]
+        return _part(word, position % count * bits, bits, type_name == "s32")
+
     written = {int(digit) for digit in mask[1:]} if mask else set(range(count))
     signed = o.choices.get("dtype") == "s32"
     c = Leaf(o.value("c"), "u32")
@@ -250,7 +252,7 @@ def lanes(o: Operands) -> Action | None:
         if adds and k not in written:
             continue
         if k in written:
-            result = _result(name, lane(sources[0][k], o.choices["atype"]), lane(sources[1][k], o.choices["btype"]), o)
+            result = _result(name, lane(sources[0][k], o.choice("atype")), lane(sources[1][k], o.choice("btype")), o)
             if o.choices.get("sat"):
                 result = result.clamped(bits, signed)
         else:
@@ -258,4 +260,5 @@ def lanes(o: Operands) -> Action | None:
         if not adds:
             result = result.cut(bits).left(k * bits)
         total = result if total is None else (total + result if adds else total | result)
+    assert total is not None
     return Compute(((target, _low(total)),))

@@ -1,1 +1,1 @@
-"""What went wrong, in words: accesses, waits, tensor copies, deadlocks."""
+"""Fault messages of both engines, deadlock reports included."""

@@ -1,1 +1,1 @@
-"""Where elements lie: fragments in registers, matrices in tensor memory."""
+"""Data layouts: matrix fragments in registers, matrices in tensor memory."""

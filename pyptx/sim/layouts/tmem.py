@@ -1,8 +1,8 @@
-"""Geometry of tensor memory: which cells ld, st and cp touch, what an instruction descriptor says, where D lies.
+"""Tensor memory: cells that ld, st and cp access, instruction descriptors, layout of D.
 
 Cells are lanes (0 to 127) and columns (0 to 511) of 32 bits; an address is lane << 16 | column.
 Source: PTX ISA, "Tensor Memory", "Data Movement Shape", "Data Path Layout Organization", "Instruction descriptor",
-"Matrix Shape", "Sparsity selector"; what the figures leave open as CUTLASS has it (mma_traits_sm100_frag.hpp).
+"Matrix Shape", "Sparsity selector"; details that the figures leave open follow CUTLASS (mma_traits_sm100_frag.hpp).
 """
 
 from __future__ import annotations
@@ -11,27 +11,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.sim.layouts.tmem_problems import Problem
+from pyptx.sim.abi import TensorMemoryProblem
 
-__all__ = ["BLOCK", "COLUMNS", "Geometry", "LANES", "TmemProblem", "copy_lanes", "copy_size", "geometry", "metadata",
-           "spread", "zero_columns"]
+__all__ = [
+    "BLOCK",
+    "COLUMNS",
+    "Geometry",
+    "LANES",
+    "TmemProblem",
+    "copy_lanes",
+    "copy_size",
+    "geometry",
+    "metadata",
+    "spread",
+    "zero_columns",
+]
 
 LANES, COLUMNS, BLOCK = 128, 512, 32
 _LANE = np.arange(32)
 
 
 class TmemProblem(Exception):
-    """A tcgen05 instruction that is not allowed: what, and the value to show."""
+    """Invalid tcgen05 instruction: the problem, and the value for its message."""
 
-    def __init__(self, problem: Problem, about: int = 0):
+    def __init__(self, problem: TensorMemoryProblem, about: int = 0):
         super().__init__(problem.name)
         self.problem, self.about = problem, about
 
 
 def spread(shape: str, registers: int, packed: bool, split: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Where register q of thread l lies, behind the address: lanes and columns [q][l]; and how many columns that are.
+    """Cells of register q of thread l, relative to the address.
 
-    Packed registers hold the column and the one after it. For 16x32bx2 the columns are those of one half.
+    Packed registers hold a column and the next one. For 16x32bx2 the number of columns is that of one half.
+
+    Returns:
+        lanes [q][l], columns [q][l], and the number of columns.
     """
     q = np.arange(registers)[:, None]
     match shape:
@@ -42,8 +56,11 @@ def spread(shape: str, registers: int, packed: bool, split: int) -> tuple[np.nda
         case "16x128b":
             lane, column, count = (_LANE >> 2) + 8 * (q & 1), 4 * (q >> 1) + (_LANE & 3), 2 * registers
         case "16x256b":
-            lane, column, count = ((_LANE >> 2) + 8 * (q >> 1 & 1), 8 * (q >> 2) + 2 * (_LANE & 3) + (q & 1),
-                                   2 * registers)
+            lane, column, count = (
+                (_LANE >> 2) + 8 * (q >> 1 & 1),
+                8 * (q >> 2) + 2 * (_LANE & 3) + (q & 1),
+                2 * registers,
+            )
         case _:
             lane, column, count = (_LANE & 15) + 0 * q, q + 0 * _LANE, registers
     scale = 2 if packed else 1
@@ -52,13 +69,13 @@ def spread(shape: str, registers: int, packed: bool, split: int) -> tuple[np.nda
 
 
 def copy_size(shape: str) -> tuple[int, int]:
-    """Rows of tcgen05.cp in shared memory, and chunks of 16 bytes (four columns) of each."""
+    """Return the rows of tcgen05.cp in shared memory, and the chunks of 16 bytes (four columns) per row."""
     rows, bits = shape.split(".")[0].rstrip("b").split("x")
     return int(rows), int(bits) // 128
 
 
 def copy_lanes(shape: str) -> np.ndarray:
-    """Lanes [row][copy], behind the address, that take a row."""
+    """Lanes [row][copy], relative to the address, that receive a row."""
     row = np.arange(copy_size(shape)[0])[:, None]
     match shape:
         case "4x256b":
@@ -81,14 +98,18 @@ _RESERVED = {"i8": (6, 23, 29), "mxf8f6f4": (0, 1, 3, 6, 24, 25, 26, 31), "mxf4"
 
 @dataclass(frozen=True)
 class Geometry:
-    """A product as its instruction descriptor has it.
+    """Product that an instruction descriptor describes.
 
     Attributes:
-        m, n, k: of the whole product, k of dense A.            a, b, d: formats.
-        ctas: CTAs it works on.                                 rows: of D in each of them.
-        groups: parts of the lanes with `columns` of N each.    half: D has 16 of each 32 lanes.
-        saturate, negate, mn_a, mn_b, selector: as in the descriptor.       shift: most that .ws may shift columns.
-        scale_type, id_a, id_b: of block scales.
+        m, n, k: sizes of the whole product, k of dense A.
+        a, b, d: formats.
+        ctas: CTAs it works on.
+        rows: rows of D in each CTA.
+        groups: groups of lanes, with `columns` of N each.
+        half: D uses 16 of each 32 lanes.
+        saturate, negate, mn_a, mn_b, selector: fields of the descriptor.
+        shift: maximum column shift of .ws.
+        scale_type, id_a, id_b: type and ids of block scales.
     """
 
     m: int
@@ -113,7 +134,7 @@ class Geometry:
     id_b: int
 
     def lanes(self, base: int, group: int) -> np.ndarray:
-        """The lane of each row of D in a group of columns."""
+        """Return the lane of each row of D in a group of columns."""
         row = np.arange(self.rows)
         return base + row % 16 + 32 * (row // 16) if self.half else row + LANES // self.groups * group
 
@@ -148,67 +169,94 @@ def _has_shape(kind: str, ctas: int, ws: bool, sparse: bool, m: int, n: int) -> 
     return m in (64 * ctas, 128 * ctas)
 
 
-def geometry(descriptor: int, kind: str, group: int, *, ws: bool, sparse: bool, in_tmem: bool, ashift: bool,
-             vector: int) -> Geometry:
-    """Decode an instruction descriptor and hold it against the instruction.
+def geometry(
+    descriptor: int, kind: str, group: int, *, ws: bool, sparse: bool, in_tmem: bool, ashift: bool, vector: int
+) -> Geometry:
+    """Decode an instruction descriptor and check it against the instruction.
 
     Raises:
-        TmemProblem: they do not go together.
+        TmemProblem: they contradict each other.
     """
+
     def bits(low: int, count: int = 1) -> int:
         return descriptor >> low & (1 << count) - 1
 
-    def require(holds: bool, problem: Problem) -> None:
+    def require(holds: bool, problem: TensorMemoryProblem) -> None:
         if not holds:
             raise TmemProblem(problem, descriptor)
+
     scaled, fp4 = kind.startswith("mx"), kind in ("mxf4", "mxf4nvf4")
-    require(bits(2) == sparse, Problem.SPARSE)
-    require(scaled or not bits(0, 2) or (sparse and kind in ("f16", "tf32")), Problem.SELECTOR)
+    require(bits(2) == sparse, TensorMemoryProblem.SPARSE)
+    require(scaled or not bits(0, 2) or (sparse and kind in ("f16", "tf32")), TensorMemoryProblem.SELECTOR)
     reserved = _RESERVED.get("mxf4" if fp4 else kind, (3, 6, 23, 29))
-    require(not any(bits(k) for k in reserved), Problem.RESERVED)
-    require(not (fp4 and bits(31)), Problem.K96)
+    require(not any(bits(k) for k in reserved), TensorMemoryProblem.RESERVED)
+    require(not (fp4 and bits(31)), TensorMemoryProblem.K96)
     types = _types(kind, bits(7, 3), bits(10, 2 if fp4 else 3), bits(4, 2))
-    require(types is not None, Problem.TYPE)
-    require(kind != "i8" or not bits(13, 2), Problem.NEGATE)
-    a, b, d = types
+    require(types is not None, TensorMemoryProblem.TYPE)
+    require(kind != "i8" or not bits(13, 2), TensorMemoryProblem.NEGATE)
+    a, b, d = types or ("", "", "")
     m, n, k = (bits(27, 2) << 7 if fp4 else bits(24, 5) << 4), bits(17, 6) << 3, _K[kind] << sparse
-    require(_has_shape(kind, group, ws, sparse, m, n), Problem.SHAPE)
+    require(_has_shape(kind, group, ws, sparse, m, n), TensorMemoryProblem.SHAPE)
     mn_a, mn_b = bool(bits(15)), bool(bits(16))
     small = ("e2m3", "e3m2", "e2m1")
-    require(not (fp4 and (mn_a or mn_b)) and not (mn_a and (a in small or in_tmem)) and not (mn_b and b in small),
-            Problem.TRANSPOSE)
-    require(not (mn_b and b in ("e4m3", "e5m2", "s8", "u8")) or n % (16 * group) == 0, Problem.SHAPE)
-    require(not ashift or m >= 128, Problem.ASHIFT)
+    require(
+        not (fp4 and (mn_a or mn_b)) and not (mn_a and (a in small or in_tmem)) and not (mn_b and b in small),
+        TensorMemoryProblem.TRANSPOSE,
+    )
+    require(not (mn_b and b in ("e4m3", "e5m2", "s8", "u8")) or n % (16 * group) == 0, TensorMemoryProblem.SHAPE)
+    require(not ashift or m >= 128, TensorMemoryProblem.ASHIFT)
     if scaled:
-        require(bool(bits(23)) or (kind == "mxf4nvf4" and vector == 4), Problem.TYPE)
-        require(vector == 1 or not (bits(29, 2) | bits(4, 2)) & (1 if vector == 2 else 3), Problem.SCALE_ID)
+        require(bool(bits(23)) or (kind == "mxf4nvf4" and vector == 4), TensorMemoryProblem.TYPE)
+        require(vector == 1 or not (bits(29, 2) | bits(4, 2)) & (1 if vector == 2 else 3), TensorMemoryProblem.SCALE_ID)
     rows = m // group
     half = rows == 64 and (sparse if group == 2 else not ws)
     groups = 1 if half else LANES // rows
-    return Geometry(m, n, k, a, b, d, group, rows, groups, n // groups, half, bool(bits(3)) and kind == "i8",
-                    bits(13) != bits(14), mn_a, mn_b, 0 if scaled else bits(0, 2), (0, 8, 16, 32)[bits(30, 2)],
-                    "" if not scaled else "ue8m0" if bits(23) else "ue4m3", bits(29, 2), bits(4, 2))
+    return Geometry(
+        m,
+        n,
+        k,
+        a,
+        b,
+        d,
+        group,
+        rows,
+        groups,
+        n // groups,
+        half,
+        bool(bits(3)) and kind == "i8",
+        bits(13) != bits(14),
+        mn_a,
+        mn_b,
+        0 if scaled else bits(0, 2),
+        (0, 8, 16, 32)[bits(30, 2)],
+        "" if not scaled else "ue8m0" if bits(23) else "ue4m3",
+        bits(29, 2),
+        bits(4, 2),
+    )
 
 
 def metadata(g: Geometry, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the four bits of a chunk of A's columns lie: lane, column and shift, arrays [row][chunk].
+    """Location of the four metadata bits of each chunk of A's columns: lane, column and shift, arrays [row][chunk].
 
-    A chunk is what one pair of indices describes: two columns of tf32, eight of dense fp4, four of others. f16 and tf32
+    A chunk is the columns that a pair of indices describes: two columns of tf32, eight of dense fp4, four of others. f16 and tf32
     have 8 chunks, half of them in the lane itself or 8 below, for rows of which bit 3 is set in the upper 16 bits; the
     selector names the column. The others have 16 chunks, in two columns of the lane.
     """
     chunks = g.k // {"tf32": 2, "e2m1x8": 8}.get(g.a, 4)
     lane, chunk = lanes[:, None], np.arange(chunks)[None, :]
     if g.a in ("f16", "bf16", "tf32"):
-        return ((lane & ~15) + (lane & 7) + 8 * (chunk // 4), g.selector + 0 * lane + 0 * chunk,
-                16 * (lane >> 3 & 1) + 4 * (chunk & 3))
+        return (
+            (lane & ~15) + (lane & 7) + 8 * (chunk // 4),
+            g.selector + 0 * lane + 0 * chunk,
+            16 * (lane >> 3 & 1) + 4 * (chunk & 3),
+        )
     return lane + 0 * chunk, chunk // 8 + 0 * lane, 4 * (chunk & 7) + 0 * lane
 
 
 def zero_columns(g: Geometry, descriptor: int) -> np.ndarray:
-    """Which columns of B a zero-column mask descriptor makes zero.
+    """Columns of B that a zero-column mask descriptor sets to zero.
 
-    The manual's table swaps the names of the spans; its examples are followed: the skip span counts zeros.
+    The table in the PTX ISA swaps the names of the spans; this follows its examples: the skip span counts zeros.
     """
     columns = np.arange(g.n)
     if not descriptor >> 39 & 1:

@@ -1,1 +1,1 @@
-"""The simulated address space, and what of a launch lies in it: arguments, tensor maps, the heap."""
+"""Simulated memory: the address space, arguments of a launch, tensor maps, textures, functions of the driver."""

@@ -1,1 +1,1 @@
-"""A module made ready to run: actions, control flow, memory; what both engines run."""
+"""Programs: decoded actions, control flow and action templates, as both engines run them."""

@@ -1,14 +1,17 @@
-"""A module's entry, resolved once: actions, registers, control flow, memory. What both engines run."""
+"""Programs: an entry of a module with its actions, control flow and symbols, as both engines run it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import prod
+from typing import Any
 
 import numpy as np
 
-from pyptx._collector import no_collections
+from pyptx._gc import gc_paused
 from pyptx.errors import Diagnostic, PtxError, SimulationError
 from pyptx.ir.nodes import (
     Function,
@@ -16,44 +19,34 @@ from pyptx.ir.nodes import (
     LabelOperand,
     Module,
     Operand,
+    Predicate,
     RegisterOperand,
     VectorOperand,
 )
-from pyptx.sim.actions.asynchronous import MbarrierTest, SetMaxRegisters
-from pyptx.sim.actions.basic import Action, Atomic, Branch, HostCall, Load, Reg, Special
-from pyptx.sim.actions.products import flops
-from pyptx.sim.actions.uses import sources, targets, values
-from pyptx.sim.decode import (  # noqa: F401  (they register)
-    DECODERS,
-    async_,
-    atomics,
-    barrier,
-    calls,
-    cluster,
-    control,
-    matrix,
-    mbarrier,
-    memory,
-    mma,
-    move,
-    multimem,
-    stack,
-    tcgen05,
-    tensor_copy,
-    texture,
-    video,
-    warp,
-    wgmma,
+from pyptx.isa import targets as isa_targets
+from pyptx.sim.actions import (
+    Action,
+    Address,
+    Atomic,
+    Branch,
+    HostCall,
+    Load,
+    MbarrierTest,
+    Reg,
+    SetMaxRegisters,
+    Special,
+    flops,
 )
-from pyptx.sim.decode.compute import compute
-from pyptx.sim.decode.refusals import why
-from pyptx.sim.program.flow import Flow, flow
-from pyptx.sim.program.pool import registers_at_entry
-from pyptx.sim.program.shapes import Shaped, known, parts, record
-from pyptx.sim.program.spins import waiting
-from pyptx.sim.symbols.names import Names
+from pyptx.sim.actions.dataflow import sources, targets, values
+from pyptx.sim.decode import calls, decode
+from pyptx.sim.decode.refusals import refusal_reason
+from pyptx.sim.program.control_flow import ControlFlow, control_flow
+from pyptx.sim.program.spin_loops import replace_spin_loops
+from pyptx.sim.program.templates import TemplateInstance, instantiate, record, split
 from pyptx.sim.symbols.operands import Operands
-from pyptx.sim.symbols.scope import Scope, Variable
+from pyptx.sim.symbols.scopes import Scope, Variable
+from pyptx.sim.symbols.symbol_table import SymbolTable
+from pyptx.sim.variables import ModuleVariables
 from pyptx.validate import bind
 
 __all__ = ["Program", "load"]
@@ -61,47 +54,53 @@ __all__ = ["Program", "load"]
 
 @dataclass(eq=False)
 class Program:
-    """An entry ready to run.
+    """An entry that is ready to run.
 
     Attributes:
-        entry: the function.                    names: registers, variables, parameters.
-        instructions: the tree's nodes, in the order that numbers them everywhere.
-        steps: what each does, as an action or a shape of one.
-        guards: (predicate register, negated) of each, or None.
-        prologues: what a function does before the instruction it starts with, by that instruction's number.
+        module: the module of the entry.
+        entry: the function.
+        symbols: registers, variables, parameters and functions.
+        instructions: nodes of the tree; their order numbers the instructions everywhere.
+        steps: action or template instance of each instruction.
+        guards: (predicate register, negated) of each instruction, or None.
+        prologues: actions before the first instruction of a function, by the number of that instruction.
     """
 
     module: Module
     entry: Function
-    names: Names
+    symbols: SymbolTable
     instructions: tuple[Instruction, ...]
-    steps: tuple[Action | Shaped, ...]
+    steps: tuple[Action | TemplateInstance, ...]
     guards: tuple[tuple[Reg, bool] | None, ...]
     prologues: dict[int, tuple[Action, ...]]
 
     @cached_property
-    def flow(self) -> Flow:
-        """Its blocks."""
-        return flow(self.steps, self.guards, [body.start for body in self.names.bodies.values()])
+    def flow(self) -> ControlFlow:
+        """Its control flow graph."""
+        return control_flow(self.steps, self.guards, [body.start for body in self.symbols.bodies.values()])
 
     @cached_property
-    def meets(self) -> list[int | None]:
-        """Where the lanes an instruction splits meet again, None for the end."""
-        return self.flow.meets()
+    def reconvergence(self) -> list[int | None]:
+        """For each instruction that can split a warp, the instruction where its lanes reconverge; None at the end."""
+        return self.flow.reconvergence()
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
-        """What each instruction does."""
-        return tuple([step.action if step.__class__ is Shaped else step for step in self.steps])
+        """Action of each instruction."""
+        return tuple([step.action if isinstance(step, TemplateInstance) else step for step in self.steps])
 
     @cached_property
     def kinds(self) -> tuple[Action, ...]:
-        """The same for a quick look: actions in which stand-ins may lie where registers, numbers and offsets are."""
-        return tuple([step.shape.action if step.__class__ is Shaped else step for step in self.steps])
+        """Actions as cheap to get as possible: registers, numbers and offsets may be placeholders of a template."""
+        return tuple([step.template.action if isinstance(step, TemplateInstance) else step for step in self.steps])
 
-    def over(self, steps: tuple[Action | Shaped, ...]) -> Program:
-        """The program with other actions."""
-        return Program(self.module, self.entry, self.names, self.instructions, steps, self.guards, self.prologues)
+    def share(self, shared: dict[str, Any]) -> None:
+        """Use the variables in `shared`, the state of the module that all its entries have in common."""
+        shared.setdefault("sim", ModuleVariables()).adopt(self.symbols)
+
+    def with_steps(self, steps: tuple[Action | TemplateInstance, ...]) -> Program:
+        """Return the program with other steps."""
+        return Program(self.module, self.entry, self.symbols, self.instructions, steps, self.guards, self.prologues)
 
     @cached_property
     def undefined(self) -> frozenset[int]:
@@ -114,10 +113,9 @@ class Program:
             killed: set[int] = set()
             for i in range(start, stop):
                 step, guard = steps[i], guards[i]
-                if step.__class__ is Shaped:
-                    slots, shape = step.slots, step.shape
-                    used.update([r for k in shape.reads if (r := slots[k].index) not in killed])
-                    written = [slots[k].index for k in shape.writes]
+                if isinstance(step, TemplateInstance):
+                    used.update([r for r in step.reads() if r not in killed])
+                    written = step.writes()
                 else:
                     used.update([r.index for r in sources(step) if r.index not in killed])
                     written = [r.index for r in targets(step)]
@@ -127,82 +125,96 @@ class Program:
                     used.add(guard[0].index)
             uses.append(used)
             kills.append(killed)
-        return frozenset(self.flow.live_at([body.start for body in self.names.bodies.values()], uses, kills))
+        return frozenset(self.flow.live_at([body.start for body in self.symbols.bodies.values()], uses, kills))
 
     @cached_property
     def shared_variables(self) -> tuple[Variable, ...]:
-        """Variables of shared memory, with their addresses in it."""
-        scopes = {id(scope): scope for _, scope in self.names.instructions}
-        for scope in [self.names.top, *scopes.values()]:
-            while scope is not None:
+        """Variables in shared memory that have an address."""
+        scopes: dict[int, Scope] = {}
+        for start in [self.symbols.top, *(scope for _, scope in self.symbols.instructions)]:
+            scope: Scope | None = start
+            while scope is not None and id(scope) not in scopes:
                 scopes[id(scope)] = scope
                 scope = scope.parent
-        found = {id(v): v for scope in scopes.values() for v in scope.variables.values() if v.space == "shared"}
+        found = {
+            id(v): v
+            for scope in scopes.values()
+            for v in scope.variables.values()
+            if v.space == "shared" and v.address is not None
+        }
         return tuple(found.values())
 
     @cached_property
     def allocates(self) -> bool:
-        """Whether it calls malloc or free."""
+        """True if it calls malloc or free."""
         return any(isinstance(action, HostCall) and action.name in ("malloc", "free") for action in self.kinds)
 
     @cached_property
     def calls_host(self) -> bool:
-        """Whether it calls functions of the driver, in an order that several threads would not keep."""
+        """True if it calls functions of the driver, whose order several OS threads would not preserve."""
         return any(isinstance(action, HostCall) for action in self.kinds)
 
     @cached_property
     def reduces(self) -> bool:
-        """Whether copies combine with global memory, which several threads would do at once."""
+        """True if it has reductions into global memory, which several OS threads would do concurrently."""
         return any(getattr(action, "reduction", None) is not None for action in self.kinds)
 
     @cached_property
     def spins(self) -> bool:
-        """Whether threads may wait for each other through memory: atomics, volatile or ordered loads, mbarriers."""
-        return (any(map(_waits, self.kinds, self.instructions))
-                or any(isinstance(action, MbarrierTest) for action in self.kinds))
+        """True if threads may wait for each other through memory: atomics, volatile or ordered loads, mbarriers."""
+        return any(_polls(action, i) is not None or isinstance(action, MbarrierTest) for action, i in self._numbered)
 
     @cached_property
     def polls(self) -> bool:
-        """Whether CTAs may: the same in global memory."""
-        return any(_waits(action, instruction) and action.address.space in ("generic", "global")
-                   for action, instruction in zip(self.kinds, self.instructions, strict=True))
+        """True if CTAs may wait for each other through global memory."""
+        return any(
+            address.space in ("generic", "global")
+            for action, i in self._numbered
+            if (address := _polls(action, i)) is not None
+        )
+
+    @property
+    def _numbered(self) -> zip[tuple[Action, Instruction]]:
+        return zip(self.kinds, self.instructions, strict=True)
 
     @cached_property
     def maxnreg(self) -> int:
-        """Registers a thread is given at launch, 0: unknown."""
+        """Registers of a thread at launch; 0 if unknown."""
         wanted = {action.count for action in self.kinds if isinstance(action, SetMaxRegisters)}
         return registers_at_entry(self.entry, self.module.target.targets[0], wanted)
 
     @cached_property
     def tensor_flops(self) -> np.ndarray:
-        """Floating-point (or integer) operations of the matrix product of a warp, for each instruction."""
+        """Floating-point (or integer) operations of a warp's matrix product, for each instruction."""
         return np.array([flops(action) for action in self.kinds], np.uint64)
 
     @cached_property
     def multiplies(self) -> bool:
-        """Whether it has such instructions."""
+        """True if it has instructions with `tensor_flops`."""
         return bool(self.tensor_flops.any())
 
     @cached_property
     def specials(self) -> tuple[str, ...]:
-        """Special registers the program reads, in order of appearance."""
+        """Special registers that it reads, in order of appearance."""
         return tuple(dict.fromkeys(v.name for a in self.kinds for v in values(a) if isinstance(v, Special)))
 
 
-@no_collections()
+@gc_paused()
 def load(module: Module, entry: str | None = None) -> Program:
-    """Resolve an entry of a module (the only one when `entry` is None).
+    """Load an entry of a module for simulation.
 
+    Args:
+        entry: its name; None for the only entry of the module.
     Raises:
-        SimulationError: there is no such entry, or the program holds forms that are not simulated; every one is named
-            with the Python place it comes from.
+        SimulationError: the module has no such entry, or the program uses forms that are not simulated; the message
+            names each of them with the Python line it comes from.
     """
     function = _entry(module, entry)
-    names = Names(module, function)
-    steps: list[Action | Shaped] = []
+    symbols = SymbolTable(module, function)
+    steps: list[Action | TemplateInstance] = []
     guards: list[tuple[Reg, bool] | None] = []
     refused: list[Diagnostic] = []
-    for instruction, scope in names.instructions:
+    for instruction, scope in symbols.instructions:
         try:
             step = _decode(instruction, scope)
         except PtxError as error:
@@ -212,22 +224,54 @@ def load(module: Module, entry: str | None = None) -> Program:
             refused.append(Diagnostic("error", _refusal(instruction, scope), place=instruction.place))
             continue
         steps.append(step)
-        guards.append(None if instruction.predicate is None else _guard(instruction, scope))
+        predicate = instruction.predicate
+        guards.append(None if predicate is None else _guard(predicate, instruction, scope))
     if refused:
-        error = SimulationError("\n".join(str(d) for d in refused))
-        error.diagnostics = tuple(refused)
-        raise error
-    prologues = {body.start: prologue for body in names.bodies.values() if (prologue := calls.prologue(body))}
-    return Program(module, function, names, tuple([i for i, _ in names.instructions]), waiting(steps, guards),
-                   tuple(guards), prologues)
+        raise SimulationError("\n".join(str(d) for d in refused), diagnostics=refused)
+    prologues = {body.start: prologue for body in symbols.bodies.values() if (prologue := calls.prologue(body))}
+    return Program(
+        module,
+        function,
+        symbols,
+        tuple([i for i, _ in symbols.instructions]),
+        replace_spin_loops(steps, guards),
+        tuple(guards),
+        prologues,
+    )
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire"))
+_REGISTER_UNIT = 8  # registers per thread are a multiple of this
 
 
-def _waits(action: Action, instruction: Instruction) -> bool:
-    return isinstance(action, Atomic) or (isinstance(action, Load)
-                                          and not _ORDERED.isdisjoint(instruction.modifiers))
+def registers_at_entry(entry: Function, target: str, wanted: Collection[int]) -> int:
+    """Return the registers per thread of a kernel at launch; 0 if unknown.
+
+    `.maxnreg` states it. Without it, ptxas (see `ptxas -v`) divides the register file of a multiprocessor among the
+    threads of `.reqntid` or `.maxntid` times `.minnctapersm`, and stops at the largest count that the kernel requests.
+
+    Args:
+        wanted: counts requested by its setmaxnreg instructions; empty if it has none.
+    """
+    limits = {
+        d.name: prod(map(int, d.values))
+        for d in entry.directives
+        if d.name in ("maxnreg", "reqntid", "maxntid", "minnctapersm")
+    }
+    threads = limits.get("reqntid", limits.get("maxntid"))
+    if "maxnreg" in limits or not wanted or not threads:
+        return limits.get("maxnreg", 0)
+    fits = isa_targets.parse(target).limits.regs_per_sm // (threads * limits.get("minnctapersm", 1))
+    return min(fits // _REGISTER_UNIT * _REGISTER_UNIT, max(wanted))
+
+
+def _polls(action: Action, instruction: Instruction) -> Address | None:
+    """Address of an access through which threads may wait for each other."""
+    if isinstance(action, Atomic):
+        return action.address
+    if isinstance(action, Load) and not _ORDERED.isdisjoint(instruction.modifiers):
+        return action.address
+    return None
 
 
 def _entry(module: Module, name: str | None) -> Function:
@@ -235,62 +279,63 @@ def _entry(module: Module, name: str | None) -> Function:
     if name is None and len(entries) == 1:
         return next(iter(entries.values()))
     if name not in entries:
-        raise SimulationError(f"the module has no entry {name!r}; it has {', '.join(entries) or 'none'}"
-                              if name is not None else
-                              f"the module has {len(entries)} entries ({', '.join(entries) or 'none'}); name one")
+        raise SimulationError(
+            f"the module has no entry {name!r}; it has {', '.join(entries) or 'none'}"
+            if name is not None
+            else f"the module has {len(entries)} entries ({', '.join(entries) or 'none'}); name one"
+        )
     return entries[name]
 
 
-_branches: set[tuple] = set()                   # modifiers of branches that were found right
+_branches: set[tuple] = set()  # modifiers of branches that were already validated
 
 
-def _decode(instruction: Instruction, scope: Scope) -> Action | Shaped | None:
+def _decode(instruction: Instruction, scope: Scope) -> Action | TemplateInstance | None:
     if instruction.opcode == "bra" and instruction.modifiers in _branches and len(instruction.operands) == 1:
-        target = scope.find("labels", getattr(instruction.operands[0], "name", ""))
+        target = scope.label(getattr(instruction.operands[0], "name", ""))
         if target is not None:
             return Branch(target)
-    if scope.body.vectors:
+    if scope.function.vectors:
         instruction = _spread(instruction, scope)
-    found = parts(instruction, scope)
+    found = split(instruction, scope)
     if found is not None:
-        step = known(*found)
+        step = instantiate(*found)
         if step is not None:
             return step
 
     def type_of(name: str) -> str | None:
         entry = scope.register(name)
         return entry[1] if entry else None
+
     bound = bind(instruction, type_of)
     if found is not None:
-        record(found[0], instruction, scope, type_of)
+        record(*found, instruction, scope, type_of)
     elif instruction.opcode == "bra":
         _branches.add(instruction.modifiers)
-    operands = Operands(instruction, scope, bound)
-    decoder = DECODERS.get(instruction.opcode)
-    if decoder is not None:
-        return decoder(operands)
-    return compute(operands) if bound.form.means else None
+    return decode(Operands(instruction, scope, bound))
 
 
 def _refusal(instruction: Instruction, scope: Scope) -> str:
     bound = bind(instruction, lambda name: found[1] if (found := scope.register(name)) else None)
-    reason = why(bound)
+    reason = refusal_reason(bound)
     return f"{instruction.mnemonic} is not simulated" + (f": {reason}" if reason else "")
 
 
 def _spread(instruction: Instruction, scope: Scope) -> Instruction:
-    """The instruction with `{v.x, v.y}` for a vector register `v`."""
+    """Replace vector registers by their elements: `v` by `{v.x, v.y}`."""
+
     def spread(operand: Operand) -> Operand:
-        length = scope.find("vectors", operand.name) if isinstance(operand, RegisterOperand | LabelOperand) else None
-        return operand if length is None else VectorOperand(tuple(RegisterOperand(f"{operand.name}.{axis}")
-                                                                  for axis in "xyzw"[:length]))
+        if not isinstance(operand, RegisterOperand | LabelOperand) or (length := scope.vector(operand.name)) is None:
+            return operand
+        return VectorOperand(tuple(RegisterOperand(f"{operand.name}.{axis}") for axis in "xyzw"[:length]))
+
     return replace(instruction, operands=tuple(map(spread, instruction.operands)))
 
 
-def _guard(instruction: Instruction, scope: Scope) -> tuple[Reg, bool]:
-    found = scope.register(instruction.predicate.register)
+def _guard(predicate: Predicate, instruction: Instruction, scope: Scope) -> tuple[Reg, bool]:
+    found = scope.register(predicate.register)
     if found is None or found[1] != "pred":
-        name = instruction.predicate.register
-        raise SimulationError(f"{instruction.mnemonic}: guard {name} is no predicate register",
-                              at=instruction.place)
-    return found[0], instruction.predicate.negated
+        raise SimulationError(
+            f"{instruction.mnemonic}: guard {predicate.register} is not a predicate register", at=instruction.place
+        )
+    return found[0], predicate.negated

@@ -1,5 +1,4 @@
-"""The reference engine: one warp at a time, exact integers, in plain Python. Slow, and the judge of the C core.
+"""The reference engine: plain Python, one warp at a time, exact integers. It is slow; the C core is tested against it.
 
-It has no sanitizer (sim/watch.py): races are watched for by the C core alone. `engine` runs a program; the other
-modules know an action each, or what several of them share.
+It has no sanitizer. `engine` runs a program; the other modules implement a family of actions each.
 """

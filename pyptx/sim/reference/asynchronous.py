@@ -1,55 +1,50 @@
-"""The asynchronous engine: what was started and has not landed yet (core/async.h, which explains it, and async.c).
+"""Asynchronous operations that are in flight (core/src/async.h describes the model).
 
     op = Operation(runner, land, lanes, track="bulk", stages=2)         # or at=cta, barrier=offset, tx=bytes
-    poison(runner, cta, offset, size)                                   # what it will write in shared memory
+    poison(runner, cta, offset, size)                                   # the shared memory that it will write
     issue(op)
 
-`land(op)` moves the data: once for each stage, `op.stage` says which; what it keeps in between goes into `op.data`. All
-checks that can fail are made before. Waits: commit, land_groups, land_track; and actions that are `Blocking`.
+`land(op)` moves the data, once for each stage `op.stage`. All checks that can fail are made before the operation is
+issued. Threads wait by `land_groups`, `land_track` and `Blocking` actions.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 
 import numpy as np
 
-from pyptx.sim.memory.spaces import SHARED_START, SHARED_WINDOW
-from pyptx.sim.reference import lanevalues
+from pyptx.sim.actions import Address
+from pyptx.sim.memory.address_space import SHARED_START, SHARED_WINDOW
+from pyptx.sim.reference import lane_values
 from pyptx.sim.reference.mbarrier import read_word, signal
-from pyptx.sim.reference.state import Cluster, Cta, Fault, lanes_of
+from pyptx.sim.reference.state import Cluster, Cta, Fault, Operation, Runner, lanes_of
 
-__all__ = ["Operation", "commit", "draw", "global_place", "issue", "land_cta", "land_drawn", "land_for", "land_groups",
-           "land_oldest", "land_track", "lane_addresses", "poison", "shared_place", "splitmix"]
+__all__ = [
+    "commit",
+    "draw",
+    "global_place",
+    "issue",
+    "land_cta",
+    "land_drawn",
+    "land_for",
+    "land_groups",
+    "land_oldest",
+    "land_track",
+    "lane_addresses",
+    "poison",
+    "shared_place",
+    "splitmix",
+]
 
 _CUT = (1 << 64) - 1
 
 
-class Operation:
-    """Something under way. `lanes` is a mask; what these lanes started earlier in the tracks `after` lands first."""
-
-    def __init__(self, runner, land: Callable[[Operation], None], lanes: int, *, track: str = "",
-                 after: frozenset[str] = frozenset(), stages: int = 1, at: Cta | None = None, barrier: int = 0,
-                 tx: int = 0, arrivals: int = 0):
-        self.runner, self.pc, self.land, self.lanes = runner, runner.pc, land, lanes
-        self.run, self.cta, self.warp = runner.run, runner.cta, runner.warp
-        self.track, self.after, self.stages, self.stage, self.group = track, after, stages, 0, 0
-        self.at, self.barrier, self.tx, self.arrivals = at, barrier, tx, arrivals
-        self.data: object = None
-
-    def for_lanes(self, lanes: int, group: int) -> Operation:
-        other = object.__new__(Operation)
-        other.__dict__.update(self.__dict__)
-        other.lanes, other.group = lanes, group
-        return other
-
-
 def issue(op: Operation) -> None:
-    """Start an operation: schedule eager lands it at once, the others when it is asked for."""
+    """Start an operation: it completes at once in the eager schedule, later in the others."""
     op.run.counters.async_operations[op.pc] += op.lanes.bit_count()
     plan = op.run.plan
-    if plan.schedule == "eager" or op.pc in plan.prompt:
+    if plan.schedule == "eager" or op.pc in plan.land_eagerly:
         if op.after and plan.schedule != "eager":
             _land_earlier(op.cta.cluster, op)
         _finish(op, op.stages)
@@ -82,15 +77,16 @@ def _finish(op: Operation, stages: int) -> None:
 
 
 def _land_earlier(cluster: Cluster, op: Operation) -> None:
-    """Land those that come before an operation, which may be under way or not yet."""
+    """Complete the operations that must complete before `op`, which may be pending itself."""
     pending = cluster.pending
-    while (early := next((e for e in pending[:pending.index(op) if op in pending else None] if _is_before(e, op)),
-                         None)) is not None:
+    while (
+        early := next((e for e in pending[: pending.index(op) if op in pending else None] if _is_before(e, op)), None)
+    ) is not None:
         _land(cluster, early, early.stages)
 
 
 def _is_before(early: Operation, op: Operation) -> bool:
-    """What it waits for; and arrivals of tcgen05.commit come in the order of the commits."""
+    """Return whether `early` must complete before `op`; arrivals of tcgen05.commit stay in the order of the commits."""
     commits = op.after == early.after == {"tc"} and not op.track and not early.track
     return (commits or early.track in op.after) and early.warp is op.warp and bool(early.lanes & op.lanes)
 
@@ -106,14 +102,14 @@ def _land(cluster: Cluster, op: Operation, stages: int) -> None:
     _finish(op, stages)
 
 
-def commit(runner, track: str, mask: int) -> None:
-    """The lanes close a group of the track."""
+def commit(runner: Runner, track: str, mask: int) -> None:
+    """Close the current group of a track for the lanes."""
     if runner.run.plan.schedule != "eager":
         for lane in lanes_of(mask):
             runner.warp.committed[track][lane] += 1
 
 
-def _asked(runner, track: str, mask: int, most: int | None, stages: int) -> Operation | None:
+def _awaited(runner: Runner, track: str, mask: int, most: int | None, stages: int) -> Operation | None:
     committed = runner.warp.committed[track]
     for op in runner.cta.cluster.pending:
         if op.track != track or op.warp is not runner.warp or not op.lanes & mask or op.stage >= min(stages, op.stages):
@@ -123,23 +119,25 @@ def _asked(runner, track: str, mask: int, most: int | None, stages: int) -> Oper
     return None
 
 
-def land_groups(runner, track: str, mask: int, most: int | None, stages: int = 2) -> None:
-    """Land what the lanes wait for: all groups but the `most` newest; None: everything, committed or not."""
-    while (op := _asked(runner, track, mask, most, stages)) is not None:
+def land_groups(runner: Runner, track: str, mask: int, most: int | None, stages: int = 2) -> None:
+    """Complete all groups of the lanes but the `most` newest; None completes everything, committed or not."""
+    while (op := _awaited(runner, track, mask, most, stages)) is not None:
         _land(runner.cta.cluster, op, stages)
 
 
-def land_track(runner, track: str, mask: int) -> None:
+def land_track(runner: Runner, track: str, mask: int) -> None:
+    """Complete all operations of a track of the lanes."""
     land_groups(runner, track, mask, None)
 
 
 def land_cta(cta: Cta) -> None:
-    """All that a CTA started lands at its end."""
+    """Complete all operations that a CTA started; called at its end."""
     while (op := next((o for o in cta.cluster.pending if o.cta is cta), None)) is not None:
         _land(cta.cluster, op, 2)
 
 
 def land_oldest(cluster: Cluster) -> bool:
+    """Complete the oldest pending operation; return whether there was one."""
     if not cluster.pending:
         return False
     _land(cluster, cluster.pending[0], 2)
@@ -147,7 +145,7 @@ def land_oldest(cluster: Cluster) -> bool:
 
 
 def land_drawn(cluster: Cluster) -> None:
-    """schedule=random: now and then a stage of one that is under way."""
+    """With schedule="random", complete a stage of a pending operation now and then."""
     if not cluster.pending or draw(cluster) % 4:
         return
     op = cluster.pending[draw(cluster) % len(cluster.pending)]
@@ -155,7 +153,7 @@ def land_drawn(cluster: Cluster) -> None:
 
 
 def land_for(at: Cta, barrier: int) -> None:
-    """Those that complete the phase of an mbarrier, in the order they were started; none if they would not."""
+    """Complete the operations that complete the phase of an mbarrier, oldest first; none if they would not suffice."""
     cluster, word = at.cluster, read_word(at, barrier)
     pending, tx, count, wanted = word.pending, word.tx, 0, 0
     for op in cluster.pending:
@@ -175,8 +173,9 @@ def land_for(at: Cta, barrier: int) -> None:
 
 # the generator ------------------------------------------------------------------------------------------------------
 
+
 def splitmix(state: int) -> tuple[int, int]:
-    """The next state and the next number, 64 bits each (splitmix64)."""
+    """Return the next state and the next number of the generator splitmix64, 64 bits each."""
     state = state + 0x9E3779B97F4A7C15 & _CUT
     z = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & _CUT
     z = (z ^ z >> 27) * 0x94D049BB133111EB & _CUT
@@ -184,30 +183,33 @@ def splitmix(state: int) -> tuple[int, int]:
 
 
 def draw(cluster: Cluster) -> int:
+    """Return the next random number of a cluster."""
     cluster.random, number = splitmix(cluster.random)
     return number
 
 
 # memory -------------------------------------------------------------------------------------------------------------
 
-def poison(runner, cta: Cta, offset: int, size: int) -> None:
-    """What an operation will write holds 0xFF bytes until it has landed."""
+
+def poison(runner: Runner, cta: Cta, offset: int, size: int) -> None:
+    """Fill the destination of a pending operation with 0xFF bytes."""
     if runner.run.plan.schedule != "eager":
-        cta.shared[offset - SHARED_START:offset - SHARED_START + size] = b"\xff" * size
+        cta.shared[offset - SHARED_START : offset - SHARED_START + size] = b"\xff" * size
 
 
-def lane_addresses(runner, address, mask: int) -> list[int]:
-    """The address of each lane, in the space it is in."""
+def lane_addresses(runner: Runner, address: Address, mask: int) -> list[int]:
+    """Return the address in each lane, relative to its space."""
     if address.base is None:
         base = runner.cta.base if address.space in ("shared", "cluster") else 0
         return [address.offset + base & _CUT] * mask.bit_count()
     cut = (1 << address.base.width) - 1
-    return [v + address.offset & cut for v in lanevalues.read(runner, address.base, mask)]
+    return [v + address.offset & cut for v in lane_values.read(runner, address.base, mask)]
 
 
-def shared_place(runner, lane: int, address: int, size: int, align: int, space: str, *,
-                 own: bool = False) -> tuple[Cta, int]:
-    """The CTA of the cluster and the offset of an address in the shared window; `own`: only this CTA's will do."""
+def shared_place(
+    runner: Runner, lane: int, address: int, size: int, align: int, space: str, *, own: bool = False
+) -> tuple[Cta, int]:
+    """Resolve an address in the shared window to a CTA of the cluster and an offset; `own` requires the running CTA."""
     at = address - SHARED_WINDOW & _CUT if space == "generic" else address
     offset, cluster, plan = at & 0xFFFFFF, runner.cta.cluster, runner.run.plan
     if at >> 24 >= len(cluster.ctas) or offset < SHARED_START or offset + size > plan.shared_end:
@@ -220,8 +222,8 @@ def shared_place(runner, lane: int, address: int, size: int, align: int, space: 
     return cta, offset
 
 
-def global_place(runner, lane: int, address: int, size: int, align: int, *, writes: bool = False) -> np.ndarray:
-    """The bytes of global memory at an address, as an array over them."""
+def global_place(runner: Runner, lane: int, address: int, size: int, align: int, *, writes: bool = False) -> np.ndarray:
+    """Return the bytes of global memory at an address, as a view."""
     if address % align:
         raise Fault("alignment", lane, address, align)
     table = runner.run.segments
@@ -231,4 +233,4 @@ def global_place(runner, lane: int, address: int, size: int, align: int, *, writ
     if writes and table[k].buffer.read_only:
         raise Fault("read_only", lane, address, size)
     start = address - table[k].address
-    return table[k].buffer.bytes[start:start + size]
+    return table[k].buffer.bytes[start : start + size]

@@ -1,29 +1,31 @@
-"""The grid: CTAs start in order, cluster by cluster, and run until done, until all their threads wait or until their
-quantum is over (core/schedule.c).
+"""The grid: CTAs start in order, cluster by cluster; each runs until it ends, all its threads wait or its quantum is over.
+
+The C core (core/src/scheduler.c) takes the same decisions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
-from pyptx.sim.actions.asynchronous import MbarrierWait
+from pyptx.sim.actions import MbarrierWait
 from pyptx.sim.counters import Counters
-from pyptx.sim.faults import accesses as faults
 from pyptx.sim.faults import deadlocks
-from pyptx.sim.memory.spaces import Segment
+from pyptx.sim.faults import messages as faults
+from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
-from pyptx.sim.reference import (  # noqa: F401  (they register)
+from pyptx.sim.reference import (  # noqa: F401  importing a module registers its handlers
+    bulk_copies,
     clusters,
-    copies,
     execute,
-    lanevalues,
-    mbarrier_actions,
+    lane_values,
+    mbarrier_instructions,
     surfaces,
     tcgen05,
+    tensor_boxes,
     textures,
-    tma,
     tmem,
 )
 from pyptx.sim.reference.asynchronous import (
@@ -35,24 +37,34 @@ from pyptx.sim.reference.asynchronous import (
     shared_place,
 )
 from pyptx.sim.reference.mbarrier import read_word, word_of
+from pyptx.sim.reference.scheduling import WarpRunner, free_held
 from pyptx.sim.reference.state import ALL, WAITING, Cluster, Cta, Fault, Group, Run, Warp
-from pyptx.sim.reference.warp import WarpRunner, free_held
 
 __all__ = ["run"]
 
-# How a turn ends: the quantum is over; the CTA is done; all its threads wait; it called a function of the driver.
+T = TypeVar("T")
+
+# How the turn of a CTA ends: quantum over, CTA done, all threads wait, a function of the driver was called
 OVER, ENDED, STUCK, HOST = "over", "ended", "stuck", "host"
 
 
-def run(program: Program, plan: Plan, params: bytes, segments: list[Segment],
-        progress: Callable[[int, int], None] | None = None) -> Counters:
-    """Run the whole grid; the counters. `progress` is called with the clusters that were started and all there are.
+def run(
+    program: Program,
+    plan: Plan,
+    params: bytes,
+    segments: list[Segment],
+    progress: Callable[[int, int], None] | None = None,
+) -> Counters:
+    """Run the whole grid and return the counters.
 
+    Args:
+        progress: called with the number of clusters started and of all clusters.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
     """
-    state = Run(program, plan, params, sorted(segments, key=lambda s: s.address),
-                Counters.zeros(len(program.instructions)))
+    state = Run(
+        program, plan, params, sorted(segments, key=lambda s: s.address), Counters.zeros(len(program.instructions))
+    )
     resident: list[Cta] = []
     current = 0
     while True:
@@ -79,9 +91,9 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment],
         if end != ENDED:
             if end == STUCK:
                 cluster.idle += 1
-                if cluster.idle >= cluster.live:                    # nobody but the asynchronous engine can help
+                if cluster.idle >= cluster.live:  # only a pending operation can make progress
                     cluster.idle = 0
-                    if not _guarded(state, cta, partial(_release, cluster)):
+                    if not _guarded(state, cta, partial(_release, state.program, cluster)):
                         raise deadlocks.deadlock(program, plan, [c.id for c in cluster.ctas], _groups(state, cluster))
             current += 1
             continue
@@ -94,18 +106,18 @@ def run(program: Program, plan: Plan, params: bytes, segments: list[Segment],
             continue
         current -= cta.rank
         fresh = _admit(state)
-        resident[current:current + plan.cluster_size] = fresh.ctas if fresh is not None else []
+        resident[current : current + plan.cluster_size] = fresh.ctas if fresh is not None else []
 
 
-def _release(cluster: Cluster) -> bool:
-    """All threads of a cluster wait: land what is under way, let lanes go on that are held up; False: nothing helps."""
+def _release(program: Program, cluster: Cluster) -> bool:
+    """Unblock a cluster whose threads all wait: complete an operation or resume lanes that wait to reconverge."""
     if land_oldest(cluster):
         return True
-    return any([free_held(warp) for cta in cluster.ctas for warp in cta.warps])
+    return any([free_held(program, warp) for cta in cluster.ctas for warp in cta.warps])
 
 
 def _admit(run_: Run) -> Cluster | None:
-    """The next cluster of the grid."""
+    """Start the next cluster of the grid."""
     plan, number = run_.plan, run_.next_cluster
     run_.next_cluster += 1
     if number >= plan.clusters:
@@ -117,12 +129,14 @@ def _admit(run_: Run) -> Cluster | None:
     return cluster
 
 
-def _guarded(run_: Run, cta: Cta, action, warp: Warp | None = None, runner: WarpRunner | None = None):
-    """What the action gives; a fault in it becomes the error that names the place."""
+def _guarded(
+    run_: Run, cta: Cta, action: Callable[[], T], warp: Warp | None = None, runner: WarpRunner | None = None
+) -> T:
+    """Call `action`; turn a fault in it into an error that names thread and instruction."""
     try:
         return action()
     except Fault as fault:
-        at, who, pc = fault.where or (cta, warp, runner.pc if runner else 0)
+        at, who, pc = fault.where or (cta, warp or cta.warps[0], runner.pc if runner else 0)
         where = faults.Where(run_.program, run_.plan, at.id, who.index, fault.lane)
         raise faults.fault(fault.kind, where, pc, fault.address, fault.extra, run_.segments, fault.text) from None
 
@@ -133,14 +147,22 @@ def _start_cta(run_: Run, number: int, rank: int) -> Cta:
     for w in range(plan.warps):
         n = plan.threads - 32 * w
         live = ALL if n >= 32 else (1 << n) - 1
-        registers = [[0] * 32 for _ in program.names.registers]
-        size = -(-program.names.local_bytes // 16) * 16
+        registers = [[0] * 32 for _ in program.symbols.registers]
+        size = -(-program.symbols.local_bytes // 16) * 16
         warp = Warp(w, live, registers, [bytearray(size) for _ in range(32)] if size else [bytearray()] * 32)
         warp.groups[0] = Group(0, live, None)
         warp.registers_held = program.maxnreg
         warps.append(warp)
-    return Cta(number, bytearray(plan.shared_bytes), warps, plan.warps, _specials(plan, number), rank=rank,
-               base=rank << 24, order=list(range(plan.warps)))
+    return Cta(
+        number,
+        bytearray(plan.shared_bytes),
+        warps,
+        plan.warps,
+        _specials(plan, number),
+        rank=rank,
+        base=rank << 24,
+        order=list(range(plan.warps)),
+    )
 
 
 def _specials(plan: Plan, number: int) -> dict[str, int]:
@@ -155,7 +177,11 @@ def _specials(plan: Plan, number: int) -> dict[str, int]:
 
 
 def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
-    """How its turn ended, and whether anything happened: an instruction, a wait that was over, something landed."""
+    """Run a turn of a CTA.
+
+    Returns:
+        how the turn ended, and whether there was progress: an instruction, a completed wait or operation.
+    """
     plan, cluster, used, idle, moved = run_.plan, cta.cluster, 0, 0, False
     drawn, quantum = plan.schedule == "random", plan.cta_quantum
     patience = 2 * len(cta.warps) if drawn else len(cta.warps)
@@ -174,13 +200,14 @@ def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
             _guarded(run_, cta, partial(land_drawn, cluster))
             turn = 1 << draw(cluster) % 9
         warp = cta.warps[number]
-        n = 0
+        n, host_called = 0, False
         if warp.live:
             runner = WarpRunner(run_, cta, warp)
             n = _guarded(run_, cta, partial(runner.turn, turn), warp, runner)
+            host_called = bool(warp.live) and runner.host_called
         used += n
         run_.steps += n
-        if warp.live and runner.host_called:
+        if host_called:
             return HOST, True
         if run_.steps > plan.max_steps:
             raise deadlocks.too_long(run_.program, plan, cta.id, _groups(run_, cluster))
@@ -196,20 +223,35 @@ def _run_cta(run_: Run, cta: Cta) -> tuple[str, bool]:
 
 
 def _groups(run_: Run, cluster: Cluster) -> list[deadlocks.Group]:
+    """Describe where the groups of lanes of a cluster are."""
     found = []
     for cta in cluster.ctas:
         for warp in cta.warps:
             for group in filter(None, warp.groups):
                 bar = cta.barriers[group.barrier]
                 expected = -(-bar.count // 32) if bar.count else cta.left
-                found.append(deadlocks.Group(cta.id, warp.index, group.mask, group.pc, group.state, group.barrier,
-                                             bar.arrived, expected, warp.live, *_mbarrier(run_, cta, warp, group),
-                                             warp.live & ~warp.cluster_here, warp.registers_held, cta.registers_free))
+                found.append(
+                    deadlocks.Group(
+                        cta.id,
+                        warp.index,
+                        group.mask,
+                        group.pc,
+                        group.state,
+                        group.barrier,
+                        bar.arrived,
+                        expected,
+                        warp.live,
+                        *_mbarrier(run_, cta, warp, group),
+                        warp.live & ~warp.cluster_here,
+                        warp.registers_held,
+                        cta.registers_free,
+                    )
+                )
     return found
 
 
 def _mbarrier(run_: Run, cta: Cta, warp: Warp, group: Group) -> tuple[int, int, int]:
-    """Address, bytes and awaited phase of the mbarrier that the first lane waits for."""
+    """Return the address, bytes and awaited phase of the mbarrier that the first lane waits for."""
     action = run_.program.actions[group.pc] if group.pc < len(run_.program.actions) else None
     if group.state != WAITING or not isinstance(action, MbarrierWait):
         return 0, 0, 0
@@ -217,5 +259,5 @@ def _mbarrier(run_: Run, cta: Cta, warp: Warp, group: Group) -> tuple[int, int, 
     lane = group.mask & -group.mask
     [address] = lane_addresses(runner, action.address, lane)
     at, offset = shared_place(runner, 0, address, 8, 8, action.address.space)
-    [wanted] = lanevalues.read(runner, action.phase, lane)
+    [wanted] = lane_values.read(runner, action.phase, lane)
     return offset | at.base, read_word(at, offset).bits, wanted & 1 if action.parity else word_of(wanted).phase

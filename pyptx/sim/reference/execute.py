@@ -1,26 +1,31 @@
-"""Actions of one instruction on the lanes of a mask: values, moves, memory."""
+"""Execution of actions that neither branch nor wait: values, moves, memory."""
 
 from __future__ import annotations
 
-from pyptx.sim.actions import basic as act
-from pyptx.sim.actions.means import Leaf
-from pyptx.sim.decode.types import width
-from pyptx.sim.memory.spaces import CONST_WINDOW, SHARED_WINDOW
+from pyptx.errors import UnsupportedError
+from pyptx.sim import actions as act
+from pyptx.sim.actions import Leaf
+from pyptx.sim.actions.types import width
+from pyptx.sim.arithmetic.bits import signed
+from pyptx.sim.arithmetic.evaluator import evaluate
+from pyptx.sim.memory.address_space import CONST_WINDOW, SHARED_WINDOW
 from pyptx.sim.reference import access
-from pyptx.sim.reference.alu import evaluate
-from pyptx.sim.reference.bits import signed
-from pyptx.sim.reference.handlers import HANDLERS
-from pyptx.sim.reference.lanevalues import read, write
+from pyptx.sim.reference._registry import HANDLERS
+from pyptx.sim.reference.lane_values import read, write
+from pyptx.sim.reference.state import Runner
 
 __all__ = ["execute"]
 
 
-def execute(runner, action: act.Action, mask: int) -> None:
-    """Run an action that neither branches nor waits."""
+def execute(runner: Runner, action: act.Action, mask: int) -> None:
+    """Execute an action for the lanes of a mask."""
     match action:
         case act.Compute(assignments):
-            results = [(r, _fitted(r, e, evaluate(e, lambda leaf: _leaf(runner, leaf, mask)))) for r, e in assignments
-                       if r is not None]
+            results = [
+                (r, _fitted(r, e, evaluate(e, lambda leaf: _leaf(runner, leaf, mask))))
+                for r, e in assignments
+                if r is not None
+            ]
             for register, values in results:
                 write(runner, register, mask, values)
         case act.Move():
@@ -38,10 +43,10 @@ def execute(runner, action: act.Action, mask: int) -> None:
         case act.Handled():
             HANDLERS[type(action)](runner, action, mask)
         case _:
-            raise NotImplementedError(type(action).__name__)
+            raise UnsupportedError(type(action).__name__)
 
 
-def _is_in(runner, address: int, space: str) -> bool:
+def _is_in(runner: Runner, address: int, space: str) -> bool:
     found = access.space_of(address)
     if found == "global" and 0 <= address - CONST_WINDOW < 1 << 32:
         found = "const"
@@ -50,8 +55,8 @@ def _is_in(runner, address: int, space: str) -> bool:
     return space == "shared" and address - SHARED_WINDOW >> 24 == runner.cta.rank
 
 
-def _leaf(runner, leaf: Leaf, mask: int) -> list[int]:
-    """A source seen as its type: its low bits."""
+def _leaf(runner: Runner, leaf: Leaf, mask: int) -> list[int]:
+    """Read a source: the low bits of its type."""
     bits = width(leaf.type)
     cut = (1 << bits) - 1
     values = [v & cut for v in read(runner, leaf.value, mask)]
@@ -59,7 +64,7 @@ def _leaf(runner, leaf: Leaf, mask: int) -> list[int]:
 
 
 def _fitted(register: act.Reg, expression, values: list[int]) -> list[int]:
-    """Results in the width of the register: by sign for signed types."""
+    """Extend results to the width of the register, by sign for signed types."""
     type_name = expression.type if isinstance(expression, Leaf) else expression.result
     bits = width(type_name)
     if type_name[0] == "s" and register.width > bits:
@@ -67,7 +72,7 @@ def _fitted(register: act.Reg, expression, values: list[int]) -> list[int]:
     return values
 
 
-def _move(runner, action: act.Move, mask: int) -> None:
+def _move(runner: Runner, action: act.Move, mask: int) -> None:
     data, source = action.data, action.source
     if len(source) == 1 and len(data) > 1:
         pitch = source[0].width // len(data)
@@ -75,10 +80,18 @@ def _move(runner, action: act.Move, mask: int) -> None:
         for k, register in enumerate(data):
             write(runner, register, mask, [v >> k * pitch & (1 << pitch) - 1 for v in values])
     elif len(data) == 1:
+        assert data[0] is not None
         pitch = data[0].width // len(source)
         columns = [read(runner, v, mask) for v in source]
-        write(runner, data[0], mask, [sum((part & (1 << pitch) - 1) << k * pitch for k, part in enumerate(parts))
-                                      for parts in zip(*columns, strict=True)])
+        write(
+            runner,
+            data[0],
+            mask,
+            [
+                sum((part & (1 << pitch) - 1) << k * pitch for k, part in enumerate(parts))
+                for parts in zip(*columns, strict=True)
+            ],
+        )
     else:
         for register, value in zip(data, source, strict=True):
             if register is not None:

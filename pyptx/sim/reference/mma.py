@@ -1,33 +1,33 @@
-"""mma.sync and wmma.mma: fragments gathered from registers, the product, the result scattered (core/tensor.c)."""
+"""mma.sync and wmma.mma: gather fragments from registers, multiply, scatter the result (core/src/mma.c)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pyptx.sim.actions.basic import Value
-from pyptx.sim.actions.products import Mma, Scale
+from pyptx.sim.actions import Mma, Scale, Value
 from pyptx.sim.layouts import fragments
 from pyptx.sim.layouts.fragments import BITS, Fragment
-from pyptx.sim.reference import lanevalues, product
+from pyptx.sim.reference import lane_values, matrix_product
+from pyptx.sim.reference.state import Runner
 
 __all__ = ["gather", "registers", "run", "scatter", "sparse"]
 
 _ALL = 0xFFFFFFFF
 
 
-def registers(runner, values: tuple[Value, ...]) -> np.ndarray:
-    """Bits of registers [register][lane]."""
-    return np.array([lanevalues.read(runner, v, _ALL) for v in values], np.uint64)
+def registers(runner: Runner, values: tuple[Value, ...]) -> np.ndarray:
+    """Read registers as bits [register][lane]."""
+    return np.array([lane_values.read(runner, v, _ALL) for v in values], np.uint64)
 
 
 def gather(rows: np.ndarray, fragment: Fragment, type_name: str) -> np.ndarray:
-    """The matrix that registers hold, [batch][row][column] as numbers; of b1, words of 32 columns."""
+    """Assemble the matrix in registers as numbers [batch][row][column]; for b1, words of 32 columns."""
     bits, count = BITS[type_name], fragment.elements
     if type_name == "b1":
         return _words(rows, fragment)
     shifts = np.arange(count, dtype=np.uint64) * np.uint64(bits % 64)
     cut = np.uint64((1 << bits) - 1)
-    planes = product.decode(rows[:, None, :] >> shifts[None, :, None] & cut, type_name)
+    planes = matrix_product.decode(rows[:, None, :] >> shifts[None, :, None] & cut, type_name)
     return planes.reshape(-1)[fragment.holders()].reshape(-1, fragment.rows, fragment.columns)
 
 
@@ -40,45 +40,53 @@ def _words(rows: np.ndarray, fragment: Fragment) -> np.ndarray:
     return (found if column_wise else found.T)[None]
 
 
-def scatter(runner, data, fragment: Fragment, matrix: np.ndarray, type_name: str) -> None:
+def scatter(runner: Runner, data, fragment: Fragment, matrix: np.ndarray, type_name: str) -> None:
     """Write a matrix [batch][row][column] of numbers to registers."""
-    bits = product.encode(matrix, type_name).reshape(-1)[fragment.places()]
+    bits = matrix_product.encode(matrix, type_name).reshape(-1)[fragment.indices()]
     for register, elements in zip(data, bits, strict=True):
         packed = np.zeros(32, np.uint64)
         for j, lanes in enumerate(elements):
             packed |= lanes << np.uint64(j * BITS[type_name] % 64)
-        lanevalues.write(runner, register, _ALL, [int(v) for v in packed])
+        lane_values.write(runner, register, _ALL, [int(v) for v in packed])
 
 
-def sparse(runner, stored: np.ndarray, metadata: Value, selector: int, type_name: str) -> np.ndarray:
-    """A dense, from what is stored and the metadata register."""
+def sparse(runner: Runner, stored: np.ndarray, metadata: Value | None, selector: int, type_name: str) -> np.ndarray:
+    """Expand sparse A with the metadata register."""
     chunks = 2 * stored.shape[1] // {32: 2, 4: 8}.get(BITS[type_name], 4)
     lanes, shifts = fragments.metadata(stored.shape[0], chunks, selector)
+    assert metadata is not None
     word = registers(runner, (metadata,))[0]
-    return product.expand(stored, (word[lanes] >> shifts.astype(np.uint64) & np.uint64(15)).astype(np.int64), type_name)
+    return matrix_product.expand(
+        stored, (word[lanes] >> shifts.astype(np.uint64) & np.uint64(15)).astype(np.int64), type_name
+    )
 
 
-def _scales(runner, scale: Scale | None, operand: str, count: int, type_name: str) -> np.ndarray | None:
+def _scales(runner: Runner, scale: Scale | None, operand: str, count: int, type_name: str) -> np.ndarray | None:
     if scale is None:
         return None
-    first, thread = (lanevalues.read(runner, v, 1)[0] & 3 for v in (scale.byte, scale.thread))
+    first, thread = (lane_values.read(runner, v, 1)[0] & 3 for v in (scale.byte, scale.thread))
     word = registers(runner, (scale.value,))[0][fragments.scale_lanes(operand, thread) & 31]
     bytes_ = [word >> np.uint64(8 * (first + i) % 32) & np.uint64(255) for i in range(count)]
-    return product.decode(np.stack(bytes_, axis=1), type_name)
+    return matrix_product.decode(np.stack(bytes_, axis=1), type_name)
 
 
-def run(runner, action: Mma) -> None:
-    """One product of the whole warp."""
+def run(runner: Runner, action: Mma) -> None:
+    """Execute a product of a warp."""
     p = action.product
     fa, fb, fc, fd = action.fragments
-    a, b, c = (gather(registers(runner, v), f, t) for v, f, t in
-               ((action.a, fa, p.a), (action.b, fb, p.b), (action.c, fc, p.c)))
+    a, b, c = (
+        gather(registers(runner, v), f, t)
+        for v, f, t in ((action.a, fa, p.a), (action.b, fb, p.b), (action.c, fc, p.c))
+    )
     if action.metadata is not None:
         a = sparse(runner, a[0], action.metadata, action.selector, p.a)[None]
     blocks = p.k // p.scale if p.scale else 0
-    scales = (_scales(runner, action.scale_a, "a", blocks, p.scale_type),
-              _scales(runner, action.scale_b, "b", blocks, p.scale_type))
+    scales = (
+        _scales(runner, action.scale_a, "a", blocks, p.scale_type),
+        _scales(runner, action.scale_b, "b", blocks, p.scale_type),
+    )
     hardware = runner.run.plan.tensor_cores == "hw" and p.model is not None
-    d = np.stack([product.multiply(p, *matrices, *scales, hardware=hardware)
-                  for matrices in zip(c, a, b, strict=True)])
+    d = np.stack(
+        [matrix_product.multiply(p, *matrices, *scales, hardware=hardware) for matrices in zip(c, a, b, strict=True)]
+    )
     scatter(runner, action.data, fd, d, p.d)

@@ -1,4 +1,4 @@
-"""Tensor copies between global and shared memory, row by row (core/tensor_copy.c).
+"""Tensor copies between global and shared memory, row by row (core/src/tensor_copy_rows.c).
 
 `host(address, bytes, writes)` gives global memory as an array of bytes and raises TensorProblem where there is none;
 `shared` is the memory of a CTA, whose first byte has the address `first`.
@@ -10,37 +10,37 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pyptx.sim.actions import basic as act
-from pyptx.sim.faults.tensor_copies import Problem
-from pyptx.sim.memory.maps import OOB_NAN
-from pyptx.sim.memory.spaces import SHARED_START
-from pyptx.sim.reference import atomics
+from pyptx.sim import actions as act
+from pyptx.sim.abi import TensorCopyProblem
+from pyptx.sim.actions.types import width
+from pyptx.sim.memory.address_space import SHARED_START
+from pyptx.sim.memory.tensor_maps import OOB_NAN
+from pyptx.sim.reference.access import apply_atomic
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem, rows, swizzled
 from pyptx.tensor_map import ELEMENTS
 
 __all__ = ["check", "load", "poison", "reduce", "store"]
 
 Host = Callable[[int, int, bool], np.ndarray]
-_SIZES = {"u32": 4, "s32": 4, "u64": 8, "s64": 8, "f16": 2, "bf16": 2, "f32": 4, "f32.ftz": 4, "f64": 8}
 
 
 def check(m: Map, request: Request, g: Geometry, address: int, shared: bytearray) -> None:
-    """Hold the place in shared memory and all coordinates against what is allowed.
+    """Check the address in shared memory and all coordinates.
 
     Raises:
         TensorProblem: misaligned, outside the CTA's memory, or a start that is not allowed.
     """
     if request.direction != "prefetch":
         if address % 128:
-            raise TensorProblem(Problem.SHARED_ALIGNMENT, address)
+            raise TensorProblem(TensorCopyProblem.SHARED_ALIGNMENT, address)
         if address < SHARED_START or address - SHARED_START + g.footprint > len(shared):
-            raise TensorProblem(Problem.SHARED_BOUNDS, address, g.footprint)
+            raise TensorProblem(TensorCopyProblem.SHARED_BOUNDS, address, g.footprint)
     for _ in rows(m, request, g):
         pass
 
 
 def load(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray, address: int) -> None:
-    """Global to shared memory; what lies outside the tensor is filled. Padding is left alone.
+    """Copy global to shared memory; elements outside the tensor are filled, padding is not written.
 
     Raises:
         TensorProblem: an element inside the tensor lies outside every buffer.
@@ -49,19 +49,19 @@ def load(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray, a
     for number, at in rows(m, request, g):
         row = np.zeros(g.units * g.global_unit, np.uint8)
         if fill is not None:
-            row[:] = fill[:len(row)]
+            row[:] = fill[: len(row)]
         inside = np.zeros(g.units, bool)
         for unit, place in _units(m, g, at):
-            row[unit * g.global_unit:(unit + 1) * g.global_unit] = host(place, g.global_unit, False)
+            row[unit * g.global_unit : (unit + 1) * g.global_unit] = host(place, g.global_unit, False)
             inside[unit] = True
         _convert(m, g, row, inside)
         for unit in range(g.units):
-            data = row[unit * g.global_unit:(unit + 1) * g.global_unit]
+            data = row[unit * g.global_unit : (unit + 1) * g.global_unit]
             _put(m, shared, address + number * g.pitch + unit * g.shared_unit, data)
 
 
 def store(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray, address: int) -> None:
-    """Shared to global memory; what lies outside the tensor is dropped.
+    """Copy shared to global memory; elements outside the tensor are dropped.
 
     Raises:
         TensorProblem: an element inside the tensor lies outside every buffer, or in read-only memory.
@@ -71,7 +71,7 @@ def store(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray, 
             return
         for unit, place in _units(m, g, at):
             data = _get(m, shared, address + number * g.pitch + unit * g.shared_unit, g.shared_unit)
-            if g.shared_unit == 16 and g.global_unit == 12:             # b6p2x16: the low six bits of each byte
+            if g.shared_unit == 16 and g.global_unit == 12:  # b6p2x16: the low six bits of each byte
                 bits = np.unpackbits(data[:, None], axis=1, bitorder="little")[:, :6]
                 data = np.packbits(bits.reshape(-1), bitorder="little")
             host(place, g.global_unit, True)[:] = data
@@ -84,9 +84,9 @@ def reduce(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray,
         TensorProblem: as for store.
     """
     name = ELEMENTS[m.element].name
-    size = _SIZES[name]
-    action = act.Atomic(act.Address("global", None, 0), request.operation, name.removesuffix(".ftz"), False, size, 1,
-                        (), ())
+    type_name = name.removesuffix(".ftz")
+    size = width(type_name) // 8
+    action = act.Atomic(act.Address("global", None, 0), request.operation, type_name, False, size, 1, (), ())
     for number, at in rows(m, request, g):
         if request.inside and not _inside(m, at):
             return
@@ -94,24 +94,25 @@ def reduce(m: Map, request: Request, g: Geometry, host: Host, shared: bytearray,
             data = _get(m, shared, address + number * g.pitch + unit * g.shared_unit, g.shared_unit).tobytes()
             memory = host(place, g.global_unit, True)
             for k in range(0, g.global_unit, size):
-                old, value = (int.from_bytes(bytes(b[k:k + size]), "little") for b in (memory, data))
-                new = atomics.apply(action, old, value, 0, ftz=name == "f32.ftz")
-                memory[k:k + size] = np.frombuffer(new.to_bytes(size, "little"), np.uint8)
+                old, value = (int.from_bytes(bytes(b[k : k + size]), "little") for b in (memory, data))
+                new = apply_atomic(action, old, value, 0, ftz=name == "f32.ftz")
+                memory[k : k + size] = np.frombuffer(new.to_bytes(size, "little"), np.uint8)
 
 
 def poison(g: Geometry, shared: bytearray, address: int) -> None:
-    """Destroy what a load will write, so that reading it early shows."""
-    shared[address - SHARED_START:address - SHARED_START + g.footprint] = b"\xff" * g.footprint
+    """Fill the destination of a load, so that early reads are visible."""
+    shared[address - SHARED_START : address - SHARED_START + g.footprint] = b"\xff" * g.footprint
 
 
 # rows and bytes -------------------------------------------------------------------------------------------------------
+
 
 def _inside(m: Map, at: tuple[int, ...]) -> bool:
     return all(0 <= c < n for c, n in zip(at[1:], m.sizes[1:], strict=True))
 
 
 def _units(m: Map, g: Geometry, at: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """The units of a row that lie in the tensor: number and address."""
+    """Yield number and address of the units of a row that are inside the tensor."""
     if not _inside(m, at):
         return
     start = m.address + sum(c * s for c, s in zip(at[1:], m.strides, strict=True))
@@ -142,18 +143,18 @@ def _convert(m: Map, g: Geometry, row: np.ndarray, inside: np.ndarray) -> None:
 
 def _put(m: Map, shared: bytearray, address: int, data: np.ndarray) -> None:
     for k, (start, n) in _pieces(m, address, len(data)):
-        shared[start - SHARED_START:start - SHARED_START + n] = data[k:k + n].tobytes()
+        shared[start - SHARED_START : start - SHARED_START + n] = data[k : k + n].tobytes()
 
 
 def _get(m: Map, shared: bytearray, address: int, bytes_: int) -> np.ndarray:
     out = np.zeros(bytes_, np.uint8)
     for k, (start, n) in _pieces(m, address, bytes_):
-        out[k:k + n] = np.frombuffer(shared[start - SHARED_START:start - SHARED_START + n], np.uint8)
+        out[k : k + n] = np.frombuffer(shared[start - SHARED_START : start - SHARED_START + n], np.uint8)
     return out
 
 
 def _pieces(m: Map, address: int, bytes_: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Bytes that stay together: 16, or 8 where halves are flipped; where each piece begins and where it goes."""
+    """Yield source and destination of pieces: 16 bytes, or 8 if halves are flipped."""
     atom, k = 8 if m.atomicity == 2 else 16, 0
     while k < bytes_:
         n = min(bytes_ - k, atom - (address + k) % atom)

@@ -1,7 +1,6 @@
-"""tex and tld4: coordinates to elements, elements to values, values between them (core/texture.c).
+"""tex and tld4: coordinates to elements, elements to values, filtering (core/src/texture.c).
 
-All arithmetic is in doubles and rounded to f32 once. What the documents say and what they leave open is told in
-`pyptx.sim`.
+Arithmetic is in double precision, rounded once to f32. `pyptx.sim` states its accuracy.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from math import floor, frexp
 
 import numpy as np
 
-from pyptx.sim.actions.textures import Fetch
-from pyptx.sim.faults.textures import Problem
-from pyptx.sim.memory.objects import FLAG_LINEAR, FLAG_NORMALIZED
-from pyptx.sim.reference import lanevalues
-from pyptx.sim.reference.handlers import handles
-from pyptx.sim.reference.objects import Objects, Record, f16_bits, f32_bits, float_of
-from pyptx.sim.reference.state import lanes_of
+from pyptx.sim.abi import ObjectFlag, TextureProblem
+from pyptx.sim.actions import Fetch
+from pyptx.sim.reference import lane_values
+from pyptx.sim.reference._registry import handles
+from pyptx.sim.reference.state import Runner, lanes_of
+from pyptx.sim.reference.texture_objects import Objects, Record, f16_bits, f32_bits, float_of
 
 __all__: list[str] = []
 
@@ -26,8 +24,8 @@ _ONE = 0x3F800000
 
 
 @dataclass
-class _Place:
-    """Where a lane reads: coordinates as floats and as integers, offsets, layer and sample."""
+class _Location:
+    """Location that a lane reads: coordinates as floats and as integers, offsets, layer and sample."""
 
     u: list[float]
     i: list[int]
@@ -44,7 +42,7 @@ def _signed(bits: int) -> int:
 
 
 def _placed(i: int, n: int, mode: int) -> int | None:
-    """Where an element lies along one dimension; None: in the border."""
+    """Apply an address mode to an index along one dimension; None is the border."""
     if mode == _MODE_WRAP:
         return i % n
     if mode == _MODE_MIRROR:
@@ -55,37 +53,43 @@ def _placed(i: int, n: int, mode: int) -> int | None:
     return min(max(i, 0), n - 1)
 
 
-def _element(objects: Objects, r: Record, p: _Place, level: int, at: list[int]) -> list[int]:
-    extents, found = r.level(level)[1:4], [0, 0, 0]
+def _element(objects: Objects, r: Record, p: _Location, level: int, at: list[int]) -> list[int]:
+    extents = r.level(level)[1:4]
+    found = [0, 0, 0]
     for d in range(p.dims):
-        mode = _MODE_CLAMP if r.geometry.cube else _MODE_BORDER if r.flags & FLAG_LINEAR else r.modes >> 4 * d & 15
-        found[d] = _placed(at[d], extents[d], mode)
-    if None in found[:p.dims]:
-        outside = [0] * 4 if r.flags & FLAG_LINEAR or not r.floats else r.border
-        values = list(outside[:r.channels])
+        mode = (
+            _MODE_CLAMP if r.geometry.cube else _MODE_BORDER if r.flags & ObjectFlag.LINEAR else r.modes >> 4 * d & 15
+        )
+        index = _placed(at[d], extents[d], mode)
+        if index is None:
+            outside = [0] * 4 if r.flags & ObjectFlag.LINEAR or not r.floats else r.border
+            values = list(outside[: r.channels])
+            break
+        found[d] = index
     else:
-        data = objects.memory(r.address(level, *found, p.layer, p.sample), r.bytes).tobytes()
+        x, y, z = found
+        data = objects.memory(r.address(level, x, y, z, p.layer, p.sample), r.bytes).tobytes()
         values = [r.channel(data, c) for c in range(r.channels)]
-    return values + [0, 0, 0, _ONE if r.floats else 1][r.channels:]
+    return values + [0, 0, 0, _ONE if r.floats else 1][r.channels :]
 
 
-def _scaled(p: _Place, extents: list[int], d: int) -> float:
+def _scaled(p: _Location, extents: list[int], d: int) -> float:
     u = p.u[d] * extents[d] if p.normalized else p.u[d]
     return min(max(u, -1073741824.0), 1073741824.0)
 
 
-def _between(p: _Place, extents: list[int], d: int) -> tuple[int, int]:
-    """Along one dimension the lower of two neighbours, and how much of 256 the upper one counts."""
+def _between(p: _Location, extents: list[int], d: int) -> tuple[int, int]:
+    """Return the lower of two neighboring elements along a dimension, and the weight of the upper one in 1/256."""
     t = floor(_scaled(p, extents, d) * 256.0 + 0.5) - 128
     return t >> 8, t & 255
 
 
-def _nearest(p: _Place, extents: list[int]) -> list[int]:
+def _nearest(p: _Location, extents: list[int]) -> list[int]:
     return [(p.i[d] if p.integer else floor(_scaled(p, extents, d))) + p.e[d] for d in range(p.dims)]
 
 
-def _sample(objects: Objects, r: Record, p: _Place, level: int) -> list[float]:
-    """The value at a place of one level, of floats."""
+def _sample(objects: Objects, r: Record, p: _Location, level: int) -> list[float]:
+    """Filter a level at a location, for float formats."""
     extents = r.level(level)[1:4]
     if p.integer or not r.linear:
         return [float_of(v) for v in _element(objects, r, p, level, _nearest(p, extents))]
@@ -116,8 +120,8 @@ def _log2_parts(value: float) -> int:
     return result
 
 
-def _gradient_level(p: _Place, extents: list[int], gradients: list[list[float]]) -> float:
-    """The level of detail for gradients: of the longer of both, in elements."""
+def _gradient_level(p: _Location, extents: list[int], gradients: list[list[float]]) -> float:
+    """Return the level of detail of gradients: that of the longer one, in elements."""
     best = 0.0
     for gradient in gradients:
         sum_ = 0.0
@@ -132,7 +136,7 @@ def _gradient_level(p: _Place, extents: list[int], gradients: list[list[float]])
 
 
 def _level_of(r: Record, lod: float) -> tuple[int, int]:
-    """Which level, and how much of 256 the next one counts."""
+    """Return the mip level, and the weight of the next one in 1/256."""
     lod = 0.0 if lod != lod else lod
     lod = lod + r.bias
     lod = r.most if lod > r.most else lod
@@ -145,7 +149,7 @@ def _level_of(r: Record, lod: float) -> tuple[int, int]:
     return t >> 8, t & 255
 
 
-def _project(p: _Place) -> None:
+def _project(p: _Location) -> None:
     """A direction to a face and a place in it. Source: CUDA C++ Programming Guide, "Cubemap Textures"."""
     x, y, z = p.u
     if abs(x) >= abs(y) and abs(x) >= abs(z):
@@ -158,43 +162,50 @@ def _project(p: _Place) -> None:
     p.u = [(s / m + 1) / 2, (t / m + 1) / 2, 0.0] if m > 0 else [0.5, 0.5, 0.0]
 
 
-def _place_of(objects: Objects, action: Fetch, r: Record, values: dict[str, list[int]]) -> _Place:
-    if r.flags & FLAG_LINEAR and not action.integer:
-        raise objects.fail(Problem.LINEAR)
+def _place_of(objects: Objects, action: Fetch, r: Record, values: dict[str, list[int]]) -> _Location:
+    if r.flags & ObjectFlag.LINEAR and not action.integer:
+        raise objects.fail(TextureProblem.LINEAR)
     bits = values["coordinates"] + [0] * (3 - len(values["coordinates"]))
     floats = [0.0 if v != v else min(max(v, -1e30), 1e30) for v in map(float_of, bits)]
     cube = r.geometry.cube
-    p = _Place(floats, [_signed(v) for v in bits], r.geometry.dims, action.integer,
-               cube or bool(r.flags & FLAG_NORMALIZED))
+    p = _Location(
+        floats,
+        [_signed(v) for v in bits],
+        r.geometry.dims,
+        action.integer,
+        cube or bool(r.flags & ObjectFlag.NORMALIZED),
+    )
     for d, offset in enumerate(values["offset"]):
         p.e[d] = _signed(offset)
         if not -8 <= p.e[d] <= 7:
-            raise objects.fail(Problem.OFFSET, d, p.e[d])
+            raise objects.fail(TextureProblem.OFFSET, d, p.e[d])
     if values["index"]:
         [index], faces = values["index"], 6 if r.geometry.name == "acube" else 1
         if index * faces >= r.layers:
-            raise objects.fail(Problem.LAYER, 3, index)
+            raise objects.fail(TextureProblem.LAYER, 3, index)
         p.layer = index * faces
     if values["sample"]:
         [p.sample] = values["sample"]
         if p.sample >= r.samples:
-            raise objects.fail(Problem.SAMPLE, 0, p.sample)
+            raise objects.fail(TextureProblem.SAMPLE, 0, p.sample)
     if cube:
         _project(p)
     return p
 
 
 def _fetched(objects: Objects, action: Fetch, values: dict[str, list[int]]) -> list[int]:
-    """The four values of a lane, 32 bits each."""
+    """Return the four 32-bit values of a lane."""
     r = objects.of("texture", action.geometry)
     if r.floats != (action.type[0] == "f"):
-        raise objects.fail(Problem.TYPE)
+        raise objects.fail(TextureProblem.TYPE)
     p, level, part = _place_of(objects, action, r, values), 0, 0
     extents = r.level(0)[1:4]
     if action.mode == "gather":
         low = [_between(p, extents, d)[0] + p.e[d] for d in range(2)]
-        return [_element(objects, r, p, 0, [low[0] + x, low[1] + y])[action.component]
-                for x, y in ((0, 1), (1, 1), (1, 0), (0, 0))]
+        return [
+            _element(objects, r, p, 0, [low[0] + x, low[1] + y])[action.component]
+            for x, y in ((0, 1), (1, 1), (1, 0), (0, 0))
+        ]
     if action.mode == "level":
         [bits] = values["level"]
         level, part = _level_of(r, float(_signed(bits)) if action.integer else float_of(bits))
@@ -211,7 +222,7 @@ def _fetched(objects: Objects, action: Fetch, values: dict[str, list[int]]) -> l
 
 
 @handles(Fetch)
-def _fetch(runner, action: Fetch, mask: int) -> None:
+def _fetch(runner: Runner, action: Fetch, mask: int) -> None:
     objects, lanes = Objects(runner), lanes_of(mask)
     found = objects.handles(action.handle, mask)
     names = ("coordinates", "index", "sample", "level", "dx", "dy", "offset")
@@ -219,7 +230,7 @@ def _fetch(runner, action: Fetch, mask: int) -> None:
     for name in names:
         value = getattr(action, name)
         parts = () if value is None else value if isinstance(value, tuple) else (value,)
-        columns[name] = [[bits & 0xFFFFFFFF for bits in lanevalues.read(runner, part, mask)] for part in parts]
+        columns[name] = [[bits & 0xFFFFFFFF for bits in lane_values.read(runner, part, mask)] for part in parts]
     results = []
     for k, lane in enumerate(lanes):
         objects.lane, objects.handle = lane, found[k]
@@ -229,5 +240,5 @@ def _fetch(runner, action: Fetch, mask: int) -> None:
         results.append([four[0] | four[1] << 16, four[2] | four[3] << 16] if action.type == "f16x2" else four)
     objects.account()
     for k, register in enumerate(action.data):
-        lanevalues.write(runner, register, mask, [four[k] for four in results])
-    lanevalues.write(runner, action.inside, mask, [1] * len(lanes))
+        lane_values.write(runner, register, mask, [four[k] for four in results])
+    lane_values.write(runner, action.inside, mask, [1] * len(lanes))

@@ -1,27 +1,34 @@
-"""wgmma: each warp multiplies its 16 rows of A with all of B, asynchronously (core/wgmma.c, tile.c)."""
+"""wgmma: each warp multiplies its 16 rows of A by B, asynchronously (core/src/wgmma.c)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from pyptx._value import value
-from pyptx.sim.actions.basic import Value
-from pyptx.sim.actions.products import Wgmma, WgmmaGroup
+from pyptx._frozen import frozen
+from pyptx.sim.actions import Value, Wgmma, WgmmaGroup
 from pyptx.sim.layouts import fragments
 from pyptx.sim.layouts.fragments import BITS
-from pyptx.sim.memory.spaces import SHARED_START
-from pyptx.sim.reference import lanevalues, mma, product
-from pyptx.sim.reference.asynchronous import Operation, commit, issue, land_groups
-from pyptx.sim.reference.state import ALL, Fault
+from pyptx.sim.memory.address_space import SHARED_START
+from pyptx.sim.reference import lane_values, matrix_product, mma
+from pyptx.sim.reference.asynchronous import commit, issue, land_groups
+from pyptx.sim.reference.state import ALL, Fault, Operation, Runner
 
 __all__ = ["Tile", "group", "read_chunk", "read_tile", "run", "wgmma_tile"]
 
 
-@value
+@frozen
 class Tile:
-    """What a matrix descriptor says: start and distances in bytes, `chunks` of 16 bytes in a row of the swizzle (1:
-    none), the row of the pattern the start lies in, whether elements next to each other lie along M or N, and whether
-    the pattern has atoms of 32 bytes.
+    """Tile of shared memory that a matrix descriptor describes.
+
+    Attributes:
+        start: address of the tile.
+        leading, stride: distances in bytes.
+        chunks: chunks of 16 bytes in a row of the swizzle; 1 without a swizzle.
+        phase: row of the swizzle pattern in which the tile starts.
+        mn: elements along M or N are contiguous, not along K.
+        wide: the swizzle has atoms of 32 bytes.
     """
 
     start: int
@@ -32,8 +39,8 @@ class Tile:
     mn: bool
     wide: bool = False
 
-    def address(self, offset):
-        """Of what lies `offset` bytes behind the start."""
+    def address(self, offset: Any) -> Any:
+        """Return the address of the element at `offset` bytes (an int or an array) from the start."""
         address = self.start + offset
         if self.wide:
             return address ^ ((address >> 7) - self.phase & 3) << 5
@@ -41,38 +48,49 @@ class Tile:
 
 
 def wgmma_tile(descriptor: int, major: str) -> Tile:
-    """The descriptor of wgmma. Source: PTX ISA, "Matrix Descriptor Format"."""
+    """Decode a matrix descriptor of wgmma. Source: PTX ISA, "Matrix Descriptor Format"."""
     start, leading, stride = ((descriptor >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
     return Tile(start, leading, stride, (1, 8, 4, 2)[descriptor >> 62], descriptor >> 49 & 7, major == "mn")
 
 
 def read_tile(shared: bytearray, tile: Tile, type_name: str, rows: range, columns: int) -> np.ndarray:
-    """Rows and all columns along k of a tile in shared memory, as numbers [row][k]; of b1 words of 32 columns.
+    """Read rows of a tile in shared memory as numbers [row][k]; for b1, words of 32 columns.
 
-    Of "e2m1.padded" and the like, 16 elements fill the first 8 or 12 of 16 bytes.
+    For padded types ("e2m1.padded"), 16 elements fill the first 8 or 12 of 16 bytes.
 
     Raises:
-        Fault: it lies outside of shared memory.
+        Fault: the tile exceeds shared memory.
     """
     packed = type_name.endswith(".padded")
     bits = 32 if type_name == "b1" else 8 if packed else BITS[type_name]
     columns = columns // 32 if type_name == "b1" else columns
-    per, s = 128 // bits, tile.chunks                           # elements in 16 bytes
+    per, s = 128 // bits, tile.chunks  # elements in 16 bytes
     row, k = np.array(rows)[:, None], np.arange(columns)[None, :]
     if tile.mn:
         chunk, within = row // per, row % per
         lines = 4 if tile.wide else 8
         offset = k % lines * 16 * s + chunk % s * 16
-        offset = offset + (k // 8 * tile.leading + chunk * tile.stride if s == 1 else
-                           k // lines * tile.stride + chunk // s * tile.leading)
+        offset = offset + (
+            k // 8 * tile.leading + chunk * tile.stride
+            if s == 1
+            else k // lines * tile.stride + chunk // s * tile.leading
+        )
     else:
         chunk, within = k // per, k % per
         offset = row % 8 * 16 * s + row // 8 * tile.stride + chunk % s * 16 + chunk // s * tile.leading
     address = tile.address(offset)
     outside = (address < SHARED_START) | (address + 16 > SHARED_START + len(shared))
     if outside.any():
-        raise Fault("bounds", 0, int((address.T if tile.mn else _by_eights(address, per)).reshape(-1)[
-            np.argmax((outside.T if tile.mn else _by_eights(outside, per)).reshape(-1))]), 16)
+        raise Fault(
+            "bounds",
+            0,
+            int(
+                (address.T if tile.mn else _by_eights(address, per)).reshape(-1)[
+                    np.argmax((outside.T if tile.mn else _by_eights(outside, per)).reshape(-1))
+                ]
+            ),
+            16,
+        )
     at = address - SHARED_START + within * bits // 8
     memory, code = np.frombuffer(bytes(shared), np.uint8), np.zeros(at.shape, np.uint64)
     if packed:
@@ -81,7 +99,7 @@ def read_tile(shared: bytearray, tile: Tile, type_name: str, rows: range, column
         code |= memory[at + byte].astype(np.uint64) << np.uint64(8 * byte)
     if bits == 4:
         code = code >> (4 * (within & 1)).astype(np.uint64) & np.uint64(15)
-    return product.decode(code, type_name)
+    return matrix_product.decode(code, type_name)
 
 
 def _padded(memory: np.ndarray, chunk: np.ndarray, within: np.ndarray, type_name: str) -> np.ndarray:
@@ -89,31 +107,31 @@ def _padded(memory: np.ndarray, chunk: np.ndarray, within: np.ndarray, type_name
     first = chunk + within * bits // 8
     pair = memory[first].astype(np.uint64) | memory[first + 1].astype(np.uint64) << np.uint64(8)
     code = pair >> (within * bits % 8).astype(np.uint64) & np.uint64((1 << bits) - 1)
-    return product.decode(code << np.uint64(2) if bits == 4 else code, type_name)
+    return matrix_product.decode(code << np.uint64(2) if bits == 4 else code, type_name)
 
 
 def read_chunk(shared: bytearray, tile: Tile, row: int, chunk: int) -> bytes:
-    """16 bytes of a row of a K-major tile.
+    """Read 16 bytes of a row of a K-major tile.
 
     Raises:
-        Fault: they lie outside of shared memory.
+        Fault: they are outside shared memory.
     """
     s = tile.chunks
     offset = row % 8 * 16 * s + row // 8 * tile.stride + chunk % s * 16 + chunk // s * tile.leading
     address = tile.address(offset)
     if address < SHARED_START or address + 16 > SHARED_START + len(shared):
         raise Fault("bounds", 0, address, 16)
-    return bytes(shared[address - SHARED_START:address - SHARED_START + 16])
+    return bytes(shared[address - SHARED_START : address - SHARED_START + 16])
 
 
 def _by_eights(values: np.ndarray, per: int) -> np.ndarray:
-    """In the order the core reads chunks: eight rows of the first, eight of the next; then the next eight rows."""
+    """Reorder chunks as the core reads them: eight rows of each chunk, then the next eight rows."""
     return values[:, ::per].reshape(len(values) // 8, 8, -1).swapaxes(1, 2)
 
 
-def run(runner, action: Wgmma) -> None:
-    """Start the product of this warp."""
-    first = lanevalues.read(runner, action.scale_d, 1)[0] & 1
+def run(runner: Runner, action: Wgmma) -> None:
+    """Issue the product of this warp."""
+    first = lane_values.read(runner, action.scale_d, 1)[0] & 1
     keep = first != int(action.scale_d_negated)
     left = _descriptor(runner, action.a[0]) if len(action.a) == 1 else 0
     right = _descriptor(runner, action.b)
@@ -123,6 +141,7 @@ def run(runner, action: Wgmma) -> None:
             for register, row in zip(action.data, op.data, strict=True):
                 runner.warp.registers[register.index][:] = row
         _multiply(runner, action, left, right, keep=keep)
+
     op = Operation(runner, land, ALL, track="wgmma", after=frozenset({"wgmma"}))
     if runner.run.plan.schedule != "eager" and not _in_flight(runner, action):
         rows = [runner.warp.registers[register.index] for register in action.data]
@@ -133,33 +152,36 @@ def run(runner, action: Wgmma) -> None:
     issue(op)
 
 
-def _descriptor(runner, value: Value) -> int:
-    """A matrix descriptor, which all lanes must have alike."""
-    lanes = lanevalues.read(runner, value, ALL)
+def _descriptor(runner: Runner, value: Value) -> int:
+    """Read a matrix descriptor, which must be the same in all lanes."""
+    lanes = lane_values.read(runner, value, ALL)
     for lane, found in enumerate(lanes):
         if found != lanes[0]:
             raise Fault("uniform", lane, found, lanes[0])
     return lanes[0]
 
 
-def _in_flight(runner, action: Wgmma) -> bool:
-    """Whether an operation that has not landed yet writes one of the accumulators."""
+def _in_flight(runner: Runner, action: Wgmma) -> bool:
+    """Return whether a pending operation writes one of the accumulators."""
     mine = {register.index for register in action.data}
-    return any(op.track == "wgmma" and op.warp is runner.warp
-               and not mine.isdisjoint(r.index for r in runner.run.program.actions[op.pc].data)
-               for op in runner.cta.cluster.pending)
+    pending = (
+        runner.run.program.actions[op.pc]
+        for op in runner.cta.cluster.pending
+        if op.track == "wgmma" and op.warp is runner.warp
+    )
+    return any(isinstance(p, Wgmma) and not mine.isdisjoint(r.index for r in p.data) for p in pending)
 
 
-def group(runner, action: WgmmaGroup) -> None:
-    """commit_group and wait_group; a fence has no effect on values."""
+def group(runner: Runner, action: WgmmaGroup) -> None:
+    """Execute commit_group or wait_group; a fence has no effect on values."""
     if action.mode == "commit_group":
         commit(runner, "wgmma", ALL)
     elif action.mode == "wait_group":
         land_groups(runner, "wgmma", ALL, action.pending)
 
 
-def _multiply(runner, action: Wgmma, left: int, right: int, *, keep: bool) -> None:
-    """The product of this warp."""
+def _multiply(runner: Runner, action: Wgmma, left: int, right: int, *, keep: bool) -> None:
+    """Compute the product of this warp."""
     p = action.product
     stored = p.k // 2 if p.sparse else p.k
     if len(action.a) > 1:
@@ -167,8 +189,14 @@ def _multiply(runner, action: Wgmma, left: int, right: int, *, keep: bool) -> No
     else:
         row = runner.warp.index % 4 * 16
         a = read_tile(runner.cta.shared, wgmma_tile(left, action.major_a), p.a, range(row, row + 16), stored)
-    b = np.concatenate([read_tile(runner.cta.shared, wgmma_tile(right, action.major_b), p.b,
-                                  range(first, min(first + 64, p.n)), p.k) for first in range(0, p.n, 64)]).T
+    b = np.concatenate(
+        [
+            read_tile(
+                runner.cta.shared, wgmma_tile(right, action.major_b), p.b, range(first, min(first + 64, p.n)), p.k
+            )
+            for first in range(0, p.n, 64)
+        ]
+    ).T
     if p.sparse:
         a = mma.sparse(runner, a, action.metadata, action.selector, p.a)
     if action.negate:
@@ -179,4 +207,4 @@ def _multiply(runner, action: Wgmma, left: int, right: int, *, keep: bool) -> No
     else:
         c = np.zeros((16, p.n), np.int64 if p.d == "s32" else np.float32)
     hardware = runner.run.plan.tensor_cores == "hw" and p.model is not None
-    mma.scatter(runner, action.data, layout, product.multiply(p, c, a, b, hardware=hardware)[None], p.d)
+    mma.scatter(runner, action.data, layout, matrix_product.multiply(p, c, a, b, hardware=hardware)[None], p.d)

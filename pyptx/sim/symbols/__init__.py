@@ -1,1 +1,1 @@
-"""What the names and numbers of a module mean: registers, variables, functions, labels, literals."""
+"""Symbols of a module: registers, variables, functions, labels and literals, resolved for an entry."""

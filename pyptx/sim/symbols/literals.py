@@ -1,4 +1,4 @@
-"""Numbers as PTX writes them, as bits of a type."""
+"""PTX literals as bits of a type."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _DECIMAL = re.compile(r"-?(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+|\d+\.\d*[eE].*)")
 
 
 def integer(text: str) -> int:
-    """The value of an integer literal or constant expression.
+    """Evaluate an integer literal or constant expression.
 
     Raises:
-        SimulationError: the text is no such thing.
+        SimulationError: the text is neither.
     """
     value = constant_value(text)
     if value is None:
-        raise SimulationError(f"{text!r} is no integer constant")
+        raise SimulationError(f"{text!r} is not an integer constant")
     return value
 
 
 def bits_of(text: str, type_name: str, width: int) -> int:
-    """The `width` bits a literal stands for where an operand of type `type_name` is expected."""
+    """Return the bits of a literal for an operand of the type, as an integer of `width` bits."""
     text = text.strip()
     found = _HEX_FLOAT.fullmatch(text)
     if found and not (found[1] in "fF" and len(found[2]) != 8):
@@ -43,7 +43,7 @@ def bits_of(text: str, type_name: str, width: int) -> int:
             return struct.unpack("<Q", struct.pack("<d", value))[0]
         if width == 32:
             return _float32(value)
-        raise SimulationError(f"a floating-point number cannot stand for {width} bits of .{type_name}")
+        raise SimulationError(f"a floating-point literal cannot be a .{type_name} of {width} bits")
     return integer(text) & ((1 << width) - 1)
 
 

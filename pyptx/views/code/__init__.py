@@ -1,1 +1,1 @@
-"""The linked view of a kernel: Python | PTX | SASS, line by line, as data, text and HTML."""
+"""The linked view of a kernel: Python | PTX | SASS, as data, text and HTML."""

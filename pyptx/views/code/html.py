@@ -1,14 +1,14 @@
-"""The linked view as HTML that needs nothing: no script, no style sheet, no ids.
+"""The linked view as static HTML: no script, no style sheet, no ids.
 
-Colours are inline styles (`views/_style.py`), and without any style the nesting, the numbers and the order still tell
-everything: code stands in `pre` and `samp`, whose colours are left to the page, because Jupyter's own style sheet
-paints over others.
+Colors are inline styles (`views/_style.py`); without styles, nesting, numbers and order carry the same information. Code
+is in `pre` and `samp` and takes the colors of the page, because Jupyter's style sheet overrides others.
 """
 
 from __future__ import annotations
 
 import re
 from html import escape
+from typing import TYPE_CHECKING
 
 from pyptx.views._style import BLUE, CELL, CODE, EDGE, FONT, INK, RAISED, SOFT
 from pyptx.views.code.outline import (
@@ -17,7 +17,7 @@ from pyptx.views.code.outline import (
     callers_text,
     control_text,
     facts,
-    held_text,
+    live_peak_text,
     live_text,
     loop_mark,
     loops_text,
@@ -25,21 +25,26 @@ from pyptx.views.code.outline import (
     outline,
     share_text,
 )
+from pyptx.views.code.panes import SassPane
+from pyptx.views.code.python_sources import Section
+
+if TYPE_CHECKING:
+    from pyptx.views.code.linked import LinkedView
 
 __all__ = ["html"]
 
-PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")   # of linked.css
-BLANK = "\u00a0"                                        # an empty line of `pre`, wherever it stands
-BAR = 12                                                # characters of the longest bar
+PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")  # of linked.css
+BLANK = "\u00a0"  # an empty line of `pre`
+BAR = 12  # characters of the longest bar
 
 _OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*(?:(?:\.|::)\w+)*)(?![\w$]*\s*:)")
 
 
-def html(view, limit: int = 400) -> str:
-    """The view with at most `limit` PTX and `limit` SASS lines; what is left out is counted."""
+def html(view: LinkedView, limit: int = 400) -> str:
+    """Render the view with at most `limit` PTX and `limit` SASS lines and the number of lines omitted."""
     budget = _Budget(limit)
     most = max(view.python.sass, default=0)
-    body, seen, plain = [], 0, []                       # colours go round as in the live view: one for each linked line
+    body, seen, plain = [], 0, []  # colors repeat as in the live view: one per linked line
     for line in outline(view):
         linked = line.python >= 0 and view.python.ptx[line.python] > 0
         if line.section is not None or linked or line.python < 0:
@@ -53,73 +58,90 @@ def html(view, limit: int = 400) -> str:
             plain.append(_code(view, line.python))
         seen += linked
     body += _unlinked(plain)
-    left = [f"{count} more {name} lines"
-            for name, count in (("PTX", budget.ptx_left), ("SASS", budget.sass_left)) if count]
+    left = [
+        f"{count} more {name} lines"
+        for name, count in (("PTX", budget.ptx_omitted), ("SASS", budget.sass_omitted))
+        if count
+    ]
     more = f'<div style="{SOFT};padding:6px 0">{" and ".join(left)} not shown here.</div>' if left else ""
-    return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-            f'{_header(view)}{"".join(body)}{more}</div>')
+    return (
+        f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
+        f"{_header(view)}{''.join(body)}{more}</div>"
+    )
 
 
 class _Budget:
-    """How many lines may still be shown, and how many were left out."""
+    """Remaining lines to show, and the number of lines omitted."""
 
     def __init__(self, limit: int):
-        self.ptx, self.sass, self.ptx_left, self.sass_left = limit, limit, 0, 0
+        self.ptx, self.sass, self.ptx_omitted, self.sass_omitted = limit, limit, 0, 0
 
     def take_ptx(self) -> bool:
         self.ptx -= 1
-        self.ptx_left += self.ptx < 0
+        self.ptx_omitted += self.ptx < 0
         return self.ptx >= 0
 
     def take_sass(self, count: int) -> int:
         taken = min(count, self.sass)
         self.sass -= taken
-        self.sass_left += count - taken
+        self.sass_omitted += count - taken
         return taken
 
 
-def _header(view) -> str:
-    parts = [f'<div style="{INK};padding-bottom:4px"><b>{escape(view.title)}</b> '
-             f'<span style="{SOFT}">for {escape(view.target)}, PTX {escape(view.ptx_version)}</span></div>']
+def _header(view: LinkedView) -> str:
+    parts = [
+        f'<div style="{INK};padding-bottom:4px"><b>{escape(view.title)}</b> '
+        f'<span style="{SOFT}">for {escape(view.target)}, PTX {escape(view.ptx_version)}</span></div>'
+    ]
     for entry in view.entries:
         name = f"<b>{escape(entry.name)}</b>: " if len(view.entries) > 1 else ""
-        used = "; ".join(f"{escape(label)} <b>{escape(value)}</b>" + (f" ({escape(note)})" if note else "")
-                         for label, value, note in facts(entry))
-        parts.append(f'<div style="{INK}">{name}{used}</div>'
-                     f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
-        if held := held_text(view, entry):
-            parts.append(f'<div style="{SOFT};padding-bottom:6px">{escape(held)}</div>')
+        used = "; ".join(
+            f"{escape(label)} <b>{escape(value)}</b>" + (f" ({escape(note)})" if note else "")
+            for label, value, note in facts(entry)
+        )
+        parts.append(
+            f'<div style="{INK}">{name}{used}</div>'
+            f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>'
+        )
+        if peak := live_peak_text(view, entry):
+            parts.append(f'<div style="{SOFT};padding-bottom:6px">{escape(peak)}</div>')
     if loops := loops_text(view):
         parts.append(f'<div style="{SOFT};padding-bottom:6px">{loops}</div>')
-    parts += [f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
-              f'{f", PTX line {note.ptx + 1}" if note.ptx >= 0 else ""}: {escape(note.message)}</div>'
-              for note in view.notes]
+    parts += [
+        f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
+        f"{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {escape(note.message)}</div>"
+        for note in view.notes
+    ]
     return "".join(parts)
 
 
-def _heading(section) -> str:
-    return (f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
-            f'{escape(section.role)} <b>{escape(section.function)}</b></div>')
+def _heading(section: Section) -> str:
+    return (
+        f'<div style="{RAISED};padding:2px 6px;margin-top:6px">{escape(section.file)}, '
+        f"{escape(section.role)} <b>{escape(section.function)}</b></div>"
+    )
 
 
 def _unlinked(lines: list[str]) -> list[str]:
-    """Python lines that became nothing, as one block."""
+    """Render Python lines without PTX as one block."""
     return [_pre(escape("\n".join(lines)), "padding:0 0 0 22px")] if lines else []
 
 
-def _line(view, line: Line, budget: _Budget, most: int, colour: str) -> str:
-    edge, summary = f"border-left:4px solid {colour}", _summary(view, line, most)
+def _line(view: LinkedView, line: Line, budget: _Budget, most: int, color: str) -> str:
+    edge, summary = f"border-left:4px solid {color}", _summary(view, line, most)
     ptx, sass = _columns(view, line, budget)
     if not ptx:
         return f'<div style="{INK};{edge};padding-left:18px">{summary}</div>'
     cells = "".join(f'<td style="{CELL}">{_pre(column)}</td>' for column in (ptx, sass) if column.strip())
     shown = " open" if line.python == Rest.ALL else ""
-    return (f'<details{shown} style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
-            f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tr style="{INK}">{cells}</tr></table>'
-            f'</details>')
+    return (
+        f'<details{shown} style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
+        f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tr style="{INK}">{cells}</tr></table>'
+        f"</details>"
+    )
 
 
-def _summary(view, line: Line, most: int) -> str:
+def _summary(view: LinkedView, line: Line, most: int) -> str:
     match line.python:
         case Rest.NO_PYTHON:
             return f"PTX without a Python line ({len(line.ptx)} lines)"
@@ -129,28 +151,30 @@ def _summary(view, line: Line, most: int) -> str:
             return f"PTX ({len(line.ptx)} lines)" if "ptx" in view.panes else f"SASS ({len(line.ptx[0][1])} lines)"
     python, row = view.python, line.python
     filled = -(-BAR * python.sass[row] // most) if most else 0
-    code = escape(_code(view, row).replace(" ", "\u00a0"))      # no-break blanks survive where styles do not
+    code = escape(_code(view, row).replace(" ", "\u00a0"))  # survives without styles
     bar = f'<span style="{BLUE}">{"▪" * filled}</span>' if filled else ""
     return f'<samp style="{CODE}">{code}</samp>  <span style="{SOFT}">{bar} {share_text(view, row)}</span>'
 
 
-def _code(view, row: int) -> str:
+def _code(view: LinkedView, row: int) -> str:
     return f"{view.python.line[row]:>4} {view.python.text[row].expandtabs(4)}"
 
 
-def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
-    """PTX and SASS of a line, each as lines of HTML; a PTX line stands beside the first of its SASS lines."""
+def _columns(view: LinkedView, line: Line, budget: _Budget) -> tuple[str, str]:
+    """Render PTX and SASS of a line, each as lines of HTML; a PTX line is level with the first of its SASS lines."""
     left, right = [], []
     for row, sass_rows in line.ptx:
         if row >= 0 and not budget.take_ptx():
-            budget.sass_left += len(sass_rows)
+            budget.sass_omitted += len(sass_rows)
             continue
-        shown = [_sass(view.sass, sass) for sass in sass_rows[:budget.take_sass(len(sass_rows))]]
+        shown = [_sass(view.sass, sass) for sass in sass_rows[: budget.take_sass(len(sass_rows))]]
         ptx = []
         if row >= 0:
             callers = callers_text(view, row)
-            ptx.append(f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {_strong(view.ptx.text[row].strip())}"
-                       + (f"  ({callers})" if callers else ""))
+            ptx.append(
+                f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {_strong(view.ptx.text[row].strip())}"
+                + (f"  ({callers})" if callers else "")
+            )
         height = max(len(ptx), len(shown))
         left += [*ptx, *[BLANK] * (height - len(ptx))]
         right += [*shown, *[BLANK] * (height - len(shown))]
@@ -158,17 +182,19 @@ def _columns(view, line: Line, budget: _Budget) -> tuple[str, str]:
 
 
 def _pre(text: str, room: str = "padding:0") -> str:
-    """Preformatted HTML: it stays monospaced where styles are taken away. Its colours are the page's own."""
+    """Return preformatted HTML, monospaced even without styles, in the colors of the page."""
     return f'<pre style="{CODE};{room}">{text}</pre>'
 
 
 def _strong(code: str) -> str:
-    """An instruction of PTX or SASS, escaped, its mnemonic in bold."""
+    """Return an escaped PTX or SASS instruction with its mnemonic in bold."""
     found = _OPCODE.match(code)
-    return f"{escape(found[1])}<b>{escape(found[2])}</b>{escape(code[found.end():])}" if found else escape(code)
+    return f"{escape(found[1])}<b>{escape(found[2])}</b>{escape(code[found.end() :])}" if found else escape(code)
 
 
-def _sass(sass, row: int) -> str:
+def _sass(sass: SassPane, row: int) -> str:
     target = f"  → {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
-    return (f"{sass.address[row]:04x} {loop_mark(sass, row)} {control_text(sass, row)}  {live_text(sass, row)}  "
-            f"{_strong(sass.text[row])}{target}")
+    return (
+        f"{sass.address[row]:04x} {loop_mark(sass, row)} {control_text(sass, row)}  {live_text(sass, row)}  "
+        f"{_strong(sass.text[row])}{target}"
+    )

@@ -1,35 +1,41 @@
-"""Python | PTX | SASS, linked line by line: pure data, in columns.
+"""Python | PTX | SASS, linked line by line: pure data in columns.
 
-Rows are counted from 0; every link is a row of another pane, -1 where there is none. What a reader sees (line numbers,
-addresses) stands in columns of its own. The JSON form is these fields by name, with `kind` and `version`.
+Rows count from 0; a link is a row of another pane, or -1. Line numbers and addresses are separate columns. The JSON form
+has these fields by name, with `kind` and `version`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyptx.analysis.sass.ops import GROUPS, meaning_of
+from pyptx.analysis.sass.opcodes import GROUPS, describe_opcode
+from pyptx.assembly import Assembly
+from pyptx.errors import OptionError, ShapeError
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
 from pyptx.isa import OPS
-from pyptx.views._data import require_kind
-from pyptx.views._page import page
-from pyptx.views.code.counters import by_ptx_line
-from pyptx.views.code.entries import entries_of, limits_of
-from pyptx.views.code.flows import ptx_flow
+from pyptx.views._document import page, require_kind
+from pyptx.views.code.counters import by_ptx_line, by_sass_row
+from pyptx.views.code.entry_summary import entries_of, limits_of
 from pyptx.views.code.html import html
+from pyptx.views.code.modeled_time import modeled_rows, stall_texts
 from pyptx.views.code.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
-from pyptx.views.code.sassrows import sass_pane
-from pyptx.views.code.sources import Section, python_rows
+from pyptx.views.code.ptx_flow import ptx_flow
+from pyptx.views.code.python_sources import Section, python_rows
+from pyptx.views.code.sass_pane import sass_pane
 from pyptx.views.code.text import text
+
+if TYPE_CHECKING:
+    from pyptx.analysis.model.prediction import Prediction
+    from pyptx.views.diffs.diff import Diff
 
 __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
 
 MIME = "application/vnd.pyptx.view+json"
 VERSION = 1
-TEXT_LINES = 160                                        # of the text form in a mime bundle
+TEXT_LINES = 160  # of the text form in a mime bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,84 +49,110 @@ class LinkedView:
     python: PythonPane
     ptx: PtxPane
     sass: SassPane
-    stacks: tuple[tuple[int, ...], ...]         # Python rows, innermost first
+    stacks: tuple[tuple[int, ...], ...]  # Python rows, innermost first
     notes: tuple[Note, ...] = ()
-    help: dict[str, str] = field(default_factory=dict)      # opcode of PTX or, in capitals, of SASS -> one sentence
+    help: dict[str, str] = field(default_factory=dict)  # PTX opcode or, in capitals, SASS opcode -> description
     groups: tuple[str, ...] = GROUPS
     panes: tuple[str, ...] = ("python", "ptx", "sass")
-    limits: dict[str, int] = field(default_factory=dict)    # of the hardware: fields of pyptx.isa.targets.Limits
-    diff: Any = None                            # a pyptx.views.Diff with an earlier version; this is its right side
+    limits: dict[str, int] = field(default_factory=dict)  # of the hardware: fields of pyptx.isa.targets.Limits
+    modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
+    diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists, strings and integers; what the MIME type holds."""
+        """Return JSON values, the content of the MIME type."""
         data = {"kind": "linked", "version": VERSION, **plain(replace(self, diff=None))}
         if self.diff is None:
             del data["diff"]
-        else:                                   # its right side is this view
+        else:  # its right side is this view
             data["diff"] = self.diff.to_json() | {"right": {"title": self.diff.right.title}}
         return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LinkedView:
-        """The view that `to_json` wrote.
+        """Rebuild a view from `to_json`.
 
         Raises:
-            ValueError: the data is of another kind, or written by a newer pyptx.
+            OptionError: the data has another kind, or the version of a newer pyptx.
         """
         require_kind(data, "linked", VERSION)
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
-        entries = tuple(Entry(**entry | {"holders": tuple(map(tuple, entry.get("holders", ())))})
-                        for entry in data["entries"])
-        view = cls(data["title"], data["target"], data["ptx_version"], entries, from_plain(PythonPane, python),
-                   from_plain(PtxPane, data["ptx"]), from_plain(SassPane, data["sass"]),
-                   tuple(map(tuple, data["stacks"])), tuple(Note(**note) for note in data["notes"]), data["help"],
-                   tuple(data["groups"]), tuple(data["panes"]), data.get("limits", {}))
+        entries = tuple(
+            Entry(**entry | {"holders": tuple(map(tuple, entry.get("holders", ())))}) for entry in data["entries"]
+        )
+        view = cls(
+            data["title"],
+            data["target"],
+            data["ptx_version"],
+            entries,
+            from_plain(PythonPane, python),
+            from_plain(PtxPane, data["ptx"]),
+            from_plain(SassPane, data["sass"]),
+            tuple(map(tuple, data["stacks"])),
+            tuple(Note(**note) for note in data["notes"]),
+            data["help"],
+            tuple(data["groups"]),
+            tuple(data["panes"]),
+            data.get("limits", {}),
+            data.get("modeled", {}),
+        )
         if "diff" not in data:
             return view
-        from pyptx.views.diffs.diff import Diff  # on use: it loads what compiles and aligns
+        from pyptx.views.diffs.diff import Diff  # imported on use, because it loads the comparison
 
         right = replace(view, title=data["diff"]["right"]["title"])
         return replace(view, diff=Diff.from_json(data["diff"] | {"right": right.to_json()}))
 
-    def text(self, *, limit: int | None = None, colour: bool = False) -> str:
-        """For a terminal: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
-        own = text(self, limit, colour)
-        return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit, colour=colour)}"
+    def text(self, *, limit: int | None = None, color: bool = False) -> str:
+        """Return text: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
+        own = text(self, limit, color)
+        return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit, color=color)}"
 
     def html(self, *, limit: int = 400) -> str:
-        """Without script, style sheet or ids, for GitHub, nbviewer and nbconvert; at most `limit` lines of each."""
+        """Return static HTML for GitHub, nbviewer and nbconvert; at most `limit` lines of PTX and of SASS."""
         return html(self, limit) + ("" if self.diff is None else self.diff.html())
 
     def page(self) -> str:
-        """One HTML file with the live view: scripts, styles and data inside; works offline."""
+        """Return one HTML file with the live view; works offline."""
         return page(self.to_json(), title=f"{self.title} · {self.target}", without_script=self.html())
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}
 
     def __repr__(self) -> str:
-        return (f"LinkedView({self.title!r}, {self.target}: {len(self.python.text)} Python, {len(self.ptx.text)} PTX, "
-                f"{len(self.sass.text)} SASS lines)")
+        return (
+            f"LinkedView({self.title!r}, {self.target}: {len(self.python.text)} Python, {len(self.ptx.text)} PTX, "
+            f"{len(self.sass.text)} SASS lines)"
+        )
 
 
-def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence[str] = ("python", "ptx", "sass"),
-           block: int | Sequence[int] | None = None, dynamic_shared_bytes: int = 0, diff=None) -> LinkedView:
-    """The linked view of a Compiled.
+def linked(
+    compiled: Assembly,
+    *,
+    counters: Any = None,
+    title: str | None = None,
+    panes: Sequence[str] = ("python", "ptx", "sass"),
+    block: int | Sequence[int] | None = None,
+    dynamic_shared_bytes: int = 0,
+    diff: Diff | None = None,
+    estimate: Prediction | None = None,
+) -> LinkedView:
+    """Return the linked view of a compiled module.
 
     Args:
-        compiled: a `pyptx.compiled.Compiled`.
-        counters: of a simulated launch: the simulator's Counters, or name -> one number for each PTX line (-1 where
-            nothing is counted).
-        title: shown above the view; default: the name of the compiled kernel.
-        panes: which panes are shown, of "python", "ptx", "sass"; the data holds all three.
-        block: threads of a block, for the occupancy; default: what the entry's .reqntid or .maxntid says.
-        dynamic_shared_bytes: shared memory the launch adds to what is declared, for the occupancy.
-        diff: a `pyptx.views.Diff` of an earlier version (left) with this kernel (right), shown beside the panes.
+        compiled: the module, such as the result of `kernel.compile()`.
+        counters: of a simulated launch: the simulator's Counters, or name -> one number per PTX line (-1: not counted).
+        title: of the view; default: the name of the compiled kernel.
+        panes: panes to show, of "python", "ptx", "sass"; the data includes all three.
+        block: threads of a block, for the occupancy; default: .reqntid or .maxntid of the entry.
+        dynamic_shared_bytes: shared memory added by the launch, for the occupancy.
+        diff: a `pyptx.views.Diff` of an earlier version (left) with this kernel (right), shown in a second tab.
+        estimate: of a launch of this machine code, shown as the modeled time of each line and the reasons of stalls.
     Raises:
-        ValueError: a pane that does not exist, a counter column of the wrong length, or a diff of another kernel.
+        OptionError: an unknown pane.
+        ShapeError: counters, a diff or an estimate of another kernel.
     """
     if not panes or set(panes) - {"python", "ptx", "sass"}:
-        raise ValueError(f"panes are one or more of 'python', 'ptx' and 'sass', not {', '.join(panes) or 'none'}")
+        raise OptionError(f"panes={tuple(panes)}; expected one or more of 'python', 'ptx' and 'sass'")
     ptx_text = tuple(compiled.ptx.removesuffix("\n").split("\n"))
     lines = compiled.lines
     places = [lines.python_of_ptx(number) for number in range(1, len(ptx_text) + 1)]
@@ -137,33 +169,62 @@ def linked(compiled, *, counters=None, title: str | None = None, panes: Sequence
     if not any(made["spill"]):
         del made["spill"]
     counted = by_ptx_line(counters, compiled.module, ptx_text)
+    issued = by_sass_row(sass.ptx, [line.entry for line in compiled.sass], counted.get("issues", ()))
+    if issued:
+        sass, made["issues"] = replace(sass, issues=issued), [0] * len(ptx_text)
+        for row, count in zip(sass.ptx, issued, strict=True):
+            made["issues"][row] += count if row >= 0 else 0
+    modeled: dict[str, Any] = {}
+    if estimate is not None and estimate.attribution is not None:
+        modeled = {"gpu": estimate.gpu, "seconds": estimate.seconds}
+        times = modeled_rows(estimate.attribution, compiled.sass)
+        sass = replace(sass, modeled=times, stalls=stall_texts(estimate.attribution, compiled.sass))
+        made["modeled"] = [0] * len(ptx_text)
+        for row, time in zip(sass.ptx, times, strict=True):
+            made["modeled"][row] += time if row >= 0 else 0
     order = tuple(stacks)
-    folded = _folded(order, stack, len(python.text), {"ptx": [1] * len(ptx_text), **made, **counted}, "live")
-    counts = {name: folded.pop(name) for name in counted}
+    others = {name: column for name, column in counted.items() if name != "issues"}
+    folded = _folded(order, stack, len(python.text), {"ptx": [1] * len(ptx_text), **made, **others}, "live")
+    counts = {name: folded.pop(name) for name in others}
     flow, links = ptx_flow(compiled.module, ptx_text)
     view = LinkedView(
-        title=title or compiled.name, target=compiled.target,
+        title=title or compiled.name,
+        target=compiled.target,
         ptx_version=f"{compiled.module.version.major}.{compiled.module.version.minor}",
         entries=entries_of(compiled, sass, GROUPS, block, dynamic_shared_bytes),
-        python=PythonPane(python.sections, python.text, python.line, **folded, issues=counts.pop("issues", ()),
-                          counters=counts),
-        ptx=PtxPane(ptx_text, stack, **{name: tuple(column) for name, column in made.items()}, counters=counted,
-                    flow=flow, links=links),
-        sass=sass, stacks=order, panes=tuple(panes),
+        python=PythonPane(python.sections, python.text, python.line, **folded, counters=counts),
+        ptx=PtxPane(
+            ptx_text,
+            stack,
+            **{name: tuple(column) for name, column in made.items()},
+            counters=counted,
+            flow=flow,
+            links=links,
+        ),
+        sass=sass,
+        stacks=order,
+        panes=tuple(panes),
         help=_help(compiled.module, (line.opcode for line in compiled.sass)),
-        notes=tuple(Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
-                    for d in compiled.warnings),
-        limits=limits_of(compiled.target))
+        notes=tuple(
+            Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
+            for d in compiled.warnings
+        ),
+        limits=limits_of(compiled.target),
+        modeled=modeled,
+    )
     if diff is None:
         return view
     if diff.right.sass.text != sass.text or diff.right.ptx.text != ptx_text:
-        raise ValueError(f"the diff's right side is {diff.right.title}, which is not what is shown: {view.title}")
+        raise ShapeError(
+            f"the right side of the diff is {diff.right.title}; expected the kernel of the view, {view.title}"
+        )
     return replace(view, diff=replace(diff, right=replace(view, title=diff.right.title)))
 
 
-def _folded(order: Sequence[tuple[int, ...]], stack: Sequence[int], rows: int, columns: Mapping[str, Sequence[int]],
-            most: str) -> dict[str, tuple[int, ...]]:
-    """Numbers of PTX lines, put on each Python line that a line's call stack names: sums, of `most` the largest."""
+def _folded(
+    order: Sequence[tuple[int, ...]], stack: Sequence[int], rows: int, columns: Mapping[str, Sequence[int]], most: str
+) -> dict[str, tuple[int, ...]]:
+    """Fold columns of PTX lines onto the Python lines of their call stacks: the sum, or for `most` the maximum."""
     folded = {name: [0] * rows for name in columns}
     for row, number in enumerate(stack):
         for line in order[number] if number >= 0 else ():
@@ -177,4 +238,4 @@ def _help(module: Module, sass: Iterable[str]) -> dict[str, str]:
     opcodes = {instruction.opcode for function in module.functions for instruction in instructions(function)}
     ptx = {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
     words = sorted({opcode.partition(".")[0] for opcode in sass})
-    return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := meaning_of(word))}
+    return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := describe_opcode(word))}

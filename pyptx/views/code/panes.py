@@ -1,4 +1,4 @@
-"""What the panes of a linked view hold: columns, one item a row, and their plain form for JSON."""
+"""The panes of a linked view as columns, one item per row, and their JSON form."""
 
 from __future__ import annotations
 
@@ -6,92 +6,100 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from pyptx.analysis.flow import Flow
-from pyptx.views.code.sources import Section
+from pyptx.analysis.control_flow import ControlFlow
+from pyptx.views.code.python_sources import Section
 
 __all__ = ["Entry", "Note", "PtxPane", "PythonPane", "SassPane", "from_plain", "plain"]
 
-NO_FLOW = Flow()
+NO_FLOW = ControlFlow()
 
 
 @dataclass(frozen=True, slots=True)
 class PythonPane:
-    """The kernel's function and the helpers it called. Numbers are of all PTX written by the line or below it."""
+    """The kernel's function and the helpers it called. Counts include PTX written by the helpers that a line calls."""
 
     sections: tuple[Section, ...]
     text: tuple[str, ...]
     line: tuple[int, ...]
-    ptx: tuple[int, ...]                # PTX lines
-    sass: tuple[int, ...]               # SASS instructions
-    live: tuple[int, ...]               # most general registers live at any of them
-    issues: tuple[int, ...] = ()        # warp instructions issued in the simulated launch; empty: nothing was counted
-    spill: tuple[int, ...] = ()         # bytes a thread moves because registers were spilled; empty: none are
-    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # other counts of the simulated launch
+    ptx: tuple[int, ...]  # PTX lines
+    sass: tuple[int, ...]  # SASS instructions
+    live: tuple[int, ...]  # maximum of the general registers live at any of them
+    issues: tuple[int, ...] = ()  # SASS instructions issued in the simulated launch; empty without counters
+    spill: tuple[int, ...] = ()  # bytes of spill traffic per thread; empty without spills
+    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)  # other counters of the simulated launch
+    modeled: tuple[int, ...] = ()  # modeled time in millionths of the launch's; empty without an estimate
 
 
 @dataclass(frozen=True, slots=True)
 class PtxPane:
-    """`stack[i]` numbers the call stack (in LinkedView.stacks) that wrote line i, -1 where no Python line did."""
+    """PTX lines. `stack[i]` is the index in LinkedView.stacks of the call stack that wrote line i, -1 for none."""
 
     text: tuple[str, ...]
     stack: tuple[int, ...]
-    sass: tuple[int, ...]               # SASS instructions
+    sass: tuple[int, ...]  # SASS instructions
     live: tuple[int, ...]
-    counters: dict[str, tuple[int, ...]] = field(default_factory=dict)      # of a simulated launch; -1: no instruction
+    counters: dict[str, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # of a simulated launch; -1: not a counted instruction
     spill: tuple[int, ...] = ()
-    flow: Flow = NO_FLOW
-    links: tuple[tuple[int, str, int], ...] = ()    # (row, word in it, row of the label or function it names)
+    flow: ControlFlow = NO_FLOW
+    links: tuple[tuple[int, str, int], ...] = ()  # (row, name in it, row of the label or function)
+    issues: tuple[int, ...] = ()  # SASS instructions issued in the simulated launch; empty without counters
+    modeled: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SassPane:
-    """Control fields as in the encoding: a barrier is 0..5, -1 for none; `wait` and `reuse` are bit masks."""
+    """SASS lines. Control fields are as encoded: a barrier is 0..5, -1 for none; `wait` and `reuse` are bit masks."""
 
     text: tuple[str, ...]
     address: tuple[int, ...]
-    ptx: tuple[int, ...]                # PTX row, -1: added by ptxas
-    group: tuple[int, ...]              # index into LinkedView.groups
-    target: tuple[int, ...]             # row a branch goes to
-    stall: tuple[int, ...]              # cycles
-    yields: tuple[int, ...]             # 0 | 1
+    ptx: tuple[int, ...]  # PTX row, -1: added by ptxas
+    group: tuple[int, ...]  # index into LinkedView.groups
+    target: tuple[int, ...]  # row of a branch target, -1: none
+    stall: tuple[int, ...]  # cycles
+    yields: tuple[int, ...]  # 0 | 1
     write_barrier: tuple[int, ...]
     read_barrier: tuple[int, ...]
     wait: tuple[int, ...]
     reuse: tuple[int, ...]
-    live: tuple[int, ...]               # general registers; -1: not known
+    live: tuple[int, ...]  # general registers; -1: unknown
     live_pred: tuple[int, ...]
     live_uniform: tuple[int, ...]
-    spill: tuple[int, ...] = ()         # bytes a thread stores or loads because a register was spilled
-    flow: Flow = NO_FLOW
-    takes: tuple[tuple[int, ...], ...] = ()     # how many rows above it those stand whose results it reads
-    awaits: tuple[tuple[int, ...], ...] = ()    # the same of those that set a barrier it waits for
+    spill: tuple[int, ...] = ()  # bytes of spill stores and loads per thread
+    flow: ControlFlow = NO_FLOW
+    takes: tuple[tuple[int, ...], ...] = ()  # distances, in rows above, to the producers of its operands
+    awaits: tuple[tuple[int, ...], ...] = ()  # distances to the setters of the scoreboards it waits for
+    issues: tuple[int, ...] = ()  # times issued in the simulated launch, from its PTX line; empty without counters
+    modeled: tuple[int, ...] = ()
+    stalls: tuple[str, ...] = ()  # reasons of the modeled time; empty without an estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry point: its SASS rows [start, start + count), what it uses, and its instruction mix."""
+    """One entry point: its SASS rows [start, start + count), its resources and instruction mix."""
 
     name: str
     start: int
     count: int
     registers: int
-    spill_stores: int                   # bytes
-    spill_loads: int                    # bytes
+    spill_stores: int  # bytes
+    spill_loads: int  # bytes
     shared_bytes: int
     constant_bytes: int
     stack_bytes: int
     barriers: int
-    live: int                           # most general registers live at once
+    live: int  # maximum of the live general registers
     mix: dict[str, int]
-    occupancy: dict[str, Any] | None = None     # threads, blocks, warps, max_warps, limiters, why
-    dynamic_shared_bytes: int = 0       # what the launch adds
-    code_bytes: int = 0                 # of its instructions, without the padding behind them
-    holders: tuple[tuple[int, int], ...] = ()   # where most registers are live: (PTX row that fills them, how many)
+    occupancy: dict[str, Any] | None = None  # threads, blocks, warps, max_warps, limiters, why
+    dynamic_shared_bytes: int = 0  # added by the launch
+    code_bytes: int = 0  # of its instructions, without trailing padding
+    holders: tuple[tuple[int, int], ...] = ()  # live registers at the peak by definition: (PTX row, count)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the assembler or the table remarked; rows of the lines it is about, -1: none."""
+    """A diagnostic of ptxas or of the instruction table; rows of its lines, -1 for none."""
 
     severity: str
     message: str
@@ -100,7 +108,7 @@ class Note:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and dicts become dicts, tuples lists."""
+    """Convert to JSON values: dataclasses and dicts become dicts, tuples become lists."""
     if is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, dict):
@@ -111,14 +119,19 @@ def plain(value: Any) -> Any:
 
 
 def from_plain(kind: type, data: Mapping[str, Any]) -> Any:
-    """The pane of this class that `plain` wrote; what an older pyptx did not write is left at its default."""
-    return kind(**{f.name: _value(f.name, data[f.name]) for f in fields(kind)
-                   if f.name in data or f.default is f.default_factory})
+    """Rebuild a pane from `plain`; fields that an older version did not write keep their defaults."""
+    return kind(
+        **{
+            f.name: _value(f.name, data[f.name])
+            for f in fields(kind)
+            if f.name in data or f.default is f.default_factory
+        }
+    )
 
 
 def _value(name: str, value: Any) -> Any:
     if name == "flow":
-        return Flow(**{part: _frozen(rows) for part, rows in value.items()})
+        return ControlFlow(**{part: _frozen(rows) for part, rows in value.items()})
     return _frozen(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pyptx.views.code.outline import (
     Line,
@@ -11,7 +12,7 @@ from pyptx.views.code.outline import (
     callers_text,
     control_text,
     facts,
-    held_text,
+    live_peak_text,
     live_text,
     loop_mark,
     loops_text,
@@ -19,13 +20,17 @@ from pyptx.views.code.outline import (
     outline,
     share_text,
 )
+from pyptx.views.code.panes import SassPane
+
+if TYPE_CHECKING:
+    from pyptx.views.code.linked import LinkedView
 
 __all__ = ["text"]
 
 
-def text(view, limit: int | None = None, colour: bool = False) -> str:
-    """Summary, then each Python line with its PTX below it and the SASS of each PTX line below that."""
-    lines = list(_lines(view, _Code.of(view, colour)))
+def text(view: LinkedView, limit: int | None = None, color: bool = False) -> str:
+    """Render the summary, then each Python line with its PTX below it and the SASS of each PTX line below that."""
+    lines = list(_lines(view, _Code.of(view, color)))
     if limit is not None and len(lines) > limit:
         lines[limit:] = [f"... {len(lines) - limit} more lines; .text() shows all, .page() is the live view"]
     return "\n".join(lines)
@@ -33,29 +38,31 @@ def text(view, limit: int | None = None, colour: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """The code of each row, in the colours of a terminal when they are wanted."""
+    """The code of each row, optionally with ANSI colors."""
 
     python: Sequence[str]
     ptx: Sequence[str]
     sass: Sequence[str]
 
     @classmethod
-    def of(cls, view, colour: bool) -> _Code:
+    def of(cls, view: LinkedView, color: bool) -> _Code:
         python, ptx = view.python.text, [line.strip() for line in view.ptx.text]
-        if not colour:
+        if not color:
             return cls(python, ptx, view.sass.text)
-        from pyptx.views.code.colours import coloured  # on use: Pygments takes time to load
+        from pyptx.views.code.colors import highlight_lines  # imported on use, because Pygments is slow to load
 
-        return cls(coloured("python", python), coloured("ptx", ptx), coloured("sass", view.sass.text))
+        return cls(
+            highlight_lines("python", python), highlight_lines("ptx", ptx), highlight_lines("sass", view.sass.text)
+        )
 
 
-def _lines(view, code: _Code) -> Iterator[str]:
+def _lines(view: LinkedView, code: _Code) -> Iterator[str]:
     yield f"{view.title} for {view.target}, PTX {view.ptx_version}"
     for entry in view.entries:
         yield "  " + (f"{entry.name}: " if len(view.entries) > 1 else "") + "; ".join(map(_fact, facts(entry)))
         yield f"  {mix_text(entry)}"
-        if held := held_text(view, entry):
-            yield f"  {held}"
+        if peak := live_peak_text(view, entry):
+            yield f"  {peak}"
     if loops := loops_text(view):
         yield f"  {loops}"
     for note in view.notes:
@@ -75,7 +82,7 @@ def _fact(fact: tuple[str, str, str]) -> str:
     return f"{label} {value}" + (f" ({note})" if note else "")
 
 
-def _python(view, line: Line, code: _Code) -> Iterator[str]:
+def _python(view: LinkedView, line: Line, code: _Code) -> Iterator[str]:
     python = view.python
     if line.section is not None:
         section = python.sections[line.section]
@@ -95,7 +102,7 @@ def _python(view, line: Line, code: _Code) -> Iterator[str]:
             yield f"{python.line[row]:>5} | {code.python[row]}{count}".rstrip()
 
 
-def _sass(sass, row: int, code: str) -> str:
+def _sass(sass: SassPane, row: int, code: str) -> str:
     target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
     control = f"{control_text(sass, row)}  {live_text(sass, row)}"
     room = " " * max(1, 45 - len(sass.text[row]))

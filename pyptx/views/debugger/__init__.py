@@ -1,4 +1,4 @@
-"""The debugger as a reader sees it: a kernel at one moment of its run, as text, HTML and data for the live view."""
+"""The view of a debugging session, as data, text and HTML."""
 
 from pyptx.views.debugger.view import MIME, VERSION, DebugView
 

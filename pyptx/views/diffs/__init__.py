@@ -1,1 +1,1 @@
-"""Two kernels compared: as data, text and HTML."""
+"""The diff of two kernels, as data, text and HTML."""

@@ -1,25 +1,27 @@
-"""The head of a diff: the verdict, and what both sides use with the change."""
+"""The summary of a diff: the verdict, and the resources of both sides."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from pyptx.analysis.diff.rows import Compared
-from pyptx.analysis.sass.issue import executions, issue_cycles
+from pyptx.analysis.diff.comparison import Comparison
+from pyptx.analysis.sass.issue import execution_counts, issue_cycles
+from pyptx.assembly import Assembly
+from pyptx.views.code.linked import LinkedView
 
 __all__ = ["Fact", "delta_text", "facts_of", "shown", "verdict_of"]
 
-CYCLES = "issue cycles of a warp, modelled"             # of a launch that was counted
-CYCLES_ONCE = "issue cycles, each line once, modelled"
+CYCLES = "issue cycles of a warp, modeled"  # of a launch with counters
+CYCLES_ONCE = "issue cycles, each line once, modeled"
 
 
 class Fact(NamedTuple):
-    """One number of both sides; None: not known.
+    """A number of both sides; None if unknown.
 
     Attributes:
         label: "registers", "occupancy" ...; of an instruction group, its name.
         unit: "", "B" or "%".
-        good: 1 when more is better, -1 when less is, 0 when it says nothing by itself.
+        good: 1 if more is better, -1 if less is better, 0 if neither.
         kind: "use" or "group".
     """
 
@@ -31,22 +33,23 @@ class Fact(NamedTuple):
     kind: str = "use"
 
 
-def facts_of(left, right, one, other) -> tuple[Fact, ...]:
-    """What both sides use. Entries are added up, except registers and occupancy, where the worst counts.
+def facts_of(left: LinkedView, right: LinkedView, one: Assembly, other: Assembly) -> tuple[Fact, ...]:
+    """Return the resources of both sides, summed over entries; for registers and occupancy, of the worst entry.
 
     Args:
         left, right: linked views.
-        one, other: the Compiled they show.
+        one, other: the Assembly of each view.
     """
     found = []
     for label, unit, good, number in (
-            ("registers", "", -1, lambda view: max((entry.registers for entry in view.entries), default=0)),
-            ("live registers at most", "", -1, lambda view: max((entry.live for entry in view.entries), default=0)),
-            ("spills", "B", -1, lambda view: sum(entry.spill_stores + entry.spill_loads for entry in view.entries)),
-            ("shared memory", "B", -1, lambda view: sum(entry.shared_bytes for entry in view.entries)),
-            ("stack", "B", -1, lambda view: sum(entry.stack_bytes for entry in view.entries)),
-            ("occupancy", "%", 1, _occupancy),
-            ("instructions", "", 0, lambda view: len(view.sass.text))):
+        ("registers", "", -1, lambda view: max((entry.registers for entry in view.entries), default=0)),
+        ("peak live registers", "", -1, lambda view: max((entry.live for entry in view.entries), default=0)),
+        ("spills", "B", -1, lambda view: sum(entry.spill_stores + entry.spill_loads for entry in view.entries)),
+        ("shared memory", "B", -1, lambda view: sum(entry.shared_bytes for entry in view.entries)),
+        ("stack", "B", -1, lambda view: sum(entry.stack_bytes for entry in view.entries)),
+        ("occupancy", "%", 1, _occupancy),
+        ("instructions", "", 0, lambda view: len(view.sass.text)),
+    ):
         found.append(Fact(label, number(left), number(right), unit, good))
     found.append(Fact("code", 16 * len(one.sass), 16 * len(other.sass), "B", 0))
     found.append(_cycles(left, right))
@@ -56,21 +59,21 @@ def facts_of(left, right, one, other) -> tuple[Fact, ...]:
     return tuple(fact for fact in found if fact.left or fact.right)
 
 
-def _cycles(left, right) -> Fact:
-    """Modelled issue cycles: as the launches of both sides were counted, else every line once."""
-    times = [executions(view.sass.ptx, view.ptx.counters.get("issues", ())) for view in (left, right)]
-    if None not in times:
-        return Fact(CYCLES, *(round(issue_cycles(view.sass.stall, own)) for view, own in
-                              zip((left, right), times, strict=True)), "", -1)
+def _cycles(left: LinkedView, right: LinkedView) -> Fact:
+    """Return modeled issue cycles, weighted by the counters of both launches, else with each line once."""
+    counts = [execution_counts(view.sass.ptx, view.ptx.counters.get("issues", ())) for view in (left, right)]
+    if None not in counts:
+        before, after = (issue_cycles(view.sass.stall, own) for view, own in zip((left, right), counts, strict=True))
+        return Fact(CYCLES, round(before), round(after), "", -1)
     return Fact(CYCLES_ONCE, issue_cycles(left.sass.stall), issue_cycles(right.sass.stall), "", 0)
 
 
-def _occupancy(view) -> float | None:
+def _occupancy(view: LinkedView) -> float | None:
     fits = [entry.occupancy for entry in view.entries if entry.occupancy]
     return min((round(100 * one["warps"] / one["max_warps"], 1) for one in fits), default=None)
 
 
-def _mix(view) -> dict[str, int]:
+def _mix(view: LinkedView) -> dict[str, int]:
     found: dict[str, int] = {}
     for entry in view.entries:
         for group, count in entry.mix.items():
@@ -78,31 +81,42 @@ def _mix(view) -> dict[str, int]:
     return found
 
 
-def verdict_of(level: str, compared: Compared, facts: tuple[Fact, ...]) -> str:
-    """One sentence: what kind of change it is, how many lines, and the use that changed."""
+def verdict_of(level: str, compared: Comparison, facts: tuple[Fact, ...]) -> str:
+    """Return one sentence: the kind of change, the number of lines, and the resources that changed."""
     counts = {name: max(pair) for name, pair in compared.counts().items()}
     lines = "instructions" if level == "sass" else "lines"
     names = "registers or spelling" if any(row.kind == 1 and row.why for row in compared.rows) else "registers"
     if counts["different"]:
         left, right = compared.counts()["different"]
-        many = (f"{_count(left, lines)} differ{'s' * (left == 1)}" if left == right else
-                f"{_count(left or right, lines)} only on the {'left' if left else 'right'}" if not (left and right) else
-                f"{_count(left, lines)} on the left became {right} on the right")
+        many = (
+            f"{_count(left, lines)} differ{'s' * (left == 1)}"
+            if left == right
+            else f"{_count(left or right, lines)} only on the {'left' if left else 'right'}"
+            if not (left and right)
+            else f"{_count(left, lines)} on the left became {right} on the right"
+        )
         sentence = f"Different: {many}"
         also = [f"{counts[name]} {name}" for name in ("renamed", "rescheduled") if counts[name]]
         sentence += f" ({', '.join(also)})" if also else ""
     elif counts["rescheduled"]:
-        sentence = f"The same {lines} in another order: {counts['rescheduled']} rescheduled"
-        sentence += f", {counts['renamed']} with other {names}" if counts["renamed"] else ""
+        sentence = f"Identical {lines} in another order: {counts['rescheduled']} rescheduled"
+        sentence += f", {counts['renamed']} with different {names}" if counts["renamed"] else ""
     elif counts["renamed"]:
-        sentence = f"The same {lines} with other {names}: {counts['renamed']} renamed"
+        sentence = f"Identical {lines} with different {names}: {counts['renamed']} renamed"
     else:
         sentence = "Identical" if level == "sass" else f"The {'PTX' if level == 'ptx' else 'Python'} is identical"
     if compared.control_only:
         sentence += f"; {compared.control_only} differ in scheduling bits only"
-    changed = [f"{fact.label} {shown(fact, fact.left)} → {shown(fact, fact.right)}" for fact in facts
-               if fact.kind == "use" and fact.good and fact.left != fact.right and fact.left is not None
-               and fact.right is not None and fact.label != "live registers at most"]
+    changed = [
+        f"{fact.label} {shown(fact, fact.left)} → {shown(fact, fact.right)}"
+        for fact in facts
+        if fact.kind == "use"
+        and fact.good
+        and fact.left != fact.right
+        and fact.left is not None
+        and fact.right is not None
+        and fact.label != "peak live registers"
+    ]
     return sentence + (f". {_sentence('; '.join(changed))}" if changed else "") + "."
 
 
@@ -115,7 +129,7 @@ def _sentence(text: str) -> str:
 
 
 def shown(fact: Fact, value: float | int | None) -> str:
-    """A number with its unit: "40", "1.5 KiB", "37.5 %", "?" """
+    """Return a number with its unit: "40", "1.5 KiB", "37.5 %", "?"."""
     if value is None:
         return "?"
     if fact.unit == "B":
@@ -124,7 +138,7 @@ def shown(fact: Fact, value: float | int | None) -> str:
 
 
 def delta_text(fact: Fact) -> str:
-    """ "+12 (+30 %)", "" when nothing changed or is not known."""
+    """Return the change, such as "+12 (+30 %)"; empty if there is none or it is unknown."""
     if fact.left is None or fact.right is None or fact.left == fact.right:
         return ""
     change = fact.right - fact.left

@@ -1,33 +1,38 @@
-"""A diff as HTML that needs nothing: no script, no style sheet, no ids.
-
-Colours as in `views/_style.py`, words beside them.
-"""
+"""A diff as static HTML: no script, no style sheet, no ids; colors as in `views/_style.py`, repeated as text."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
-from pyptx.analysis.diff.rows import CLASSES
+from pyptx.analysis.diff.comparison import CLASSES, Row
 from pyptx.views._style import CELL, CODE, EDGE, FONT, INK, NUMBER, RAISED, SOFT
 from pyptx.views.diffs.facts import delta_text, shown
-from pyptx.views.diffs.text import MARKS, cause_text, other_verdicts, row_label, sections
+from pyptx.views.diffs.text import FOLD, MARKS, cause_text, other_verdicts, row_label, sections
+
+if TYPE_CHECKING:
+    from pyptx.views.diffs.diff import Diff
 
 __all__ = ["html"]
 
-TINTS = (INK,                                           # a light text on a dark ground reads in both themes
-         "color:#0b2e4f;background:#d6e6f7", "color:#4a3200;background:#fbeec0", "color:#5c1206;background:#fbdcd3")
+TINTS = (
+    INK,  # follows the theme; the tints below are readable in both
+    "color:#0b2e4f;background:#d6e6f7",
+    "color:#4a3200;background:#fbeec0",
+    "color:#5c1206;background:#fbdcd3",
+)
 
 
-def html(diff, context: int = 3, limit: int = 600) -> str:
-    """The diff with at most `limit` rows; what is left out is counted."""
-    parts, left_out = [], 0
+def html(diff: Diff, context: int = 3, limit: int = 600) -> str:
+    """Render the diff with at most `limit` rows and the number of rows omitted."""
+    parts, omitted = [], 0
     for kind, first, last in sections(diff, context):
-        if kind == "fold":
+        if kind == FOLD:
             parts.append(f'<tr style="{SOFT}"><td colspan="5" style="{CELL}">… {last - first} identical …</td></tr>')
             continue
-        shown_rows = diff.compared.rows[first:min(last, first + max(0, limit))]
+        shown_rows = diff.compared.rows[first : min(last, first + max(0, limit))]
         limit -= len(shown_rows)
-        left_out += last - first - len(shown_rows)
+        omitted += last - first - len(shown_rows)
         if not shown_rows:
             continue
         if kind:
@@ -35,32 +40,41 @@ def html(diff, context: int = 3, limit: int = 600) -> str:
             words = f"{CLASSES[kind]}, {count}{cause_text(diff, first, last, kind)}"
             parts.append(f'<tr style="{RAISED}"><td colspan="5" style="{CELL}"><b>{escape(words)}</b></td></tr>')
         parts += (_row(diff, row) for row in shown_rows)
-    table = (f'<table style="border-collapse:collapse;{INK};{CODE}"><tbody>{"".join(parts)}</tbody></table>'
-             if not diff.identical else "")
-    more = f'<div style="{SOFT};padding:6px 0">{left_out} more rows not shown here.</div>' if left_out else ""
-    return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-            f'{_header(diff)}{table}{more}</div>')
+    table = (
+        f'<table style="border-collapse:collapse;{INK};{CODE}"><tbody>{"".join(parts)}</tbody></table>'
+        if not diff.identical
+        else ""
+    )
+    more = f'<div style="{SOFT};padding:6px 0">{omitted} more rows not shown here.</div>' if omitted else ""
+    return (
+        f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
+        f"{_header(diff)}{table}{more}</div>"
+    )
 
 
-def _header(diff) -> str:
+def _header(diff: Diff) -> str:
     sides = " | ".join(f"<b>{escape(view.title)}</b> for {escape(view.target)}" for view in (diff.left, diff.right))
     facts = "".join(
         f'<tr style="{INK}"><td style="{CELL}">{escape(fact.label)}</td>'
         f'<td style="{NUMBER}">{shown(fact, fact.left)}</td><td style="{NUMBER}">{shown(fact, fact.right)}</td>'
         f'<td style="{CELL}">{delta_text(fact)}</td></tr>'
-        for fact in diff.facts if fact.kind == "use" or fact.left != fact.right)
+        for fact in diff.facts
+        if fact.kind == "use" or fact.left != fact.right
+    )
     others = "".join(f"<br>{escape(line)}" for line in other_verdicts(diff))
-    return (f'<div style="{INK}">{sides} · {escape(diff.level)}</div>'
-            f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b>{others}</div>'
-            f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>')
+    return (
+        f'<div style="{INK}">{sides} · {escape(diff.level)}</div>'
+        f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b>{others}</div>'
+        f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>'
+    )
 
 
 def _code(text: str) -> str:
-    """Monospaced and lined up also where styles are taken away."""
+    """Return code that is monospaced and aligned even without styles."""
     return f"<samp>{escape(text.expandtabs(4)).replace(' ', chr(0xA0))}</samp>"
 
 
-def _row(diff, row) -> str:
+def _row(diff: Diff, row: Row) -> str:
     tint = TINTS[row.kind]
     cells = []
     for side, line in (("left", row.a), ("right", row.b)):
@@ -68,9 +82,14 @@ def _row(diff, row) -> str:
         if line < 0:
             cells.append(f'<td style="{NUMBER};{SOFT}"></td><td style="{CELL};{SOFT}"></td>')
             continue
-        number = (f"{view.sass.address[line]:04x}" if diff.level == "sass" else
-                  str(line + 1 if diff.level == "ptx" else view.python.line[line] or ""))
+        number = (
+            f"{view.sass.address[line]:04x}"
+            if diff.level == "sass"
+            else str(line + 1 if diff.level == "ptx" else view.python.line[line] or "")
+        )
         words = _code(getattr(view, diff.level).text[line])
         cells.append(f'<td style="{NUMBER};{SOFT}">{_code(number)}</td><td style="{CELL};{tint}">{words}</td>')
-    return (f'<tr style="{INK}">{"".join(cells)}<td style="{CELL};{SOFT}">{MARKS[row.kind]}'
-            f'{escape(row_label(diff, row))}</td></tr>')
+    return (
+        f'<tr style="{INK}">{"".join(cells)}<td style="{CELL};{SOFT}">{MARKS[row.kind]}'
+        f"{escape(row_label(diff, row))}</td></tr>"
+    )

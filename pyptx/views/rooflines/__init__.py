@@ -1,1 +1,1 @@
-"""Kernels placed on the roofs of a GPU: as data, text, SVG, HTML and for matplotlib."""
+"""The roofline of kernels on a GPU, as data, text, SVG, HTML and matplotlib axes."""

@@ -1,24 +1,28 @@
-"""Where the lines, points and labels of a roofline stand on a rectangle of pixels, so that labels do not overlap."""
+"""Layout of a roofline chart: lines, points and labels in pixels, without overlapping labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import atan2, degrees, log10
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pyptx.views.rooflines.numbers import axis, percent, ticks
+from pyptx.views.rooflines.elements import Point, Slope
+from pyptx.views.rooflines.units import axis, percent, ticks
 
-__all__ = ["FONT", "Frame", "Label", "Line", "Marker", "Picture", "axes", "axis_ticks", "labelled", "picture"]
+if TYPE_CHECKING:
+    from pyptx.views.rooflines.roofline import Roofline
+
+__all__ = ["FONT", "Frame", "Label", "Line", "Marker", "ChartLayout", "axes", "axis_ticks", "labeled", "chart_layout"]
 
 FONT = 11.5
-CHARACTER = 0.61                                        # width of one over the font's size, of a sans-serif face
-CEILINGS_OF = 3                                         # points at most for which their own ceilings are drawn
-NEAR = 0.8                                              # of a ceiling: what could reach that much has it drawn
-LABELS = 12                                             # of points, at most
+CHARACTER = 0.61  # width of a sans-serif character, in font sizes
+MAX_POINTS_WITH_CEILINGS = 3  # more points have no ceilings of their own
+NEAR = 0.8  # share of a ceiling that a point must be able to reach for the ceiling to be drawn
+MAX_LABELS = 12  # of points
 
 
 class Frame(NamedTuple):
-    """The area inside the axes and what its edges stand for."""
+    """The area inside the axes, in pixels, and the data range of each axis."""
 
     left: float
     top: float
@@ -37,7 +41,7 @@ class Frame(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line with a class of the style: "slope", "roof", ... and "tensor", "core", "other", "ceiling"."""
+    """A line with its style classes: "slope", "roof", ... and "tensor", "core", "other", "ceiling"."""
 
     kind: str
     x1: float
@@ -53,40 +57,39 @@ class Label(NamedTuple):
     y: float
     text: str
     anchor: str = "start"
-    turn: float = 0.0                                   # degrees
+    turn: float = 0.0  # degrees
 
 
 class Marker(NamedTuple):
-    """A point; `low` and `high` are the ends of its interval on the y axis."""
+    """A point; `low` and `high` are the ends of its interval, in pixels on the y axis."""
 
     number: int
     x: float
     y: float
-    colour: int
+    color: int
     solid: bool
     title: str
     low: float | None = None
     high: float | None = None
 
 
-class Picture(NamedTuple):
+class ChartLayout(NamedTuple):
     frame: Frame
     lines: list[Line]
     labels: list[Label]
     markers: list[Marker]
-    shade: list[tuple[float, float]]                    # the area under the roof
-    leaders: list[Line]                                 # from a marker to a label that stands away from it
+    shade: list[tuple[float, float]]  # the area under the roof
+    leaders: list[Line]  # from a marker to a distant label
 
 
-def picture(view, left: float, top: float, width: float, height: float) -> Picture:
-    """The chart of a Roofline inside a rectangle: the area between the axes."""
+def chart_layout(view: Roofline, left: float, top: float, width: float, height: float) -> ChartLayout:
+    """Lay out the chart of a Roofline in a rectangle, the area between the axes."""
     placed = [(number, point, at) for number, point in enumerate(view.points) if (at := view.at(point))]
     slopes, roofs = view.slopes, view.roofs
     main = next(slope for slope in slopes if slope.level == view.level and slope.kind == "peak")
     tops = [roof.flops_per_s for roof in roofs] or [main.bytes_per_s]
-    frame = Frame(left, top, width, height,
-                  *axes(view, [at for *_, at in placed]))
-    room = _Room(frame)
+    frame = Frame(left, top, width, height, *axes(view, [at for *_, at in placed]))
+    room = _Occupied(frame)
     lines, labels = [], []
     for slope in slopes:
         own = _slope(frame, slope.bytes_per_s, max(tops))
@@ -96,8 +99,13 @@ def picture(view, left: float, top: float, width: float, height: float) -> Pictu
         lines.append(Line(kind, *own, title=f"{slope.label}: {slope.source}"))
         room.line(own)
     ceilings = {one.label: one for one in view.ceilings if _matters(one, placed)}.values()
-    flats = [*((roof.flops_per_s, f"roof {roof.kind}" + ("" if roof.used else " other"), roof.label, roof.source)
-               for roof in roofs), *((one.flops_per_s, "roof ceiling", one.label, one.why) for one in ceilings)]
+    flats = [
+        *(
+            (roof.flops_per_s, f"roof {roof.kind}" + ("" if roof.used else " other"), roof.label, roof.source)
+            for roof in roofs
+        ),
+        *((one.flops_per_s, "roof ceiling", one.label, one.why) for one in ceilings),
+    ]
     for flops, kind, label, why in flats:
         if not frame.y[0] < flops < frame.y[1]:
             continue
@@ -106,42 +114,63 @@ def picture(view, left: float, top: float, width: float, height: float) -> Pictu
             own = (frame.px(start), frame.py(flops), frame.left + frame.width, frame.py(flops))
             lines.append(Line(kind, *own, title=f"{label}: {why}"))
             room.line(own)
-    markers = [Marker(number, frame.px(at.intensity), frame.py(at.rate), _colour(view, point), point.kind == "measured",
-                      "\n".join((point.title, *at.formula)),
-                      *(frame.py(point.flops / ends) if ends else None for ends in (point.high, point.low)))
-               for number, point, at in placed]
-    markers.sort(key=lambda marker: marker.solid)       # what was measured is drawn above
+    markers = [
+        Marker(
+            number,
+            frame.px(at.intensity),
+            frame.py(at.rate),
+            _color(view, point),
+            point.kind == "measured",
+            "\n".join((point.title, *at.formula)),
+            *(frame.py(point.flops / ends) if ends else None for ends in (point.high, point.low)),
+        )
+        for number, point, at in placed
+    ]
+    markers.sort(key=lambda marker: marker.solid)  # measured points are drawn on top
     for marker in markers:
         room.take(marker.x - 6, marker.y - 6, 12, 12)
-    flats.sort(key=lambda flat: ("ceiling" in flat[1], -flat[0]))      # ceilings take the room that is left
+    flats.sort(key=lambda flat: ("ceiling" in flat[1], -flat[0]))  # ceilings get the remaining room
     labels += room.roof_labels(
         (kind, label, frame.px(max(frame.x[0], flops / main.bytes_per_s)), frame.py(flops))
-        for flops, kind, label, _ in flats if frame.y[0] < flops < frame.y[1] and flops / main.bytes_per_s < frame.x[1])
-    labels += room.slope_labels((line, slope) for line, slope in zip(
-        (one for one in lines if one.kind.startswith("slope")), (one for one in slopes if _slope(
-            frame, one.bytes_per_s, max(tops))), strict=True))
-    words = labelled(view)
-    names, leaders = room.point_labels((marker, words[marker.number], view.points[marker.number].rate)
-                                       for marker in markers if marker.number in words)
+        for flops, kind, label, _ in flats
+        if frame.y[0] < flops < frame.y[1] and flops / main.bytes_per_s < frame.x[1]
+    )
+    labels += room.slope_labels(
+        (line, slope)
+        for line, slope in zip(
+            (one for one in lines if one.kind.startswith("slope")),
+            (one for one in slopes if _slope(frame, one.bytes_per_s, max(tops))),
+            strict=True,
+        )
+    )
+    words = labeled(view)
+    names, leaders = room.point_labels(
+        (marker, words[marker.number], view.points[marker.number].rate) for marker in markers if marker.number in words
+    )
     ridge = max(tops) / main.bytes_per_s
     first = max(frame.x[0], frame.y[0] / main.bytes_per_s)
-    shade = [(frame.px(first), frame.top + frame.height), (frame.px(first), frame.py(first * main.bytes_per_s)),
-             (frame.px(min(ridge, frame.x[1])), frame.py(min(max(tops), frame.x[1] * main.bytes_per_s))),
-             (frame.left + frame.width, frame.py(min(max(tops), frame.x[1] * main.bytes_per_s))),
-             (frame.left + frame.width, frame.top + frame.height)]
-    return Picture(frame, lines, [*labels, *names], markers, shade, leaders)
+    shade = [
+        (frame.px(first), frame.top + frame.height),
+        (frame.px(first), frame.py(first * main.bytes_per_s)),
+        (frame.px(min(ridge, frame.x[1])), frame.py(min(max(tops), frame.x[1] * main.bytes_per_s))),
+        (frame.left + frame.width, frame.py(min(max(tops), frame.x[1] * main.bytes_per_s))),
+        (frame.left + frame.width, frame.top + frame.height),
+    ]
+    return ChartLayout(frame, lines, [*labels, *names], markers, shade, leaders)
 
 
-def axes(view, placed: list) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ends of both axes for what is placed."""
+def axes(view: Roofline, placed: list) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the range of both axes for the placed points."""
     tops = [roof.flops_per_s for roof in view.roofs] or [view.gpu.bytes_per_s(view.level)]
     ridge = max(tops) / view.gpu.bytes_per_s(view.level)
-    return (axis([*(at.intensity for at in placed), ridge], 4, 6, 3),
-            axis([*(at.rate for at in placed), *tops], 3, 1.8, 2))
+    return (
+        axis([*(at.intensity for at in placed), ridge], 4, 6, 3),
+        axis([*(at.rate for at in placed), *tops], 3, 1.8, 2),
+    )
 
 
-def labelled(view) -> dict[int, str]:
-    """Number of a point -> its label. Of several of one name and kind, as in a sweep, the fastest has one."""
+def labeled(view: Roofline) -> dict[int, str]:
+    """Return point number -> label. Of several points of one name and kind, as in a sweep, only the fastest has one."""
     groups: dict[tuple[str, str], list[int]] = {}
     for number, point in enumerate(view.points):
         if view.at(point):
@@ -150,37 +179,43 @@ def labelled(view) -> dict[int, str]:
     for (title, kind), numbers in groups.items():
         best = max(numbers, key=lambda number: view.points[number].rate)
         point = view.points[best]
-        words = [title, point.note if len(numbers) > 1 else "", percent(view.at(point).share),
-                 "modelled" if kind == "modelled" and (title, "measured") in groups else ""]
+        words = [
+            title,
+            point.note if len(numbers) > 1 else "",
+            percent(placed.share) if (placed := view.at(point)) else "",
+            "modeled" if kind == "modeled" and (title, "measured") in groups else "",
+        ]
         found[best] = " ".join(filter(None, words))
-    fastest = sorted(found, key=lambda number: -view.points[number].rate)[:LABELS]
+    fastest = sorted(found, key=lambda number: -view.points[number].rate)[:MAX_LABELS]
     return {number: found[number] for number in fastest}
 
 
 def _matters(ceiling, placed: list) -> bool:
-    """Whether a ceiling lies near or below what a point could reach otherwise; those of single points only while there
-    are few of these."""
-    if ceiling.point >= 0 and len(placed) > CEILINGS_OF:
+    """Return True if a ceiling limits, or nearly limits, a point; ceilings of single points count while points are few."""
+    if ceiling.point >= 0 and len(placed) > MAX_POINTS_WITH_CEILINGS:
         return False
-    return any(at.attainable >= NEAR * ceiling.flops_per_s for number, point, at in placed
-               if number == ceiling.point or (ceiling.point < 0 and not point.tensor))
+    return any(
+        at.attainable >= NEAR * ceiling.flops_per_s
+        for number, point, at in placed
+        if number == ceiling.point or (ceiling.point < 0 and not point.tensor)
+    )
 
 
-def _colour(view, point) -> int:
-    """One colour for each name, in order."""
+def _color(view: Roofline, point: Point) -> int:
+    """Return the index of the color of a point's name."""
     return list(dict.fromkeys(p.name for p in view.points)).index(point.name)
 
 
 def _slope(frame: Frame, rate: float, top: float) -> tuple[float, float, float, float] | None:
-    """Ends of a slope in pixels, up to the highest roof; None where it lies outside."""
+    """Return the ends of a slope in pixels, up to the highest roof; None if it is outside."""
     first, last = max(frame.x[0], frame.y[0] / rate), min(frame.x[1], top / rate)
     if first >= last:
         return None
     return frame.px(first), frame.py(first * rate), frame.px(last), frame.py(last * rate)
 
 
-class _Room:
-    """What is taken on the picture: boxes (x, y, width, height) of labels and markers, and points along lines."""
+class _Occupied:
+    """The occupied parts of a chart: boxes (x, y, width, height) of labels and markers, and points along lines."""
 
     def __init__(self, frame: Frame):
         self.frame = frame
@@ -196,7 +231,7 @@ class _Room:
         self.dots += [(x1 + (x2 - x1) * n / steps, y1 + (y2 - y1) * n / steps) for n in range(steps + 1)]
 
     def cost(self, x: float, y: float, width: float, height: float) -> float:
-        """0 where there is room; boxes that are hit count much, lines little, outside the axes nothing goes."""
+        """Return the cost of a label here: high for each box it overlaps, low for lines, prohibitive outside the axes."""
         f = self.frame
         if x < f.left + 2 or x + width > f.left + f.width - 2 or y < f.top + 1 or y + height > f.top + f.height - 2:
             return 1e6
@@ -204,8 +239,10 @@ class _Room:
         return 100 * hit + sum(x <= px <= x + width and y <= py <= y + height for px, py in self.dots)
 
     def roof_labels(self, flats: Iterable[tuple[str, str, float, float]]) -> Iterator[Label]:
-        """At the right end of each roof, above it or below it, further left where that is taken; of what begins at x.
-        Without room a ceiling has none."""
+        """Place labels at the right end of roofs that begin at x, above or below, further left if occupied.
+
+        A ceiling without room gets no label.
+        """
         right = self.frame.left + self.frame.width - 6
         for kind, text, begins, y in flats:
             wide = _width(text)
@@ -217,8 +254,8 @@ class _Room:
             self.take(x, top, wide, FONT + 1)
             yield Label(kind, x + wide, top + FONT - 1, text, "end")
 
-    def slope_labels(self, slopes: Iterable[tuple[Line, object]]) -> Iterator[Label]:
-        """Along each slope, above it, where along is free; only the main one has a name that lies on others."""
+    def slope_labels(self, slopes: Iterable[tuple[Line, Slope]]) -> Iterator[Label]:
+        """Place labels along slopes where there is room; only the main slope's label may overlap others."""
         for line, slope in slopes:
             angle = atan2(line.y2 - line.y1, line.x2 - line.x1)
             long = ((line.x2 - line.x1) ** 2 + (line.y2 - line.y1) ** 2) ** 0.5
@@ -226,7 +263,7 @@ class _Room:
             if long < wide + 16:
                 continue
             cos, sin = (line.x2 - line.x1) / long, (line.y2 - line.y1) / long
-            side = 5 if slope.kind == "peak" else -FONT - 2      # what was reached lies below the peak
+            side = 5 if slope.kind == "peak" else -FONT - 2  # the achieved rate is below the peak
 
             def at(start: float, line=line, cos=cos, sin=sin, side=side) -> tuple[float, float]:
                 return line.x1 + cos * start + sin * side, line.y1 + sin * start - cos * side
@@ -246,24 +283,48 @@ class _Room:
             yield Label(line.kind, x, y, slope.label, turn=degrees(angle))
 
     def point_labels(self, points: Iterable[tuple[Marker, str, float]]) -> tuple[list[Label], list[Line]]:
-        """Beside each marker, the fastest first; further away with a leader where it is crowded."""
+        """Place labels beside markers, fastest first; further away with a leader where it is crowded."""
         labels, leaders = [], []
         for marker, text, _ in sorted(points, key=lambda one: -one[2]):
             wide, high = _width(text), FONT + 2
-            near = [(9, -high / 2), (-9 - wide, -high / 2), (-wide / 2, -high - 8), (-wide / 2, 8), (8, 6),
-                    (8, -high - 6), (-8 - wide, 6), (-8 - wide, -high - 6)]
-            far = [(dx if dx > 0 else dx - wide, dy) for reach in (26, 46, 70, 100) for dx, dy in (
-                (reach, -reach - high), (reach, reach), (-reach, reach), (-reach, -reach - high), (reach, -high / 2),
-                (-reach, -high / 2))]
-            tries = [(self.cost(marker.x + dx, marker.y + dy, wide, high) + (n / 100 if n < len(near) else 2 + n / 100),
-                      dx, dy, n >= len(near)) for n, (dx, dy) in enumerate((*near, *far))]
+            near = [
+                (9, -high / 2),
+                (-9 - wide, -high / 2),
+                (-wide / 2, -high - 8),
+                (-wide / 2, 8),
+                (8, 6),
+                (8, -high - 6),
+                (-8 - wide, 6),
+                (-8 - wide, -high - 6),
+            ]
+            far = [
+                (dx if dx > 0 else dx - wide, dy)
+                for reach in (26, 46, 70, 100)
+                for dx, dy in (
+                    (reach, -reach - high),
+                    (reach, reach),
+                    (-reach, reach),
+                    (-reach, -reach - high),
+                    (reach, -high / 2),
+                    (-reach, -high / 2),
+                )
+            ]
+            tries = [
+                (
+                    self.cost(marker.x + dx, marker.y + dy, wide, high) + (n / 100 if n < len(near) else 2 + n / 100),
+                    dx,
+                    dy,
+                    n >= len(near),
+                )
+                for n, (dx, dy) in enumerate((*near, *far))
+            ]
             cost, dx, dy, away = min(tries, key=lambda one: one[0])
-            if cost >= 100:                             # no room; the pointer and the table still tell
+            if cost >= 100:  # no room; the tooltip and the table name the point
                 continue
             x, y = marker.x + dx, marker.y + dy
             self.take(x, y, wide, high)
-            place = (x, y + FONT - 1, text) if dx > 0 else (x + wide, y + FONT - 1, text, "end")
-            labels.append(Label("name", *place))
+            anchor = ("start", x) if dx > 0 else ("end", x + wide)
+            labels.append(Label("name", anchor[1], y + FONT - 1, text, anchor[0]))
             if away:
                 leaders.append(Line("leader", marker.x, marker.y, x if dx > 0 else x + wide, y + high / 2))
         return labels, leaders
@@ -274,5 +335,5 @@ def _width(text: str) -> float:
 
 
 def axis_ticks(frame: Frame) -> tuple[tuple[list[float], list[float]], tuple[list[float], list[float]]]:
-    """Of x and of y: (labelled, between)."""
+    """Return (labeled, unlabeled) ticks of x and of y."""
     return ticks(*frame.x), ticks(*frame.y)

@@ -1,23 +1,27 @@
-"""A roofline for a terminal: the chart in characters, then each point with its numbers."""
+"""A roofline as text: the chart in characters, then each point with its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log10
 from string import ascii_uppercase
+from typing import TYPE_CHECKING
 
+from pyptx.views.rooflines.elements import Point, Roof, work_text
 from pyptx.views.rooflines.layout import axes
-from pyptx.views.rooflines.numbers import percent, power, quantity, ticks
-from pyptx.views.rooflines.parts import work_text
+from pyptx.views.rooflines.units import percent, power, quantity, ticks
+
+if TYPE_CHECKING:
+    from pyptx.views.rooflines.roofline import Roofline
 
 __all__ = ["text", "time_text"]
 
 HEIGHT = 19
-MARGIN = 9                                              # of the numbers left of the axis
+MARGIN = 9  # width of the tick labels
 SOLID, HOLLOW = "●", "○"
 
 
-def text(view, width: int, chart: bool) -> str:
+def text(view: Roofline, width: int, chart: bool) -> str:
     gpu = view.gpu
     lines = [f"{view.title} on {gpu.name} ({gpu.target}), {gpu.sms} SMs"]
     if chart and any(view.at(point) for point in view.points):
@@ -28,24 +32,24 @@ def text(view, width: int, chart: bool) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def time_text(point) -> str:
-    """ "3.4 µs modelled", "3.4 µs (3.3 to 3.5 µs) measured"."""
+def time_text(point: Point) -> str:
+    """Return the time of a point: "3.4 µs modeled", "3.4 µs (3.3 to 3.5 µs) measured"."""
     interval = ""
     if point.low is not None and point.high is not None:
         interval = f" ({quantity(point.low, 's')} to {quantity(point.high, 's')})"
     return f"{quantity(point.seconds, 's')}{interval} {point.kind}"
 
 
-def _mark(number: int, point) -> str:
+def _mark(number: int, point: Point) -> str:
     letter = ascii_uppercase[number] if number < len(ascii_uppercase) else "*"
     return f"{SOLID if point.kind == 'measured' else HOLLOW} {letter}"
 
 
-def _roof(roof) -> str:
+def _roof(roof: Roof) -> str:
     return f"{roof.label}" + ("" if roof.used else "  (not used here)")
 
 
-def _point(view, number: int, point) -> Iterator[str]:
+def _point(view: Roofline, number: int, point: Point) -> Iterator[str]:
     yield f"{_mark(number, point)}  {point.title}{f'  {point.note}' if point.note else ''}: {time_text(point)}"
     indent = " " * 5
     work = work_text(point, view.count)
@@ -66,7 +70,7 @@ def _point(view, number: int, point) -> Iterator[str]:
         yield f"{indent}counted: {point.how}"
 
 
-def _chart(view, width: int) -> Iterator[str]:
+def _chart(view: Roofline, width: int) -> Iterator[str]:
     placed = [(number, point, at) for number, point in enumerate(view.points) if (at := view.at(point))]
     slope, tops = view.gpu.bytes_per_s(view.level), [roof.flops_per_s for roof in view.roofs if roof.used]
     tops = tops or [roof.flops_per_s for roof in view.roofs]
@@ -97,7 +101,7 @@ def _chart(view, width: int) -> Iterator[str]:
             _write(grid[y - 1], wide - len(label) - 1, label)
     for number, point, at in placed:
         line, place = grid[row(at.rate)], column(at.intensity)
-        while place + 1 < wide and {line[place], line[place + 1]} - set(" ─╱"):     # another point stands there
+        while place + 1 < wide and {line[place], line[place + 1]} - set(" ─╱"):  # another point is here
             place += 1
         _write(line, place, _mark(number, point).replace(" ", ""))
     named = {row(value): quantity(value, "").strip() for value in ticks(*ys)[0]}
@@ -110,7 +114,7 @@ def _chart(view, width: int) -> Iterator[str]:
         _write(below, column(value) - len(power(value)) // 2, power(value))
     yield f"{'':>{MARGIN - 2}} └{''.join(edge)}"
     yield f"{'':>{MARGIN}}{''.join(below)}"
-    yield f"{view.unit:>{MARGIN - 2}}  {f'{view.count} for each byte of {view.level}':^{wide}}"
+    yield f"{view.unit:>{MARGIN - 2}}  {f'{view.count} per byte of {view.level}':^{wide}}"
 
 
 def _write(line: list[str], at: int, words: str) -> None:

@@ -1,1 +1,1 @@
-"""A sweep over a space of parameters: as data, text and HTML."""
+"""The view of a sweep over a parameter space, as data, text and HTML."""

@@ -1,6 +1,6 @@
-"""A sweep as HTML that needs nothing: heat maps of two parameters each, and a table. Colours as in `views/_style.py`.
+"""A sweep as static HTML: heat maps of two parameters each, and a table; colors as in `views/_style.py`.
 
-What a colour says stands in its cell as a number or a sign too.
+Each cell repeats the meaning of its color as a number or a sign.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from html import escape
 from itertools import product
+from typing import TYPE_CHECKING
 
 from pyptx.views._style import CELL, EDGE, FONT, INK, NUMBER, RAISED, SOFT
 from pyptx.views.sweeps.states import SIGNS
@@ -21,36 +22,54 @@ from pyptx.views.sweeps.text import (
     time_text,
 )
 
+if TYPE_CHECKING:
+    from pyptx.views.sweeps.sweep import SweepView
+
 __all__ = ["html"]
 
-MAPS, CELLS = 24, 800                                   # at most so many heat maps, and cells in all of them
-SHADES = (("#08306b", "#ffffff"), ("#1a5499", "#ffffff"), ("#3c7fbe", "#ffffff"), ("#7db0da", "#10233a"),
-          ("#b8d4ec", "#10233a"), ("#e4eef8", "#10233a"))          # ground and ink, the fastest first
+MAX_MAPS, MAX_CELLS = 24, 800  # heat maps, and cells in all of them
+SHADES = (
+    ("#08306b", "#ffffff"),
+    ("#1a5499", "#ffffff"),
+    ("#3c7fbe", "#ffffff"),
+    ("#7db0da", "#10233a"),
+    ("#b8d4ec", "#10233a"),
+    ("#e4eef8", "#10233a"),
+)  # background and foreground, fastest first
 BAD = "color:#5c1206;background:#fbdcd3"
 EMPTY = "color:#5b6675;background:#eef0f3"
 TABLE = f"border-collapse:collapse;{INK};{FONT};margin:4px 0"
-SQUARE = ("text-align:center;min-width:62px;padding:3px 7px;white-space:nowrap;border:1px solid #fff;"
-          "font-variant-numeric:tabular-nums")
+SQUARE = (
+    "text-align:center;min-width:62px;padding:3px 7px;white-space:nowrap;border:1px solid #fff;"
+    "font-specialization-numeric:tabular-nums"
+)
 
 
-def html(view, limit: int = 200) -> str:
-    """The sweep with at most `limit` points in its table; what is left out is counted."""
-    return (f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-            f'{_header(view)}{_maps(view)}{_table(view, limit)}{_reasons(view)}</div>')
+def html(view: SweepView, limit: int = 200) -> str:
+    """Render the sweep with at most `limit` points in its table and the number of points omitted."""
+    return (
+        f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
+        f"{_header(view)}{_maps(view)}{_table(view, limit)}{_reasons(view)}</div>"
+    )
 
 
-def _header(view) -> str:
+def _header(view: SweepView) -> str:
     best = f'<div style="{INK};padding-bottom:4px"><b>{escape(best_text(view))}</b></div>' if view.best >= 0 else ""
-    chosen = (f'<div style="{INK};padding-bottom:4px">chosen: {escape(config_text(view, view.choice))}</div>'
-              if view.choice >= 0 else "")
+    chosen = (
+        f'<div style="{INK};padding-bottom:4px">chosen: {escape(config_text(view, view.choice))}</div>'
+        if view.choice >= 0
+        else ""
+    )
     notes = "".join(f'<div style="{SOFT}">{escape(note)}</div>' for note in view.notes)
-    return (f'<div style="{INK};padding-bottom:2px"><b>{escape(view.title)}</b> '
-            f'<span style="{SOFT}">for {escape(view.target)}, {escape(view.device)}</span></div>'
-            f'<div style="{SOFT};padding-bottom:4px">{escape(progress_text(view))}</div>{best}{chosen}{notes}')
+    return (
+        f'<div style="{INK};padding-bottom:2px"><b>{escape(view.title)}</b> '
+        f'<span style="{SOFT}">for {escape(view.target)}, {escape(view.device)}</span></div>'
+        f'<div style="{SOFT};padding-bottom:4px">{escape(progress_text(view))}</div>{best}{chosen}{notes}'
+    )
 
 
-def _maps(view) -> str:
-    """A map for the two parameters with the most values, for every combination of the others."""
+def _maps(view: SweepView) -> str:
+    """Render a map of the two parameters with the most values, for each combination of the others."""
     if not view.parameters:
         return ""
     sizes = [len(parameter.values) for parameter in view.parameters]
@@ -63,19 +82,25 @@ def _maps(view) -> str:
     ends = (math.log(min(times)), math.log(max(times))) if times else (0.0, 0.0)
     combinations = list(product(*(range(sizes[at]) for at in others)))
     maps = []
-    most = max(1, min(MAPS, CELLS // (sizes[across] * (sizes[down] if down is not None else 1))))
+    most = max(1, min(MAX_MAPS, MAX_CELLS // (sizes[across] * (sizes[down] if down is not None else 1))))
     for combination in combinations[:most]:
         fixed = dict(zip(others, combination, strict=True))
-        name = ", ".join(f"{view.parameters[at].name}={view.parameters[at].values[value]}"
-                         for at, value in fixed.items() if sizes[at] > 1)
+        name = ", ".join(
+            f"{view.parameters[at].name}={view.parameters[at].values[value]}"
+            for at, value in fixed.items()
+            if sizes[at] > 1
+        )
         maps.append(_map(view, across, down, fixed, name, found, holes, ends))
-    more = (f'<div style="{SOFT}">{len(combinations) - most} more maps not shown here.</div>'
-            if len(combinations) > most else "")
+    more = (
+        f'<div style="{SOFT}">{len(combinations) - most} more maps not shown here.</div>'
+        if len(combinations) > most
+        else ""
+    )
     legend = " &nbsp; ".join(f"{sign} {escape(name)}" for name, sign in SIGNS.items() if name in view.counts)
     return f'{"".join(maps)}{more}<div style="{SOFT};padding:2px 0 8px">{legend}</div>'
 
 
-def _map(view, across, down, fixed, name, found, holes, ends) -> str:
+def _map(view: SweepView, across, down, fixed, name, found, holes, ends) -> str:
     columns, rows = view.parameters[across], view.parameters[down] if down is not None else None
     corner = f"{rows.name} \\ {columns.name}" if rows else columns.name
     head = "".join(f'<th style="{SQUARE};{SOFT}">{escape(str(value))}</th>' for value in columns.values)
@@ -88,13 +113,15 @@ def _map(view, across, down, fixed, name, found, holes, ends) -> str:
         label = escape(str(rows.values[y])) if rows else ""
         body.append(f'<tr style="{INK}"><th style="{SQUARE};{SOFT}">{label}</th>{"".join(cells)}</tr>')
     title = f'<div style="{INK};padding-top:2px"><b>{escape(name)}</b></div>' if name else ""
-    return (f'<div style="display:inline-block;vertical-align:top;margin:0 14px 8px 0">{title}'
-            f'<table style="border-collapse:collapse;{FONT};margin:0"><thead><tr style="{INK}">'
-            f'<th style="{SQUARE};{SOFT}">{escape(corner)}</th>{head}</tr></thead>'
-            f'<tbody>{"".join(body)}</tbody></table></div>')
+    return (
+        f'<div style="display:inline-block;vertical-align:top;margin:0 14px 8px 0">{title}'
+        f'<table style="border-collapse:collapse;{FONT};margin:0"><thead><tr style="{INK}">'
+        f'<th style="{SQUARE};{SOFT}">{escape(corner)}</th>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
 
 
-def _square(view, config, found, holes, ends) -> str:
+def _square(view: SweepView, config, found, holes, ends) -> str:
     number = found.get(config)
     if number is None:
         reason = holes.get(config, "not tried")
@@ -113,7 +140,7 @@ def _square(view, config, found, holes, ends) -> str:
     return f'<td style="{SQUARE};color:{ink};background:{ground}" title="{escape(said)}">{words}</td>'
 
 
-def _table(view, limit: int) -> str:
+def _table(view: SweepView, limit: int) -> str:
     kept = [number for number in view.order if view.points[number].state not in ("queued", "compiling")][:limit]
     if not kept:
         return ""
@@ -123,22 +150,32 @@ def _table(view, limit: int) -> str:
     for number in kept:
         cells = row(view, number)
         last = len(cells) - 1
-        rows.append(f'<tr style="{RAISED if number == view.best else INK}">' + "".join(
-            f'<td style="{CELL if at == last else NUMBER}">{escape(cell)}</td>' for at, cell in enumerate(cells))
-            + "</tr>")
+        rows.append(
+            f'<tr style="{RAISED if number == view.best else INK}">'
+            + "".join(
+                f'<td style="{CELL if at == last else NUMBER}">{escape(cell)}</td>' for at, cell in enumerate(cells)
+            )
+            + "</tr>"
+        )
     left = len(view.points) - len(kept)
     more = f'<div style="{SOFT};padding:4px 0">{left} more points not shown here.</div>' if left else ""
-    return (f'<details><summary style="{INK};cursor:pointer">Table of {len(kept)} points</summary>'
-            f'<table style="{TABLE}"><thead><tr style="{INK}">{head}</tr></thead>'
-            f'<tbody>{"".join(rows)}</tbody></table>{more}</details>')
+    return (
+        f'<details><summary style="{INK};cursor:pointer">Table of {len(kept)} points</summary>'
+        f'<table style="{TABLE}"><thead><tr style="{INK}">{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>{more}</details>"
+    )
 
 
-def _reasons(view) -> str:
+def _reasons(view: SweepView) -> str:
     reasons = refusals(view)
     if not reasons:
         return ""
-    items = "".join(f'<tr style="{INK}"><td style="{NUMBER}">{count} ×</td>'
-                    f'<td style="{CELL};white-space:normal">{escape(reason)}</td></tr>'
-                    for reason, count in reasons[:12])
-    return (f'<details><summary style="{INK};cursor:pointer">Refused, and why</summary>'
-            f'<table style="{TABLE}"><tbody>{items}</tbody></table></details>')
+    items = "".join(
+        f'<tr style="{INK}"><td style="{NUMBER}">{count} ×</td>'
+        f'<td style="{CELL};white-space:normal">{escape(reason)}</td></tr>'
+        for reason, count in reasons[:12]
+    )
+    return (
+        f'<details><summary style="{INK};cursor:pointer">Reasons of refused points</summary>'
+        f'<table style="{TABLE}"><tbody>{items}</tbody></table></details>'
+    )

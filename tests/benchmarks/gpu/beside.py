@@ -23,11 +23,11 @@ from pyptx import Tile, kernel, ptx, reg, smem, use
 from pyptx.reg import Reg
 from pyptx.types import b8, b32, bf16, f32, u32, u64
 
-CTAS, GROUP, K = 132, 128, 64                           # one on an SM; threads; columns of the operands
-CHAINS = 16                                             # independent values of a thread
-KINDS = {"exponentials": 1, "multiply-adds": 8, "maxima": 4, "roundings": 4, "softmax": 1}      # of a value in a turn
-PRODUCTS = 4                                            # wgmma of a turn: 64 x 128 x 16
-LINES = 64 + 128                                        # of both operands, 128 bytes each
+CTAS, GROUP, K = 132, 128, 64  # one on an SM; threads; columns of the operands
+CHAINS = 16  # independent values of a thread
+KINDS = {"exponentials": 1, "multiply-adds": 8, "maxima": 4, "roundings": 4, "softmax": 1}  # of a value in a turn
+PRODUCTS = 4  # wgmma of a turn: 64 x 128 x 16
+LINES = 64 + 128  # of both operands, 128 bytes each
 
 
 def work(data, cycles, sink, *, TURNS, OTHERS, KIND):
@@ -36,7 +36,7 @@ def work(data, cycles, sink, *, TURNS, OTHERS, KIND):
     start, tid = reg.from_(memory.name, u32), reg.from_(ptx.special.tid.x(), u32)
     cta = reg.from_(ptx.special.ctaid.x(), u32)
     (numbers, to_cycles, to_sink) = ptx.global_ptrs(data, cycles, sink)
-    for i in range(0, LINES * 128, 2 * GROUP * 16):     # operands of both signs: zeros would take less power
+    for i in range(0, LINES * 128, 2 * GROUP * 16):  # operands of both signs: zeros would take less power
         words, offset = reg.array(b32, 4), tid * 16 + i
         ptx.inst.mad.wide.u32(place := reg.scalar(u64), offset, 1, numbers)
         ptx.inst.ld.global_.v4.b32(words, ptx.addr(place))
@@ -51,13 +51,25 @@ def work(data, cycles, sink, *, TURNS, OTHERS, KIND):
     first, last = reg.scalar(u64), reg.scalar(u64)
     ptx.inst.mov.u64(first, ptx.special.clock64())
     with ptx.if_(tid < GROUP):
-        a, b = (ptx.wgmma.make_descriptor(start + line * 128, leading_byte_offset=16, stride_byte_offset=1024,
-                                          swizzle=ptx.wgmma.SWIZZLE_128B) for line in (0, 64))
+        a, b = (
+            ptx.wgmma.make_descriptor(
+                start + line * 128, leading_byte_offset=16, stride_byte_offset=1024, swizzle=ptx.wgmma.SWIZZLE_128B
+            )
+            for line in (0, 64)
+        )
         for _ in ptx.range_(0, TURNS):
             ptx.wgmma.fence()
             for k in range(PRODUCTS):
-                ptx.wgmma.mma_async(shape=(64, 128, 16), dtype_d=f32, dtype_a=bf16, dtype_b=bf16, d=sums, a=a + k * 2,
-                                    b=b + k * 2, scale_d=True)
+                ptx.wgmma.mma_async(
+                    shape=(64, 128, 16),
+                    dtype_d=f32,
+                    dtype_a=bf16,
+                    dtype_b=bf16,
+                    d=sums,
+                    a=a + k * 2,
+                    b=b + k * 2,
+                    scale_d=True,
+                )
             ptx.wgmma.commit_group()
             ptx.wgmma.wait_group(1)
         ptx.wgmma.wait_group(0)
@@ -68,7 +80,7 @@ def work(data, cycles, sink, *, TURNS, OTHERS, KIND):
     ptx.inst.sub.u64(last, last, first)
     ptx.inst.mad.wide.u32(to_cycles, cta * 2 + (tid >> 7), 8, to_cycles)
     ptx.inst.st.global_.u64(ptx.addr(to_cycles), last, pred=(tid & (GROUP - 1)) == 0)
-    for value in (*values[1:], *sums):                  # so that nothing of it is left out
+    for value in (*values[1:], *sums):  # so that nothing of it is left out
         ptx.inst.add.f32(values[0], values[0], value)
     ptx.inst.mad.wide.u32(to_sink, cta * (2 * GROUP) + tid, 4, to_sink)
     ptx.inst.st.global_.f32(ptx.addr(to_sink), values[0])
@@ -78,7 +90,7 @@ def turn(kind: str, values: list[Reg]) -> None:
     """One turn of arithmetic, as often for each value as KINDS says."""
     for _ in range(KINDS[kind]):
         for i, value in enumerate(values):
-            other = values[i - CHAINS // 2]             # of long before: nothing waits for results
+            other = values[i - CHAINS // 2]  # of long before: nothing waits for results
             if kind == "maxima":
                 ptx.inst.max.f32(value, value, other)
             if kind in ("multiply-adds", "softmax"):
@@ -94,9 +106,16 @@ def turn(kind: str, values: list[Reg]) -> None:
                 ptx.inst.add.f32(value, value, other)
 
 
-beside = kernel(work, name="beside", arch="sm_90a", in_specs=[Tile("N", bf16, align=16)],
-                out_specs=[Tile("CTAS", 2, u64), Tile("CTAS", 2 * GROUP, f32)], grid=lambda CTAS: (CTAS, 1, 1),
-                block=(2 * GROUP, 1, 1), reqntid=(2 * GROUP, 1, 1))
+beside = kernel(
+    work,
+    name="beside",
+    arch="sm_90a",
+    in_specs=[Tile("N", bf16, align=16)],
+    out_specs=[Tile("CTAS", 2, u64), Tile("CTAS", 2 * GROUP, f32)],
+    grid=lambda CTAS: (CTAS, 1, 1),
+    block=(2 * GROUP, 1, 1),
+    reqntid=(2 * GROUP, 1, 1),
+)
 
 
 def cycles_of(data: object, ctas: int, turns: int, others: int, kind: str) -> tuple[float, float]:
@@ -112,7 +131,7 @@ def rows(data: object, ctas: int = CTAS, turns: int = 4096) -> dict[str, dict[st
     alone = cycles_of(data, ctas, turns, 0, "softmax")[0]
     for kind in KINDS:
         rest = cycles_of(data, ctas, 0, turns, kind)[1] / turns
-        others = max(1, round(alone / rest))            # both take as long alone
+        others = max(1, round(alone / rest))  # both take as long alone
         both = cycles_of(data, ctas, turns, others, kind)
         found[kind] = {"products": alone / turns, "alone": rest, "together": max(both) / max(alone, rest * others)}
     return found
@@ -122,12 +141,14 @@ def main(arguments: list[str]) -> int:
     data = np.random.default_rng(0).standard_normal(LINES * 64, np.float32)
     if "--sim" in arguments:
         import ml_dtypes
+
         with use("sim"):
             found = rows(data.astype(ml_dtypes.bfloat16), ctas=1, turns=2)
     else:
         import torch
+
         array = torch.from_numpy(data).to("cuda", torch.bfloat16)
-        rows(array, turns=64)                           # everything is loaded, and clocks are up
+        rows(array, turns=64)  # everything is loaded, and clocks are up
         found = rows(array)
     print(f"{'beside products':16} {'cycles a turn':>14} {'products':>9} {'together':>9}")
     for kind, row in found.items():

@@ -57,7 +57,7 @@ class Case:
     make: Callable[..., Problem]
     sizes: Mapping[str, Any]
     dry: Mapping[str, Any]
-    options: Mapping[str, Any] = field(default_factory=dict)            # of the kernels in a dry run
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the kernels in a dry run
 
     @property
     def label(self) -> str:
@@ -100,18 +100,19 @@ class Arrays:
     def scaled(self, M: int, N: int, K: int) -> list[Any]:
         """e4m3 matrices M x K and N x K and the scales of their blocks, as fp8_gemm takes them (its `inputs`, but on
         the device: NumPy takes seconds for large ones)."""
-        (a, a_scales), (b, b_scales) = (self._quantised(self.normal(*shape, dtype="float32"), rows)
-                                        for shape, rows in (((M, K), 1), ((N, K), 128)))
+        (a, a_scales), (b, b_scales) = (
+            self._quantized(self.normal(*shape, dtype="float32"), rows) for shape, rows in (((M, K), 1), ((N, K), 128))
+        )
         return [a, b, a_scales.t().contiguous(), b_scales]
 
-    def _quantised(self, x: Any, rows: int) -> tuple[Any, Any]:
+    def _quantized(self, x: Any, rows: int) -> tuple[Any, Any]:
         """x as e4m3, and the scales of its blocks of `rows` x 128 numbers."""
         down, across = -(-x.shape[0] // rows), -(-x.shape[1] // 128)
         padded = self.torch.zeros(down * rows, across * 128, device=x.device)
-        padded[:x.shape[0], :x.shape[1]] = x
+        padded[: x.shape[0], : x.shape[1]] = x
         blocks = padded.view(down, rows, across, 128)
         scales = blocks.abs().amax((1, 3)).clamp(min=1e-12) / 448
-        small = (blocks / scales[:, None, :, None]).view(padded.shape)[:x.shape[0], :x.shape[1]]
+        small = (blocks / scales[:, None, :, None]).view(padded.shape)[: x.shape[0], : x.shape[1]]
         return small.to(self.torch.float8_e4m3fn).contiguous(), scales
 
     def packed(self, M: int, N: int, K: int) -> tuple[list[Any], float]:
@@ -122,6 +123,7 @@ class Arrays:
 
 
 # memory-bound -------------------------------------------------------------------------------------------------------
+
 
 def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> Problem:
     """Softmax, RMS or layer norm, or cross entropy of rows; bytes read and written once."""
@@ -134,17 +136,21 @@ def rowwise(arrays: Arrays, name: str, M: int, N: int, dtype: str, **_: Any) -> 
         inputs, theirs = (x,), lambda x: torch.softmax(x, 1)
     elif name == "rms_norm":
         inputs = x, arrays.normal(N, dtype=dtype)
-        theirs = lambda x, weight: functional.rms_norm(x, (N,), weight, 1e-6)               # noqa: E731
+        theirs = lambda x, weight: functional.rms_norm(x, (N,), weight, 1e-6)  # noqa: E731
     elif name == "layer_norm":
         inputs = x, arrays.normal(N, dtype=dtype), arrays.normal(N, dtype=dtype)
-        theirs = lambda x, weight, bias: functional.layer_norm(x, (N,), weight, bias)       # noqa: E731
+        theirs = lambda x, weight, bias: functional.layer_norm(x, (N,), weight, bias)  # noqa: E731
     else:
         targets = torch.randint(0, N, (M,), device=x.device, dtype=torch.int32)
         return losses(arrays, x, targets, kernels, M * N * x.element_size())
     ours = {which: lambda kernel=kernel: kernel(*inputs) for which, kernel in kernels.items()}
-    return Problem({**ours, "torch": lambda: theirs(*inputs), **triton_of(name, arrays, *inputs)}, kernels,
-                   lambda: theirs(*(i.float() if i.is_floating_point() else i for i in inputs)),
-                   {"bfloat16": 1.6e-2, "float32": 1e-4}[dtype], moved)
+    return Problem(
+        {**ours, "torch": lambda: theirs(*inputs), **triton_of(name, arrays, *inputs)},
+        kernels,
+        lambda: theirs(*(i.float() if i.is_floating_point() else i for i in inputs)),
+        {"bfloat16": 1.6e-2, "float32": 1e-4}[dtype],
+        moved,
+    )
 
 
 def losses(arrays: Arrays, x: Any, targets: Any, kernels: Mapping[str, Kernel], moved: int) -> Problem:
@@ -153,11 +159,21 @@ def losses(arrays: Arrays, x: Any, targets: Any, kernels: Mapping[str, Kernel], 
 
     def theirs(x: Any) -> Any:
         return of_torch(x.float(), wide, reduction="none")
+
     fused = arrays.compiled(theirs)
     ours = {which: lambda kernel=kernel: kernel(x, targets) for which, kernel in kernels.items()}
-    return Problem({**ours, "torch.compile": lambda: fused(x), "torch": lambda: of_torch(x, wide, reduction="none"),
-                    **triton_of("cross_entropy", arrays, x, targets)}, kernels, lambda: theirs(x),
-                   1.6e-2 if x.element_size() == 2 else 1e-4, moved)
+    return Problem(
+        {
+            **ours,
+            "torch.compile": lambda: fused(x),
+            "torch": lambda: of_torch(x, wide, reduction="none"),
+            **triton_of("cross_entropy", arrays, x, targets),
+        },
+        kernels,
+        lambda: theirs(x),
+        1.6e-2 if x.element_size() == 2 else 1e-4,
+        moved,
+    )
 
 
 def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Problem:
@@ -170,13 +186,20 @@ def elementwise(arrays: Arrays, name: str, dtype: str, N: int, **_: Any) -> Prob
     if name == "vector_add":
         x, y = x[0], y[0]
         kernel, theirs, wanted = example(name).vector_add_of(kind), {"torch": torch.add}, torch.add
-    else:                                               # alone, torch writes silu(g) and reads it again
+    else:  # alone, torch writes silu(g) and reads it again
+
         def wanted(g: Any, u: Any) -> Any:
             return torch.nn.functional.silu(g) * u
+
         kernel, theirs = example(name).kernels_of(kind)[0], {"torch.compile": arrays.compiled(wanted), "torch": wanted}
     others = {which: lambda one=one: one(x, y) for which, one in theirs.items()}
-    return Problem({"pyptx": lambda: kernel(x, y), **others, **triton_of(name, arrays, x, y)}, {"pyptx": kernel},
-                   lambda: wanted(x.float(), y.float()), 1.6e-2, 3 * N * x.element_size())
+    return Problem(
+        {"pyptx": lambda: kernel(x, y), **others, **triton_of(name, arrays, x, y)},
+        {"pyptx": kernel},
+        lambda: wanted(x.float(), y.float()),
+        1.6e-2,
+        3 * N * x.element_size(),
+    )
 
 
 def swiglu_gradients(arrays: Arrays, gate: Any, up: Any, kind: Any) -> Problem:
@@ -192,39 +215,69 @@ def swiglu_gradients(arrays: Arrays, gate: Any, up: Any, kind: Any) -> Problem:
     def ours() -> Any:
         kernel(gate, up, d_y, out=(both[0], both[1]))
         return both
+
     fused = arrays.compiled(lambda *given: wanted(*given).to(gate.dtype))
-    return Problem({"pyptx": ours, "torch.compile": lambda: fused(gate, up, d_y)}, {"pyptx": kernel},
-                   lambda: wanted(gate, up, d_y), 1.6e-2, 5 * gate.numel() * gate.element_size())
+    return Problem(
+        {"pyptx": ours, "torch.compile": lambda: fused(gate, up, d_y)},
+        {"pyptx": kernel},
+        lambda: wanted(gate, up, d_y),
+        1.6e-2,
+        5 * gate.numel() * gate.element_size(),
+    )
 
 
 def transpose(arrays: Arrays, M: int, N: int, dtype: str, **_: Any) -> Problem:
     x = arrays.normal(M, N, dtype=dtype)
     kernel = example("transpose").transpose_of({"bfloat16": bf16, "float32": f32}[dtype])
-    return Problem({"pyptx": lambda: kernel(x), "torch": lambda: x.t().contiguous()}, {"pyptx": kernel},
-                   lambda: x.t(), 0, 2 * M * N * x.element_size())
+    return Problem(
+        {"pyptx": lambda: kernel(x), "torch": lambda: x.t().contiguous()},
+        {"pyptx": kernel},
+        lambda: x.t(),
+        0,
+        2 * M * N * x.element_size(),
+    )
 
 
 def reduction(arrays: Arrays, N: int, **_: Any) -> Problem:
     x, module = arrays.normal(N, dtype="float32"), example("reduce_sum")
-    return Problem({"pyptx": lambda: module.total(x), "torch": lambda: x.sum(0, keepdim=True)},
-                   {"pyptx": module.reduce_sum}, lambda: x.double().sum(0, keepdim=True), 1e-3, 4 * N,
-                   least=math.sqrt(N))
+    return Problem(
+        {"pyptx": lambda: module.total(x), "torch": lambda: x.sum(0, keepdim=True)},
+        {"pyptx": module.reduce_sum},
+        lambda: x.double().sum(0, keepdim=True),
+        1e-3,
+        4 * N,
+        least=math.sqrt(N),
+    )
 
 
 # products -----------------------------------------------------------------------------------------------------------
 
-GEMMS = {"Hopper": "hopper/persistent_gemm", "Hopper, simple": "hopper/gemm", "Ampere": "ampere/gemm",
-         "Blackwell": "blackwell/gemm", "Blackwell, pairs": "blackwell/pair_gemm"}
+GEMMS = {
+    "Hopper": "hopper/persistent_gemm",
+    "Hopper, simple": "hopper/gemm",
+    "Ampere": "ampere/gemm",
+    "Blackwell": "blackwell/gemm",
+    "Blackwell, pairs": "blackwell/pair_gemm",
+}
 
 
 def gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
     a, b = arrays.normal(M, K), arrays.normal(K, N)
-    kernels = {f"pyptx, {name}": getattr(example(path), f"{path.rpartition('/')[2]}_of")(bf16, bf16)
-               for name, path in GEMMS.items()}
-    candidates = {name: lambda kernel=kernel: kernel(a, b, **known(kernel, options))
-                  for name, kernel in kernels.items()}
-    return Problem({**candidates, "cuBLAS (torch.matmul)": lambda: a @ b, **triton_of("gemm", arrays, a, b)}, kernels,
-                   lambda: a.float() @ b.float(), 8e-3, 2 * M * N * K, ("wgmma", "bf16"))
+    kernels = {
+        f"pyptx, {name}": getattr(example(path), f"{path.rpartition('/')[2]}_of")(bf16, bf16)
+        for name, path in GEMMS.items()
+    }
+    candidates = {
+        name: lambda kernel=kernel: kernel(a, b, **known(kernel, options)) for name, kernel in kernels.items()
+    }
+    return Problem(
+        {**candidates, "cuBLAS (torch.matmul)": lambda: a @ b, **triton_of("gemm", arrays, a, b)},
+        kernels,
+        lambda: a.float() @ b.float(),
+        8e-3,
+        2 * M * N * K,
+        ("wgmma", "bf16"),
+    )
 
 
 def known(kernel: Kernel, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,8 +288,14 @@ def known(kernel: Kernel, options: Mapping[str, Any]) -> dict[str, Any]:
 def sgemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
     a, b = arrays.normal(M, K, dtype="float32"), arrays.normal(K, N, dtype="float32")
     kernel = example("sgemm").sgemm
-    return Problem({"pyptx": lambda: kernel(a, b, **options), "cuBLAS (torch.matmul, no TF32)": lambda: a @ b},
-                   {"pyptx": kernel}, lambda: a.double() @ b.double(), 1e-4, 2 * M * N * K, ("core", "f32"))
+    return Problem(
+        {"pyptx": lambda: kernel(a, b, **options), "cuBLAS (torch.matmul, no TF32)": lambda: a @ b},
+        {"pyptx": kernel},
+        lambda: a.double() @ b.double(),
+        1e-4,
+        2 * M * N * K,
+        ("core", "f32"),
+    )
 
 
 def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
@@ -247,11 +306,14 @@ def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
         one = torch.ones((), device=a.device)
         scaled = {"out_dtype": torch.bfloat16}
         candidates |= {
-            "cuBLAS (torch._scaled_mm, block scales)": lambda: torch._scaled_mm(a, b.t(), a_scales.t(), b_scales.t(),
-                                                                                **scaled),
+            "cuBLAS (torch._scaled_mm, block scales)": lambda: torch._scaled_mm(
+                a, b.t(), a_scales.t(), b_scales.t(), **scaled
+            ),
             "cuBLAS (torch._scaled_mm, one scale)": lambda: torch._scaled_mm(a, b.t(), one, one, **scaled),
             "cuBLAS (torch._scaled_mm, one scale, fast sums)": lambda: torch._scaled_mm(
-                a, b.t(), one, one, use_fast_accum=True, **scaled)}
+                a, b.t(), one, one, use_fast_accum=True, **scaled
+            ),
+        }
     else:
         candidates["torch"] = lambda: wanted().bfloat16()
 
@@ -259,16 +321,29 @@ def fp8_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
         of_a = a_scales.t().repeat_interleave(128, 1)[:, :K]
         of_b = b_scales.repeat_interleave(128, 0).repeat_interleave(128, 1)[:N, :K]
         return (a.float() * of_a) @ (b.float() * of_b).t()
-    return Problem(candidates, {"pyptx": module.fp8_gemm}, wanted, 8e-3, 2 * M * N * K, ("wgmma", "e4m3"),
-                   "with one scale for each matrix the result is another one, the work the same")
+
+    return Problem(
+        candidates,
+        {"pyptx": module.fp8_gemm},
+        wanted,
+        8e-3,
+        2 * M * N * K,
+        ("wgmma", "e4m3"),
+        "with one scale for each matrix the result is another one, the work the same",
+    )
 
 
 def grouped_gemm(arrays: Arrays, G: int, M: int, N: int, K: int, **options: Any) -> Problem:
     module = example("hopper/grouped_gemm")
     a, b = arrays.normal(G, M, K), arrays.normal(G, K, N)
-    return Problem({"pyptx": lambda: module.uniform(a, b, **options), "cuBLAS (torch.bmm)": lambda: a @ b},
-                   {"pyptx": module.grouped_gemm}, lambda: a.float() @ b.float(), 8e-3, 2 * G * M * N * K,
-                   ("wgmma", "bf16"))
+    return Problem(
+        {"pyptx": lambda: module.uniform(a, b, **options), "cuBLAS (torch.bmm)": lambda: a @ b},
+        {"pyptx": module.grouped_gemm},
+        lambda: a.float() @ b.float(),
+        8e-3,
+        2 * G * M * N * K,
+        ("wgmma", "bf16"),
+    )
 
 
 def nvfp4_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
@@ -282,10 +357,19 @@ def nvfp4_gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Proble
     def theirs() -> Any:
         wide_a, wide_b = (x.bfloat16() for x in numbers())
         return wide_a @ wide_b.t() * alpha
-    return Problem({"pyptx": lambda: module.nvfp4_gemm(a, b, a_scales, b_scales, alpha=alpha, **options),
-                    "cuBLAS (torch.matmul, bf16)": theirs}, {"pyptx": module.nvfp4_gemm},
-                   lambda: numbers()[0] @ numbers()[1].t() * alpha, 8e-3, 2 * M * N * K, ("mma", "e2m1"),
-                   "torch.matmul multiplies the same numbers in bf16, which it converts first")
+
+    return Problem(
+        {
+            "pyptx": lambda: module.nvfp4_gemm(a, b, a_scales, b_scales, alpha=alpha, **options),
+            "cuBLAS (torch.matmul, bf16)": theirs,
+        },
+        {"pyptx": module.nvfp4_gemm},
+        lambda: numbers()[0] @ numbers()[1].t() * alpha,
+        8e-3,
+        2 * M * N * K,
+        ("mma", "e2m1"),
+        "torch.matmul multiplies the same numbers in bf16, which it converts first",
+    )
 
 
 def convolution(arrays: Arrays, N: int, H: int, W: int, C: int, F: int, R: int, **options: Any) -> Problem:
@@ -293,26 +377,45 @@ def convolution(arrays: Arrays, N: int, H: int, W: int, C: int, F: int, R: int, 
     module, conv2d = example("hopper/convolution"), arrays.torch.nn.functional.conv2d
     x, w = arrays.normal(N, H, W, C), arrays.normal(R, R, C, F)
     image, filters = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1).contiguous(memory_format=arrays.torch.channels_last)
-    return Problem({"pyptx": lambda: module.convolve(x, w, PAD=R // 2, **options),
-                    "cuDNN (torch conv2d)": lambda: conv2d(image, filters, padding=R // 2).permute(0, 2, 3, 1)},
-                   {"pyptx": module.convolution},
-                   lambda: conv2d(image.float(), filters.float(), padding=R // 2).permute(0, 2, 3, 1), 8e-3,
-                   2 * N * H * W * C * F * R * R, ("wgmma", "bf16"))
+    return Problem(
+        {
+            "pyptx": lambda: module.convolve(x, w, PAD=R // 2, **options),
+            "cuDNN (torch conv2d)": lambda: conv2d(image, filters, padding=R // 2).permute(0, 2, 3, 1),
+        },
+        {"pyptx": module.convolution},
+        lambda: conv2d(image.float(), filters.float(), padding=R // 2).permute(0, 2, 3, 1),
+        8e-3,
+        2 * N * H * W * C * F * R * R,
+        ("wgmma", "bf16"),
+    )
 
 
 # attention ----------------------------------------------------------------------------------------------------------
 
+
 def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **options: Any) -> Problem:
     q, k, v = (arrays.normal(B, H, S, D) for _ in range(3))
     sdpa = arrays.torch.nn.functional.scaled_dot_product_attention
-    kernels = {f"pyptx, {name}": example(path).attention_of(bf16)
-               for name, path in (("Hopper", "hopper/attention"), ("Ampere", "ampere/attention"),
-                                  ("Blackwell", "blackwell/attention"))}
-    candidates = {name: lambda kernel=kernel: kernel(q, k, v, CAUSAL=causal, **known(kernel, options))
-                  for name, kernel in kernels.items()}
-    return Problem({**candidates, **sdpa_of(arrays, lambda: sdpa(q, k, v, is_causal=causal))}, kernels,
-                   lambda: sdpa(q.float(), k.float(), v.float(), is_causal=causal), 2e-2,
-                   4 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"))
+    kernels = {
+        f"pyptx, {name}": example(path).attention_of(bf16)
+        for name, path in (
+            ("Hopper", "hopper/attention"),
+            ("Ampere", "ampere/attention"),
+            ("Blackwell", "blackwell/attention"),
+        )
+    }
+    candidates = {
+        name: lambda kernel=kernel: kernel(q, k, v, CAUSAL=causal, **known(kernel, options))
+        for name, kernel in kernels.items()
+    }
+    return Problem(
+        {**candidates, **sdpa_of(arrays, lambda: sdpa(q, k, v, is_causal=causal))},
+        kernels,
+        lambda: sdpa(q.float(), k.float(), v.float(), is_causal=causal),
+        2e-2,
+        4 * B * H * S * S * D / (2 if causal else 1),
+        ("wgmma", "bf16"),
+    )
 
 
 def sdpa_of(arrays: Arrays, work: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
@@ -324,8 +427,11 @@ def sdpa_of(arrays: Arrays, work: Callable[[], Any]) -> dict[str, Callable[[], A
         def by(backend: Any) -> Any:
             with sdpa_kernel(backend):
                 return work()
-        found |= {"torch SDPA, cuDNN": lambda: by(SDPBackend.CUDNN_ATTENTION),
-                  "torch SDPA, flash": lambda: by(SDPBackend.FLASH_ATTENTION)}
+
+        found |= {
+            "torch SDPA, cuDNN": lambda: by(SDPBackend.CUDNN_ATTENTION),
+            "torch SDPA, flash": lambda: by(SDPBackend.FLASH_ATTENTION),
+        }
     return found
 
 
@@ -348,9 +454,15 @@ def attention_backward(arrays: Arrays, B: int, H: int, S: int, D: int, causal: b
 
     sdpa = torch.nn.functional.scaled_dot_product_attention
     theirs = {name: gradients(way) for name, way in sdpa_of(arrays, lambda: sdpa(*given, is_causal=causal)).items()}
-    return Problem({"pyptx": ours, **theirs}, {"pyptx": products}, theirs["torch SDPA"], 4e-2,
-                   10 * B * H * S * S * D / (2 if causal else 1), ("wgmma", "bf16"),
-                   "work is that of five products; both copy their results")
+    return Problem(
+        {"pyptx": ours, **theirs},
+        {"pyptx": products},
+        theirs["torch SDPA"],
+        4e-2,
+        10 * B * H * S * S * D / (2 if causal else 1),
+        ("wgmma", "bf16"),
+        "work is that of five products; both copy their results",
+    )
 
 
 def triton_of(name: str, arrays: Arrays, *inputs: Any) -> dict[str, Callable[[], Any]]:
@@ -361,55 +473,94 @@ def triton_of(name: str, arrays: Arrays, *inputs: Any) -> dict[str, Callable[[],
         from triton_versions import VERSIONS
     except ImportError:
         return {}
-    if inputs[0].ndim == 2 and inputs[0].shape[1] > 65536 and name in ("softmax", "rms_norm", "layer_norm",
-                                                                       "cross_entropy"):
-        return {}                                       # a row is a program there, and takes minutes to compile
+    if (
+        inputs[0].ndim == 2
+        and inputs[0].shape[1] > 65536
+        and name in ("softmax", "rms_norm", "layer_norm", "cross_entropy")
+    ):
+        return {}  # a row is a program there, and takes minutes to compile
     return {"Triton": lambda: VERSIONS[name](*inputs)} if name in VERSIONS else {}
 
 
 # all ----------------------------------------------------------------------------------------------------------------
 
+
 def all_cases() -> Iterator[Case]:
     """Every case, in the order of the report."""
     for dtype in ("float32", "bfloat16"):
-        yield Case(f"vector add {dtype}",
-                   lambda arrays, dtype=dtype, **s: elementwise(arrays, "vector_add", dtype, **s),
-                   {"N": 1 << 28}, {"N": 5000})
+        yield Case(
+            f"vector add {dtype}",
+            lambda arrays, dtype=dtype, **s: elementwise(arrays, "vector_add", dtype, **s),
+            {"N": 1 << 28},
+            {"N": 5000},
+        )
     yield Case("sum float32", reduction, {"N": 1 << 30}, {"N": 50_001})
     for dtype in ("float32", "bfloat16"):
-        yield Case(f"transpose {dtype}", lambda arrays, dtype=dtype, **s: transpose(arrays, dtype=dtype, **s),
-                   {"M": 16384, "N": 16384}, {"M": 70, "N": 130})
+        yield Case(
+            f"transpose {dtype}",
+            lambda arrays, dtype=dtype, **s: transpose(arrays, dtype=dtype, **s),
+            {"M": 16384, "N": 16384},
+            {"M": 70, "N": 130},
+        )
     for name in ("softmax", "rms_norm", "layer_norm", "cross_entropy"):
-        others = (12288,) if "norm" in name else (50257, 151936)                # vocabularies of language models
+        others = (12288,) if "norm" in name else (50257, 151936)  # vocabularies of language models
         for dtype, N in (("float32", 8192), *(("bfloat16", N) for N in (8192, 1024, 65536, *others))):
-            yield Case(f"{name.replace('_', ' ').replace('rms', 'RMS')} {dtype}",
-                       lambda arrays, name=name, dtype=dtype, **s: rowwise(arrays, name, dtype=dtype, **s),
-                       {"M": (1 << 27) // N, "N": N}, {"M": 3, "N": min(N, 9001 if N > 8192 else 2500)})
-    yield Case("SwiGLU bfloat16", lambda arrays, **s: elementwise(arrays, "swiglu", "bfloat16", **s), {"N": 1 << 27},
-               {"N": 5000})
-    yield Case("SwiGLU backward bfloat16", lambda arrays, **s: elementwise(arrays, "swiglu_backward", "bfloat16", **s),
-               {"N": 1 << 27}, {"N": 5000})
+            yield Case(
+                f"{name.replace('_', ' ').replace('rms', 'RMS')} {dtype}",
+                lambda arrays, name=name, dtype=dtype, **s: rowwise(arrays, name, dtype=dtype, **s),
+                {"M": (1 << 27) // N, "N": N},
+                {"M": 3, "N": min(N, 9001 if N > 8192 else 2500)},
+            )
+    yield Case(
+        "SwiGLU bfloat16",
+        lambda arrays, **s: elementwise(arrays, "swiglu", "bfloat16", **s),
+        {"N": 1 << 27},
+        {"N": 5000},
+    )
+    yield Case(
+        "SwiGLU backward bfloat16",
+        lambda arrays, **s: elementwise(arrays, "swiglu_backward", "bfloat16", **s),
+        {"N": 1 << 27},
+        {"N": 5000},
+    )
     few = {"CTAS": 4}
     yield Case("matrix product float32", sgemm, {"M": 4096, "N": 4096, "K": 4096}, {"M": 128, "N": 64, "K": 48})
     for n in (4096, 8192):
         yield Case("matrix product bf16", gemm, {"M": n, "N": n, "K": n}, {"M": 300, "N": 264, "K": 136}, few)
     for M, N, K in ((4096, 7168, 16384), (4096, 4096, 7168), (8192, 8192, 8192)):
-        yield Case("matrix product fp8, block scales", fp8_gemm, {"M": M, "N": N, "K": K},
-                   {"M": 300, "N": 264, "K": 272}, few)
-    yield Case("grouped matrix product bf16", grouped_gemm, {"G": 8, "M": 2048, "N": 4096, "K": 4096},
-               {"G": 2, "M": 100, "N": 264, "K": 136}, few)
-    yield Case("matrix product NVFP4", nvfp4_gemm, {"M": 4096, "N": 4096, "K": 4096}, {"M": 200, "N": 130, "K": 512},
-               few)
+        yield Case(
+            "matrix product fp8, block scales", fp8_gemm, {"M": M, "N": N, "K": K}, {"M": 300, "N": 264, "K": 272}, few
+        )
+    yield Case(
+        "grouped matrix product bf16",
+        grouped_gemm,
+        {"G": 8, "M": 2048, "N": 4096, "K": 4096},
+        {"G": 2, "M": 100, "N": 264, "K": 136},
+        few,
+    )
+    yield Case(
+        "matrix product NVFP4", nvfp4_gemm, {"M": 4096, "N": 4096, "K": 4096}, {"M": 200, "N": 130, "K": 512}, few
+    )
     for size, channels in ((56, 128), (28, 256), (14, 512)):
-        yield Case("convolution bf16", convolution,
-                   {"N": 32, "H": size, "W": size, "C": channels, "F": channels, "R": 3},
-                   {"N": 1, "H": 13, "W": 10, "C": 72, "F": 136, "R": 3}, few)
+        yield Case(
+            "convolution bf16",
+            convolution,
+            {"N": 32, "H": size, "W": size, "C": channels, "F": channels, "R": 3},
+            {"N": 1, "H": 13, "W": 10, "C": 72, "F": 136, "R": 3},
+            few,
+        )
     for D in (64, 128):
         for causal in (False, True):
-            yield Case("attention bf16", attention,
-                       {"B": 1, "H": 2048 // D, "S": 16384, "D": D, "causal": causal},
-                       {"B": 1, "H": 1, "S": 130, "D": D, "causal": causal})
+            yield Case(
+                "attention bf16",
+                attention,
+                {"B": 1, "H": 2048 // D, "S": 16384, "D": D, "causal": causal},
+                {"B": 1, "H": 1, "S": 130, "D": D, "causal": causal},
+            )
     for causal in (False, True):
-        yield Case("attention backward bf16", attention_backward,
-                   {"B": 1, "H": 16, "S": 8192, "D": 128, "causal": causal},
-                   {"B": 1, "H": 1, "S": 130, "D": 64, "causal": causal})
+        yield Case(
+            "attention backward bf16",
+            attention_backward,
+            {"B": 1, "H": 16, "S": 8192, "D": 128, "causal": causal},
+            {"B": 1, "H": 1, "S": 130, "D": 64, "causal": causal},
+        )

@@ -5,7 +5,7 @@
 In this order, what matters most first, each step in processes of its own that may hang or fault: what the machine has
 (about.json), a kernel at all, all examples at small sizes with tails (examples.json), all examples checked and timed
 beside others (benchmark.json), what a launch costs, the tests marked `gpu` (tests.json), every simulated form against
-the GPU (forms.json); then a summary of all of it with the measured over the modelled times (summary.md). log.txt has
+the GPU (forms.json); then a summary of all of it with the measured over the modeled times (summary.md). log.txt has
 what was printed. Whatever is finished is in the folder at once; `--before` names the folder of an earlier command:
 what went well there is not done again, what was wrong is. `--only` and `--skip` name steps. With --dry the CPU
 simulator stands for the GPU, at small sizes.
@@ -38,13 +38,28 @@ from summary import page  # noqa: E402
 from testfiles import GOOD, TestFiles  # noqa: E402
 
 ROOT = HERE.parents[2]
-PACKAGES = ("numpy", "torch", "triton", "jax", "jaxlib", "jax-cuda13-plugin", "cuda-bindings", "cuda-python", "pytest",
-            "ml_dtypes", "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvjitlink", "ziglang", "platformdirs")
+PACKAGES = (
+    "numpy",
+    "torch",
+    "triton",
+    "jax",
+    "jaxlib",
+    "jax-cuda13-plugin",
+    "cuda-bindings",
+    "cuda-python",
+    "pytest",
+    "ml_dtypes",
+    "nvidia-cuda-nvcc",
+    "nvidia-cuda-nvdisasm",
+    "nvidia-nvjitlink",
+    "ziglang",
+    "platformdirs",
+)
 STEPS = ("about", "smoke", "examples", "benchmark", "overhead", "tests", "forms", "summary")
 LIMITS = {"about": 90, "smoke": 150, "examples": 240, "benchmark": 900, "overhead": 120, "tests": 500, "forms": 300}
-CANDIDATE_S = {"examples": 45, "benchmark": 90}         # seconds of a candidate
-FORMS_S, PROCESSES = 60, 25                             # seconds of a module of forms; processes at most
-NOT_LOADED = "the machine code for"                     # of the error of a driver that does not take it
+CANDIDATE_S = {"examples": 45, "benchmark": 90}  # seconds of a candidate
+FORMS_S, PROCESSES = 60, 25  # seconds of a module of forms; processes at most
+NOT_LOADED = "the machine code for"  # of the error of a driver that does not take it
 
 SMOKE = """
 import torch
@@ -100,7 +115,7 @@ class Everything:
             begun = time.monotonic()
             try:
                 whole, right = getattr(self, name)()
-            except Exception as fault:                  # of a step's own: told, and the others go on
+            except Exception as fault:  # of a step's own: told, and the others go on
                 self.log(f"{name}: {type(fault).__name__}: {fault}")
                 whole, right = False, False
             self.state[name] = {"right": right, "whole": whole, "seconds": round(time.monotonic() - begun, 1)}
@@ -119,16 +134,24 @@ class Everything:
                 versions[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
                 versions[name] = None
-        found = {"when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": sys.version,
-                 "packages": versions, "system": platform.platform(), "cpus": os.cpu_count(),
-                 "tools": {k: v for k, v in self.env.items() if k.startswith("PYPTX_")}}
-        for name, command in (("nvidia-smi", ["nvidia-smi"]), ("clocks", ["nvidia-smi", "-q", "-d", "CLOCK,POWER"]),
-                              ("ptxas", [self.env.get("PYPTX_PTXAS", "ptxas"), "--version"])):
+        found = {
+            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "python": sys.version,
+            "packages": versions,
+            "system": platform.platform(),
+            "cpus": os.cpu_count(),
+            "tools": {k: v for k, v in self.env.items() if k.startswith("PYPTX_")},
+        }
+        for name, command in (
+            ("nvidia-smi", ["nvidia-smi"]),
+            ("clocks", ["nvidia-smi", "-q", "-d", "CLOCK,POWER"]),
+            ("ptxas", [self.env.get("PYPTX_PTXAS", "ptxas"), "--version"]),
+        ):
             if shutil.which(command[0]):
                 found[name] = call(command, 30, self.log, self.env)[1]
         _, text = self.python("-m", "pyptx", "doctor", "--json", limit=LIMITS["about"])
         try:
-            found["doctor"] = json.loads(text[text.index("{"):text.rindex("}") + 1])
+            found["doctor"] = json.loads(text[text.index("{") : text.rindex("}") + 1])
             works = {one["name"]: one["works"] for one in found["doctor"]["works"]}
         except ValueError:
             found["doctor"], works = text[-4000:], {}
@@ -159,9 +182,19 @@ class Everything:
 
     def _cases(self, name: str, options: Sequence[str]) -> tuple[bool, bool]:
         results, limit = self.out / f"{name}.json", min(LIMITS[name], self.left)
-        status, _ = self.python("tests/benchmarks/gpu/run.py", "--out", str(results), "--resume", str(results),
-                                "--limit", str(CANDIDATE_S[name]), "--budget", f"{max(5.0, limit - 15):.0f}", *options,
-                                limit=limit)
+        status, _ = self.python(
+            "tests/benchmarks/gpu/run.py",
+            "--out",
+            str(results),
+            "--resume",
+            str(results),
+            "--limit",
+            str(CANDIDATE_S[name]),
+            "--budget",
+            f"{max(5.0, limit - 15):.0f}",
+            *options,
+            limit=limit,
+        )
         return status in (0, 1), status == 0
 
     def overhead(self) -> tuple[bool, bool]:
@@ -173,11 +206,17 @@ class Everything:
     def tests(self) -> tuple[bool, bool]:
         """The tests marked `gpu`, a file in a process; one that hangs or dies is told, and the others go on."""
         known = {row["test"]: row for row in self.read("tests.json") or ()}
-        files = sorted({path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text()
-                        and path.name not in ("test_forms.py", "test_everything.py")})
+        files = sorted(
+            {
+                path
+                for path in (ROOT / "tests").rglob("test_*.py")
+                if "mark.gpu" in path.read_text() and path.name not in ("test_forms.py", "test_everything.py")
+            }
+        )
         until, whole = time.monotonic() + LIMITS["tests"], True
-        runs = TestFiles(self.python, lambda: min(self.left, until - time.monotonic()),
-                         "gpu and not gpu" if self.dry else "gpu")
+        runs = TestFiles(
+            self.python, lambda: min(self.left, until - time.monotonic()), "gpu and not gpu" if self.dry else "gpu"
+        )
         for path in files:
             name = path.relative_to(ROOT).as_posix()
             before = [row for row in known.values() if row["file"] == name]
@@ -187,7 +226,7 @@ class Everything:
             if runs.left() < 20:
                 whole = False
                 break
-            if any("::(" in test for test in again):        # no test of its own, so all of the file is run
+            if any("::(" in test for test in again):  # no test of its own, so all of the file is run
                 known, again = {test: row for test, row in known.items() if row["file"] != name}, []
             for row in runs.rows(name, again):
                 known[row["test"]] = row
@@ -206,8 +245,9 @@ class Everything:
         for _ in range(PROCESSES):
             if (seconds := min(until - time.monotonic(), self.left)) < 15:
                 break
-            status, _ = self.python("tests/device/forms.py", *options, "--seconds", f"{seconds - 10:.0f}",
-                                    limit=seconds, quiet=FORMS_S)
+            status, _ = self.python(
+                "tests/device/forms.py", *options, "--seconds", f"{seconds - 10:.0f}", limit=seconds, quiet=FORMS_S
+            )
             if status in (0, 1, 2):
                 break
         return status in (0, 1), status == 0
@@ -223,9 +263,16 @@ class Everything:
         return True, True
 
     def page(self) -> str:
-        return page(STEPS, self.state, self.read("forms.json"), self.read("tests.json"), self.read("examples.json"),
-                    self.read("benchmark.json"), json.loads((HERE / "modelled.json").read_text(encoding="utf-8")),
-                    self.state.get("launches"))
+        return page(
+            STEPS,
+            self.state,
+            self.read("forms.json"),
+            self.read("tests.json"),
+            self.read("examples.json"),
+            self.read("benchmark.json"),
+            json.loads((HERE / "modeled.json").read_text(encoding="utf-8")),
+            self.state.get("launches"),
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in given.before.iterdir():
             if path.is_file() and path.suffix != ".new" and not (given.out / path.name).exists():
                 shutil.copyfile(path, given.out / path.name)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # so that the process of a step is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the process of a step is ended, too
     steps = [name for name in STEPS if name in given.only and name not in given.skip]
     return int(bool(Everything(given.out.resolve(), given.budget, given.dry).run(steps)))
 

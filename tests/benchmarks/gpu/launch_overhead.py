@@ -25,22 +25,24 @@ def candidates(torch) -> dict[str, tuple[Callable[[], object], int]]:
     from runtime.kernels import scale
 
     from pyptx.runtime.cuda import BACKEND
-    from pyptx.runtime.cuda.launching import Prepared
+    from pyptx.runtime.cuda.launch import PreparedLaunch
     from pyptx.runtime.plan import LaunchPlan
+
     x = torch.ones(1024, device="cuda")
     y = torch.empty_like(x)
     found: dict[str, tuple[Callable[[], object], int]] = {
         "pyptx call": (lambda: scale(x, factor=2.0, out=y), 1),
         "pyptx launch": (lambda: scale.launch(16, 64, x, y, 2.0, 1024, N=1024), 1),
-        "torch.add": (lambda: torch.add(x, x, out=y), 1)}
+        "torch.add": (lambda: torch.add(x, x, out=y), 1),
+    }
     scale(x, factor=2.0, out=y)
-    variant = scale.variant(N=1024)
-    program, device = variant._programs["cuda"], BACKEND.driver.device(x.device.index)
-    plan = LaunchPlan(variant.entry, (16, 1, 1), (64, 1, 1))
+    specialization = scale.specialize(N=1024)
+    program, device = specialization._programs["cuda"], BACKEND.driver.device(x.device.index)
+    plan = LaunchPlan(specialization.entry, (16, 1, 1), (64, 1, 1))
     with BACKEND.driver.on(device):
-        prepared = Prepared(BACKEND.driver, program.on(device), plan, program.slots)
+        prepared = PreparedLaunch(BACKEND.driver, program.on(device), plan, program.slots)
     for slot, value in zip(program.slots, (x.data_ptr(), y.data_ptr(), 0x40000000, 1024), strict=True):
-        prepared.block[slot.offset:slot.offset + slot.size] = value.to_bytes(slot.size, "little")
+        prepared.block[slot.offset : slot.offset + slot.size] = value.to_bytes(slot.size, "little")
     stream = torch.cuda.current_stream().cuda_stream
     found["cuda.bindings"] = lambda: prepared.launch(stream), 1
     graph = torch.cuda.CUDAGraph()
@@ -58,14 +60,15 @@ def candidates(torch) -> dict[str, tuple[Callable[[], object], int]]:
     def double(x, y, n, BLOCK: tl.constexpr):
         i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
         tl.store(y + i, 2 * tl.load(x + i, i < n), i < n)
+
     found["triton"] = lambda: double[(16,)](x, y, 1024, BLOCK=64), 1
     return found
 
 
 def main(rounds: int) -> int:
-    from pyptx.runtime.cuda.survey import survey
+    from pyptx.runtime.cuda.probe import probe
 
-    for name, _, finding, _ in survey():
+    for name, _, finding, _ in probe():
         print(f"{name:10} {finding}")
     try:
         import torch
@@ -80,7 +83,7 @@ def main(rounds: int) -> int:
         try:
             issue()
             torch.cuda.synchronize()
-        except Exception as fault:                              # of a candidate, ours or another's: told
+        except Exception as fault:  # of a candidate, ours or another's: told
             print(f"{name:18} failed: {type(fault).__name__}: {fault}"[:400])
         else:
             found[name] = issue, launches
@@ -95,7 +98,7 @@ def main(rounds: int) -> int:
             times[name].append((time.perf_counter() - start) / LAUNCHES * 1e6)
             torch.cuda.synchronize()
     for name, values in times.items():
-        kept = values[3:]                                       # the first rounds warm up
+        kept = values[3:]  # the first rounds warm up
         print(f"{name:18} {statistics.median(kept):7.2f} us   ({min(kept):.2f} .. {max(kept):.2f})")
     return 0
 

@@ -58,19 +58,23 @@ def _end(process: subprocess.Popen, log: Log) -> None:
             process.wait(timeout=wait)
         except (subprocess.TimeoutExpired, ProcessLookupError):
             continue
-    if process.poll() is None:                                  # a driver that hangs holds it; the others go on
+    if process.poll() is None:  # a driver that hangs holds it; the others go on
         log(f"process {process.pid} cannot be ended")
 
 
 def environment(cache: str) -> dict[str, str]:
     """Variables of the processes: where the checkout and a cache are, tools of a toolkit where there are no wheels."""
     folders = [str(ROOT), str(ROOT / "tests"), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    found = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)), "PYTHONUNBUFFERED": "1",
-                          "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    found = os.environ | {
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)),
+        "PYTHONUNBUFFERED": "1",
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+    }
     found.setdefault("PYPTX_CACHE_DIR", cache)
     sys.path[:0] = [folder for folder in folders if folder not in sys.path]
     from pyptx.errors import PtxError
     from pyptx.toolchain.locate import TOOLS, find
+
     for name, tool in TOOLS.items():
         try:
             find(name)
@@ -82,16 +86,25 @@ def environment(cache: str) -> dict[str, str]:
 
 def others(name: str, env: Mapping[str, str]) -> list[str]:
     """A program of toolkits on this machine, and the one that Triton brings; not the one that is used."""
-    folders = [*env.get("PATH", "").split(os.pathsep), f"{env.get('CUDA_HOME', '/usr/local/cuda')}/bin",
-               "/usr/local/cuda/bin"]
+    folders = [
+        *env.get("PATH", "").split(os.pathsep),
+        f"{env.get('CUDA_HOME', '/usr/local/cuda')}/bin",
+        "/usr/local/cuda/bin",
+    ]
     if (triton := find_spec("triton")) is not None:
         folders.append(f"{Path(triton.origin).parent}/backends/nvidia/bin")
     found = dict.fromkeys(filter(None, (shutil.which(name, path=folder) for folder in folders if folder)))
     return [path for path in found if path != env.get(f"PYPTX_{name.upper()}")]
 
 
-def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str], folder: Path = ROOT,
-         quiet: float = float("inf")) -> tuple[int | None, str]:
+def call(
+    command: Sequence[str],
+    limit: float,
+    log: Log,
+    env: Mapping[str, str],
+    folder: Path = ROOT,
+    quiet: float = float("inf"),
+) -> tuple[int | None, str]:
     """Run a command; what it prints goes to the log as it comes.
 
     Args:
@@ -103,11 +116,18 @@ def call(command: Sequence[str], limit: float, log: Log, env: Mapping[str, str],
         return None, "no time"
     start = log.path.stat().st_size
     # A group of its own, to be ended as a whole, but no session: what ends this process from outside finds it.
-    process = subprocess.Popen(command, cwd=folder, env=env, stdout=log.file, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, process_group=0)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=env,
+        stdout=log.file,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        process_group=0,
+    )
     try:
         ended = _ends(process, limit, quiet, log)
-    except BaseException:                                       # such as SIGTERM's
+    except BaseException:  # such as SIGTERM's
         _end(process, log)
         raise
     if not ended:

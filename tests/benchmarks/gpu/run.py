@@ -39,25 +39,42 @@ from pyptx.errors import ShapeError  # noqa: E402
 
 RESULTS = HERE / "results"
 TENSOR = "mma", "wgmma", "tcgen05"
-WHOLE = "all", "wanted", "times"                        # of a case that was lost as a whole, in place of a candidate
+WHOLE = "all", "wanted", "times"  # of a case that was lost as a whole, in place of a candidate
 # Words of cases, the most wanted first; the others follow.
-FIRST = ("matrix product bf16", "attention bf16", "softmax", "layer norm", "matrix product fp8", "RMS norm",
-         "cross entropy", "vector add", "sum")
+FIRST = (
+    "matrix product bf16",
+    "attention bf16",
+    "softmax",
+    "layer norm",
+    "matrix product fp8",
+    "RMS norm",
+    "cross entropy",
+    "vector add",
+    "sum",
+)
 
 
 def about(torch: Any, device: Any) -> tuple[dict[str, Any], Callable[[], dict[str, Any]]]:
     """The GPU, its state, and the versions that matter; and what tells its state later."""
     from pyptx.tune.nvml import Conditions
+
     properties = torch.cuda.get_device_properties(device)
     uuid = bytes.fromhex(str(properties.uuid).removeprefix("GPU-").replace("-", ""))
-    return {"gpu": properties.name, "sms": properties.multi_processor_count, "l2_bytes": properties.L2_cache_size,
-            "driver": driver_version(), "torch": torch.__version__, "cuda": torch.version.cuda,
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "before": (conditions := Conditions(uuid)).now()}, conditions.now
+    return {
+        "gpu": properties.name,
+        "sms": properties.multi_processor_count,
+        "l2_bytes": properties.L2_cache_size,
+        "driver": driver_version(),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "before": (conditions := Conditions(uuid)).now(),
+    }, conditions.now
 
 
 def driver_version() -> str | None:
     from cuda.bindings import driver
+
     status, version = driver.cuDriverGetVersion()
     return f"{version // 1000}.{version % 1000 // 10}" if not int(status) else None
 
@@ -77,9 +94,17 @@ def off_by(result: Any, wanted: Any, least: float) -> float:
     return difference / max(wanted.double().abs().max().item(), least) if difference == difference else float("inf")
 
 
-def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, float], rounds: int,
-            capability: tuple[int, int] | None, *, without: Sequence[str] = (),
-            at: Callable[[str], None] = lambda name: None) -> list[dict[str, Any]]:
+def measure(
+    case: Case,
+    arrays: Arrays,
+    clock: Clock | None,
+    roofs: dict[str, float],
+    rounds: int,
+    capability: tuple[int, int] | None,
+    *,
+    without: Sequence[str] = (),
+    at: Callable[[str], None] = lambda name: None,
+) -> list[dict[str, Any]]:
     """One row for each candidate; without a clock only whether it is right.
 
     Args:
@@ -90,8 +115,9 @@ def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, fl
     here = [name for name in problem.kernels if capability is None or runs_here(problem, name, capability)]
     common = {"case": case.name, "sizes": dict(case.dry if arrays.dry else case.sizes), "notes": problem.notes}
     if problem.kernels and not here:
-        return [common | {"candidate": name, "skipped": f"needs {kernel.arch}"}
-                for name, kernel in problem.kernels.items()]
+        return [
+            common | {"candidate": name, "skipped": f"needs {kernel.arch}"} for name, kernel in problem.kernels.items()
+        ]
     at("wanted")
     wanted = problem.wanted()
     for name, work in problem.candidates.items():
@@ -104,9 +130,9 @@ def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, fl
         at(name)
         try:
             row["error"] = off_by(work(), wanted, problem.least)
-        except Exception as fault:                      # of a candidate, ours or another's: told with its row
+        except Exception as fault:  # of a candidate, ours or another's: told with its row
             if arrays.lost():
-                raise                                   # the process has no GPU any more
+                raise  # the process has no GPU any more
             row["failed"] = f"{type(fault).__name__}: {fault}"[:1000]
             continue
         row["right"] = row["error"] <= problem.close or "one scale" in name
@@ -120,10 +146,16 @@ def measure(case: Case, arrays: Arrays, clock: Clock | None, roofs: dict[str, fl
     unit = "TB/s" if problem.roof[0] == "dram" else "TFLOP/s"
     at("times")
     for name, timed in race(right, reference, clock, rounds).items():
-        rows[name] |= {"seconds": list(timed.seconds), "unit": unit, "rate": problem.work / timed.seconds.value / 1e12,
-                       "ratio": list(timed.ratio), "to": reference, "rounds": timed.rounds,
-                       "roof": problem.work / timed.seconds.value / per_s if per_s else None,
-                       "load": clock.load(right[name], timed.seconds.value)}
+        rows[name] |= {
+            "seconds": list(timed.seconds),
+            "unit": unit,
+            "rate": problem.work / timed.seconds.value / 1e12,
+            "ratio": list(timed.ratio),
+            "to": reference,
+            "rounds": timed.rounds,
+            "roof": problem.work / timed.seconds.value / per_s if per_s else None,
+            "load": clock.load(right[name], timed.seconds.value),
+        }
     return list(rows.values())
 
 
@@ -157,21 +189,26 @@ def line(row: dict[str, Any]) -> str:
         return f"{text}: right, off by {row['error']:.1e}"
     seconds, low, high = row["seconds"]
     roof = f", {row['roof']:.1%} of the roof" if row["roof"] else ""
-    return (f"{text}: {row['rate']:.2f} {row['unit']}{roof}, {row['ratio'][0]:.3f} x {row['to']}, "
-            f"{seconds * 1e6:.1f} us ({low * 1e6:.1f} .. {high * 1e6:.1f}), off by {row['error']:.1e}"
-            + "".join(f", {word}" for word in load_words(row.get("load") or {})))
+    return (
+        f"{text}: {row['rate']:.2f} {row['unit']}{roof}, {row['ratio'][0]:.3f} x {row['to']}, "
+        f"{seconds * 1e6:.1f} us ({low * 1e6:.1f} .. {high * 1e6:.1f}), off by {row['error']:.1e}"
+        + "".join(f", {word}" for word in load_words(row.get("load") or {}))
+    )
 
 
 def in_order(cases: list[Case]) -> list[tuple[int, Case]]:
     """Cases with their numbers, those that matter most first."""
+
     def place(case: Case) -> int:
         return next((k for k, word in enumerate(FIRST) if case.name.startswith(word)), len(FIRST))
+
     return sorted(enumerate(cases), key=lambda one: (place(one[1]), one[0]))
 
 
 def work(dry: bool, small: bool, rounds: int) -> int:
     """What the process beside does: tells the GPU, then measures the cases that it is sent."""
     import torch
+
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     device = torch.device("cpu" if dry else "cuda")
     arrays, clock, capability, roofs, found = Arrays(torch, device, dry or small), None, None, {}, {}
@@ -184,9 +221,17 @@ def work(dry: bool, small: bool, rounds: int) -> int:
     answered(found)
     cases = list(all_cases())
     for piece in map(json.loads, sys.stdin):
-        rows = measure(cases[piece["case"]], arrays, clock if piece["timed"] else None, roofs, rounds, capability,
-                       without=piece["without"], at=lambda name: answered({"at": name}))
-        if arrays.lost():                               # a fault ended the context; the next process has a new one
+        rows = measure(
+            cases[piece["case"]],
+            arrays,
+            clock if piece["timed"] else None,
+            roofs,
+            rounds,
+            capability,
+            without=piece["without"],
+            at=lambda name: answered({"at": name}),
+        )
+        if arrays.lost():  # a fault ended the context; the next process has a new one
             return 3
         answered({"rows": rows})
         arrays.forget()
@@ -208,8 +253,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.worker:
         return work(given.dry, given.small, given.rounds)
     begun = time.monotonic()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # so that the worker is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the worker is ended, too
     import torch
+
     if not given.dry and not torch.cuda.is_available():
         print("no GPU: nothing is measured; --dry runs everything up to that on the simulator")
         return 0
@@ -217,8 +263,11 @@ def main(arguments: list[str] | None = None) -> int:
     kept: dict[tuple, list[dict[str, Any]]] = {}
     for row in before["results"] if before else ():
         kept.setdefault(key_of(row), []).append(row)
-    wanted = {key_of({"case": case.name, "sizes": case.dry if given.dry or given.small else case.sizes}): (number, case)
-              for number, case in reversed(in_order(list(all_cases()))) if given.only.lower() in case.name.lower()}
+    wanted = {
+        key_of({"case": case.name, "sizes": case.dry if given.dry or given.small else case.sizes}): (number, case)
+        for number, case in reversed(in_order(list(all_cases())))
+        if given.only.lower() in case.name.lower()
+    }
     cases = [wanted[key] for key in reversed(wanted) if key not in kept or not all(map(went_well, kept[key]))]
     fresh: dict[tuple, list[dict[str, Any]]] = {}
 
@@ -236,8 +285,15 @@ def main(arguments: list[str] | None = None) -> int:
         results = [row for rows in (kept | fresh).values() for row in rows]
         new.write_text(json.dumps({"about": found, "results": results}, indent=1) + "\n", encoding="utf-8")
         os.replace(new, path)
-    command = [sys.executable, __file__, "--worker", f"--rounds={given.rounds}", *["--dry"] * given.dry,
-               *["--small"] * given.small]
+
+    command = [
+        sys.executable,
+        __file__,
+        "--worker",
+        f"--rounds={given.rounds}",
+        *["--dry"] * given.dry,
+        *["--small"] * given.small,
+    ]
     whole = send(cases, command, told, limit=given.limit, until=begun + given.budget, small=given.dry or given.small)
     rows = [row for rows in fresh.values() for row in rows]
     print(f"{len(cases)} cases, {sum('seconds' in row for row in rows)} times" + ("" if whole else "; time is over"))

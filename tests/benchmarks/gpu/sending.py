@@ -15,11 +15,19 @@ from workers import Lost, Worker
 
 __all__ = ["Sender", "send"]
 
-LEAST, AGAIN = 5.0, 4                                   # seconds that a case must have; how often a case is sent
+LEAST, AGAIN = 5.0, 4  # seconds that a case must have; how often a case is sent
 
 
-def send(cases: Sequence[tuple[int, Any]], command: list[str], told: Callable[[dict[str, Any], list], None], *,
-         limit: float, until: float, start_limit: float = 300.0, small: bool = False) -> bool:
+def send(
+    cases: Sequence[tuple[int, Any]],
+    command: list[str],
+    told: Callable[[dict[str, Any], list], None],
+    *,
+    limit: float,
+    until: float,
+    start_limit: float = 300.0,
+    small: bool = False,
+) -> bool:
     """Send cases to a worker; whether there was time for all.
 
     Args:
@@ -67,7 +75,7 @@ class Sender:
                 return lost + self._ask({"case": number, "without": without, "timed": timed}, limit, until)
             except Lost as why:
                 if time.monotonic() + LEAST > until and "no answer" in f"{why}":
-                    return None                         # it had no time: it is no fault of the case
+                    return None  # it had no time: it is no fault of the case
                 who = self.at or "all"
                 lost.append(row | {"candidate": who, "failed": f"{why}"[-1000:]})
                 if who == "times" and timed:

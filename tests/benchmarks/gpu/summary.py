@@ -10,15 +10,27 @@ __all__ = ["load_words", "page"]
 Rows = Sequence[Mapping[str, Any]]
 
 
-def page(steps: Sequence[str], state: Mapping[str, Any], forms: Mapping[str, Any] | None, tests: Rows | None,
-         examples: Mapping[str, Any] | None, benchmark: Mapping[str, Any] | None, modelled: Mapping[str, Any],
-         launches: Sequence[str] | None) -> str:
-    """Steps, examples that are wrong, times beside the modelled ones, costs of a launch, tests that failed, forms that
+def page(
+    steps: Sequence[str],
+    state: Mapping[str, Any],
+    forms: Mapping[str, Any] | None,
+    tests: Rows | None,
+    examples: Mapping[str, Any] | None,
+    benchmark: Mapping[str, Any] | None,
+    modeled: Mapping[str, Any],
+    launches: Sequence[str] | None,
+) -> str:
+    """Steps, examples that are wrong, times beside the modeled ones, costs of a launch, tests that failed, forms that
     differ."""
-    parts = [["# What the GPU said"], list(_states(steps, state)), list(_examples((examples or {}).get("results", ()))),
-             list(_times((benchmark or {}).get("results", ()), modelled["results"])),
-             [f"    {text}" for text in launches or ()], list(_tests(tests or ())),
-             list(_forms((forms or {}).get("rows", ())))]
+    parts = [
+        ["# What the GPU said"],
+        list(_states(steps, state)),
+        list(_examples((examples or {}).get("results", ()))),
+        list(_times((benchmark or {}).get("results", ()), modeled["results"])),
+        [f"    {text}" for text in launches or ()],
+        list(_tests(tests or ())),
+        list(_forms((forms or {}).get("rows", ()))),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -43,9 +55,11 @@ def _forms(rows: Rows) -> Iterator[str]:
     refused, wrong = [row for row in rows if "why" in row], [row for row in rows if row.get("differ")]
     yield f"{len(rows)} forms compared, {len(wrong)} differ, {len(refused)} were refused."
     for row in sorted(wrong, key=lambda row: row["approximate"])[:60]:
-        yield (f"- {'approximate' if row['approximate'] else 'EXACT'}: `{row['form']}`: {row['differ']} of "
-               f"{row['compared']} registers, by up to {row['furthest_last_places']} in the last place; "
-               f"`{row['differences'][0]['statement']}`")
+        yield (
+            f"- {'approximate' if row['approximate'] else 'EXACT'}: `{row['form']}`: {row['differ']} of "
+            f"{row['compared']} registers, by up to {row['furthest_last_places']} in the last place; "
+            f"`{row['differences'][0]['statement']}`"
+        )
     for row in refused[:20]:
         yield f"- refused by the {row['refused_by']}: `{row['form']}`: {row['why'].splitlines()[0][:160]}"
 
@@ -58,12 +72,13 @@ def _tests(rows: Rows) -> Iterator[str]:
             yield f"- {row['outcome']}: {row['test']}: {' '.join(row['why'].split())[:300]}"
 
 
-def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
-    """A row for each candidate; for ours also the measured over the modelled time."""
-    known = {(row["case"], *row["sizes"].values(), row["candidate"]): row["seconds"] for row in modelled
-             if "seconds" in row}
+def _times(rows: Rows, modeled: Rows) -> Iterator[str]:
+    """A row for each candidate; for ours also the measured over the modeled time."""
+    known = {
+        (row["case"], *row["sizes"].values(), row["candidate"]): row["seconds"] for row in modeled if "seconds" in row
+    }
     if rows:
-        yield "| case | candidate | rate | of the roof | ratio | microseconds | measured over modelled | load |"
+        yield "| case | candidate | rate | of the roof | ratio | microseconds | measured over modeled | load |"
         yield f"|{' --- |' * 8}"
     for row in rows:
         sizes = ", ".join(f"{name} {value}" for name, value in row["sizes"].items())
@@ -71,9 +86,14 @@ def _times(rows: Rows, modelled: Rows) -> Iterator[str]:
         if "seconds" in row:
             seconds = row["seconds"][0]
             model = known.get((row["case"], *row["sizes"].values(), row["candidate"]))
-            cells += [f"{row['rate']:.2f} {row['unit']}", f"{row['roof']:.1%}" if row["roof"] else "",
-                      f"{row['ratio'][0]:.3f}", f"{seconds * 1e6:.1f}", f"{seconds / model:.2f}" if model else "",
-                      ", ".join(load_words(row.get("load") or {}))]
+            cells += [
+                f"{row['rate']:.2f} {row['unit']}",
+                f"{row['roof']:.1%}" if row["roof"] else "",
+                f"{row['ratio'][0]:.3f}",
+                f"{seconds * 1e6:.1f}",
+                f"{seconds / model:.2f}" if model else "",
+                ", ".join(load_words(row.get("load") or {})),
+            ]
         else:
             why = row.get("failed") or row.get("skipped")
             if why is None:

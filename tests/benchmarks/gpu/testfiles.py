@@ -15,10 +15,12 @@ from xml.etree import ElementTree
 __all__ = ["GOOD", "TestFiles"]
 
 GOOD = "passed", "skipped"
-TEST_S, MOST_AGAIN = 90, 25                             # seconds of a test; how often others go on after a fault
-TOLD = re.compile(r"^(tests/\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b", re.MULTILINE)         # by pytest -v
-FAULT = re.compile(r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
-                   r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned")
+TEST_S, MOST_AGAIN = 90, 25  # seconds of a test; how often others go on after a fault
+TOLD = re.compile(r"^(tests/\S+?::.+?) (PASSED|FAILED|ERROR|SKIPPED)\b", re.MULTILINE)  # by pytest -v
+FAULT = re.compile(
+    r"ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|HARDWARE_STACK|"
+    r"INVALID_ADDRESS_SPACE|INVALID_PC|illegal memory access|unspecified launch failure|misaligned"
+)
 
 
 class TestFiles:
@@ -30,7 +32,7 @@ class TestFiles:
         marked: which tests, as of `pytest -m`.
     """
 
-    __test__ = False                                    # pytest takes it for a class of tests
+    __test__ = False  # pytest takes it for a class of tests
 
     def __init__(self, python: Callable[..., tuple[int | None, str]], left: Callable[[], float], marked: str):
         self._python, self.left, self._marked = python, left, marked
@@ -45,13 +47,24 @@ class TestFiles:
         rows, text = self._tests_of(file, only or [file])
         if rows:
             return rows
-        collected = self._python("-m", "pytest", "-q", "--collect-only", "-m", self._marked, "-p", "no:cacheprovider",
-                                 *(only or [file]), limit=TEST_S)[1]
+        collected = self._python(
+            "-m",
+            "pytest",
+            "-q",
+            "--collect-only",
+            "-m",
+            self._marked,
+            "-p",
+            "no:cacheprovider",
+            *(only or [file]),
+            limit=TEST_S,
+        )[1]
         left = [line for line in collected.splitlines() if line.startswith("tests/") and "::" in line]
         while left and self.left() > 10:
             told = {test: outcome.lower() for test, outcome in TOLD.findall(text)}
-            rows += [_row(file, test, told[test], text[-1500:] * (told[test] not in GOOD))
-                     for test in left if test in told]
+            rows += [
+                _row(file, test, told[test], text[-1500:] * (told[test] not in GOOD)) for test in left if test in told
+            ]
             left = [test for test in left if test not in told]
             if left:
                 rows.append(_row(file, left.pop(0), "ended", f"it did not end, or died: {text[-1000:]}"))
@@ -65,14 +78,27 @@ class TestFiles:
         """Rows of tests, none where they did not all end, and what was printed."""
         with tempfile.TemporaryDirectory() as scratch:
             report = Path(scratch) / "junit.xml"
-            status, text = self._python("-m", "pytest", "-v", "--no-header", "-m", self._marked, f"--junitxml={report}",
-                                        "-p", "no:cacheprovider", *ids, limit=self.left(), quiet=TEST_S)
+            status, text = self._python(
+                "-m",
+                "pytest",
+                "-v",
+                "--no-header",
+                "-m",
+                self._marked,
+                f"--junitxml={report}",
+                "-p",
+                "no:cacheprovider",
+                *ids,
+                limit=self.left(),
+                quiet=TEST_S,
+            )
             if not report.is_file() or status is None:
                 return [], text
             rows = []
             for case in ElementTree.parse(report).getroot().iter("testcase"):
-                fault = next((found for kind in ("failure", "error", "skipped")
-                              if (found := case.find(kind)) is not None), None)
+                fault = next(
+                    (found for kind in ("failure", "error", "skipped") if (found := case.find(kind)) is not None), None
+                )
                 outcome = "passed" if fault is None else {"failure": "failed"}.get(fault.tag, fault.tag)
                 why = "" if fault is None else f"{fault.get('message', '')}\n{fault.text or ''}"[-3000:]
                 rows.append(_row(file, f"{file}::{case.get('name')}", outcome, why, float(case.get("time", 0))))
@@ -86,7 +112,7 @@ class TestFiles:
             first = next((k for k, row in enumerate(failed) if FAULT.search(row["why"])), len(failed))
             if first + 1 >= len(failed) or self.left() < 20:
                 break
-            rows = self._file(file, [row["test"] for row in failed[first + 1:]])
+            rows = self._file(file, [row["test"] for row in failed[first + 1 :]])
             found += rows
         return found
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Protocol
 
-from pyptx.tune.statistics import Median, median_of
+from pyptx.tune.statistics import Median, median_interval
 
 WARM, LEAST, DRIFT, EXACT = 3, 9, 0.02, 0.005
-AHEAD = 3                                               # writes over the L2 before a run: the host gets ahead
-LOAD_S, MOST_LOAD = 0.1, 500                            # work while clock and power are read: seconds, launches
+AHEAD = 3  # writes over the L2 before a run: the host gets ahead
+LOAD_S, MOST_LOAD = 0.1, 500  # work while clock and power are read: seconds, launches
 
 
 class Clock(Protocol):
@@ -58,7 +58,7 @@ class Events:
         for _ in range(runs):
             work()
         end.record()
-        found = self.state()                                    # the GPU is still at it
+        found = self.state()  # the GPU is still at it
         end.synchronize()
         return found | {"seconds": begin.elapsed_time(end) / 1e3 / runs}
 
@@ -72,8 +72,9 @@ class Timed:
     rounds: int
 
 
-def race(candidates: Mapping[str, Callable[[], Any]], reference: str, clock: Clock, most: int = 50,
-         seed: int = 0) -> dict[str, Timed]:
+def race(
+    candidates: Mapping[str, Callable[[], Any]], reference: str, clock: Clock, most: int = 50, seed: int = 0
+) -> dict[str, Timed]:
     """Time all candidates until the intervals of all medians are within 0.5 %, or `most` rounds are over."""
     order = random.Random(seed)
     times: dict[str, list[float]] = {name: [] for name in candidates}
@@ -96,6 +97,6 @@ def race(candidates: Mapping[str, Callable[[], Any]], reference: str, clock: Clo
         for name, seconds in found.items():
             times[name].append(seconds)
             ratios[name].append(base / seconds)
-        if rounds >= LEAST and all(median_of(values).half_width < EXACT for values in times.values()):
+        if rounds >= LEAST and all(median_interval(values).half_width < EXACT for values in times.values()):
             break
-    return {name: Timed(median_of(times[name]), median_of(ratios[name]), rounds) for name in candidates}
+    return {name: Timed(median_interval(times[name]), median_interval(ratios[name]), rounds) for name in candidates}

@@ -113,10 +113,18 @@ def _gemm(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
 def gemm(a, b):
     (m, k), n = a.shape, b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    _gemm[(triton.cdiv(m, 128) * triton.cdiv(n, 256),)](a, b, c, m, n, k, BM=128, BN=256, BK=64, GROUP=8, num_warps=8,
-                                                        num_stages=3)
+    _gemm[(triton.cdiv(m, 128) * triton.cdiv(n, 256),)](
+        a, b, c, m, n, k, BM=128, BN=256, BK=64, GROUP=8, num_warps=8, num_stages=3
+    )
     return c
 
 
-VERSIONS = {"vector_add": add, "swiglu": swiglu, "softmax": softmax, "rms_norm": rms_norm, "layer_norm": layer_norm,
-            "cross_entropy": cross_entropy, "gemm": gemm}
+VERSIONS = {
+    "vector_add": add,
+    "swiglu": swiglu,
+    "softmax": softmax,
+    "rms_norm": rms_norm,
+    "layer_norm": layer_norm,
+    "cross_entropy": cross_entropy,
+    "gemm": gemm,
+}

@@ -19,7 +19,7 @@ from typing import Any
 __all__ = ["Lost", "Worker", "answered"]
 
 MARK = "@answer "
-ENDS_S = 30                                             # seconds that an ended process may take
+ENDS_S = 30  # seconds that an ended process may take
 
 
 def answered(what: Any) -> None:
@@ -35,9 +35,15 @@ class Worker:
     """A worker and what it says."""
 
     def __init__(self, command: list[str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, process_group=0,
-                                        env=os.environ | {"PYTHONUNBUFFERED": "1"})
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._last: deque[str] = deque(maxlen=30)
         threading.Thread(target=self._read, daemon=True).start()
@@ -70,7 +76,7 @@ class Worker:
             if text is None:
                 self._lose(f"the process ended with {self.process.wait()}")
             if text.startswith(MARK):
-                return json.loads(text[len(MARK):])
+                return json.loads(text[len(MARK) :])
             self._last.append(text)
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -91,9 +97,9 @@ class Worker:
         """The process and those that it started."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:                      # it is gone already
+        except ProcessLookupError:  # it is gone already
             pass
         try:
             self.process.wait(timeout=ENDS_S)
-        except subprocess.TimeoutExpired:               # a driver that hangs holds it; the others go on
+        except subprocess.TimeoutExpired:  # a driver that hangs holds it; the others go on
             print(f"process {self.process.pid} cannot be ended", flush=True)

@@ -60,7 +60,11 @@ POINTERS = "*fp16:16 *fp16:16 *fp16:16 *fp16:16"
 CASES = {
     "attention": (forward, f"{POINTERS} *fp32:16 i32:16 fp32", BLOCKS | {"CAUSAL": False}, {"num_stages": 2}),
     "attention_causal": (forward, f"{POINTERS} *fp32:16 i32:16 fp32", BLOCKS | {"CAUSAL": True}, {"num_stages": 2}),
-    "attention_backward_kv": (backward_kv, f"{POINTERS} *fp32:16 *fp32:16 *fp32:16 *fp32:16 i32:16 fp32",
-                              {"BM": 32, "BN": 32, "D": 32}, {"num_stages": 1}),
+    "attention_backward_kv": (
+        backward_kv,
+        f"{POINTERS} *fp32:16 *fp32:16 *fp32:16 *fp32:16 i32:16 fp32",
+        {"BM": 32, "BN": 32, "D": 32},
+        {"num_stages": 1},
+    ),
     "attention_delta": (delta, "*fp16:16 *fp16:16 *fp32:16", {"D": 64, "BM": 32}, {}),
 }

@@ -65,10 +65,18 @@ CASES = {
     "matmul_bf16": (matmul, "*bf16:16 *bf16:16 *fp32:16 i32 i32:16 i32:16", TILE, {"num_stages": 2}),
     "matmul_tf32": (matmul, "*fp32:16 *fp32:16 *fp32:16 i32:16 i32:16 i32:16", TILE, {"num_stages": 2}),
     "matmul_fp8": (matmul, "*fp8e4nv:16 *fp8e4nv:16 *fp16:16 i32:16 i32:16 i32:16", TILE | {"BK": 64}, {"above": 89}),
-    "matmul_map": (matmul_map, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16", {"BM": 128, "BN": 64, "BK": 64},
-                   {"above": 90, "num_stages": 3}),
-    "matmul_map_wide": (matmul_map, "*bf16:16 *bf16:16 *bf16:16 i32:16 i32:16 i32:16", {"BM": 128, "BN": 128, "BK": 64},
-                        {"above": 90, "num_warps": 8, "num_stages": 3}),
+    "matmul_map": (
+        matmul_map,
+        "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16",
+        {"BM": 128, "BN": 64, "BK": 64},
+        {"above": 90, "num_stages": 3},
+    ),
+    "matmul_map_wide": (
+        matmul_map,
+        "*bf16:16 *bf16:16 *bf16:16 i32:16 i32:16 i32:16",
+        {"BM": 128, "BN": 128, "BK": 64},
+        {"above": 90, "num_warps": 8, "num_stages": 3},
+    ),
     "matmul_s8": (matmul_s8, "*i8:16 *i8:16 *i32:16 i32:16 i32:16", TILE, {}),
     "split_k": (split_k, "*fp16:16 *fp16:16 *fp32:16 i32:16 i32:16 i32:16", TILE, {}),
 }

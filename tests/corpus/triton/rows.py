@@ -105,8 +105,7 @@ def cross_entropy(logits, labels, losses, columns, BLOCK: tl.constexpr):
 CASES = {
     "softmax": (softmax, "*fp32:16 *fp32:16 i32", {"BLOCK": 1024}, {}),
     "softmax_wide": (softmax, "*fp32:16 *fp32:16 i32:16", {"BLOCK": 4096}, {"num_warps": 8}),
-    "softmax_spread": (softmax, "*fp32:16 *fp32:16 i32:16", {"BLOCK": 4096},
-                       {"num_ctas": 4, "above": 90, "below": 90}),
+    "softmax_spread": (softmax, "*fp32:16 *fp32:16 i32:16", {"BLOCK": 4096}, {"num_ctas": 4, "above": 90, "below": 90}),
     "sort_spread": (sort, "*i32 *i32", {"BLOCK": 64}, {"num_warps": 1, "num_ctas": 2, "above": 90, "below": 90}),
     "layer_norm": (layer_norm, "*fp16:16 *fp32:16 *fp32:16 *fp16:16 *fp32 *fp32 i32 fp32", {"BLOCK": 1024}, {}),
     "layer_norm_backward": (layer_norm_backward, "*fp32 *fp32 *fp32 *fp32 *fp32 *fp32 i32", {"BLOCK": 512}, {}),

@@ -73,8 +73,14 @@ def complex_products(a, b, c, N: tl.constexpr):
     i = tl.program_id(0) * 2 * N + tl.arange(0, 2 * N)
     p, q = tl.split(tl.reshape(tl.load(a + i), (N, 2)))
     r, s = tl.split(tl.reshape(tl.load(b + i), (N, 2)))
-    real = tl.inline_asm_elementwise("{ .reg .f32 t; mul.rn.f32 t, $2, $4; neg.f32 t, t; fma.rn.f32 $0, $1, $3, t; }",
-                                     "=f,f,f,f,f", [p, q, r, s], dtype=tl.float32, is_pure=True, pack=1)
+    real = tl.inline_asm_elementwise(
+        "{ .reg .f32 t; mul.rn.f32 t, $2, $4; neg.f32 t, t; fma.rn.f32 $0, $1, $3, t; }",
+        "=f,f,f,f,f",
+        [p, q, r, s],
+        dtype=tl.float32,
+        is_pure=True,
+        pack=1,
+    )
     tl.store(c + i, tl.reshape(tl.join(real, p * s + q * r), (2 * N,)))
 
 
@@ -96,8 +102,22 @@ def doubles(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 
 
 @triton.jit
-def scaled(a, sa, b, sb, c, n, k, TA: tl.constexpr, TB: tl.constexpr, PA: tl.constexpr, PB: tl.constexpr,
-           BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def scaled(
+    a,
+    sa,
+    b,
+    sb,
+    c,
+    n,
+    k,
+    TA: tl.constexpr,
+    TB: tl.constexpr,
+    PA: tl.constexpr,
+    PB: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     """Numbers of eight and four bits with a power of two for 32 of a row; PA, PB of them in a byte."""
     rows = tl.program_id(1) * BM + tl.arange(0, BM)[:, None]
     columns = tl.program_id(0) * BN + tl.arange(0, BN)[:, None]
@@ -133,8 +153,7 @@ def added(x, y, m, n, BM: tl.constexpr, BN: tl.constexpr):
 
 
 @triton.jit
-def persistent(a, b, c, m, n, k, programs, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-               SPECIAL: tl.constexpr):
+def persistent(a, b, c, m, n, k, programs, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SPECIAL: tl.constexpr):
     """Every program takes tile after tile; loads by warps of their own where SPECIAL."""
     at = tl.make_tensor_descriptor(a, [m, k], [k, 1], [BM, BK])
     bt = tl.make_tensor_descriptor(b, [n, k], [k, 1], [BN, BK])
@@ -162,15 +181,30 @@ CASES = {
     "doubles": (doubles, "*fp64:16 *fp64:16 *fp64:16", {"M": 32, "N": 32, "K": 32}, {"below": 90}),
     "scaled_fp8": (scaled, SCALED, TILE | {"TA": "e4m3", "TB": "e4m3", "PA": 1, "PB": 1}, {"above": 100}),
     "scaled_fp4": (scaled, SCALED, TILE | {"TA": "e2m1", "TB": "e2m1", "PA": 2, "PB": 2}, {"above": 100}),
-    "scaled_mixed": (scaled, SCALED, TILE | {"TA": "e5m2", "TB": "e2m1", "PA": 1, "PB": 2},
-                     {"above": 100, "below": 100}),
+    "scaled_mixed": (
+        scaled,
+        SCALED,
+        TILE | {"TA": "e5m2", "TB": "e2m1", "PA": 1, "PB": 2},
+        {"above": 100, "below": 100},
+    ),
     "gathered": (gathered, "*fp16:16 *i32:16 *fp16:16 i32:16 i32:16", {"R": 8, "C": 64}, {"above": 100, "below": 100}),
     "added": (added, "*fp32:16 *fp32:16 i32:16 i32:16", {"BM": 32, "BN": 32}, {"above": 90}),
-    "persistent": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
-                   {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False}, {"above": 90, "num_stages": 3}),
-    "persistent_spread": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
-                          {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False},
-                          {"num_stages": 3, "num_ctas": 2, "above": 90, "below": 100}),
-    "persistent_special": (persistent, "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
-                           {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": True}, {"above": 100, "num_stages": 3}),
+    "persistent": (
+        persistent,
+        "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
+        {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False},
+        {"above": 90, "num_stages": 3},
+    ),
+    "persistent_spread": (
+        persistent,
+        "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
+        {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": False},
+        {"num_stages": 3, "num_ctas": 2, "above": 90, "below": 100},
+    ),
+    "persistent_special": (
+        persistent,
+        "*fp16:16 *fp16:16 *fp16:16 i32:16 i32:16 i32:16 i32",
+        {"BM": 128, "BN": 64, "BK": 64, "SPECIAL": True},
+        {"above": 100, "num_stages": 3},
+    ),
 }

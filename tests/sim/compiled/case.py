@@ -32,9 +32,11 @@ _made: dict[str, Callable[[], Case]] = {}
 
 def case(name: str) -> Callable[[Callable[[], Case]], Callable[[], Case]]:
     """Register the maker of the case of an entry."""
+
     def register(make: Callable[[], Case]) -> Callable[[], Case]:
         _made[name] = make
         return make
+
     return register
 
 
@@ -55,13 +57,19 @@ def close(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> str:
         return f"shape {got.shape}, expected {wanted.shape}"
     if tolerance == 0:
         wrong = np.flatnonzero(got.reshape(-1) != wanted.astype(got.dtype).reshape(-1))
-        return "" if not wrong.size else f"{wrong.size} of {got.size} differ, first at {wrong[0]}: " \
+        return (
+            ""
+            if not wrong.size
+            else f"{wrong.size} of {got.size} differ, first at {wrong[0]}: "
             f"{got.reshape(-1)[wrong[0]]}, expected {wanted.reshape(-1)[wrong[0]]}"
+        )
     got, wanted = got.astype(np.float64), wanted.astype(np.float64)
     distance = np.abs(got - wanted)
     worst = np.nanmax(distance) if got.size else 0
     if np.isnan(got).any() or worst > tolerance * max(1e-30, np.abs(wanted).max()):
         place = int(np.argmax(np.where(np.isnan(distance), np.inf, distance)))
-        return f"differs by {worst:.3g} of {np.abs(wanted).max():.3g}; element {place}: {got.reshape(-1)[place]}, " \
-               f"expected {wanted.reshape(-1)[place]}"
+        return (
+            f"differs by {worst:.3g} of {np.abs(wanted).max():.3g}; element {place}: {got.reshape(-1)[place]}, "
+            f"expected {wanted.reshape(-1)[place]}"
+        )
     return ""

@@ -31,10 +31,12 @@ def _linear(image: np.ndarray, *coordinates: np.ndarray) -> np.ndarray:
 def resize():
     rng, (width, height) = np.random.default_rng(0), (24, 10)
     image = rng.integers(0, 256, (7, 9, 4), np.uint8)
-    column, row = np.meshgrid((np.arange(width, dtype=np.float32) + np.float32(0.5)) / np.float32(width),
-                              (np.arange(height, dtype=np.float32) + np.float32(0.5)) / np.float32(height))
+    column, row = np.meshgrid(
+        (np.arange(width, dtype=np.float32) + np.float32(0.5)) / np.float32(width),
+        (np.arange(height, dtype=np.float32) + np.float32(0.5)) / np.float32(height),
+    )
     want = np.floor(_linear(image / 255, column.astype(float) * 9, row.astype(float) * 7) * 255 + 0.5)
-    out = np.zeros((height, width, 4), np.uint8)                   # a sum on the edge of a byte may go either way
+    out = np.zeros((height, width, 4), np.uint8)  # a sum on the edge of a byte may go either way
     texture = Texture(image, "2d", filter="linear", normalized=True, read="normalized_float", address="clamp")
     return Case(2, 128, (texture, Surface(out, "2d"), width, height), [(out, want, 1 / 200)])
 
@@ -43,8 +45,7 @@ def resize():
 def volume():
     box, points = numbers(5, 6, 7), np.abs(numbers(200, 3, seed=1)) * np.float32(3)
     y = np.zeros(200, np.float32)
-    return Case(2, 128, (Texture(box, "3d", filter="linear"), points, y, 200),
-                [(y, _linear(box, *points.T), 1e-6)])
+    return Case(2, 128, (Texture(box, "3d", filter="linear"), points, y, 200), [(y, _linear(box, *points.T), 1e-6)])
 
 
 @case("images.cu:table")
@@ -54,8 +55,9 @@ def table():
     y, inside = np.zeros((100, 4), np.int32), (where >= 0) & (where < 64)
     p = np.where(inside[:, None], pixels[where.clip(0, 63)].astype(int), 0)
     want = np.stack([np.where(inside, words[where.clip(0, 63)], 0), p[:, 0], p[:, 1] + p[:, 2], p[:, 3]], axis=1)
-    return Case(1, 128, (Texture(words, memory="linear"), Texture(pixels, "1d", memory="linear"), where, y, 100),
-                [(y, want, 0)])
+    return Case(
+        1, 128, (Texture(words, memory="linear"), Texture(pixels, "1d", memory="linear"), where, y, 100), [(y, want, 0)]
+    )
 
 
 @case("images.cu:layers")
@@ -79,8 +81,12 @@ def sky():
     column, row = (np.clip(np.floor((c / m + 1) / 2 * 8).astype(int), 0, 7) for c in (s, t))
     out = np.zeros((120, 2), np.float32)
     want = np.stack([cube[face, row, column], cubes[np.arange(120) % 2, face, row, column]], axis=1)
-    return Case(1, 128, (Texture(cube, "cube", normalized=True), Texture(cubes, "acube", normalized=True), rays, out, 2,
-                         120), [(out, want, 0)])
+    return Case(
+        1,
+        128,
+        (Texture(cube, "cube", normalized=True), Texture(cubes, "acube", normalized=True), rays, out, 2, 120),
+        [(out, want, 0)],
+    )
 
 
 @case("images.cu:levels")
@@ -89,8 +95,9 @@ def levels():
     points = np.random.default_rng(9).random((80, 3)).astype(np.float32)
     points[:, 2] = np.arange(80) % 4 + np.float32(0.25)
     y, nearest = np.zeros((80, 2), np.float32), np.floor(points[:, 2] + 0.5).astype(int)
-    want = np.array([pyramid[k][int(v * (64 >> k)), int(u * (64 >> k))] for (u, v, _), k in zip(points, nearest,
-                                                                                               strict=True)])
+    want = np.array(
+        [pyramid[k][int(v * (64 >> k)), int(u * (64 >> k))] for (u, v, _), k in zip(points, nearest, strict=True)]
+    )
     return Case(1, 96, (Texture(pyramid, "2d", normalized=True), points, y, 80), [(y, np.stack([want, want], 1), 0)])
 
 
@@ -119,5 +126,9 @@ def slices():
     line = np.arange(32, dtype=np.int16).reshape(16, 2)
     want = line.copy()
     want[8:] = line[:8]
-    return Case(1, 128, (Surface(box, "3d"), Surface(images, "a2d"), Surface(line, "1d"), 8, 5, 3),
-                [(images, box[:, ::-1], 0), (line, want, 0)])
+    return Case(
+        1,
+        128,
+        (Surface(box, "3d"), Surface(images, "a2d"), Surface(line, "1d"), 8, 5, 3),
+        [(images, box[:, ::-1], 0), (line, want, 0)],
+    )

@@ -7,8 +7,12 @@ import numpy as np
 from sim.compiled.case import Case, case, numbers
 
 BF16, F16 = ml_dtypes.bfloat16, np.float16
-E4M3, E5M2, E3M2, E2M1 = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float6_e3m2fn,
-                          ml_dtypes.float4_e2m1fn)
+E4M3, E5M2, E3M2, E2M1 = (
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+    ml_dtypes.float6_e3m2fn,
+    ml_dtypes.float4_e2m1fn,
+)
 WORD = 0xFFFFFFFF
 
 
@@ -18,21 +22,33 @@ def whole(n: int, low: int, high: int, seed: int = 0, dtype: object = np.int32) 
 
 # blocks.cu ------------------------------------------------------------------------------------------------------------
 
+
 @case("blocks.cu:block_scan")
 def block_scan():
     x, sums, largest, totals = whole(1024, -50, 50), *(np.zeros(n, np.int32) for n in (1024, 1024, 2))
     tiles = x.reshape(2, 512)
-    return Case(2, 128, (x, sums, largest, totals),
-                [(sums, (tiles.cumsum(1) - tiles).reshape(-1), 0),
-                 (largest, np.maximum.accumulate(tiles, 1).reshape(-1), 0), (totals, tiles.sum(1), 0)])
+    return Case(
+        2,
+        128,
+        (x, sums, largest, totals),
+        [
+            (sums, (tiles.cumsum(1) - tiles).reshape(-1), 0),
+            (largest, np.maximum.accumulate(tiles, 1).reshape(-1), 0),
+            (totals, tiles.sum(1), 0),
+        ],
+    )
 
 
 @case("blocks.cu:block_sort")
 def block_sort():
     keys, values = whole(1024, 0, 1 << 32, dtype=np.uint32), np.zeros(1024, np.int32)
     tiles = keys.reshape(2, 512).copy()
-    return Case(2, 128, (keys, values), [(keys, np.sort(tiles, 1).reshape(-1), 0),
-                                         (values, np.argsort(tiles, 1, kind="stable").reshape(-1), 0)])
+    return Case(
+        2,
+        128,
+        (keys, values),
+        [(keys, np.sort(tiles, 1).reshape(-1), 0), (values, np.argsort(tiles, 1, kind="stable").reshape(-1), 0)],
+    )
 
 
 @case("blocks.cu:block_sort_floats")
@@ -45,8 +61,12 @@ def block_sort_floats():
 def warp_reduce():
     x, sums, norms = numbers(256, 2), np.zeros((8, 2), np.float32), np.zeros(32, np.float32)
     wide = x.astype(np.float64)
-    return Case(2, 128, (x, sums, norms), [(sums, wide.reshape(8, 32, 2).sum(1), 1e-5),
-                                           (norms, (wide ** 2).sum(1).reshape(32, 8).max(1), 1e-6)])
+    return Case(
+        2,
+        128,
+        (x, sums, norms),
+        [(sums, wide.reshape(8, 32, 2).sum(1), 1e-5), (norms, (wide**2).sum(1).reshape(32, 8).max(1), 1e-6)],
+    )
 
 
 @case("blocks.cu:block_runs")
@@ -73,6 +93,7 @@ def warp_merge_sort():
 
 # together.cu ----------------------------------------------------------------------------------------------------------
 
+
 @case("together.cu:grid_sums")
 def grid_sums():
     x, partial, total = numbers(1000) + np.float32(0.1), np.zeros(8, np.float32), np.zeros(1, np.float32)
@@ -97,8 +118,9 @@ def labelled():
     before = np.zeros_like(tiles)
     before[:, 1:] = np.bitwise_xor.accumulate(tiles, 1)[:, :-1]
     halves = [100 * (t % 2 == v % 2).sum() + (t[:k] % 2 == v % 2).sum() for t in tiles for k, v in enumerate(t)]
-    return Case(1, 128, (labels, x, sums, scanned, odd),
-                [(sums, totals, 0), (scanned, before.reshape(-1), 0), (odd, halves, 0)])
+    return Case(
+        1, 128, (labels, x, sums, scanned, odd), [(sums, totals, 0), (scanned, before.reshape(-1), 0), (odd, halves, 0)]
+    )
 
 
 @case("together.cu:wide_tiles")
@@ -106,11 +128,13 @@ def wide_tiles():
     x, sums, following = whole(256, 0, 100), np.zeros(256, np.int32), np.zeros(256, np.int32)
     tiles = x.reshape(4, 64)
     want = np.roll(tiles, -37, 1) + (tiles > 98).any(1)[:, None]
-    return Case(1, 256, (x, sums, following),
-                [(sums, np.repeat(tiles.sum(1), 64), 0), (following, want.reshape(-1), 0)])
+    return Case(
+        1, 256, (x, sums, following), [(sums, np.repeat(tiles.sum(1), 64), 0), (following, want.reshape(-1), 0)]
+    )
 
 
 # library.cu -----------------------------------------------------------------------------------------------------------
+
 
 @case("library.cu:piped")
 def piped():
@@ -132,9 +156,17 @@ def atomics_of_the_library():
     for k in i:
         bits[k % 8] |= 1 << k % 7
         chain = (3 * chain + 1) % (1 << 64)
-    return Case(2, 128, (x, largest, flags, words, total),
-                [(largest, [x.max()], 0), (flags, bits, 0), (total, [(i % 4).sum()], 0),
-                 (words, np.array([*(int(i[i % 3 == m].sum()) for m in range(3)), chain], np.uint64), 0)])
+    return Case(
+        2,
+        128,
+        (x, largest, flags, words, total),
+        [
+            (largest, [x.max()], 0),
+            (flags, bits, 0),
+            (total, [(i % 4).sum()], 0),
+            (words, np.array([*(int(i[i % 3 == m].sum()) for m in range(3)), chain], np.uint64), 0),
+        ],
+    )
 
 
 @case("library.cu:complex_powers")
@@ -153,14 +185,22 @@ def bulk_there_and_back():
 
 # narrow.cu ------------------------------------------------------------------------------------------------------------
 
+
 @case("narrow.cu:half_pairs")
 def half_pairs():
     n = 150
     a, b, c = (numbers(n, 2, seed=i, dtype=F16) for i in range(3))
     y = np.zeros((5, n, 2), F16)
     p, q, r = (v.astype(np.float64) for v in (a, b, c))
-    want = np.stack([np.maximum((p * q + r).astype(F16), 0), np.minimum(np.clip(p * q, 0, 1).astype(F16), -c),
-                     p / (q + 3).astype(F16), a <= b, np.maximum(abs(a), c)[:, ::-1]])
+    want = np.stack(
+        [
+            np.maximum((p * q + r).astype(F16), 0),
+            np.minimum(np.clip(p * q, 0, 1).astype(F16), -c),
+            p / (q + 3).astype(F16),
+            a <= b,
+            np.maximum(abs(a), c)[:, ::-1],
+        ]
+    )
     return Case(2, 128, (n, a, b, c, y), [(y[:2], want[:2], 0), (y[2], want[2], 1e-3), (y[3:], want[3:], 0)])
 
 
@@ -172,8 +212,12 @@ def brain_pairs():
     p, q = (v.astype(np.float64) for v in (a, b))
     want = np.stack([p * q + [0.5, -0.25], np.maximum(p, q), np.rint(p) - np.floor(q)])
     above = (p > q) * np.array([0xFFFF, 0xFFFF0000], np.uint64)
-    return Case(2, 128, (n, a, b, y, dots, masks),
-                [(y[0], want[0], 4e-3), (y[1:], want[1:], 0), (dots, (p * q).sum(1), 1e-6), (masks, above.sum(1), 0)])
+    return Case(
+        2,
+        128,
+        (n, a, b, y, dots, masks),
+        [(y[0], want[0], 4e-3), (y[1:], want[1:], 0), (dots, (p * q).sum(1), 1e-6), (masks, above.sum(1), 0)],
+    )
 
 
 @case("narrow.cu:around_small_formats")
@@ -184,10 +228,15 @@ def around_small_formats():
     u, v, w = x.astype(E5M2), x.astype(E3M2), x.astype(E2M1)
     codes = (w.view(np.uint8).astype(np.uint16) & 15) << np.arange(0, 16, 4, dtype=np.uint16)
     p, q, r = (k.astype(np.float64) for k in (u, v, w))
-    sums = np.stack([p[:, 0] + q[:, 0] + r[:, 0], p[:, 1] + q[:, 1] + r[:, 1], p[:, 2] - q[:, 2] * r[:, 2],
-                     p[:, 3] * q[:, 3]], 1)
-    return Case(2, 128, (n, x, fp8, fp6, fp4, back),
-                [(fp8, u.view(np.uint8), 0), (fp6, v.view(np.uint8), 0), (fp4, codes.sum(1), 0), (back, sums, 1e-6)])
+    sums = np.stack(
+        [p[:, 0] + q[:, 0] + r[:, 0], p[:, 1] + q[:, 1] + r[:, 1], p[:, 2] - q[:, 2] * r[:, 2], p[:, 3] * q[:, 3]], 1
+    )
+    return Case(
+        2,
+        128,
+        (n, x, fp8, fp6, fp4, back),
+        [(fp8, u.view(np.uint8), 0), (fp6, v.view(np.uint8), 0), (fp4, codes.sum(1), 0), (back, sums, 1e-6)],
+    )
 
 
 @case("narrow.cu:block_scaled")
@@ -201,6 +250,7 @@ def block_scaled():
 
 
 # words.cu -------------------------------------------------------------------------------------------------------------
+
 
 def signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> bits - 1 else value
@@ -216,19 +266,24 @@ def joined(parts: list[int], bits: int) -> int:
 
 
 def _bytes(a: int, b: int) -> list[int]:
-    pairs, minus = list(zip(fields(a, 8), fields(b, 8), strict=True)), list(
-        zip(fields(a, 8, minus=True), fields(b, 8, minus=True), strict=True))
+    pairs, minus = (
+        list(zip(fields(a, 8), fields(b, 8), strict=True)),
+        list(zip(fields(a, 8, minus=True), fields(b, 8, minus=True), strict=True)),
+    )
     halves = list(zip(fields(a, 16, minus=True), fields(b, 16, minus=True), strict=True))
     pool, both = fields(a, 8) + fields(b, 8), a | b << 32
     dots = a + b + sum(x * y for x, y in [*pairs, *zip(fields(a, 16), fields(b, 8)[:2], strict=True)])
     first = (b & -b).bit_length()
-    return [joined([min(x + y, 255) for x, y in pairs], 8), joined([abs(x - y) for x, y in pairs], 8),
-            joined([max(p) for p in halves], 16) ^ joined([255 * (x > y) for x, y in pairs], 8),
-            sum(abs(x - y) for x, y in minus) + joined([x + y >> 1 for x, y in pairs], 8),
-            joined([pool[b >> 4 * k & 7] for k in range(4)], 8),
-            (both >> min(a & 63, 32) & WORD) + (both << (b & 31) >> 32 & WORD),
-            max(signed(a + b & WORD, 32), -1000, 0) ^ joined([min(x, y, 5) for x, y in halves], 16),
-            dots + int(f"{a:032b}"[::-1], 2) + first + (a + b >> 1)]
+    return [
+        joined([min(x + y, 255) for x, y in pairs], 8),
+        joined([abs(x - y) for x, y in pairs], 8),
+        joined([max(p) for p in halves], 16) ^ joined([255 * (x > y) for x, y in pairs], 8),
+        sum(abs(x - y) for x, y in minus) + joined([x + y >> 1 for x, y in pairs], 8),
+        joined([pool[b >> 4 * k & 7] for k in range(4)], 8),
+        (both >> min(a & 63, 32) & WORD) + (both << (b & 31) >> 32 & WORD),
+        max(signed(a + b & WORD, 32), -1000, 0) ^ joined([min(x, y, 5) for x, y in halves], 16),
+        dots + int(f"{a:032b}"[::-1], 2) + first + (a + b >> 1),
+    ]
 
 
 @case("words.cu:bytes_of_words")

@@ -15,6 +15,7 @@ BF16 = ml_dtypes.bfloat16
 
 # sgemm.cu, hgemm.cu, hopper_gemm.cu, tcgen05_gemm.cu, wmma.cu -------------------------------------------------------
 
+
 @case("sgemm.cu:sgemm_naive")
 def sgemm_naive():
     a, b, c = numbers(40, 50), numbers(50, 33, seed=1), np.zeros((40, 33), np.float32)
@@ -93,6 +94,7 @@ def wmma_f64():
 
 
 # attention.cu -------------------------------------------------------------------------------------------------------
+
 
 def attention_of(q, k, v, scale, causal=False):
     q, k, v = (x.astype(np.float64) for x in (q, k, v))

@@ -13,6 +13,7 @@ BF16 = ml_dtypes.bfloat16
 
 # elementwise.cu -----------------------------------------------------------------------------------------------------
 
+
 @case("elementwise.cu:saxpy")
 def saxpy():
     x, y = numbers(300), numbers(300, seed=1)
@@ -35,7 +36,7 @@ def gridded_axpy():
 def gelu():
     x, y = numbers(200), np.zeros(200, np.float32)
     v = x.astype(np.float64)
-    return Case(2, 128, (200, x, y), [(y, 0.5 * v * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v ** 3))), 1e-6)])
+    return Case(2, 128, (200, x, y), [(y, 0.5 * v * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v**3))), 1e-6)])
 
 
 @case("elementwise.cu:silu_gate")
@@ -71,6 +72,7 @@ def brighten():
 
 # reduce.cu, scan.cu, sort.cu ----------------------------------------------------------------------------------------
 
+
 @case("reduce.cu:warp_sum")
 def warp_sum():
     x, y = np.arange(32, dtype=np.int32) ** 3, np.zeros(1, np.int32)
@@ -80,7 +82,7 @@ def warp_sum():
 @case("reduce.cu:block_sum")
 def block_sum():
     x, y = numbers(2000), np.zeros(2, np.float32)
-    parts = [sum(x[s:s + 256].sum() for s in range(b * 256, 2000, 512)) for b in range(2)]
+    parts = [sum(x[s : s + 256].sum() for s in range(b * 256, 2000, 512)) for b in range(2)]
     return Case(2, 256, (2000, x, y), [(y, np.array(parts), 1e-5)])
 
 
@@ -139,6 +141,7 @@ def radix_rank():
 
 # softmax.cu, norms.cu -----------------------------------------------------------------------------------------------
 
+
 def softmax_of(x):
     e = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True).astype(np.float64))
     return e / e.sum(-1, keepdims=True)
@@ -176,8 +179,12 @@ def layer_norm():
     x, gain, bias = numbers(3, 700), numbers(700, seed=1), numbers(700, seed=2)
     y, mean, scale = np.zeros_like(x), np.zeros(3, np.float32), np.zeros(3, np.float32)
     want = layer_norm_of(x, gain, bias)
-    return Case(3, 256, (700, 1e-5, x, gain, bias, y, mean, scale),
-                [(y, want[0], 1e-5), (mean, want[1], 1e-4), (scale, want[2], 1e-5)])
+    return Case(
+        3,
+        256,
+        (700, 1e-5, x, gain, bias, y, mean, scale),
+        [(y, want[0], 1e-5), (mean, want[1], 1e-4), (scale, want[2], 1e-5)],
+    )
 
 
 def layer_norm_gradient(dy, x, gain, mean, scale):
@@ -190,8 +197,9 @@ def layer_norm_backward():
     dy, x, gain = numbers(3, 700), numbers(3, 700, seed=1), numbers(700, seed=2)
     mean, scale = x.mean(1), (1 / x.std(1)).astype(np.float32)
     dx = np.zeros_like(x)
-    return Case(3, 256, (700, dy, x, gain, mean, scale, dx),
-                [(dx, layer_norm_gradient(dy, x, gain, mean, scale), 1e-5)])
+    return Case(
+        3, 256, (700, dy, x, gain, mean, scale, dx), [(dx, layer_norm_gradient(dy, x, gain, mean, scale), 1e-5)]
+    )
 
 
 def rms_norm_of(x, gain, eps=1e-5):

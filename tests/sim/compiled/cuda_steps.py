@@ -14,6 +14,7 @@ BF16 = ml_dtypes.bfloat16
 
 # stencil.cu, learning.cu, atomics.cu --------------------------------------------------------------------------------
 
+
 @case("stencil.cu:heat3d")
 def heat3d():
     x = numbers(6, 18, 20, dtype=np.float64)
@@ -44,8 +45,12 @@ def adamw():
     g, m, v, w = numbers(200), numbers(200, seed=1), np.abs(numbers(200, seed=2)), numbers(200, seed=3)
     rate, b1, b2, eps, decay, c1, c2 = 0.01, 0.9, 0.99, 1e-8, 0.1, 0.5, 0.25
     m2, v2 = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
-    return Case(2, 128, (200, rate, b1, b2, eps, decay, c1, c2, g, m, v, w),
-                [(m, m2, 1e-6), (v, v2, 1e-6), (w, w - rate * (m2 / c1 / (np.sqrt(v2 / c2) + eps) + decay * w), 1e-6)])
+    return Case(
+        2,
+        128,
+        (200, rate, b1, b2, eps, decay, c1, c2, g, m, v, w),
+        [(m, m2, 1e-6), (v, v2, 1e-6), (w, w - rate * (m2 / c1 / (np.sqrt(v2 / c2) + eps) + decay * w), 1e-6)],
+    )
 
 
 @case("learning.cu:rotary")
@@ -70,16 +75,21 @@ def cross_entropy():
     loss, gradient, p = np.zeros(6, np.float32), np.zeros_like(x), softmax_of(x)
     want = p.copy()
     want[np.arange(6), labels] -= 1
-    return Case(2, 128, (6, 100, x, labels, loss, gradient),
-                [(loss, -np.log(p[np.arange(6), labels]), 1e-5), (gradient, want, 1e-5)])
+    return Case(
+        2,
+        128,
+        (6, 100, x, labels, loss, gradient),
+        [(loss, -np.log(p[np.arange(6), labels]), 1e-5), (gradient, want, 1e-5)],
+    )
 
 
 @case("learning.cu:top_k")
 def top_k():
     x, values, places = numbers(5, 200), np.zeros((5, 4), np.float32), np.zeros((5, 4), np.int32)
     order = np.argsort(-x, 1)[:, :4]
-    return Case(2, 96, (5, 200, 4, x, values, places),
-                [(places, order, 0), (values, np.take_along_axis(x, order, 1), 0)])
+    return Case(
+        2, 96, (5, 200, 4, x, values, places), [(places, order, 0), (values, np.take_along_axis(x, order, 1), 0)]
+    )
 
 
 @case("learning.cu:dependent")
@@ -95,6 +105,7 @@ def histogram():
 
 
 # async.cu, tma.cu, cluster.cu ---------------------------------------------------------------------------------------
+
 
 @case("async.cu:pipelined")
 def pipelined():

@@ -16,8 +16,6 @@ def _zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-
-
 @case("triton:recurrence")
 def recurrence():
     a = np.random.default_rng(0).uniform(-0.99, 0.99, (3, 400)).astype(np.float32)
@@ -44,9 +42,13 @@ def pick():
 @case("triton:locked_sums")
 def locked_sums():
     x, lock, sums, seen = numbers(6, 100), _zeros(1, np.int32), _zeros(100), np.array([-9, 9], np.float32)
-    return Case(6, 128, (x, lock, sums, seen, 100),
-                [(sums, x.astype(np.float64).sum(0), 1e-5), (lock, np.zeros(1), 0), (seen, [x.max(), x.min()], 0)],
-                smem_bytes=SMEM)
+    return Case(
+        6,
+        128,
+        (x, lock, sums, seen, 100),
+        [(sums, x.astype(np.float64).sum(0), 1e-5), (lock, np.zeros(1), 0), (seen, [x.max(), x.min()], 0)],
+        smem_bytes=SMEM,
+    )
 
 
 @case("triton:largest")
@@ -89,11 +91,14 @@ def _scaled(left, right):
     def make():
         m, n, k = 256, 128, 256
         (a, x), (b, y) = _codes(m, k, left, 0), _codes(n, k, right, 2)
-        sa, sb = (np.random.default_rng(seed).integers(124, 130, (rows, k // 32)).astype(np.uint8)
-                  for seed, rows in ((1, m), (3, n)))
+        sa, sb = (
+            np.random.default_rng(seed).integers(124, 130, (rows, k // 32)).astype(np.uint8)
+            for seed, rows in ((1, m), (3, n))
+        )
         x, y = (v * np.repeat(2.0 ** (s.astype(float) - 127), 32, 1) for v, s in ((x, sa), (y, sb)))
         c = _zeros((m, n))
         return Case((2, 2), 128, (a, sa, b, sb, c, n, k), [(c, x @ y.T, 1e-5)], smem_bytes=SMEM)
+
     return make
 
 
@@ -105,8 +110,9 @@ case("triton:scaled_mixed")(_scaled("e5m2", "e2m1"))
 @case("triton:gathered")
 def gathered():
     x, y, places = numbers(32, 128, dtype=F16), _zeros((32, 128), F16), np.array([3, 31, 0, 7, 7, 12, 30, 1], np.int32)
-    return Case(2, 128, (x, places, y, 32, 128), [(y, np.r_[x[places] * F16(2), np.zeros((24, 128))], 0)],
-                smem_bytes=SMEM)
+    return Case(
+        2, 128, (x, places, y, 32, 128), [(y, np.r_[x[places] * F16(2), np.zeros((24, 128))], 0)], smem_bytes=SMEM
+    )
 
 
 @case("triton:added")
@@ -120,6 +126,7 @@ def _persistent(block, ctas=1):
         a, b, c = numbers(256, 192, dtype=F16), numbers(128, 192, seed=1, dtype=F16), _zeros((256, 128), F16)
         want = a.astype(np.float64) @ b.astype(np.float64).T
         return Case(2 * ctas, block, (a, b, c, 256, 128, 192, 2), [(c, want, 1e-3)], smem_bytes=SMEM)
+
     return make
 
 

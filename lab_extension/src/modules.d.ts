@@ -1,0 +1,20 @@
+// The modules that webpack.config.cjs names: the renderer's, and the table of the instruction set; and pictures.
+
+declare module "pyptx-renderer/renderer.js" {
+  export interface Drawn {
+    destroy(): void;
+    select?(pane: string, row: number): void;
+  }
+  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
+}
+
+declare module "pyptx-renderer/dom.js" {
+  type Child = Node | string | null | undefined;
+  export function h<K extends keyof HTMLElementTagNameMap>(kind: K, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElementTagNameMap[K];
+  export function h(kind: string, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElement;
+}
+
+declare module "pyptx-isa" {
+  const isa: import("./logic/ptx.js").Isa;
+  export default isa;
+}

@@ -1,0 +1,42 @@
+"""The notebook front end, seen from below: `pyptx/__init__.py` connects it to the widgets of `pyptx.jupyter`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+__all__ = ["FrontEnd", "connect", "front_end", "in_notebook"]
+
+
+class FrontEnd(Protocol):
+    """Widgets for values that change while they are displayed."""
+
+    def show_session(self, session: Any) -> None:
+        """Display a debugging session."""
+        ...
+
+    def sweep_widget(self, study: Any) -> Any:
+        """Return a `Sweep` of the study that displays itself as a widget; None when no widget can be displayed."""
+        ...
+
+
+_provider: Callable[[], FrontEnd] | None = None
+
+
+def connect(provider: Callable[[], FrontEnd]) -> None:
+    """Set the function that loads the front end; it is called on first use."""
+    global _provider
+    _provider = provider
+
+
+def front_end() -> FrontEnd:
+    """Return the connected front end."""
+    assert _provider is not None, "pyptx/__init__.py connects a front end when it is imported"
+    return _provider()
+
+
+def in_notebook() -> bool:
+    """Return whether a notebook front end is connected to this process."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None

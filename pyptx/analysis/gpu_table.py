@@ -1,0 +1,135 @@
+"""The numbers of `pyptx.analysis.gpus` with their sources.
+
+A number is written as its class and its value, `O(132)`. The classes:
+
+* O  read in an NVIDIA source, or in a file that quotes one by name (CCCL, XLA's `cuda_core_info_table.cc`, the Best
+  Practices Guide, the Blackwell data sheets).
+* R  remembered from the data sheet or white paper of that GPU, checked against the published peaks by arithmetic.
+* D  derived by arithmetic from O and R.
+* M  measured by others: RRZE-HPC gpu-benches for A100, H100 PCIe, GH200 and L40, a report on an RTX 4090, Jia et al.
+  2019 for the T4; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
+  of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
+* P  read from the stall counts that `ptxas` 13.5 schedules.
+* A  assumed: no number was available; that of the nearest measured GPU, scaled by SMs and clock.
+
+Tensor rates are dense floating-point (or integer) operations for each SM and clock, an FMA counted as two, with a
+32-bit accumulator.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CORES", "ROWS", "SOURCES", "Number", "Row"]
+
+SOURCES = {"O": "read in an NVIDIA source", "R": "from the GPU's data sheet, not read again here",
+           "D": "derived by arithmetic", "M": "measured by others", "P": "read from ptxas' schedule",
+           "A": "assumed from a similar GPU", "H": "measured on this GPU"}
+
+
+class Number(NamedTuple):
+    value: float
+    source: str
+
+
+def O(value: float) -> Number:  # noqa: E743 - the letters are the classes
+    return Number(value, "O")
+
+
+def R(value: float) -> Number:
+    return Number(value, "R")
+
+
+def D(value: float) -> Number:
+    return Number(value, "D")
+
+
+def M(value: float) -> Number:
+    return Number(value, "M")
+
+
+def P(value: float) -> Number:
+    return Number(value, "P")
+
+
+def A(value: float) -> Number:
+    return Number(value, "A")
+
+
+class Row(NamedTuple):
+    """One product. GHz, GB/s of 10**9 bytes, sizes in GiB and MiB; `l2` in bytes a clock of the whole GPU, latencies in
+    cycles, `reached` is what a read of all of DRAM was seen to get."""
+
+    name: str
+    target: str
+    sms: Number
+    clock: Number
+    dram: Number
+    dram_gib: Number
+    l2_mib: Number
+    l2: Number
+    watts: Number
+    tensor: dict[str, Number]
+    tensor_clock: Number | None = None          # where the published tensor peaks imply another clock
+    reached: Number | None = None
+    l2_fast_mib: Number | None = None           # working set up to which L2 keeps its rate
+    latency: tuple[int, int, int, int] | None = None     # L1, near L2, far L2, DRAM; class M
+    measured_on: str = ""                       # the GPU whose latencies they are, where that is another
+
+
+_ADA = {"mma.s8": O(2048), "mma.s4": R(4096)}
+_HOPPER = {"wgmma.f16": O(4096), "wgmma.tf32": O(2048), "wgmma.f8": O(8192), "wgmma.s8": O(8192),
+           "mma.f16": P(4096 * 2 / 3), "mma.tf32": D(2048 * 2 / 3), "mma.s8": D(8192 * 2 / 3),
+           "mma.f8": P(4096 * 2 / 3),           # mma.sync of fp8 is emulated with that of f16
+           "mma.f64": D(256)}
+
+ROWS = (
+    Row("T4", "sm_75", R(40), R(1.59), R(320), R(16), R(4), M(799), R(70),
+        {"mma.f16": R(1024), "mma.s8": R(2048), "mma.s4": R(4096)}),
+    Row("A100 SXM 40GB", "sm_80", O(108), O(1.41), R(1555), R(40), O(40), M(3830), O(400),
+        {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
+        reached=M(1538), l2_fast_mib=M(30), latency=(33, 205, 405, 538), measured_on="A100 SXM 80GB"),
+    Row("A100 SXM 80GB", "sm_80", O(108), O(1.41), R(2039), R(80), O(40), M(3830), O(400),
+        {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
+        reached=M(1898), l2_fast_mib=M(30), latency=(33, 205, 405, 538)),
+    Row("RTX 3090", "sm_86", R(82), R(1.695), R(936), R(24), R(6), A(1296), R(350),
+        {"mma.f16": D(512), "mma.tf32": D(256), "mma.s8": R(2048), "mma.s4": R(4096)}),
+    Row("L4", "sm_89", R(58), R(2.04), R(300), R(24), R(48), A(853), R(72),
+        {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
+        latency=(34, 274, 277, 612), measured_on="L40"),
+    Row("L40S", "sm_89", R(142), R(2.52), R(864), R(48), R(96), A(2088), R(350),
+        {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
+        tensor_clock=D(2.49), l2_fast_mib=M(96), latency=(34, 274, 277, 612), measured_on="L40"),
+    Row("RTX 4090", "sm_89", O(128), R(2.52), R(1008), R(24), O(72), M(2024), R(450),
+        {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), **_ADA},
+        reached=M(925), latency=(34, 274, 277, 612), measured_on="L40"),
+    Row("H100 PCIe", "sm_90a", R(114), R(1.755), O(2000), R(80), R(50), M(3960), R(350), _HOPPER, tensor_clock=D(1.62),
+        reached=M(2016), l2_fast_mib=M(38), latency=(32, 254, 402, 670), measured_on="GH200"),
+    Row("H100 SXM", "sm_90a", O(132), O(1.98), O(3350), R(80), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
+        l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
+    Row("H200 SXM", "sm_90a", O(132), O(1.98), O(4800), R(141), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
+        l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
+    Row("B200 SXM", "sm_100a", O(148), O(1.965), O(8000), R(180), O(126), M(7900), O(1000),
+        {"tcgen05.f16": O(8192), "tcgen05.tf32": O(4096), "tcgen05.f8": O(16384), "tcgen05.f4": O(32768),
+         "tcgen05.s8": R(16384), "mma.f16": P(2048), "mma.tf32": D(1024), "mma.s8": D(4096),
+         "mma.f8": P(2048),                     # emulated, as on Hopper
+         "mma.f64": O(128)}, tensor_clock=D(1.86)),
+    Row("RTX 5090", "sm_120a", O(170), O(2.407), R(1792), R(32), R(96), A(2688), R(575),
+        {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), "mma.f4": D(4096), "mma.s8": O(2048)}),
+    Row("RTX PRO 6000", "sm_120a", O(188), R(2.617), R(1792), R(96), R(128), A(2973), O(600),
+        {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), "mma.f4": D(4096), "mma.s8": D(2048)}),
+)
+
+# Results for each clock and SM of the CUDA cores, by compute capability times ten. CUDA Programming Guide 12.6,
+# "Arithmetic Instructions"; 12.0 from the Best Practices Guide 13.4; checked against what ptxas schedules.
+_NAMES = ("f32", "f16", "f64", "i32.add", "i32.mul", "f32.minmax", "mufu", "cvt.pack", "cvt", "shuffle", "redux")
+CORES: dict[int, dict[str, Number]] = {
+    capability: {name: O(value) for name, value in zip(_NAMES, row, strict=True) if value} for capability, row in {
+        75: (64, 128, 2, 64, 64, 64, 16, 0, 16, 32, 0),
+        80: (64, 256, 32, 64, 64, 64, 16, 64, 16, 32, 16),
+        86: (128, 128, 2, 64, 64, 64, 16, 64, 16, 32, 16),
+        89: (128, 128, 2, 64, 64, 64, 16, 64, 16, 32, 16),
+        90: (128, 256, 64, 64, 64, 64, 16, 64, 16, 32, 16),
+        100: (128, 128, 64, 64, 64, 128, 16, 64, 16, 32, 16),
+        120: (128, 128, 2, 128, 64, 64, 16, 16, 16, 32, 0)}.items()}
+CORES[86]["f16"] = P(128)                       # the guide says 256; ptxas and the 1:1 ratio of GA102 say 128

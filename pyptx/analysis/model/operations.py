@@ -1,0 +1,435 @@
+"""Operations of a warp slice for the replay: its machine instructions in execution order.
+
+Long loops are shortened: loops that run in step skip the same work, so that producers and consumers stay in balance, and
+the duration of the last iterations is extrapolated to the skipped ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pyptx.analysis.gpus import Gpu
+from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.mbarrier_rings import Ring
+from pyptx.analysis.model.pipes import access_lanes, matrix_product, pipe_use
+from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath, WarpSlice
+from pyptx.analysis.work.instruction_work import LINE, InstructionWork
+from pyptx.analysis.work.sampling import InstructionTotals
+from pyptx.sim import Program
+from pyptx.sim.actions import AsyncGroup, Const, CtaBarrier
+
+__all__ = ["OpKind", "Operation", "OperationBuilder", "chain_ctas", "skipped_iterations"]
+
+
+class OpKind:
+    """Kinds of operations; those from ITERATION on are marks, not instructions."""
+
+    (
+        PLAIN,
+        LOAD,
+        STORE,
+        ASYNC_COPY,
+        BULK_LOAD,
+        BULK_STORE,
+        COMMIT,
+        GROUP_WAIT,
+        WGMMA,
+        WGMMA_WAIT,
+        TCGEN05_MMA,
+        ARRIVE,
+        ARRIVE_AFTER_TENSOR,
+        ARRIVE_AFTER_COPIES,
+        MBARRIER_WAIT,
+        BARRIER,
+        ITERATION,
+        SKIP,
+        NEXT_CTA,
+    ) = range(19)
+
+
+class Operation(NamedTuple):
+    """One machine instruction of a warp slice, or a mark.
+
+    Attributes:
+        kind: of `OpKind`.
+        stall: cycles until the slice's next instruction.
+        mask: scoreboards it waits for.
+        write, read: scoreboards released with the result, and after reading the operands; -1: none.
+        issue: issue slot cycles.
+        unit, cycles: unit of the SM it occupies, and for how long.
+        latency: cycles until the result.
+        bytes: bytes of global memory.
+        shared: additional cycles of shared memory.
+        detail: ring, barrier, loop or group count, by kind.
+        width: warps that execute it, 0..4.
+        sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
+        everywhere: it arrives at the mbarriers of all CTAs of the cluster.
+        row: index of the instruction in the code of the entry; -1 for marks and the end of a CTA.
+    """
+
+    kind: int
+    stall: int
+    mask: tuple[int, ...]
+    write: int
+    read: int
+    issue: float
+    unit: str = ""
+    cycles: float = 0.0
+    latency: float = 0.0
+    bytes: float = 0.0
+    shared: float = 0.0
+    detail: Any = None
+    width: float = 4.0
+    sms: int = 1
+    everywhere: bool = False
+    row: int = -1
+
+
+def skipped_iterations(paths: Sequence[WarpPath], budget: int, least: int) -> dict[float, int]:
+    """Return the iterations to skip for each trip count.
+
+    Loops that run in step must skip the same work, or a producer and its consumers would get out of balance. Trip counts
+    that differ by at most two (peeled iterations) skip equally many iterations. A loop that is unrolled by u has 1/u of
+    the iterations of its counterpart in another slice and skips 1/u as many, so both skip the same ring phases.
+
+    Args:
+        paths: paths of all slices.
+        budget: maximum number of operations of all paths together.
+        least: minimum number of remaining iterations of a loop that is not unrolled.
+    """
+    loops: list[tuple[float, int]] = []
+    depths: dict[float, set[int]] = {}
+
+    def measure(path: WarpPath, depth: int) -> int:
+        size = 0
+        for part in path:
+            if isinstance(part, InstructionStep):
+                size += 1
+            else:
+                inner = measure(part.body, depth + 1)
+                loops.append((part.trips, inner))
+                depths.setdefault(part.trips, set()).add(depth)
+                size += inner
+        return size
+
+    base = sum(measure(path, 0) for path in paths)
+    groups: dict[float, dict[float, int]] = {}  # trip count -> its multiples: trip count -> unroll factor
+    for trips in sorted({trips for trips, _ in loops}, reverse=True):
+        for reference, members in groups.items():
+            factor = _unroll_factor(reference, trips)
+            if factor == 1 or (factor and depths[reference] & depths[trips]):
+                members[trips] = factor
+                break
+        else:
+            groups[trips] = {trips: 1}
+    factors = {trips: factor for members in groups.values() for trips, factor in members.items()}
+    turn = sum(size / factors[trips] for trips, size in loops) or 1
+    keep = max(least, int((budget - base) / turn))
+    skipped: dict[float, int] = {}
+    for reference, members in groups.items():
+        unit = lcm(*members.values())
+        units = max(0, int(reference) - keep) // unit
+        skipped |= {trips: units * unit // factor for trips, factor in members.items()}
+    return skipped
+
+
+_UNROLLED = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32)
+
+
+def _unroll_factor(reference: float, trips: float) -> int:
+    """Return the factor by which a loop is unrolled relative to another one; 0 when they are unrelated.
+
+    The unrolled loop leaves a remainder of less than one iteration, and may have a peeled iteration.
+    """
+    if reference - trips <= 2:
+        return 1
+    return next((u for u in _UNROLLED[1:] if trips >= 4 and -1e-6 <= reference - u * trips < u + 1), 0)
+
+
+@dataclass
+class OperationBuilder:
+    """Expands paths into operations.
+
+    Attributes:
+        work: counts of a cluster by PTX instruction, for bytes and bank conflicts.
+        rings: PTX instruction -> warps of a slice -> its mbarrier ring.
+        skipped_by_trips: trip count -> iterations to skip.
+        l1_miss_rate: fraction of global reads that miss L1.
+        cluster: CTAs of a cluster.
+    """
+
+    gpu: Gpu
+    constants: Constants
+    code: EntryCode
+    program: Program
+    instruction_work: Sequence[InstructionWork]
+    work: InstructionTotals
+    rings: Mapping[int, Mapping[tuple[int, ...], Ring]]
+    skipped_by_trips: Mapping[float, int]
+    l1_miss_rate: float
+    cluster: int
+    operations: list[Operation] = field(default_factory=list)
+    _loops: int = 0
+    _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
+
+    def write(self, path: WarpPath, warp_slice: WarpSlice) -> list[Operation]:
+        """Return the operations of a slice."""
+        self.operations = []
+        self._path(path, warp_slice, 0)
+        return self.operations
+
+    def _path(self, path: WarpPath, warp_slice: WarpSlice, turn: int) -> None:
+        for part in path:
+            if isinstance(part, Loop):
+                self._loop(part, warp_slice)
+            elif int((turn + 1) * part.weight + 1e-9) > int(turn * part.weight + 1e-9):
+                self.operations.append(self.one(part, warp_slice))
+
+    def _loop(self, loop: Loop, warp_slice: WarpSlice) -> None:
+        number, skipped = self._loops, self.skipped_by_trips.get(loop.trips, 0)
+        self._loops += 1
+        iterations = max(1, round(loop.trips) - skipped)
+        steady = iterations - max(1, iterations // 4)  # effects of the code before the loop have subsided by then
+        for turn in range(iterations):
+            self._path(loop.body, warp_slice, turn)
+            if skipped and (turn + 1 == iterations or turn + 1 == steady):
+                self.operations.append(_mark(OpKind.ITERATION, (number, turn + 1)))
+        if skipped:
+            self.operations.append(_mark(OpKind.SKIP, (number, iterations - steady, loop.trips - iterations)))
+
+    def one(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
+        """Return the operation of one machine instruction."""
+        key = step, warp_slice.warps, warp_slice.rank
+        if key not in self._known:
+            self._known[key] = self._operation(step, warp_slice)
+        return self._known[key]
+
+    def _operation(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
+        line, owner = self.code.lines[step.row], self.code.owners[step.row]
+        width = float(warp_slice.width[owner]) if owner >= 0 and warp_slice.counts[owner] else _width(warp_slice)
+        control, word = line.control, line.opcode.partition(".")[0]
+        common = {
+            "stall": max(1, control.stall),
+            "mask": tuple(k for k in range(6) if control.wait_mask >> k & 1),
+            "write": -1 if control.write_barrier is None else control.write_barrier,
+            "read": -1 if control.read_barrier is None else control.read_barrier,
+            "issue": width / 4,
+            "width": width,
+            "row": step.row,
+        }
+        special = self._memory(word, line.opcode, owner, step.copies, width)
+        if special is None:
+            special = self._asynchronous(word, line.opcode, line.operands, owner, step.copies, width, warp_slice)
+        if special is None:
+            use = pipe_use(line.opcode, self.gpu, self.constants)
+            special = {"kind": OpKind.PLAIN, "unit": use.unit, "cycles": use.cycles * width, "latency": use.latency}
+        return Operation(**common, **special)
+
+    def _each(self, column: str, owner: int, copies: float) -> float:
+        """Return a count of a PTX instruction per warp-wide execution of one of its machine instructions."""
+        if owner < 0 or not self.work.executed[owner]:
+            return 0.0
+        return float(getattr(self.work, column)[owner] / self.work.executed[owner] / copies)
+
+    def _passes(self, owner: int, copies: float) -> float:
+        """Return the shared memory cycles of one execution."""
+        return (
+            self.instruction_work[owner].passes / copies + self._each("shared_conflicts", owner, copies)
+            if owner >= 0
+            else 1.0
+        )
+
+    def _memory(self, word: str, opcode: str, owner: int, copies: float, width: float) -> dict | None:
+        """Return the fields of a load or store; None for other instructions."""
+        constants = self.constants
+        least = width * 32 / access_lanes(self.gpu)
+        if word in ("LDS", "LDSM", "ATOMS", "STS", "STSM", "STAS", "REDAS"):
+            cycles = max(least, self._passes(owner, copies) * width)
+            return {"kind": OpKind.PLAIN, "unit": "shared", "cycles": cycles, "latency": constants.shared_cycles}
+        if word in ("LDTM", "STTM"):
+            moved = self.instruction_work[owner].tmem_bytes / copies if owner >= 0 else LINE
+            return {
+                "kind": OpKind.PLAIN,
+                "unit": "tmem",
+                "cycles": width * moved / (4 * LINE),
+                "latency": constants.shared_cycles,
+            }
+        if word in ("LDL", "STL"):  # spills hit L1
+            return {
+                "kind": OpKind.PLAIN,
+                "unit": "shared",
+                "cycles": width,
+                "latency": self.gpu.latency_cycles.get("l1", 33),
+            }
+        if word in ("LDG", "LD", "LDGSTS", "STG", "ST", "ATOMG", "ATOM", "RED", "REDG"):
+            moved = 32 * self._each("global_sectors", owner, copies) * width
+            if not moved and word in ("LD", "ST", "ATOM"):  # a generic access to shared memory
+                return {
+                    "kind": OpKind.PLAIN,
+                    "unit": "shared",
+                    "cycles": max(least, self._passes(owner, copies) * width),
+                    "latency": constants.shared_cycles,
+                }
+            reads = word in ("LDG", "LD", "LDGSTS")
+            kind = (
+                OpKind.ASYNC_COPY
+                if word == "LDGSTS"
+                else OpKind.LOAD
+                if reads or word in ("ATOMG", "ATOM")
+                else OpKind.STORE
+            )
+            lines = least if kind == OpKind.ASYNC_COPY else max(moved / LINE, least)  # data lines through L1
+            if moved >= 32 * self._each("lanes", owner, copies) * width:  # each lane has a sector and, mostly, a line
+                lines = max(lines, moved / 32)
+            return {
+                "kind": kind,
+                "unit": "shared",
+                "cycles": lines,
+                "bytes": moved * (self.l1_miss_rate if reads else 1.0),
+                "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
+            }
+        return None
+
+    def _asynchronous(
+        self,
+        word: str,
+        opcode: str,
+        operands: tuple[str, ...],
+        owner: int,
+        copies: float,
+        width: float,
+        warp_slice: WarpSlice,
+    ) -> dict | None:
+        """Return the fields of an asynchronous operation, an arrival or a wait; None for other instructions."""
+        ring = self.rings.get(owner, {}).get(warp_slice.warps)
+        bulk = self._each("tma_bytes", owner, copies) * width
+        match word:
+            case "UTMALDG" | "UBLKCP" | "UTMASTG" | "UTMAREDG" | "UBLKRED" | "UTMAPF" | "UBLKPF":
+                stores = owner >= 0 and self.instruction_work[owner].writes
+                return {
+                    "kind": OpKind.BULK_STORE if stores else OpKind.BULK_LOAD,
+                    "unit": "tma",
+                    "bytes": bulk,
+                    "cycles": self.constants.copy_request_cycles,
+                    "shared": bulk / LINE,
+                    "detail": ring,
+                    "sms": self.cluster if "MULTICAST" in opcode else 1,
+                    "everywhere": "MULTICAST" in opcode or "2CTA" in opcode,
+                }
+            case "SYNCS" if "PHASECHK" in opcode:
+                return {"kind": OpKind.MBARRIER_WAIT, "latency": self.constants.special_cycles, "detail": ring}
+            case "SYNCS" if "ARRIVE" in opcode:
+                return {"kind": OpKind.ARRIVE, "detail": ring, "everywhere": self.cluster > 1 and ".RED" in opcode}
+            case "ARRIVES":
+                return {"kind": OpKind.ARRIVE_AFTER_COPIES, "detail": ring}
+            case "UTCBAR":
+                return {"kind": OpKind.ARRIVE_AFTER_TENSOR, "detail": ring, "everywhere": "MULTICAST" in opcode}
+            case "LDGDEPBAR" | "UTMACMDFLUSH":
+                return {"kind": OpKind.COMMIT}
+            case "DEPBAR":
+                action = self.program.actions[owner] if owner >= 0 else None
+                written = isinstance(action, AsyncGroup) and action.track == "bulk" and action.operation != "read"
+                return {
+                    "kind": OpKind.GROUP_WAIT,
+                    "detail": _number(operands),
+                    "latency": self.constants.copy_cycles if written else 0.0,
+                }
+            case "WARPGROUP" if "DEPBAR" in opcode:
+                return {
+                    "kind": OpKind.WGMMA_WAIT,
+                    "detail": _number(operands),
+                    "latency": self.constants.product_cycles,
+                }
+            case "BAR" if "SYNC" in opcode or "RED" in opcode or "ARV" in opcode:
+                barrier_bits = self._barrier(owner, warp_slice)
+                return (
+                    {"kind": OpKind.PLAIN}
+                    if barrier_bits is None
+                    else {"kind": OpKind.BARRIER, "detail": (*barrier_bits, "ARV" in opcode)}
+                )
+            case "UTCHMMA" | "UTCIMMA" | "UTCQMMA" | "UTCOMMA":
+                item = self.instruction_work[owner] if owner >= 0 else None
+                kind = item.pipe.partition(".")[2] if item and item.pipe else "f16"
+                rate = self.gpu.flops_per_clock("tcgen05", kind) or 8192
+                sms = 2 if "2CTA" in opcode else 1  # a CTA pair's product runs on the tensor cores of both SMs
+                return {
+                    "kind": OpKind.TCGEN05_MMA,
+                    "unit": "tensor",
+                    "sms": sms,
+                    "cycles": self._each("tensor_flops", owner, copies) / rate / sms,
+                }
+        if word.endswith("GMMA") and (product := matrix_product(opcode)) is not None:
+            kind, operations = product
+            rate = self.gpu.flops_per_clock("wgmma", kind) or 4096
+            m, n, k = (int(size) for size in re.findall(r"\d+x\d+x\d+", opcode)[0].split("x"))
+            size = {"f16": 2, "tf32": 4}.get(kind, 1)
+            own = "" if operands[1:2] and operands[1].startswith("R") else "A"
+            shared = ((m * k if own else 0) + n * k) * size / LINE
+            return {
+                "kind": OpKind.WGMMA,
+                "unit": "tensor",
+                "cycles": operations * 4 / rate,
+                "shared": shared,
+                "detail": "gsb0" in operands,
+            }
+        return None
+
+    def _barrier(self, owner: int, warp_slice: WarpSlice) -> tuple[object, int] | None:
+        """Return a barrier's identity and the number of warps it waits for (0: all of the CTA).
+
+        None when the slice's guard is never true.
+        """
+        action = self.program.actions[owner] if owner >= 0 else None
+        if not isinstance(action, CtaBarrier):
+            return "added", 0
+        count = action.count.bits if isinstance(action.count, Const) else 0
+        bits = int(warp_slice.barrier_bits[owner])
+        if not bits:
+            return None
+        return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 32)
+
+
+def chain_ctas(operations: Sequence[Operation], ctas: int, written: int, last: bool) -> list[Operation]:
+    """Return the operations of one slot of the SM: CTAs one after another, each after the end of its predecessor.
+
+    Args:
+        operations: operations of one CTA's slice.
+        ctas: number of CTAs.
+        written: number of CTAs to replay; the duration of their second half is extrapolated to the others.
+        last: append one more CTA.
+    """
+    end = [
+        Operation(OpKind.BARRIER, 0, (), -1, -1, 0.0, detail=("the end of the CTA", 0, False)),
+        _mark(OpKind.NEXT_CTA, None),
+    ]
+    half, skipped, found = written // 2, ctas - written, []
+    for number in range(1, written + 1):
+        found += operations
+        if skipped and number == half:
+            found.append(_mark(OpKind.ITERATION, ("CTAs", half)))
+        if skipped and number == written:
+            found.append(_mark(OpKind.SKIP, ("CTAs", written - half, skipped)))
+        if number < written or last:
+            found += end
+    return found + list(operations) * last
+
+
+def _mark(kind: int, detail: object) -> Operation:
+    return Operation(kind, 0, (), -1, -1, 0.0, detail=detail)
+
+
+def _width(warp_slice: WarpSlice) -> float:
+    executed = warp_slice.width[np.flatnonzero(warp_slice.counts)]
+    return float(np.median(executed)) if len(executed) else 4.0
+
+
+def _number(operands: tuple[str, ...]) -> int:
+    """Return the count at the end of `gsb0, 0x1`."""
+    found = [word for word in operands if re.fullmatch(r"(0x[0-9a-f]+|\d+)", word)]
+    return int(found[-1], 0) if found else 0

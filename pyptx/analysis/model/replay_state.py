@@ -1,0 +1,212 @@
+"""State of a replay: the memory system, warp slices, and results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pyptx.analysis.model.operations import Operation, OpKind
+
+__all__ = ["UNITS", "Cta", "Memory", "Recorder", "ReplayResult", "SliceCycles", "SliceState", "Span", "Stall"]
+
+UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
+Cta = tuple[int, int]  # (slot on the SMs, sequence number in that slot)
+Stall = tuple[int, str, int]  # (row of the waiting instruction, reason, row of the instruction it waits for or -1)
+
+_SYNCHRONIZING = frozenset(
+    (
+        OpKind.BULK_LOAD,
+        OpKind.ARRIVE,
+        OpKind.ARRIVE_AFTER_TENSOR,
+        OpKind.ARRIVE_AFTER_COPIES,
+        OpKind.MBARRIER_WAIT,
+        OpKind.BARRIER,
+        OpKind.NEXT_CTA,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory system as seen by one SM; rates in bytes per cycle.
+
+    Attributes:
+        port: rate to and from L2.
+        dram: the SM's part of the DRAM rate.
+        from_dram, to_dram: fraction of the read and written bytes that reach DRAM.
+        load_cycles: latency of a load.
+        copy_cycles: latency of a bulk copy until its mbarrier completes.
+        remote_cycles: latency of an arrival at the mbarrier of another CTA of the cluster.
+    """
+
+    port: float
+    dram: float
+    from_dram: float
+    to_dram: float
+    load_cycles: float
+    copy_cycles: float
+    remote_cycles: float = 0.0
+
+
+class Span(NamedTuple):
+    """An interval in cycles: a wait of a warp slice, or a busy unit of an SM (`who` is -1 - SM). `what` is "" at the end
+    of a slice."""
+
+    who: int
+    what: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class SliceCycles:
+    """Cycles of one warp slice by instruction, skipped iterations included.
+
+    Attributes:
+        executions: row -> executions; each takes its issue cycle and its stall count.
+        stalls: further cycles by row and reason.
+        cycles: time until the slice is done, the sum of all of them.
+    """
+
+    executions: dict[int, float]
+    stalls: dict[Stall, float]
+    cycles: float
+
+
+@dataclass
+class ReplayResult:
+    """Result of a replay.
+
+    Attributes:
+        cycles: time until the last slice is done; replayed: the same without skipped iterations.
+        drained: time until the last write has left as well.
+        busy: unit -> busy cycles.
+        stalls: reason of waits -> cycles, summed over the slices that compute.
+        slices: cycles of each slice by instruction.
+    """
+
+    cycles: float = 0.0
+    replayed: float = 0.0
+    drained: float = 0.0
+    busy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(UNITS, 0.0))
+    stalls: dict[str, float] = field(default_factory=dict)
+    slices: list[SliceCycles] = field(default_factory=list)
+
+
+class SliceState:
+    """Progress of one warp slice."""
+
+    __slots__ = (
+        "at",
+        "attributed",
+        "computes",
+        "cta",
+        "ends",
+        "executions",
+        "extra",
+        "groups",
+        "marks",
+        "now",
+        "number",
+        "operations",
+        "pending",
+        "products",
+        "rank",
+        "scoreboards",
+        "stalls",
+        "synchronizing",
+        "waited_rings",
+        "waits",
+    )
+
+    def __init__(self, number: int, rank: int, cta: Cta, operations: Sequence[Operation]):
+        self.number, self.rank, self.cta, self.operations = number, rank, cta, operations
+        self.at, self.now, self.extra = 0, 0.0, 0.0
+        self.scoreboards: list[tuple[float, str, int]] = [(0.0, "", -1)] * 6  # (clear at, why, set by row)
+        self.attributed = 0.0  # time up to which cycles are attributed to instructions
+        self.executions: dict[int, float] = defaultdict(float)
+        self.stalls: dict[Stall, float] = defaultdict(float)
+        self.pending = 0.0  # completion of copies and stores not yet in a group
+        self.groups: list[float] = []  # completion of each such group
+        self.products: list[float] = []  # completion of each group of wgmma products
+        self.ends = 0.0  # completion of the last matrix product
+        self.waits: dict[int, int] = {}  # ring -> number of phases waited for
+        # loop -> start of the iterations that stand for skipped ones, executions and stalls until then
+        self.marks: dict[object, tuple[float, dict[int, float], dict[Stall, float]]] = {}
+        self.synchronizing = [
+            op
+            for op in operations
+            if op.kind in _SYNCHRONIZING and (op.detail is not None or op.kind == OpKind.NEXT_CTA)
+        ]
+        self.waited_rings = frozenset(op.detail.number for op in self.synchronizing if op.kind == OpKind.MBARRIER_WAIT)
+        self.computes = False  # uses the main unit of the kernel, so its waits are reported
+
+    @property
+    def over(self) -> bool:
+        """True when all operations are done."""
+        return self.at >= len(self.operations)
+
+    def attribute(self, row: int, reason: str, until: float, cause: int = -1) -> None:
+        """Attribute the cycles up to a time to a stall of an instruction.
+
+        Args:
+            row: the instruction.
+            reason: why it waits.
+            until: end of the stall.
+            cause: row of the instruction it waits for.
+        """
+        if until > self.attributed:
+            self.stalls[row, reason, cause] += until - self.attributed
+            self.attributed = until
+
+    def start_steady(self, loop: object) -> None:
+        """Mark the start of the iterations that stand for a loop's skipped ones."""
+        if loop not in self.marks:
+            self.marks[loop] = self.now + self.extra, dict(self.executions), dict(self.stalls)
+
+    def skip(self, loop: object, iterations: float, skipped: float) -> None:
+        """Extrapolate the iterations since the mark of a loop to its skipped ones."""
+        mark = self.marks.pop(loop, None)
+        if mark is None or iterations <= 0:
+            return
+        factor = skipped / iterations
+        self.extra += factor * (self.now + self.extra - mark[0])
+        for row, times in self.executions.items():
+            self.executions[row] += factor * (times - mark[1].get(row, 0.0))
+        for stall, cycles in self.stalls.items():
+            self.stalls[stall] += factor * (cycles - mark[2].get(stall, 0.0))
+
+    def synchronization(self) -> Iterator[tuple[Cta, Operation]]:
+        """Yield the operations on barriers and mbarriers with the CTA each belongs to."""
+        place, number = self.cta
+        for op in self.synchronizing:
+            if op.kind == OpKind.NEXT_CTA:
+                number += 1
+            else:
+                yield (place, number), op
+
+
+class Recorder:
+    """Accumulates the result and an optional log of intervals."""
+
+    def __init__(self, log: list[Span] | None):
+        self.run, self.log = ReplayResult(), log
+
+    def occupy(self, rank: int, unit: str, start: float, cycles: float) -> None:
+        """Record busy cycles of a unit."""
+        self.run.busy[unit] += cycles
+        if self.log is not None:
+            self.log.append(Span(-1 - rank, unit, start, start + cycles))
+
+    def stall(self, state: SliceState, why: str, start: float, end: float) -> None:
+        """Record a stall of a slice; `why` is "" for its own fixed latencies."""
+        if state.computes and why:
+            self.run.stalls[why] = self.run.stalls.get(why, 0.0) + end - start
+        self.wait(state, why or "fixed latencies", start, end)
+
+    def wait(self, state: SliceState, what: str, start: float, end: float) -> None:
+        """Log a wait without counting it."""
+        if self.log is not None:
+            self.log.append(Span(state.number, what, start, end))

@@ -1,0 +1,86 @@
+"""Resources of the SMs: execution units and the memory system, each a first-come, first-served queue."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, Span
+
+__all__ = ["SmResources"]
+
+WINDOW = 4096.0  # cycles over which the share of arriving copies is averaged
+
+
+class SmResources:
+    """The units of all SMs; times in cycles.
+
+    Args:
+        sms: number of SMs.
+        memory: the memory system as seen by one SM.
+        shared_cycles: latency of a load that hits L1.
+        record: records busy intervals.
+    Attributes:
+        free: for each SM, unit -> time at which it is free.
+    """
+
+    def __init__(self, sms: int, memory: Memory, shared_cycles: float, record: Recorder):
+        self.memory, self.shared_cycles, self.record = memory, shared_cycles, record
+        self.busy, self.log = record.run.busy, record.log
+        self.free: list[dict[str, float]] = [dict.fromkeys(UNITS, 0.0) for _ in range(sms)]
+        self.operands = [0.0] * sms  # time until which queued products read shared memory
+        # for each SM (time, cycles) of arrived copies
+        self.arrivals: list[deque[tuple[float, float]]] = [deque() for _ in range(sms)]
+
+    def serve(self, rank: int, unit: str, cycles: float, start: float) -> float:
+        """Occupy a unit from `start` or later; return the start of service."""
+        free = self.free[rank]
+        begin = free[unit]
+        if begin < start:
+            begin = start
+        if unit == "shared" and begin < self.operands[rank]:
+            self.operands[rank] += cycles  # the access goes first and delays the products
+        free[unit] = begin + cycles
+        self.busy[unit] += cycles
+        if self.log is not None:
+            self.log.append(Span(-1 - rank, unit, begin, begin + cycles))
+        return begin
+
+    def serve_to_end(self, rank: int, unit: str, cycles: float, start: float) -> float:
+        """Occupy a unit; return the end of service."""
+        return self.serve(rank, unit, cycles, start) + cycles if cycles else start
+
+    def products(self, rank: int, cycles: float, start: float) -> float:
+        """Return the time at which a matrix product that starts then has read its operands from shared memory.
+
+        Products queue; accesses of other instructions go between them. Copies arrive through the port gradually and take
+        the share of shared memory cycles that they took in the last WINDOW cycles.
+        """
+        if not cycles:
+            return start
+        begin = max(start, self.operands[rank])
+        arrivals = self.arrivals[rank]
+        while arrivals and arrivals[0][0] < begin - WINDOW:
+            arrivals.popleft()
+        taken = sum(cycles for time, cycles in arrivals if time <= begin) / WINDOW
+        cycles /= 1 - min(taken, 0.75)
+        self.operands[rank] = begin + cycles
+        self.record.occupy(rank, "shared", begin, cycles)
+        return begin + cycles
+
+    def arrives(self, rank: int, cycles: float, time: float) -> None:
+        """Record a copy that has written shared memory for `cycles` until `time`."""
+        self.arrivals[rank].append((time, cycles))
+        self.record.occupy(rank, "shared", time - cycles, cycles)
+
+    def read(self, rank: int, size: float, start: float, cycles: float) -> float:
+        """Return the time at which a read completes: `cycles` after the memory system has delivered its bytes."""
+        if not size:
+            return start + self.shared_cycles  # L1 hit
+        done = self.serve_to_end(rank, "l2", size / self.memory.port, start)
+        slow = self.serve_to_end(rank, "dram", size * self.memory.from_dram / self.memory.dram, start)
+        return max(done, slow) + cycles
+
+    def write(self, rank: int, size: float, start: float) -> None:
+        """Occupy the memory system with a write."""
+        self.serve_to_end(rank, "l2", size / self.memory.port, start)
+        self.serve_to_end(rank, "dram", size * self.memory.to_dram / self.memory.dram, start)

@@ -1,0 +1,357 @@
+"""Trip counts: executions of each block of machine code by a warp slice, and their order.
+
+The simulator counts executions of PTX instructions for each warp at the real problem size. A basic block of machine code
+runs as often as its PTX instructions, divided by the number of copies that ptxas made of them: in a loop unrolled by
+four, memory and tensor instructions, which are never merged, occur four times. When an instruction occurs in several
+blocks (the remainder of an unrolled loop, the slow path of a wait), the first block takes the executions it explains and
+the others the rest. Blocks that only retry an mbarrier are left out: the replay determines waiting times.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from pyptx.analysis.control_flow import ControlFlow
+from pyptx.analysis.ptx_rows import instruction_rows
+from pyptx.analysis.sass.control_flow import sass_control_flow
+from pyptx.analysis.sass.opcodes import opcode_group
+from pyptx.assembly import Assembly
+from pyptx.sim import Program
+from pyptx.sim.actions import Call
+from pyptx.toolchain import SassLine
+
+__all__ = [
+    "SLICE_WARPS",
+    "EntryCode",
+    "Loop",
+    "InstructionStep",
+    "WarpSlice",
+    "read_code",
+    "flatten_nests",
+    "find_path",
+    "find_slices",
+]
+
+SLICE_WARPS = 4  # warps, one for each sub-core, that execute together
+_NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
+
+
+@dataclass(frozen=True, slots=True)
+class WarpSlice:
+    """Four adjacent warps of a CTA, or those of them that execute about the same code.
+
+    Attributes:
+        rank: rank of the CTA in its cluster.
+        warps: numbers of the warps in the CTA.
+        counts: executions of each PTX instruction by the warp that executes it most.
+        width: mean number of warps that execute it, 0..4.
+        barrier_bits: bit mask of the CTA's barriers used by each PTX instruction.
+    """
+
+    rank: int
+    warps: tuple[int, ...]
+    counts: np.ndarray
+    width: np.ndarray
+    barrier_bits: np.ndarray
+
+    @property
+    def key(self) -> tuple[bytes, bytes, bytes]:
+        """Equal for slices with equal behavior."""
+        return self.counts.tobytes(), self.width.tobytes(), self.barrier_bits.tobytes()
+
+
+def find_slices(issues: np.ndarray, barrier_bits: np.ndarray, cluster: int) -> list[WarpSlice]:
+    """Return the slices of a cluster.
+
+    Args:
+        issues: executions by (warp of the cluster, instruction).
+        barrier_bits: bit masks of the barriers used, by (warp of the cluster, instruction).
+        cluster: CTAs of the cluster.
+    """
+    slices, warps = [], len(issues) // cluster
+    for rank in range(cluster):
+        own = issues[rank * warps : (rank + 1) * warps].astype(np.float64)
+        barriers = barrier_bits[rank * warps : (rank + 1) * warps]
+        for first in range(0, warps, SLICE_WARPS):
+            for members in _alike(own, range(first, min(first + SLICE_WARPS, warps))):
+                few = own[members]
+                most = few.max(axis=0)
+                slices.append(
+                    WarpSlice(
+                        rank,
+                        tuple(members),
+                        most,
+                        few.sum(axis=0) / np.maximum(most, 1),
+                        np.bitwise_or.reduce(barriers[members], axis=0),
+                    )
+                )
+    return slices
+
+
+def _alike(issues: np.ndarray, warps: Sequence[int]) -> list[list[int]]:
+    """Group warps that execute together: of any two, the one that executes less shares at least half with the other.
+
+    So a warp with its own role forms a group, while one that only waits does not.
+    """
+    groups: list[list[int]] = []
+    for warp in warps:
+        for group in groups:
+            pair = issues[[warp, group[0]]]
+            if 2 * pair.min(axis=0).sum() >= pair.sum(axis=1).min():
+                group.append(warp)
+                break
+        else:
+            groups.append([warp])
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionStep:
+    """One machine instruction on a path.
+
+    Attributes:
+        row: its index in the code.
+        weight: executions per iteration of its loop, 0..1.
+        copies: machine instructions of its kind that one execution of its PTX instruction became.
+    """
+
+    row: int
+    weight: float
+    copies: float
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop on a path: `body` runs `trips` times per entry."""
+
+    trips: float
+    body: tuple[InstructionStep | Loop, ...]
+
+
+WarpPath = tuple[InstructionStep | Loop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EntryCode:
+    """Machine code of an entry.
+
+    Attributes:
+        lines: its instructions.
+        owners: number of the PTX instruction each comes from; -1 for instructions added by ptxas.
+        blocks: (first, end) rows of the basic blocks.
+        loops: (first, last) rows, outer loops first.
+        depth: nesting depth of each row.
+        cold: retry blocks, and slow paths of divisions and the like, which ordinary numbers do not take.
+    """
+
+    lines: tuple[SassLine, ...]
+    owners: tuple[int, ...]
+    blocks: tuple[tuple[int, int], ...]
+    loops: tuple[tuple[int, int], ...]
+    depth: tuple[int, ...]
+    cold: frozenset[int]
+
+
+def read_code(compiled: Assembly, program: Program) -> EntryCode:
+    """Return the machine code of the entry that `program` runs."""
+    entry = program.entry.name
+    lines = tuple(line for line in compiled.sass if line.entry == entry)
+    number = {id(node): k for k, node in enumerate(program.instructions)}
+    rows = instruction_rows(compiled.module, compiled.ptx.split("\n")).get(entry, [])
+    at = dict(zip(rows, _numbers(program, len(rows)), strict=False)) if number else {}
+    owners = tuple(
+        -1 if line.added_by_ptxas or line.ptx_line is None else at.get(line.ptx_line - 1, -1) for line in lines
+    )
+    flow: ControlFlow = sass_control_flow(lines)
+    blocks = tuple(pairwise([*flow.starts, len(lines)]))
+    retries = {k for k, block in enumerate(blocks) if _is_retry(lines, block)}
+    loops = tuple(loop for loop in flow.loops if not any(blocks[k][0] == loop[0] for k in retries))
+    calls = {owner for owner, action in enumerate(program.actions) if isinstance(action, Call)}
+    cold = frozenset(retries | _slow_paths(lines, owners, blocks, calls))
+    return EntryCode(lines, owners, blocks, loops, flow.depth, cold)
+
+
+def _numbers(program: Program, count: int) -> range:
+    """Return the numbers of the entry's instructions, which precede those of the functions it calls."""
+    return range(min(count, len(program.instructions)))
+
+
+def _slow_paths(
+    lines: Sequence[SassLine], owners: Sequence[int], blocks: Sequence[tuple[int, int]], calls: set[int]
+) -> set[int]:
+    """Return blocks with calls that no PTX instruction makes, and the blocks of the called functions."""
+    row_at = {line.address: row for row, line in enumerate(lines)}
+    found: set[int] = set()
+    for number, (_, end) in enumerate(blocks):
+        call = lines[end - 1]
+        if not call.opcode.startswith("CALL") or owners[end - 1] in calls:
+            continue
+        first = row_at.get(call.target_address or -1, len(lines))
+        last = next((row for row in range(first, len(lines)) if lines[row].opcode.startswith("RET")), None)
+        if last is None:  # no return: a jump
+            continue
+        found.add(number)
+        found |= {k for k, (start, _) in enumerate(blocks) if first <= start <= last}
+    return found
+
+
+def _is_retry(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:
+    """Return True for a loop around an mbarrier test, or around an operation that may have to be retried."""
+    own = lines[block[0] : block[1]]
+    back = own[-1].target_address == own[0].address
+    return back and len(own) <= 4 and any(line.opcode.startswith(("SYNCS.PHASECHK", "USETMAXREG")) for line in own)
+
+
+def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
+    """Return the path of a warp with these execution counts of PTX instructions."""
+    runs, unrolled = _block_runs(code, counts)
+    copies = _copies(code, counts, runs, unrolled)
+    at = {row: k for k, block in enumerate(code.blocks) for row in range(*block)}
+
+    def body(first: int, end: int, times: float, loops: list[tuple[int, int]]) -> WarpPath:
+        found: list[InstructionStep | Loop] = []
+        row = first
+        inside = [loop for loop in loops if first <= loop[0] and loop[1] < end]
+        while row < end:
+            loop = next((loop for loop in inside if loop[0] == row), None)
+            if loop is not None:
+                head = runs[at[row]]
+                rest = [other for other in loops if other != loop]
+                if head >= 0.5:
+                    trips = head / times
+                    found.append(Loop(max(1.0, trips), body(row, loop[1] + 1, max(head, times), rest)))
+                row = loop[1] + 1
+                continue
+            weight = min(1.0, runs[at[row]] / times)
+            if weight > 0:
+                found.append(InstructionStep(row, weight, copies[row]))
+            row += 1
+        return tuple(found)
+
+    return body(0, len(code.lines), 1.0, list(code.loops))
+
+
+def flatten_nests(paths: Sequence[WarpPath]) -> list[WarpPath]:
+    """Flatten a loop nest into one loop, when another slice has a single loop with as many iterations.
+
+    A producer iterates over rows and columns of a filter and then over channels, the consumers only over stages: as
+    single loops, both can skip the same number of iterations. The single loop may have one iteration less, which then
+    precedes the loop.
+    """
+    known = {trips for path in paths for trips in _trips(path)}
+
+    def flat(part: InstructionStep | Loop) -> InstructionStep | Loop:
+        if isinstance(part, InstructionStep):
+            return part
+        whole = _as_one(part)
+        if (
+            whole is not None
+            and max(_trips((part,))) + 1e-6 < whole.trips
+            and any(-1e-6 < whole.trips - trips < 1 + 1e-6 for trips in known)
+        ):
+            return whole
+        return Loop(part.trips, tuple(map(flat, part.body)))
+
+    return [tuple(map(flat, path)) for path in paths]
+
+
+def _trips(path: WarpPath) -> Iterator[float]:
+    for part in path:
+        if isinstance(part, Loop):
+            yield part.trips
+            yield from _trips(part.body)
+
+
+def _as_one(loop: Loop) -> Loop | None:
+    """Return a nest as one loop; code around the inner loop gets a fractional weight. None for sibling loops."""
+    inner = [part for part in loop.body if isinstance(part, Loop)]
+    if not inner:
+        return loop
+    one = _as_one(inner[0]) if len(inner) == 1 else None
+    if one is None:
+        return None
+    around = [
+        [replace(part, weight=part.weight / one.trips)] if isinstance(part, InstructionStep) else one.body
+        for part in loop.body
+    ]
+    return Loop(loop.trips * one.trips, tuple(part for parts in around for part in parts))
+
+
+def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[int]]:
+    """Return executions of each block, and the number of copies of its instructions it holds."""
+    kinds = [_kinds(code, block) for block in code.blocks]
+    left = {kind: float(counts[kind[0]]) for own in kinds for kind in own}
+    blocks_of = Counter(kind for own in kinds for kind in own)
+    runs: list[float] = []
+    unrolled: list[int] = []
+    for number, own in enumerate(kinds):
+        open_ = {kind: k for kind, k in own.items() if left[kind] > 0.5}
+        times, ran = 1, 0.0
+        if not own:
+            ran = -1.0
+        elif open_ and number not in code.cold:
+            times = _copies_of_all(open_, left)
+            sure = [kind for kind in open_ if opcode_group(kind[1]) in _NEVER_MERGED]
+            # an inner loop that ptxas unrolled completely: its instructions have copies here, those of the outer loop none
+            single = [kind for kind in sure if open_[kind] == 1 and opcode_group(kind[1]) != "shared"]
+            if sure:
+                ran = float(median(left[kind] for kind in (times == 1 and single) or sure)) / times
+            elif any(opcode_group(word) in _NEVER_MERGED for _, word in own):
+                ran = 0.0  # earlier blocks account for all its accesses
+            else:
+                ran = float(median(left[kind] for kind in open_)) / times
+            if times > 1 and any(blocks_of[kind] > 1 for kind in sure):
+                ran = float(int(ran + 1e-6))  # the remainder of an unrolled loop is in another block
+            if not code.depth[code.blocks[number][0]]:
+                ran = min(ran, 1.0)
+        for kind, k in own.items():
+            blocks_of[kind] -= 1
+            left[kind] -= max(0.0, ran) * k
+        runs.append(ran)
+        unrolled.append(times)
+    known = 1.0
+    for number in range(len(runs)):  # blocks with instructions added by ptxas only
+        known = runs[number] = known if runs[number] < 0 else runs[number]
+    return runs, unrolled
+
+
+def _kinds(code: EntryCode, block: tuple[int, int]) -> Counter[tuple[int, str]]:
+    """Count the machine instructions of a block by PTX instruction and opcode."""
+    return Counter((code.owners[row], _word(code.lines[row])) for row in range(*block) if code.owners[row] >= 0)
+
+
+def _word(line: SassLine) -> str:
+    return line.opcode.partition(".")[0]
+
+
+def _copies_of_all(kinds: Mapping[tuple[int, str], int], left: Mapping[tuple[int, str], float]) -> int:
+    """Return the unroll factor of a block: the number of copies that all its instructions have."""
+    sure = [k for (_, word), k in kinds.items() if opcode_group(word) in _NEVER_MERGED]
+    times = min(sure or kinds.values())
+    return times if times > 1 and max(left[kind] for kind in kinds) >= times else 1
+
+
+def _copies(code: EntryCode, counts: np.ndarray, runs: Sequence[float], unrolled: Sequence[int]) -> list[float]:
+    """Return for each row the machine instructions of its kind that one execution of its PTX instruction became.
+
+    The number is limited by the executions of all instructions of that kind per execution of the PTX instruction: a loop
+    may be unrolled among instructions that occur once.
+    """
+    found = [1.0] * len(code.lines)
+    blocks = [_kinds(code, block) for block in code.blocks]
+    executed: dict[tuple[int, str], float] = {}
+    for kinds, times in zip(blocks, runs, strict=True):
+        for kind, k in kinds.items():
+            executed[kind] = executed.get(kind, 0.0) + k * times
+    for (first, end), kinds, times in zip(code.blocks, blocks, unrolled, strict=True):
+        for row in range(first, end):
+            kind = code.owners[row], _word(code.lines[row])
+            if kind in kinds:
+                found[row] = max(1.0, min(kinds[kind] / times, executed[kind] / max(1.0, counts[kind[0]])))
+    return found

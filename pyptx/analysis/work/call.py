@@ -1,0 +1,155 @@
+"""Bound calls for analysis: specialized module, launch plan and arguments.
+
+Nothing is launched and no array of the caller is modified: inputs are used read-only, outputs go to separate arrays.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyptx import sim
+from pyptx.assembly import Assembly
+from pyptx.jit import JitKernel, Launchable
+from pyptx.jit.specialization import Specialization
+from pyptx.launch_config import Extent, split_launch
+from pyptx.runtime import LaunchPlan
+from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.numpy_arrays import numpy_dtype
+from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
+
+__all__ = ["Call", "bind_call"]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A launch that is analyzed instead of executed.
+
+    Attributes:
+        specialization: module and entry.
+        plan: grid, block, cluster, dynamic shared bytes.
+        args: arguments in parameter order: NumPy arrays, numbers, TensorMaps.
+        options: ptxas options.
+    """
+
+    specialization: Specialization
+    plan: LaunchPlan
+    args: tuple[Any, ...]
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the entry."""
+        return self.specialization.entry.name
+
+    def compiled(self) -> Assembly:
+        """Return the machine code, assembled once.
+
+        Raises:
+            CompileError: the table or the assembler refused the module.
+        """
+        return self.specialization.compile(self.options)
+
+    def observer(self, *, own: bool = False) -> sim.ClusterProfiler:
+        """Its clusters, to be run one by one on the simulator.
+
+        Args:
+            own: give it copies of all arrays, so that it may write those it reads.
+        Raises:
+            LaunchError, SimulationError: it cannot be launched or simulated.
+        """
+        args = _copied(self.args) if own else self.args
+        return sim.ClusterProfiler(
+            sim.load(self.specialization.module, self.specialization.entry.name),
+            self.plan.grid,
+            self.plan.block,
+            args,
+            cluster=self.plan.cluster,
+            smem_bytes=self.plan.smem_bytes,
+        )
+
+
+def bind_call(
+    kernel: Launchable,
+    *args: Any,
+    grid: Extent | None = None,
+    block: Extent | None = None,
+    cluster: Extent | None = None,
+    smem_bytes: int = 0,
+    out: Any = None,
+    options: Sequence[str] = (),
+    **params: Any,
+) -> Call:
+    """Resolve a call of a kernel, or a launch of an entry, without executing it.
+
+    Args:
+        args: input arrays; none: random arrays of the sizes in `params`; or a LaunchConfig (or `grid=`, `block=`) and
+            all arguments in parameter order. NumPy arrays are read in place; for arrays of other packages and of a GPU,
+            zeros of the same shape are used.
+        out: arrays with the shapes of the outputs; they are not written.
+        options: ptxas options.
+        params: template parameters and sizes.
+    Raises:
+        LaunchError: the arguments do not fit.
+    """
+    config, rest = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
+    launch = kernel.resolve(config, tuple(map(_readable, rest)), params, None if out is None else _blank(out))
+    if isinstance(kernel, JitKernel):
+        kernel.binder.split(params)  # refuses backend options, which have no meaning here
+    return Call(launch.specialization, launch.plan, tuple(launch.args), tuple(options))
+
+
+def _readable(arg: Any) -> Any:
+    """Return a read-only view of a NumPy array; zeros for arrays of other packages."""
+    if isinstance(arg, np.ndarray):
+        array = arg.view()
+        array.flags.writeable = False
+        return array
+    package = arrays_of(arg)
+    if package is None or isinstance(arg, (TensorMap, Texture, Surface)) or not hasattr(arg, "shape"):
+        return arg
+    return np.zeros(tuple(arg.shape), numpy_dtype_of(package.dtype_name(arg)))
+
+
+def numpy_dtype_of(name: str) -> np.dtype:
+    """Return the NumPy type for a package's type name: "float32", "bfloat16"."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        return numpy_dtype({"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(name, name))
+
+
+def _blank(out: Any) -> Any:
+    """Return arrays of zeros with the same shapes and types."""
+    if isinstance(out, list | tuple):
+        return [_blank(array) for array in out]
+    array = _readable(out)
+    return np.zeros(array.shape, array.dtype)
+
+
+def _copied(args: Sequence[Any]) -> list[Any]:
+    """Return writable copies of the arrays; arrays that shared memory still share it."""
+    made: dict[tuple[int, int], np.ndarray] = {}
+
+    def own(array: np.ndarray) -> np.ndarray:
+        key = array.__array_interface__["data"][0], array.nbytes
+        if key not in made:
+            made[key] = array.copy()
+        return made[key]
+
+    def fresh(arg: Any) -> Any:
+        if isinstance(arg, np.ndarray):
+            return own(arg)
+        if isinstance(arg, (Texture, Surface)) and isinstance(arg.source, np.ndarray):
+            return arg.over([own(source) for source in arg.sources])
+        if isinstance(arg, TensorMap) and isinstance(arg.source, np.ndarray):
+            arg = copy.copy(arg)
+            object.__setattr__(arg, "source", own(arg.source))
+        return arg
+
+    return [fresh(arg) for arg in args]

@@ -1,0 +1,368 @@
+"""Simulated samples of a launch: the whole grid, or a few clusters that determine the work of all.
+
+Along an axis of the grid, five positions are simulated: the first two, the middle, and the last two (without the middle
+when one cluster copies much data). A single step, as when some CTAs have one tile more than others, is located by
+bisection; otherwise work is interpolated linearly, which is exact when it grows by a constant amount. Axes are assumed to
+be independent; clusters in the middle of the grid verify that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from math import prod
+
+import numpy as np
+
+from pyptx.analysis.work.call import Call
+from pyptx.errors import SimulationError
+from pyptx.runtime import LaunchPlan
+from pyptx.sim import ClusterProfile, ClusterProfiler, Program
+from pyptx.sim.actions import Atomic, TryCancel
+
+__all__ = ["Footprint", "Sample", "InstructionTotals", "sample_launch"]
+
+MAX_WHOLE_GRID = 1_000_000  # warp instructions up to which the whole grid is simulated: tens of milliseconds
+EXPENSIVE_BYTES = 1 << 24  # bytes copied by one cluster beyond which fewer positions are sampled
+_NAMES = ("executed", "lanes", "global_requests", "global_sectors", "shared_conflicts", "tma_bytes", "tensor_flops")
+Position = tuple[int, ...]  # of a cluster in the grid: x, y, z
+_BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class InstructionTotals:
+    """Counts by instruction, as in sim.Counters; `executed` excludes executions with no active lane. Sums over a sample
+    are floats."""
+
+    executed: np.ndarray
+    lanes: np.ndarray
+    global_requests: np.ndarray
+    global_sectors: np.ndarray
+    shared_conflicts: np.ndarray
+    tma_bytes: np.ndarray
+    tensor_flops: np.ndarray
+
+    @classmethod
+    def of(cls, observed: ClusterProfile) -> InstructionTotals:
+        c = observed.counters
+        columns = {name: getattr(c, name).astype(np.float64) for name in _NAMES if name != "executed"}
+        return cls(np.minimum(c.issues, c.lanes).astype(np.float64), **columns)
+
+    @property
+    def stack(self) -> np.ndarray:
+        """The counts as rows of one array."""
+        return np.stack([getattr(self, name) for name in _NAMES])
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """Bytes of one buffer that one cluster touches.
+
+    Attributes:
+        buffer: name of the buffer.
+        writes: the bytes are written.
+        bytes: touched bytes.
+        sectors: bytes of the 32-byte sectors that contain them.
+        new_bytes: for each axis of the grid, bytes the neighbor along it touches that this cluster does not; 0 without
+            a neighbor.
+    """
+
+    buffer: str
+    writes: bool
+    bytes: int
+    sectors: int
+    new_bytes: Position
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Simulated counts of a launch.
+
+    Attributes:
+        program, plan: the program and its launch plan.
+        exact, uniform, how: as in `count.Work`.
+        totals: counts of the whole launch, by instruction.
+        read, written: buffer -> bytes that the launch touches.
+        footprints: footprints of a cluster at the start of the grid.
+        cluster: counts of a cluster in the middle of the grid.
+        issues: its executions by (warp of the cluster, instruction).
+        barrier_bits: bit mask of the CTA's barriers each warp of a cluster used, by (warp, instruction).
+        heaviest: counts, executions and barrier bits of the simulated cluster that executes most.
+        barriers: addresses of the mbarriers each instruction operated on.
+        initially_free: instructions whose first wait for an mbarrier was for the phase before its first.
+    """
+
+    program: Program
+    plan: LaunchPlan
+    exact: bool
+    uniform: bool
+    how: str
+    totals: InstructionTotals
+    read: Mapping[str, int]
+    written: Mapping[str, int]
+    footprints: tuple[Footprint, ...]
+    cluster: InstructionTotals
+    issues: np.ndarray
+    barrier_bits: np.ndarray
+    heaviest: tuple[InstructionTotals, np.ndarray, np.ndarray]
+    barriers: tuple[frozenset[int], ...]
+    initially_free: frozenset[int]
+
+    @cached_property
+    def ctas(self) -> int:
+        return prod(self.plan.grid)
+
+    @property
+    def clusters(self) -> int:
+        return self.ctas // prod(self.plan.cluster)
+
+
+def sample_launch(call: Call) -> Sample:
+    """Simulate as many clusters of a call as its counts require.
+
+    Raises:
+        LaunchError: the call cannot be launched, or the simulator core cannot be loaded.
+        SimulationError: the kernel traps.
+    """
+    call.specialization.require_valid()
+    observer = call.observer()
+    dependent = any(
+        isinstance(action, TryCancel)
+        or (isinstance(action, Atomic) and any(action.data) and action.address.space in ("global", "generic"))
+        for action in observer.program.actions
+    )
+    try:
+        if dependent:  # clusters distribute the work dynamically
+            return _whole(call, call.observer(own=True))
+        first = observer.run(range(1))
+    except SimulationError as error:
+        if error.kind == "read_only":
+            observer = call.observer(own=True)
+            first = observer.run(range(1))
+        elif error.kind == "deadlock":  # it waits for other clusters
+            return _whole(call, call.observer(own=True))
+        else:
+            raise
+    clusters = observer.plan.clusters
+    if clusters * int(first.issues.sum()) <= MAX_WHOLE_GRID:
+        return _whole(call, observer)
+    return _Probe(call, observer, first).sample()
+
+
+def _whole(call: Call, observer: ClusterProfiler) -> Sample:
+    clusters = observer.plan.clusters
+    seen = observer.run(range(clusters))
+    totals = InstructionTotals.of(seen)
+    one = InstructionTotals(*(column / clusters for column in totals.stack))
+    read, written = (
+        {name: _ones(bits) for name, bits in found.items() if bits.any()} for found in (seen.read, seen.written)
+    )
+    footprints = tuple(
+        Footprint(name, writes, size // clusters, _sectors(marks[name]) // clusters, (size // clusters,) * 3)
+        for writes, found, marks in ((False, read, seen.read), (True, written, seen.written))
+        for name, size in found.items()
+    )
+    how = (
+        f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}"
+        if prod(call.plan.cluster) > 1
+        else f"the whole grid was simulated: {clusters} CTA{'s' * (clusters > 1)}"
+    )
+    issues = np.ceil(seen.issues / clusters)
+    return Sample(
+        observer.program,
+        call.plan,
+        True,
+        True,
+        how,
+        totals,
+        read,
+        written,
+        footprints,
+        one,
+        issues,
+        seen.named,
+        (one, issues, seen.named),
+        seen.barriers,
+        seen.free,
+    )
+
+
+class _Probe:
+    """Sampling of a grid."""
+
+    def __init__(self, call: Call, observer: ClusterProfiler, first: ClusterProfile):
+        self.call, self.observer = call, observer
+        plan = observer.plan
+        self.extent = tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))
+        self.expensive = int(first.counters.tma_bytes.sum()) > EXPENSIVE_BYTES
+        self.runs: dict[Position, ClusterProfile] = {(0, 0, 0): first}
+        self.stacks: dict[Position, np.ndarray] = {}
+        self.sizes: dict[tuple[Position, bool, str], int] = {}
+
+    def at(self, place: Position) -> ClusterProfile:
+        """Return the profile of the cluster at a position, simulated once."""
+        if place not in self.runs:
+            x, y, z = place
+            number = x + self.extent[0] * (y + self.extent[1] * z)
+            self.runs[place] = self.observer.run(range(number, number + 1))
+        return self.runs[place]
+
+    def stack(self, place: Position) -> np.ndarray:
+        if place not in self.stacks:
+            self.stacks[place] = InstructionTotals.of(self.at(place)).stack
+        return self.stacks[place]
+
+    def axis(self, axis: int) -> dict[int, float]:
+        """Return position -> number of positions of the axis it represents."""
+        nodes = self._nodes(axis)
+        weights: dict[int, float] = dict.fromkeys(nodes, 0.0)
+        for here, there in pairwise(nodes):
+            steps = there - here
+            weights[here] += (steps + 1) / 2
+            weights[there] += (steps - 1) / 2
+        weights[nodes[-1]] += 1
+        merged: dict[int, float] = {}
+        for node, weight in weights.items():
+            twin = next((other for other in merged if self._alike(axis, other, node)), node)
+            merged[twin] = merged.get(twin, 0) + weight
+        return merged
+
+    def _nodes(self, axis: int) -> list[int]:
+        """Return positions between which work is constant or changes linearly; a single step is located by bisection."""
+        size = self.extent[axis]
+        nodes = {0, min(1, size - 1), max(0, size - 2), size - 1}
+        if not self.expensive:
+            nodes.add(size // 2)
+        open_ = list(pairwise(sorted(nodes)))
+        while open_:
+            low, high = open_.pop()
+            if high - low < 2 or self._alike(axis, low, high):
+                continue
+            between = (low + high) // 2
+            nodes.add(between)
+            if self._alike(axis, low, between) or self._alike(axis, between, high):
+                open_ += [(low, between), (between, high)]
+        return sorted(nodes)
+
+    def _alike(self, axis: int, one: int, other: int) -> bool:
+        return np.array_equal(self.stack(_on(axis, one)), self.stack(_on(axis, other)))
+
+    def sample(self) -> Sample:
+        axes = [self.axis(axis) for axis in range(3)]
+        places = list(product(*axes))
+        weight = {place: prod(axes[k][i] for k, i in enumerate(place)) for place in places}
+        totals = np.sum([weight[place] * self.stack(place) for place in places], axis=0)
+        middle = tuple(size // 2 for size in self.extent)
+        aside = tuple(int(size * 0.618) for size in self.extent)
+        uniform = all(
+            np.allclose(self.stack(place), self._predicted(place, axes), rtol=1e-3)
+            for place in ({middle} if self.expensive else {middle, aside})
+        )
+        seen = self.at(middle)
+        most = max((*places, middle), key=lambda place: self.at(place).issues.sum())
+        heaviest = InstructionTotals(*self.stack(most)), self.at(most).issues, self.at(most).named
+        footprints = tuple(self._footprints())
+        read, written = (self._unions(footprints, axes, writes) for writes in (False, True))
+        plan = self.observer.plan
+        what = "CTAs" if plan.cluster_size == 1 else "clusters"
+        how = f"{len(self.runs)} of {plan.clusters} {what} were simulated" + (
+            "; the others are like them" if uniform else "; they differ in ways that do not predict each other"
+        )
+        return Sample(
+            self.observer.program,
+            self.call.plan,
+            False,
+            uniform,
+            how,
+            InstructionTotals(*totals),
+            read,
+            written,
+            footprints,
+            InstructionTotals(*self.stack(middle)),
+            seen.issues,
+            seen.named,
+            heaviest,
+            seen.barriers,
+            seen.free,
+        )
+
+    def _predicted(self, place: Position, axes: list[dict[int, float]]) -> np.ndarray:
+        """Predict the counts of a cluster: those of the first one plus the change along each axis."""
+        first = self.stack((0, 0, 0))
+        change = sum(self._along(axis, i) - first for axis, i in enumerate(place))
+        return first + change
+
+    def _along(self, axis: int, position: int) -> np.ndarray:
+        known = sorted(place[axis] for place in self.runs if all(i == 0 for k, i in enumerate(place) if k != axis))
+        below = max(i for i in known if i <= position)
+        above = min(i for i in known if i >= position)
+        if below == above:
+            return self.stack(_on(axis, below))
+        share = (position - below) / (above - below)
+        return (1 - share) * self.stack(_on(axis, below)) + share * self.stack(_on(axis, above))
+
+    def _footprints(self):
+        first = self.at((0, 0, 0))
+        for writes in (False, True):
+            for name, bits in _marks(first, writes).items():
+                size, new_bytes = _ones(bits), []
+                for axis in range(3):
+                    beside = None if self.extent[axis] == 1 else _marks(self.at(_on(axis, 1)), writes)[name]
+                    new_bytes.append(0 if beside is None else _ones(beside, bits))
+                if size or any(new_bytes):
+                    yield Footprint(name, writes, size, _sectors(bits), tuple(new_bytes))
+
+    def _unions(self, footprints: tuple[Footprint, ...], axes: list[dict[int, float]], writes: bool) -> dict[str, int]:
+        """Return the bytes of each buffer that all clusters touch, extrapolated from sharing at the start of the grid."""
+        limits, found = self.observer.buffers, {}
+        for own in footprints:
+            if own.writes != writes:
+                continue
+            sizes = {place: self._size(place, writes, own.buffer) for place in product(*axes)}
+            weights = []
+            for axis, nodes in enumerate(axes):
+                there = self._size(_on(axis, min(1, self.extent[axis] - 1)), writes, own.buffer)
+                new_bytes = own.new_bytes[axis]
+                if new_bytes == 0 or there - new_bytes == own.bytes:  # one contains the other
+                    largest = max(nodes, key=lambda i: max(s for p, s in sizes.items() if p[axis] == i))
+                    weights.append({i: float(i == largest) for i in nodes})
+                elif new_bytes == there:  # disjoint
+                    weights.append(nodes)
+                else:
+                    steps = self.extent[axis] - 1
+                    weights.append({i: (1 + steps * new_bytes / max(own.bytes, 1)) * (i == 0) for i in nodes})
+            union = sum(size * prod(weights[k][i] for k, i in enumerate(place)) for place, size in sizes.items())
+            found[own.buffer] = min(round(union), limits[own.buffer])
+        return found
+
+    def _size(self, place: Position, writes: bool, buffer: str) -> int:
+        """Return the bytes of a buffer that the cluster at a position touches."""
+        key = place, writes, buffer
+        if key not in self.sizes:
+            self.sizes[key] = _ones(_marks(self.at(place), writes)[buffer])
+        return self.sizes[key]
+
+
+def _on(axis: int, position: int) -> Position:
+    return tuple(position if k == axis else 0 for k in range(3))
+
+
+def _marks(observed: ClusterProfile, writes: bool) -> Mapping[str, np.ndarray]:
+    return observed.written if writes else observed.read
+
+
+def _sectors(bits: np.ndarray) -> int:
+    """Return the bytes of the touched 32-byte sectors."""
+    return 32 * int(np.count_nonzero(bits.view(np.uint32)))
+
+
+def _ones(bits: np.ndarray, without: np.ndarray | None = None) -> int:
+    """Return the number of bits set in one array and not in another."""
+    words = bits.view(np.uint64)
+    places = np.flatnonzero(words)
+    found = words[places]
+    if without is not None:
+        found &= ~without.view(np.uint64)[places]
+    return int(_BITS[found.view(np.uint8)].sum(dtype=np.int64))

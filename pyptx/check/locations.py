@@ -1,0 +1,54 @@
+"""Source locations of a program's instructions: the Python line, the PTX line, the text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pyptx.analysis.ptx_rows import statement_rows
+from pyptx.check.finding import Location
+from pyptx.ir.nodes import Function, Instruction, Label
+from pyptx.ir.visit import statements
+from pyptx.jit.specialization import Specialization
+from pyptx.sim import Program
+from pyptx.sim.faults.messages import text_of
+
+__all__ = ["Locations", "ptx_lines"]
+
+
+class Locations:
+    """Locations of the instructions of a program."""
+
+    def __init__(self, specialization: Specialization, program: Program):
+        self._specialization, self._program = specialization, program
+
+    @property
+    def count(self) -> int:
+        """Number of instructions."""
+        return len(self._program.instructions)
+
+    def of(self, instruction: int, role: str) -> Location:
+        """Return the location of the instruction with this number."""
+        node = self._program.instructions[instruction]
+        return Location(role, node.place, self._ptx_lines[id(node)], text_of(node))
+
+    def line(self, instruction: int) -> tuple[str, int]:
+        """Return file and line of the Python that emitted an instruction, or ("", line) of the PTX."""
+        node = self._program.instructions[instruction]
+        return ("", self._ptx_lines[id(node)]) if node.place is None else (node.place.file, node.place.line)
+
+    @cached_property
+    def _ptx_lines(self) -> dict[int, int]:
+        return ptx_lines(self._specialization)
+
+
+def ptx_lines(specialization: Specialization) -> dict[int, int]:
+    """Return the 1-based PTX line of each instruction and label, by the id of its node."""
+    lines, rows = (
+        {},
+        iter(statement_rows(specialization.module, specialization.emitted.text.removesuffix("\n").split("\n"))),
+    )
+    for directive in specialization.module.directives:
+        for node in statements(directive.body) if isinstance(directive, Function) else (directive,):
+            if isinstance(node, Instruction | Label):
+                lines[id(node)] = next(rows) + 1
+    return lines

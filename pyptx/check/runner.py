@@ -1,0 +1,167 @@
+"""Repeated runs of one launch, each on fresh copies of its arguments."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyptx import sim
+from pyptx.errors import SimulationError
+from pyptx.runtime import LaunchPlan
+from pyptx.runtime.arrays import arrays_of
+from pyptx.sim.counters import Counters
+from pyptx.sim.sanitizer import AccessFinding
+from pyptx.tensor_map import TensorMap
+from pyptx.texture import Surface, Texture
+
+__all__ = ["Outcome", "Schedule", "Runner", "copy_arguments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule of asynchronous operations and warps, with the seed of a random one."""
+
+    kind: str
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return f"random (seed {self.seed})" if self.kind == "random" else self.kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The outcome of a run: arrays by parameter, counters or the error that ended it, findings of the sanitizer."""
+
+    arrays: Mapping[str, np.ndarray]
+    counters: Counters | None = None
+    error: SimulationError | None = None
+    access_findings: tuple[AccessFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runner:
+    """A launch that can be repeated; `names` are the parameters of `args`, `results` those that are uninitialized."""
+
+    program: sim.Program
+    plan: LaunchPlan
+    args: Sequence[Any]
+    names: Sequence[str]
+    settings: Mapping[str, Any]
+    results: Collection[str] = ()
+
+    def run(
+        self,
+        schedule: Schedule,
+        land_eagerly: Collection[int] = (),
+        program: sim.Program | None = None,
+        sanitize: bool = False,
+        initial_registers: Mapping[int, int] | None = None,
+        initial_register_threads: range | None = None,
+        max_steps: int | None = None,
+    ) -> Outcome:
+        """Run once, on fresh copies of the arguments; variables of the module keep their values.
+
+        Args:
+            land_eagerly: instructions whose asynchronous operations complete immediately in every schedule.
+            program: a program to run in place of the launch's own, with the same parameters.
+            sanitize: watch every access.
+            initial_registers, initial_register_threads: initial values of registers, as for sim.launch.
+            max_steps: a limit below the launch's own.
+        Raises:
+            LaunchError: an argument is invalid.
+        """
+        args = copy_arguments(self.args)
+        arguments = zip(self.names, args, strict=True)
+        arrays = {name: array for name, arg in arguments if (array := _array_behind(arg)) is not None}
+        found: list[AccessFinding] | None = [] if sanitize else None
+        chosen = program or self.program
+        try:
+            variables = [(buffer.array, buffer.array.copy()) for buffer in chosen.symbols.global_buffers]
+        except MemoryError:
+            total = sum(buffer.array.nbytes for buffer in chosen.symbols.global_buffers)
+            raise SimulationError(
+                f"a check restores the .global variables after each run; a copy of their {total:,} bytes exceeds the memory "
+                "of this machine"
+            ) from None
+        settings = {**self.settings, **({"max_steps": max_steps} if max_steps is not None else {})}
+        try:
+            result = sim.launch(
+                chosen,
+                self.plan.grid,
+                self.plan.block,
+                args,
+                cluster=self.plan.cluster,
+                smem_bytes=self.plan.smem_bytes,
+                schedule=schedule.kind,
+                seed=schedule.seed,
+                land_eagerly=land_eagerly,
+                findings=found,
+                uninitialized=[arrays[name] for name in self.results if name in arrays],
+                initial_registers=initial_registers or {},
+                initial_register_threads=initial_register_threads,
+                **settings,
+            )
+        except SimulationError as error:
+            if error.kind is None:  # the program cannot be simulated
+                raise
+            return Outcome(arrays, error=error, access_findings=tuple(found or ()))
+        finally:
+            for array, before in variables:  # every run starts with the same values
+                array[:] = before
+        return Outcome(arrays, result.counters, access_findings=result.findings)
+
+
+def copy_arguments(args: Sequence[Any]) -> list[Any]:
+    """Return the arguments with copies of their arrays in host memory; arrays that share memory still share it."""
+    made: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the owner: the owner, kept alive, and its copy
+
+    def copied(array: np.ndarray) -> np.ndarray:
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if not owner.flags.c_contiguous:
+            return array.copy()
+        if id(owner) not in made:
+            made[id(owner)] = owner, owner.copy()
+        first, start = (a.__array_interface__["data"][0] for a in (owner, array))
+        return np.ndarray(array.shape, array.dtype, made[id(owner)][1], start - first, array.strides)
+
+    def fresh(arg: Any) -> Any:
+        if isinstance(arg, TensorMap):
+            if arg.source is None:
+                return arg
+            other = copy.copy(arg)
+            object.__setattr__(other, "source", copied(_required_host(arg.source)))
+            object.__setattr__(other, "address", None)
+            return other
+        if isinstance(arg, (Texture, Surface)):
+            return arg.over([copied(_required_host(source)) for source in arg.sources])
+        host = _host(arg)
+        return arg if host is None else copied(host)
+
+    return list(map(fresh, args))
+
+
+def _host(value: Any) -> np.ndarray | None:
+    """Return an array of any framework as a NumPy array; None if the value is not an array."""
+    if isinstance(value, np.generic):
+        return None
+    arrays = arrays_of(value)
+    return None if arrays is None else np.asarray(arrays.host(value))
+
+
+def _required_host(value: Any) -> np.ndarray:
+    host = _host(value)
+    assert host is not None, "tensor maps, textures, and surfaces are made of arrays"
+    return host
+
+
+def _array_behind(arg: Any) -> np.ndarray | None:
+    """Return the array behind an argument of a run, or None."""
+    if isinstance(arg, (TensorMap, Texture, Surface)):
+        return arg.source
+    return arg if isinstance(arg, np.ndarray) else None

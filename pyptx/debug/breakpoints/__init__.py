@@ -1,0 +1,1 @@
+"""Breakpoints and watchpoints."""

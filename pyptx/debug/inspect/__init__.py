@@ -1,0 +1,1 @@
+"""Inspection of a stopped launch: registers, memory, fragments, barriers, by the names the kernel author gave them."""

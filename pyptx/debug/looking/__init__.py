@@ -1,1 +1,0 @@
-"""What a stopped kernel holds, by the names of its author: registers, memory, fragments, barriers."""

@@ -1,1 +1,0 @@
-"""Where a session stops, and why: breakpoints, watchpoints, findings."""

@@ -1,0 +1,173 @@
+"""Tracing: from a kernel declaration and parameter values to a PTX module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyptx import validate
+from pyptx._loc import SourceLocation, raised_at
+from pyptx.emitter import emit_lines
+from pyptx.errors import TraceError
+from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
+from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.isa import targets
+from pyptx.jit.declaration import Declaration
+from pyptx.jit.specialization import ArtifactType, Specialization, assembly_type
+from pyptx.tensor import TensorSpec
+from pyptx.tracing.trace import DYNAMIC_SMEM, EXTERN_SMEM_ALIGN, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
+
+__all__ = ["trace_kernel"]
+
+_POINTER = Param(StateSpace.PARAM, ScalarType.U64, "")
+
+
+def trace_kernel(
+    kernel: Declaration,
+    *,
+    arch: str,
+    version: tuple[int, int] | None,
+    env: Mapping[str, int],
+    template: Mapping[str, Any],
+    artifact: ArtifactType = assembly_type,
+) -> Specialization:
+    """Trace the function and build its module.
+
+    The body may run twice: shared memory beyond 48 KiB needs dynamic allocation, which is known only afterwards.
+
+    Args:
+        arch, version: override the declared ones.
+        env: sizes of the symbolic dimensions that are known.
+        template: a value for every template parameter.
+        artifact: returns the class of compile results.
+    Raises:
+        TraceError: the body cannot be traced.
+    """
+    sizes = {k: v for k, v in template.items() if isinstance(v, int) and not isinstance(v, bool)} | dict(env)
+    default_version = version or targets.default_version(arch)
+
+    def traced(dynamic: bool) -> TraceContext:
+        with trace_scope(
+            ptx_version=default_version,
+            force_dynamic_smem=dynamic,
+            extern_smem_name=kernel.extern_smem,
+            raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)},
+        ) as ctx:
+            try:
+                result = run(kernel.function, *_tensors(kernel, sizes), **template)
+            except TypeError as error:
+                if missing := _without_sizes(error, kernel, sizes):
+                    raise missing from None
+                raise
+        ctx.end()
+        if result is not None and kernel.function.__name__ != "<lambda>":
+            ctx.fail(
+                f"kernel {kernel.name} returns {result!r:.80}",
+                SourceLocation(kernel.function.__code__, 0),
+                "a kernel returns nothing; it stores its results in the arrays of out_specs, which the function takes "
+                "after those of in_specs",
+            )
+        return ctx
+
+    dynamic = kernel.smem_bytes > STATIC_SMEM_LIMIT
+    ctx = traced(dynamic)
+    if not dynamic and ctx.dyn_smem_offset > STATIC_SMEM_LIMIT:
+        ctx = traced(True)
+    if ctx.faults:
+        raise ctx.faults[0]
+    if ctx.uses_dynamic_smem and kernel.extern_smem:
+        raise TraceError(
+            f"kernel {kernel.name}: smem allocations beyond 48 KiB and extern_smem="
+            f"{kernel.extern_smem!r} both use the dynamic shared memory",
+            hint="take offsets into the extern array, or drop extern_smem",
+        )
+    entry = Function(
+        True,
+        kernel.name,
+        _params(kernel, ctx),
+        None,
+        ctx.body(),
+        kernel.linking,
+        _directives(kernel, env, template),
+        place=SourceLocation(kernel.function.__code__, 0),
+    )
+    directives = (*ctx.module_files, *_extern(kernel, ctx), entry)
+    if kernel.unit is None:
+        module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
+    else:
+        module = kernel.unit.around(kernel.name, directives, default_version, arch)
+    if version is None:
+        needed = max(default_version, validate.required_version(module))
+        module = replace(module, version=Version(*needed))
+    return Specialization(
+        module,
+        entry,
+        emit_lines(module),
+        ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
+        tuple(ctx.tma_tensors),
+        {**env, **template},
+        artifact,
+    )
+
+
+def _directives(kernel: Declaration, env: Mapping[str, int], template: Mapping[str, Any]) -> tuple[Any, ...]:
+    if kernel.reqntid is None:
+        return kernel.directives
+    return (FunctionDirective("reqntid", kernel.extent("reqntid", env, template)),)
+
+
+def _without_sizes(error: TypeError, kernel: Declaration, sizes: Mapping[str, int]) -> TraceError | None:
+    """Return the error for a TypeError caused by missing sizes: a tensor with a missing size has shape None."""
+    known = list(dict.fromkeys(size for spec in kernel.specs for size in spec.symbolic_dims))
+    missing = [size for size in known if size not in sizes]
+    if not missing or "NoneType" not in str(error):
+        return None
+    which, them = (
+        (f"sizes {', '.join(missing[:-1])} and {missing[-1]} are", "them")
+        if missing[1:]
+        else (f"size {missing[0]} is", "it")
+    )
+    every = [f"{size}=..." for size in known]
+    return TraceError(
+        f"kernel {kernel.name}: the {which} not given, and a tensor has no shape without {them}",
+        at=raised_at(error),
+        hint=f"give {them}, as in {kernel.name}.compile({', '.join(every)}), or -p {' '.join(every)} "
+        "after %%ptxkernel and on the command line",
+    )
+
+
+def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:
+    """Return the placeholders that the function takes in place of arrays."""
+    tensors = [TensorSpec(name) for name in kernel.tensors]
+    for i, spec in enumerate(kernel.specs):
+        known = all(dim in sizes for dim in spec.symbolic_dims)
+        tensors[i] = TensorSpec(
+            kernel.tensors[i], spec.resolve_shape(sizes) if known else None, spec.dtype, spec.layout
+        )
+    return tensors
+
+
+def _params(kernel: Declaration, ctx: TraceContext) -> tuple[Param, ...]:
+    """Return the parameters of the entry in ABI order: tensors, raw parameters, tensor maps."""
+    takes_tensors = kernel.specs or not kernel.raw_params
+    aligned = [spec.align for spec in kernel.specs] or [None] * len(kernel.tensors)
+    pointers = [_pointer(*one) for one in zip(kernel.tensors, aligned, strict=False)] if takes_tensors else []
+    maps = [replace(_POINTER, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
+    return (*pointers, *kernel.params, *maps)
+
+
+def _pointer(name: str, align: int | None) -> Param:
+    if align is None:
+        return replace(_POINTER, name=name)
+    return replace(_POINTER, name=name, ptr_state_space=StateSpace.GLOBAL, ptr_alignment=align)
+
+
+def _extern(kernel: Declaration, ctx: TraceContext) -> list[VarDecl]:
+    if ctx.uses_dynamic_smem:
+        name, align = DYNAMIC_SMEM, ctx.dyn_smem_align
+    elif kernel.extern_smem:
+        name, align = kernel.extern_smem, EXTERN_SMEM_ALIGN
+    else:
+        return []
+    return [VarDecl(StateSpace.SHARED, ScalarType.B8, name, 0, align, None, LinkingDirective.EXTERN)]

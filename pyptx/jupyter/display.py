@@ -1,0 +1,38 @@
+"""Widgets for debugging sessions and sweeps: the front end that `pyptx._notebook` describes."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+
+from IPython.display import display
+
+from pyptx._notebook import in_notebook
+from pyptx.debug import Session
+from pyptx.tune.study import Study
+from pyptx.tune.sweeps import Sweep
+
+__all__ = ["show_session", "sweep_widget"]
+
+
+def show_session(session: Session) -> None:
+    """Display a session as a widget in a notebook, as text elsewhere."""
+    if not in_notebook():
+        print(repr(session))
+    elif importlib.util.find_spec("anywidget"):
+        from pyptx.jupyter.debugger_widget import display_session
+
+        display_session(session)
+    else:
+        warnings.warn("the live debugger needs anywidget: pip install anywidget", stacklevel=2)
+        display(session._repr_mimebundle_(), raw=True)
+
+
+def sweep_widget(study: Study) -> Sweep | None:
+    """Return the widget of a sweep; None and a warning where anywidget is not installed."""
+    if importlib.util.find_spec("anywidget") is None:
+        warnings.warn("the live view of a sweep needs anywidget: pip install anywidget", stacklevel=3)
+        return None
+    from pyptx.jupyter.sweep_widget import SweepWidget
+
+    return SweepWidget(study)

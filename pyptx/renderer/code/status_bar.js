@@ -1,0 +1,62 @@
+// The status bar: links of a line, its call stack, the description of its opcode. Announced by screen readers.
+
+import { h } from "../dom.js";
+import { callStacks, control, sentence } from "./links.js";
+import { SIGNS } from "./dependences.js";
+import { opcodeOf } from "./row.js";
+
+const HINT = "Hover over a line to highlight its links; click to pin it. Keys: ↑ ↓ ← → Enter n p f / Esc";
+
+export class StatusBar {
+  /** `show(pane, row)` goes to a line of the call stack. */
+  constructor(data, index, show) {
+    Object.assign(this, { data, index, show });
+    this.status = h("div.pyptx-status", { role: "status", "aria-live": "polite" });
+    this.more = h("div.pyptx-explain");
+    this.element = h("div.pyptx-foot", {}, this.status, this.more);
+  }
+
+  /** `links`: the result of `related` in links.js, or null; `passing`: the line is hovered, not pinned. */
+  say(links, passing = false) {
+    this.status.setAttribute("aria-live", passing ? "off" : "polite");
+    this.status.textContent = links ? sentence(this.data, links) : HINT;
+    this.more.replaceChildren(...(links ? this.explained(links) : []));
+    this.more.title = this.more.textContent;
+  }
+
+  tell(text) { this.status.textContent = text; }
+  add(text) { this.status.textContent += `  ·  ${text}`; }
+
+  explained({ pane, row, needs }) {
+    const parts = [], stacks = callStacks(this.data, this.index, pane, row);
+    if (stacks.length) parts.push(h("span.pyptx-stacks", { "aria-label": "Call stack" }, ...stacks.slice(0, 4).map(stack => this.stack(stack)),
+                                    stacks.length > 4 ? `and ${stacks.length - 4} more` : null));
+    const word = pane === "python" ? "" : opcodeOf(pane, this.data[pane].text[row]), help = this.data.help[word];
+    if (help) parts.push(h("span.pyptx-what", {}, h("b", {}, word), ` ${help}`));
+    const depth = this.data[pane].flow?.depth?.[row];
+    if (depth) parts.push(h("span", {}, depth === 1 ? "in a loop" : `in ${depth} loops`));
+    if (needs) parts.push(...this.needed(needs));
+    const time = this.data[pane].modeled?.[row];
+    if (time) parts.push(h("span", {}, `modeled: ${(time / 1e4).toFixed(1)} % of the time${this.data[pane].stalls?.[row] ? `; stalls: ${this.data[pane].stalls[row]}` : ""}`));
+    if (pane === "sass") parts.push(h("span.pyptx-what", {}, control(this.data, row)));
+    return parts;
+  }
+
+  /** Producers and consumers of a machine instruction, as links. */
+  needed({ takes, awaits, uses, freed }) {
+    const only = (rows, others) => rows.filter(row => !others.includes(row));
+    const lists = [[SIGNS.takes, "operands from", takes], [SIGNS.awaits, "waits for", awaits],
+                   [SIGNS.uses, "result used at", uses], [SIGNS.uses, "awaited at", only(freed, uses)]];
+    return lists.filter(([, , rows]) => rows.length).map(([sign, words, rows]) => h("span.pyptx-needs", {}, `${sign} ${words} `,
+      ...rows.slice(0, 4).map(row => h("button.pyptx-button", { type: "button", title: this.data.sass.text[row], onclick: () => this.show("sass", row) },
+        this.data.sass.address[row].toString(16).padStart(4, "0"))), rows.length > 4 ? ` and ${rows.length - 4} more` : null));
+  }
+
+  /** A call stack, innermost first, as links. */
+  stack(rows) {
+    const { python } = this.data;
+    const name = row => python.sections.find(({ start, count }) => row >= start && row < start + count);
+    return h("span.pyptx-stack", {}, ...rows.flatMap((row, depth) => [depth ? " ← " : "", h("button.pyptx-button",
+      { type: "button", title: python.text[row].trim(), onclick: () => this.show("python", row) }, `${name(row)?.function ?? ""}:${python.line[row]}`)]));
+  }
+}

@@ -1,0 +1,1 @@
+"""Reference arithmetic: every primitive of PTX expressions, on exact Python integers."""

@@ -1,0 +1,254 @@
+"""The arguments of a launch on the C core: its arrays, and the structure that points to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pyptx.sim import abi, abi_structures
+from pyptx.sim.core.encoding.encoder import Encoded
+from pyptx.sim.memory.address_space import (
+    CONST_WINDOW,
+    FUNCTION_WINDOW,
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    SHARED_START,
+    SHARED_WINDOW,
+    Buffer,
+    Segment,
+)
+from pyptx.sim.plan import Plan
+from pyptx.sim.program.program import Program
+from pyptx.sim.sanitizer import AccessFinding, access_flags
+from pyptx.sim.special_registers import value as special_value
+
+__all__ = ["CoreLaunch", "ProfileArrays", "address_of"]
+
+SANITIZER_BYTES = 1 << 30  # limit of each of the sanitizer's tables
+
+_special_rows: WeakKeyDictionary[Program, tuple[Plan, np.ndarray]] = WeakKeyDictionary()  # of the newest plan
+
+
+def address_of(array: np.ndarray) -> int:
+    """Host address of the first byte of an array."""
+    return array.__array_interface__["data"][0]
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileArrays:
+    """Arrays that a profiled run of some clusters fills.
+
+    Attributes:
+        clusters: numbers of the clusters in the grid.
+        issues: executions by (warp of the cluster, instruction).
+        barriers: by (warp of the cluster, instruction): bits of the CTA barriers it used.
+        links: by (instruction, k): mbarriers it worked on, as shared-memory addresses; 0 in unused places.
+        read, written: by the `id` of a buffer, one bit for each byte touched, lowest first.
+    """
+
+    clusters: range
+    issues: np.ndarray
+    barriers: np.ndarray
+    links: np.ndarray
+    read: dict[int, np.ndarray]
+    written: dict[int, np.ndarray]
+
+    @classmethod
+    def of(cls, program: Program, plan: Plan, segments: list[Segment], clusters: range) -> ProfileArrays:
+        """Zeroed arrays for these clusters."""
+        count = len(program.instructions)
+        sizes = {id(s.buffer): -(-s.size // 64) * 8 for s in segments if s.space == "global"}
+        return cls(
+            clusters,
+            np.zeros((plan.cluster_size * plan.warps, count), np.uint64),
+            np.zeros((plan.cluster_size * plan.warps, count), np.uint16),
+            np.zeros((count, abi.Limit.OBSERVED_LINKS), np.uint32),
+            {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
+            {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
+        )
+
+    def arguments(self, ordered: list[Segment]) -> dict[str, np.ndarray]:
+        """The arrays by their names in `abi_structures.Launch`, for segments in the order of their addresses."""
+        marks = [[found.get(id(s.buffer)) for found in (self.read, self.written)] for s in ordered]
+        table = np.array(
+            [[0 if bits is None else address_of(bits) for bits in both] for both in marks] or [(0, 0)], np.uint64
+        )
+        return {"warp_issues": self.issues, "barriers": self.barriers, "links": self.links, "marks": table}
+
+
+class CoreLaunch:
+    """A launch as the core takes it, shared by all its workers.
+
+    Attributes:
+        arrays: the arrays that `arguments` points to.
+        arguments: what `core_open` is given, except for the counters of a worker.
+        ordered: the segments by their addresses, as the core has them.
+        findings: list that receives the findings of the sanitizer; None: it does not run.
+        uninitialized: indices in `ordered` of arrays without contents until the kernel writes them.
+        stop: set to make all workers return early.
+    """
+
+    code: Encoded
+    plan: Plan
+    program: Program
+    segments: list[Segment]
+    stop: bool
+    ordered: list[Segment]
+    uninitialized: list[int]
+    arrays: dict[str, np.ndarray]
+    arguments: abi_structures.Launch
+
+    def __init__(
+        self,
+        program: Program,
+        code: Encoded,
+        plan: Plan,
+        params: bytes,
+        segments: list[Segment],
+        profile: ProfileArrays | None = None,
+        findings: list[AccessFinding] | None = None,
+        debug: np.ndarray | None = None,
+        uninitialized: Collection[np.ndarray] = (),
+    ):
+        self.findings = findings
+        self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, False
+        ordered = self.ordered = sorted(segments, key=lambda s: s.address)
+        hosts = {address_of(array) for array in uninitialized if array.size}
+        self.uninitialized = [k for k, s in enumerate(ordered) if s.space == "global" and s.buffer.host in hosts]
+        specials = _warp_specials(program, code, plan)
+        table = np.array(
+            [(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)], np.uint64
+        )
+        ops = _operations(code, plan)
+        self.arrays = {
+            "ops": ops if debug is None else ops.copy(),
+            "pool": code.pool,
+            "segments": table,
+            "param": np.frombuffer(params or b"\0", np.uint8),
+            "initial": _initial_values(program, code, plan),
+            "consts": _constants(code, params),
+            "warp_specials": specials,
+            "next_cluster": np.full(1, 0 if profile is None else profile.clusters.start, np.uint64),
+            "shared_addresses": np.array(code.shared_addresses or [0], np.uint32),
+        }
+        if profile is not None:
+            self.arrays |= profile.arguments(ordered)
+        if findings is not None:
+            self.arrays["sanitizer"] = access_flags(program)
+        if debug is not None:
+            self.arrays["debug"] = debug
+        self.arguments = abi_structures.Launch(
+            **{name: address_of(array) for name, array in self.arrays.items()},
+            nops=len(code.ops),
+            npool=len(code.pool),
+            nsegments=len(ordered),
+            ninstr=len(program.instructions),
+            ninitial=3 * len(program.undefined),
+            nshared=len(code.shared_addresses),
+            const_bytes=len(code.constants),
+            warp_special_bytes=specials.shape[1] * 128,
+            param_bytes=len(params),
+            local_bytes=-(-program.symbols.local_bytes // 16) * 16,
+            reg_bytes=code.reg_bytes,
+            smem_start=SHARED_START,
+            smem_bytes=plan.shared_bytes,
+            shared_window=SHARED_WINDOW,
+            local_window=LOCAL_WINDOW,
+            const_window=CONST_WINDOW,
+            param_window=PARAM_WINDOW,
+            function_window=FUNCTION_WINDOW,
+            max_steps=plan.max_steps,
+            cta_quantum=plan.cta_quantum,
+            warp_quantum=plan.warp_quantum,
+            max_resident=plan.resident,
+            last_cluster=plan.clusters if profile is None else profile.clusters.stop,
+            yields=plan.yields,
+            tensor_cores=abi.TENSOR_CORES.index(plan.tensor_cores),
+            schedule=abi.SCHEDULES.index(plan.schedule),
+            seed=plan.seed,
+            maxnreg=program.maxnreg,
+            sanitizer_bytes=SANITIZER_BYTES,
+            grid=plan.grid,
+            block=plan.block,
+            cluster=plan.cluster,
+            initial_threads=plan.initial_register_threads,
+        )
+
+    def rebind(self, arrays: Sequence[np.ndarray | None], params: bytes | None = None) -> CoreLaunch:
+        """Return the same launch over other arrays of the same sizes.
+
+        Args:
+            arrays: one for each segment of `ordered`; None keeps the segment.
+            params: the new parameter block; None keeps it.
+        """
+        launch = object.__new__(CoreLaunch)
+        launch.__dict__.update(self.__dict__)
+        launch.ordered = launch.segments = [
+            s if array is None else Segment(s.address, Buffer(array, s.buffer.name))
+            for s, array in zip(self.ordered, arrays, strict=True)
+        ]
+        table, next_cluster = self.arrays["segments"].copy(), self.arrays["next_cluster"].copy()
+        hosts = table[:, 2]
+        for k, array in enumerate(arrays):
+            if array is not None:
+                hosts[k] = address_of(array)
+        launch.arrays = {**self.arrays, "segments": table, "next_cluster": next_cluster}
+        launch.arguments = arguments = abi_structures.Launch.from_buffer_copy(self.arguments)
+        arguments.segments, arguments.next_cluster = address_of(table), address_of(next_cluster)
+        if params is not None:
+            block, consts = np.frombuffer(params or b"\0", np.uint8), _constants(self.code, params)
+            launch.arrays |= {"param": block, "consts": consts}
+            arguments.param, arguments.consts = address_of(block), address_of(consts)
+        return launch
+
+
+def _operations(code: Encoded, plan: Plan) -> np.ndarray:
+    """The operations, with those flagged whose asynchronous operations complete at issue."""
+    if not plan.land_eagerly:
+        return code.ops
+    ops = code.ops.copy()
+    ops["flags"][np.isin(ops["instr"], list(plan.land_eagerly))] |= abi.OpFlag.LAND_EAGERLY
+    return ops
+
+
+def _initial_values(program: Program, code: Encoded, plan: Plan) -> np.ndarray:
+    """(offset, bytes, word) of each register that may be read before it is written."""
+    rows = np.zeros((len(program.undefined), 3), np.uint32)
+    rows[:, :2] = code.initial[: 2 * len(rows)].reshape(-1, 2)
+    words = dict(plan.initial_registers)
+    rows[:, 2] = [
+        words.get(index, 0) & (1 << min(program.symbols.registers[index].width, 32)) - 1
+        if program.symbols.registers[index].width > 1
+        else words.get(index, 0)
+        for index in sorted(program.undefined)
+    ]
+    return rows
+
+
+def _constants(code: Encoded, params: bytes) -> np.ndarray:
+    """Segment 1 with the parameters of this launch in their rows."""
+    if not code.param_rows:
+        return code.constants
+    constants = code.constants.copy()
+    for place, offset, size, signed, width in code.param_rows:
+        value = int.from_bytes(params[offset : offset + size], "little", signed=signed) & ((1 << 8 * width) - 1)
+        row = max(width, 4)
+        constants[place : place + 32 * row] = np.frombuffer(value.to_bytes(row, "little") * 32, np.uint8)
+    return constants
+
+
+def _warp_specials(program: Program, code: Encoded, plan: Plan) -> np.ndarray:
+    """Rows of segment 3 for each warp of a CTA, cached for the newest plan of the program."""
+    newest = _special_rows.get(program)
+    if newest is None or newest[0] != plan:
+        rows = np.zeros((plan.warps, max(1, len(code.warp_specials)), 32), np.uint32)
+        for w in range(plan.warps):
+            for k, name in enumerate(code.warp_specials):
+                values = special_value(name, plan, w)
+                assert values is not None, f"{name} is not the same in every CTA"
+                rows[w, k] = values
+        newest = _special_rows[program] = plan, rows
+    return newest[1]

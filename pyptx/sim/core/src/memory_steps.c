@@ -1,0 +1,189 @@
+// Steps of loads and stores of 32-bit words by all lanes. If the address pattern is that of the last execution, one comparison
+// of lane distances and one bounds check cover all lanes; the general operation handles everything else and every fault.
+#include "chain.h"
+#include "sanitizer/sanitizer.h"
+
+// The host address of the lowest lane's data if the fast path applies (its cost is counted); else NULL.
+static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f, Ctx *x, const Op *o, u32 m, u32 bytes,
+                                                       int shared, int writes, const Pattern **found) {
+    u32 same = f->same != NONE && f->same >= x->chain_start, at = same ? f->same : f->pc;
+    const Pattern *p = *found = &x->pattern[at];
+    u64 base, lo, off;
+    if (UNLIKELY(m != ALL || p->mask != ALL || !p->near)) return 0;
+    if (shared) {
+        V32 a = AT(V32, f->a);
+        base = a[0] + (u32)o->imm;
+        if (!same && UNLIKELY(__builtin_reduce_or((a - a[0]) ^ p->delta32))) return 0;
+    } else {
+        const V64 *a = &AT(V64, f->a);
+        u64 first = (*a)[0];
+        base = first + o->imm;
+        if (!same && UNLIKELY(__builtin_reduce_or((*a - first) ^ p->delta))) return 0;
+    }
+    lo = base + (u64)p->lo;
+    if (UNLIKELY((base | p->bits) & (bytes - 1))) return 0;
+    if (shared) {
+        off = lo - x->smem_origin;
+        if (UNLIKELY(off > x->smem_bytes || p->span > x->smem_bytes - off || p->phase != (base & 3))) return 0;
+        x->conflicts[o->instr] += p->extra;
+        return x->cta->smem + off;
+    }
+    const Segment *s = &x->segments[p->segment];
+    off = lo - s->va;
+    if (UNLIKELY(off > s->bytes || p->span > s->bytes - off || p->phase != (base & 31) || (writes && s->read_only))) return 0;
+    x->requests[o->instr]++;
+    x->sectors[o->instr] += p->extra;
+    x->excess[o->instr] += p->excess;
+    return s->host + off;
+}
+
+typedef u32 W4 __attribute__((ext_vector_type(4), aligned(4)));
+typedef u32 W8 __attribute__((ext_vector_type(8)));
+
+// Eight lanes at a time: concatenate the vectors of lanes k and k + 4, then transpose 4 x 4 in both halves.
+#define BESIDE(lo, hi) __builtin_shufflevector(*(const W4 *)(lo), *(const W4 *)(hi), 0, 1, 2, 3, 4, 5, 6, 7)
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#define TRANSPOSED(a, b, c, d, P, Q, S, T) do { \
+    W8 ab_ = LOW(a, b), cd_ = LOW(c, d), AB_ = HIGH(a, b), CD_ = HIGH(c, d); \
+    P = FIRST(ab_, cd_); Q = SECOND(ab_, cd_); S = FIRST(AB_, CD_); T = SECOND(AB_, CD_); } while (0)
+#define LOAD_8(i, WHERE) do { \
+    W8 a = BESIDE(WHERE(i), WHERE(i + 4)), b = BESIDE(WHERE(i + 1), WHERE(i + 5)); \
+    W8 c = BESIDE(WHERE(i + 2), WHERE(i + 6)), d = BESIDE(WHERE(i + 3), WHERE(i + 7)); \
+    TRANSPOSED(a, b, c, d, *(W8 *)(d0 + i), *(W8 *)(d1 + i), *(W8 *)(d2 + i), *(W8 *)(d3 + i)); } while (0)
+#define STORE_8(i, WHERE) do { \
+    W8 p, q, s, t; \
+    TRANSPOSED(*(const W8 *)(d0 + i), *(const W8 *)(d1 + i), *(const W8 *)(d2 + i), *(const W8 *)(d3 + i), p, q, s, t); \
+    *(W4 *)WHERE(i) = p.lo; *(W4 *)WHERE(i + 4) = p.hi; *(W4 *)WHERE(i + 1) = q.lo; *(W4 *)WHERE(i + 5) = q.hi; \
+    *(W4 *)WHERE(i + 2) = s.lo; *(W4 *)WHERE(i + 6) = s.hi; *(W4 *)WHERE(i + 3) = t.lo; *(W4 *)WHERE(i + 7) = t.hi; } while (0)
+#define IN_ORDER(i) (host + 16 * (i))
+#define ANYWHERE(i) (host + offset[i])
+
+static inline void load_1(u32 *d, const u8 *host, const Pattern *p) {
+    const u32 *offset = (const u32 *)&p->offset;
+    switch (p->kind) {
+    case CONTIGUOUS: memcpy(d, host, 128); break;
+    case TWICE: memcpy(d, host, 64); memcpy(d + 16, host, 64); break;
+    case UNIFORM: case HALVES:
+        for (int k = 0; k < LANES; k += 16) {
+            W8 v = (W8)*(const u32 *)(host + offset[k]);
+            *(W8 *)(d + k) = v;
+            *(W8 *)(d + k + 8) = v;
+        }
+        break;
+    default: for (int i = 0; i < LANES; i++) memcpy(d + i, host + offset[i], 4);
+    }
+}
+
+static inline void load_4(u32 *d0, u32 *d1, u32 *d2, u32 *d3, const u8 *host, const Pattern *p) {
+    const u32 *offset = (const u32 *)&p->offset;
+    switch (p->kind) {
+    case CONTIGUOUS: for (int i = 0; i < LANES; i += 8) LOAD_8(i, IN_ORDER); break;
+    case TWICE:
+        for (int i = 0; i < LANES / 2; i += 8) LOAD_8(i, IN_ORDER);
+        memcpy(d0 + 16, d0, 64); memcpy(d1 + 16, d1, 64); memcpy(d2 + 16, d2, 64); memcpy(d3 + 16, d3, 64);
+        break;
+    case UNIFORM: case HALVES:
+        for (int k = 0; k < LANES; k += 16) {
+            W4 v = *(const W4 *)(host + offset[k]);
+            for (int i = k; i < k + 16; i += 8) {
+                *(W8 *)(d0 + i) = (W8)v[0]; *(W8 *)(d1 + i) = (W8)v[1]; *(W8 *)(d2 + i) = (W8)v[2]; *(W8 *)(d3 + i) = (W8)v[3];
+            }
+        }
+        break;
+    default: for (int i = 0; i < LANES; i += 8) LOAD_8(i, ANYWHERE);
+    }
+}
+
+static inline void store_1(const u32 *d, u8 *host, const Pattern *p) {
+    const u32 *offset = (const u32 *)&p->offset;
+    if (p->kind == CONTIGUOUS) memcpy(host, d, 128);
+    else for (int i = 0; i < LANES; i++) memcpy(host + offset[i], d + i, 4);
+}
+
+// Lanes in ascending order, not eight at a time: of lanes with the same address the last one wins, as in the general store.
+static inline void store_4(const u32 *d0, const u32 *d1, const u32 *d2, const u32 *d3, u8 *host, const Pattern *p) {
+    const u32 *offset = (const u32 *)&p->offset;
+    if (p->kind == CONTIGUOUS) { for (int i = 0; i < LANES; i += 8) STORE_8(i, IN_ORDER); return; }
+    for (int i = 0; i < LANES; i++) {
+        W4 v = {d0[i], d1[i], d2[i], d3[i]};
+        *(W4 *)(host + offset[i]) = v;
+    }
+}
+
+#define REST(FOUND) do { \
+    if (LIKELY(host)) { FOUND; NEXT; } \
+    x->pc = f->pc; \
+    o->fn(x, o, m); \
+    if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
+    NEXT; } while (0)
+#define REG(k) ((u32 *)(regs + data[k]))
+#define SOURCE(k) ((const u32 *)R(x, data[k]))
+// TELL is empty, or reports the access to the sanitizer.
+#define MOVES(PRE, SPACE, SHARED_, TELL) \
+    static STEP(PRE##load_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 0, &p); REST(TELL(SHARED_, 4, SEEN_READ) load_1(REG(0), host, p)); } \
+    static STEP(PRE##load_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 16, SHARED_, 0, &p); REST(TELL(SHARED_, 16, SEEN_READ) load_4(REG(0), REG(1), REG(2), REG(3), host, p)); } \
+    static STEP(PRE##store_1_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 4, SHARED_, 1, &p); REST(TELL(SHARED_, 4, SEEN_WRITE) store_1(SOURCE(0), host, p)); } \
+    static STEP(PRE##store_4_##SPACE) { const Op *o = &x->ops[f->pc]; const u32 *data = x->pool + o->aux; const Pattern *p; \
+        u8 *host = place(regs, f, x, o, m, 16, SHARED_, 1, &p); \
+        REST(TELL(SHARED_, 16, SEEN_WRITE) store_4(SOURCE(0), SOURCE(1), SOURCE(2), SOURCE(3), host, p)); }
+#define UNTOLD(SHARED_, BYTES, HOW)
+#define TOLD(SHARED_, BYTES, HOW) x->pc = f->pc; sanitizer_fast_access(x, p, SHARED_, host, BYTES, HOW);
+MOVES(, shared, 1, UNTOLD)
+MOVES(, global, 0, UNTOLD)
+MOVES(told_, shared, 1, TOLD)
+MOVES(told_, global, 0, TOLD)
+
+// Under a guard that is true in all lanes, as without one. The lanes are counted here.
+#define GUARDED(NAME) static STEP(guarded_##NAME) { \
+    const Op *o = &x->ops[f->pc]; \
+    u32 lanes = m & (PRED(x, o->guard) ^ o->flip); \
+    if (o->flags & F_COUNT) x->lanes[o->instr] += (u32)__builtin_popcount(lanes); \
+    if (LIKELY(lanes == ALL)) __attribute__((musttail)) return NAME(regs, f, x, ALL); \
+    x->pc = f->pc; \
+    o->fn(x, o, lanes); \
+    if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
+    NEXT; }
+GUARDED(load_1_shared) GUARDED(load_4_shared) GUARDED(load_1_global) GUARDED(load_4_global)
+GUARDED(store_1_shared) GUARDED(store_4_shared) GUARDED(store_1_global) GUARDED(store_4_global)
+
+static u32 ld_code = NONE, st_code = NONE;
+
+__attribute__((constructor)) static void find_codes(void) {
+    const char *name;
+    for (u32 code = 0; (name = core_op_name(code)); code++) {
+        if (!strcmp(name, "ld")) ld_code = code;
+        if (!strcmp(name, "st")) st_code = code;
+    }
+}
+
+enum { UNWATCHED, WATCHED, IF_GUARDED };
+static Step moves(const Op *o, const u32 *pool, int how) {
+    static const Step steps[3][2][2][2] = {
+        {{{load_1_shared, load_4_shared}, {load_1_global, load_4_global}},
+         {{store_1_shared, store_4_shared}, {store_1_global, store_4_global}}},
+        {{{told_load_1_shared, told_load_4_shared}, {told_load_1_global, told_load_4_global}},
+         {{told_store_1_shared, told_store_4_shared}, {told_store_1_global, told_store_4_global}}},
+        {{{guarded_load_1_shared, guarded_load_4_shared}, {guarded_load_1_global, guarded_load_4_global}},
+         {{guarded_store_1_shared, guarded_store_4_shared}, {guarded_store_1_global, guarded_store_4_global}}}};
+    u32 count = o->mod >> 4 & 15, space = o->mod >> 12 & 15, wide = o->mod & ACCESS_WIDE, store = o->code == st_code;
+    if ((o->code != ld_code && !store) || o->flags & F_SPECIAL || (o->mod & 15) != 2 || (o->mod >> 9 & 7) != 2) return 0;
+    if (o->mod & ACCESS_ABSOLUTE || o->a & 3 || (count != 1 && count != 4)) return 0;
+    if (!(space == SPACE_SHARED && !wide) && !(space == SPACE_GLOBAL && wide)) return 0;
+    for (u32 k = 0; k < count; k++) if (pool[o->aux + k] == NONE) return 0;
+    return steps[how][store][space == SPACE_GLOBAL][count == 4];
+}
+Step memory_step(const Op *o, const u32 *pool) { return moves(o, pool, UNWATCHED); }
+Step sanitized_step(const Op *o, const u32 *pool) { return moves(o, pool, WATCHED); }
+Step guarded_step(const Op *o, const u32 *pool) { return moves(o, pool, IF_GUARDED); }
+
+int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes) {
+    for (u32 k = 0; o->code == ld_code && k < (o->mod >> 4 & 15); k++)
+        if (pool[o->aux + k] < row + bytes && row < pool[o->aux + k] + 128) return 1;
+    return 0;
+}

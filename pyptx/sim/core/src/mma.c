@@ -1,0 +1,173 @@
+// mma.sync and wmma.mma: operands from registers, the product, the result to registers.
+#include "half_vectors.h"
+#include "fragments.h"
+
+typedef float F4 __attribute__((ext_vector_type(4), aligned(4)));
+
+int whole_warp(Ctx *x, u32 m) {
+    if (LIKELY(m == ALL)) return 1;
+    raise_fault(x, FAULT_WARP, (u32)__builtin_ctz(m), m, 0);
+    return 0;
+}
+
+void gather_fragment(Ctx *x, const u32 *rows, u32 registers, u32 format, const u32 *table, u32 count, float *out) {
+    float planes[2 * MAX_TILE] __attribute__((aligned(128)));
+    u32 bits = format_bits(format), e = format == E_B1 ? 1 : 32 / bits;
+    for (u32 r = 0; r < registers; r++) {
+        if (format == E_B1) memcpy(planes + LANES * r, R(x, rows[r]), 4 * LANES);
+        else decode_row(planes + LANES * e * r, (const u32 *)R(x, rows[r]), format);
+    }
+    for (u32 i = 0; i < count; i++) out[i] = planes[table[i]];
+}
+
+void load_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, float *out) {
+    float planes[2 * LANES];
+    for (u32 j = 0; j < n / 8; j++)
+        for (u32 half = 0; half < 2; half++) {
+            const float *even, *odd;
+            if (format == E_F16) {
+                decode_row(planes, (const u32 *)R(x, rows[2 * j + half]), E_F16);
+                even = planes; odd = planes + LANES;
+            } else {
+                even = (const float *)R(x, rows[4 * j + 2 * half]);
+                odd = (const float *)R(x, rows[4 * j + 2 * half + 1]);
+            }
+            for (u32 g = 0; g < 8; g++) {
+                F4 a = *(const F4 *)(even + 4 * g), b = *(const F4 *)(odd + 4 * g);
+                *(F8 *)(out + (8 * half + g) * n + 8 * j) = __builtin_shufflevector(a, b, 0, 4, 1, 5, 2, 6, 3, 7);
+            }
+        }
+}
+
+void store_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, const float *in) {
+    for (u32 j = 0; j < n / 8; j++)
+        for (u32 half = 0; half < 2; half++) {
+            if (format == E_F16) {
+                u32 *d = (u32 *)R(x, rows[2 * j + half]);
+                for (u32 i = 0; i < LANES; i++) {
+                    const float *pair = in + (8 * half + i / 4) * n + 8 * j + 2 * (i & 3);
+                    d[i] = encode_f16(pair[0]) | encode_f16(pair[1]) << 16;
+                }
+                continue;
+            }
+            float *even = (float *)R(x, rows[4 * j + 2 * half]), *odd = (float *)R(x, rows[4 * j + 2 * half + 1]);
+            for (u32 g = 0; g < 8; g++) {
+                F8 v = *(const F8 *)(in + (8 * half + g) * n + 8 * j);
+                *(F4 *)(even + 4 * g) = v.even;
+                *(F4 *)(odd + 4 * g) = v.odd;
+            }
+        }
+}
+
+void expand_sparse(float *out, const float *stored, u32 m, u32 k, const u32 *row, const u32 *table, u32 chunks) {
+    u32 per = k / chunks, half = k / 2;                                  // columns of a chunk: 2 tf32, 4, 8 of 4 bits
+    memset(out, 0, 4 * m * k);
+    for (u32 i = 0; i < m; i++)
+        for (u32 c = 0; c < chunks; c++) {
+            u32 at = table[i * chunks + c], code = row[at & 255] >> (at >> 8) & 15, low = code & 3, high = code >> 2;
+            const float *s = stored + i * half + c * (per / 2);
+            float *d = out + i * k + c * per;
+            if (per == 2) d[high == 3] = s[0];
+            else if (per == 4) { d[low] = s[0]; d[high] = s[1]; }
+            else { d[2 * low] = s[0]; d[2 * low + 1] = s[1]; d[2 * high] = s[2]; d[2 * high + 1] = s[3]; }
+        }
+}
+
+// The description that Op.aux points to in the pool, followed by the registers of A, B, C and D. Tables are indices in the pool.
+typedef struct {
+    Product p;
+    u32 batch, na, nb, nc, nd, ta, tb, tc, td;                           // tc or td NONE: the standard accumulator
+    u32 metadata, metadata_table, chunks;                                // metadata NONE: dense
+    u32 scale_a, byte_a, thread_a, scale_b, byte_b, thread_b;
+    u32 registers[];
+} Mma;
+
+// Scales of 16 rows of A (two lanes of a quad hold those of rows g and g + 8) or of 8 columns of B.
+static void scales(Ctx *x, float *out, u32 row, u32 byte, u32 thread, u32 rows, u32 count, u32 format) {
+    const u32 *word = (const u32 *)R(x, row);
+    u32 first = *(u32 *)R(x, byte) & 3, t = *(u32 *)R(x, thread) & 3;
+    for (u32 i = 0; i < rows; i++) {
+        u32 lane = (rows == 16 ? 4 * (i & 7) + 2 * t + (i >> 3) : 4 * i + t) & 31;
+        for (u32 q = 0; q < count; q++) out[i * count + q] = decode_byte(word[lane] >> (8 * (first + q) & 31), format);
+    }
+}
+
+static void mma_f64(Ctx *x, const Mma *q, const u32 *a, const u32 *b, const u32 *c, const u32 *d) {
+    const Product *p = &q->p;
+    double tile[3][256], planes[8 * LANES];
+    const u32 *rows[3] = {a, b, c}, counts[3] = {q->na, q->nb, q->nc}, tables[3] = {q->ta, q->tb, q->tc};
+    u32 sizes[3] = {p->m * p->k, p->k * p->n, p->m * p->n};
+    for (u32 t = 0; t < 3; t++) {
+        for (u32 r = 0; r < counts[t]; r++) memcpy(planes + LANES * r, R(x, rows[t][r]), 8 * LANES);
+        for (u32 i = 0; i < sizes[t]; i++) tile[t][i] = planes[x->pool[tables[t] + i]];
+    }
+    multiply_f64(p, tile[2], tile[0], tile[1]);
+    for (u32 r = 0; r < q->nd; r++)
+        for (u32 i = 0; i < LANES && d[r] != NONE; i++) ((double *)R(x, d[r]))[i] = tile[2][x->pool[q->td + LANES * r + i]];
+}
+
+static void scatter(Ctx *x, const u32 *d, const Mma *q, const float *tile) {
+    const u32 *table = x->pool + q->td;
+    for (u32 r = 0; r < q->nd; r++) {
+        if (d[r] == NONE) continue;
+        u32 *row = (u32 *)R(x, d[r]);
+        for (u32 i = 0; i < LANES; i++) {
+            if (q->p.d == E_F16) row[i] = encode_f16(tile[table[2 * LANES * r + i]]) | encode_f16(tile[table[2 * LANES * r + LANES + i]]) << 16;
+            else row[i] = of_f32(tile[table[LANES * r + i]]);
+        }
+    }
+}
+
+// The operands of mma.sync m16n8k8 and m16n8k16 of 16-bit floats: the four lanes of a quad hold eight elements of a row of
+// A, of a column of B, in order.
+static inline F8 quad(Ctx *x, u32 row, u32 g, u32 format) {
+    const u8 *p = (const u8 *)R(x, row) + 16 * g;
+    return format == E_BF16 ? widen_bf16(p) : widen_f16(p);
+}
+static void gather_halves(Ctx *x, const Product *p, const u32 *a, const u32 *b, float *ta, float *tb) {
+    for (u32 r = 0; r < p->k / 4; r++)
+        for (u32 g = 0; g < 8; g++) *(F8 *)(ta + (8 * (r & 1) + g) * p->k + 8 * (r >> 1)) = quad(x, a[r], g, p->a);
+    for (u32 r = 0; r < p->k / 8; r++) {
+        F8 v[8];
+        for (u32 g = 0; g < 8; g++) v[g] = quad(x, b[r], g, p->b);
+        transpose8(tb + 64 * r, 8, v);
+    }
+}
+
+static void f_mma(Ctx *x, const Op *o, u32 m) {
+    if (!whole_warp(x, m)) return;
+    const Mma *q = (const Mma *)(x->pool + o->aux);
+    const u32 *a = q->registers, *b = a + q->na, *c = b + q->nb, *d = c + q->nc;
+    Product p = q->p;
+    if (x->tensor_cores == 2) {
+        for (u32 r = 0; r < q->nd; r++) if (d[r] != NONE) memset(R(x, d[r]), 0, p.d == E_F64 ? 256 : 128);
+        return;
+    }
+    if (p.d == E_F64) { mma_f64(x, q, a, b, c, d); return; }
+    if (x->tensor_cores && p.fraction) p.flags |= P_HARDWARE;
+    float ta[MAX_TILE], tb[MAX_TILE], tc[512], sa[16 * 4], sb[8 * 4];
+    u32 words = p.k / 32, stored = q->metadata == NONE ? p.k : p.k / 2, sizes = q->batch * p.m;
+    if (p.m == 16 && p.n == 8 && (p.a == E_F16 || p.a == E_BF16) && q->batch == 1 && q->metadata == NONE) gather_halves(x, &p, a, b, ta, tb);
+    else gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta),
+         gather_fragment(x, b, q->nb, p.b, x->pool + q->tb, p.a == E_B1 ? p.n * words : q->batch * p.n * p.k, tb);
+    if (q->tc == NONE) load_accumulator(x, c, p.n, p.c, tc);
+    else gather_fragment(x, c, q->nc, p.c, x->pool + q->tc, sizes * p.n, tc);
+    if (q->metadata != NONE) {
+        float dense[MAX_TILE];
+        expand_sparse(dense, ta, p.m, p.k, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
+        memcpy(ta, dense, 4 * p.m * p.k);
+    }
+    if (p.scale) {
+        u32 count = p.k / p.scale;
+        scales(x, sa, q->scale_a, q->byte_a, q->thread_a, p.m, count, p.scale_format);
+        scales(x, sb, q->scale_b, q->byte_b, q->thread_b, p.n, count, p.scale_format);
+    }
+    if (p.a == E_B1) multiply_bits(&p, (i32 *)tc, p.n, (u32 *)ta, (u32 *)tb, words);
+    else if (p.d == E_S32) multiply_integers(&p, (i32 *)tc, p.n, ta, p.k, tb, p.n);
+    else for (u32 k = 0; k < q->batch; k++) multiply(&p, tc + k * p.m * p.n, p.n, ta + k * p.m * p.k, p.k, tb + k * p.k * p.n, p.n, sa, sb);
+    if (q->td == NONE) store_accumulator(x, d, p.n, p.d, tc);
+    else scatter(x, d, q, tc);
+}
+
+#define E(n) {#n, f_##n}
+const Entry tensor_ops[] = {E(mma), {0, 0}};

@@ -1,0 +1,31 @@
+// Profiled runs (pyptx/sim/profile.py) also record the executions of each instruction by warp, the bytes of global memory that
+// were accessed, and the mbarriers that each instruction used.
+#include "chain.h"
+
+// Set bits [offset, offset + bytes) of the bytes read, or written, of a segment.
+void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes) {
+    u8 *bits = x->marks[2 * (s - x->segments) + (writes != 0)];
+    u64 end = offset + bytes;
+    if (!bits || !bytes) return;
+    if (offset >> 3 == (end - 1) >> 3) {
+        bits[offset >> 3] |= (u8)(((1u << bytes) - 1) << (offset & 7));
+        return;
+    }
+    if (offset & 7) { bits[offset >> 3] |= (u8)(0xff << (offset & 7)); offset = (offset | 7) + 1; }
+    memset(bits + (offset >> 3), 0xff, (end >> 3) - (offset >> 3));
+    if (end & 7) bits[end >> 3] |= (u8)((1u << (end & 7)) - 1);
+}
+
+// `free`: a wait for the phase before the first, which is complete from the start; stored in the highest bit.
+void link_mbarrier(Ctx *x, u32 barrier, u32 free) {
+    u32 *row = x->links + OBSERVED_LINKS * x->ops[x->pc].instr;
+    for (u32 k = 0; k < OBSERVED_LINKS; k++) {
+        if ((row[k] & ~(1u << 31)) == barrier) return;
+        if (!row[k]) { row[k] = barrier | free << 31; return; }
+    }
+}
+
+// Redirect the counts of a turn to the row of the warp.
+void count_for_warp(Ctx *x) {
+    x->issues = x->warp_issues + (u64)x->ninstr * (x->cta->rank * x->nwarps + x->warp->index);
+}

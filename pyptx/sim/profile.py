@@ -1,0 +1,117 @@
+"""Profiles of single clusters: instructions executed by each warp, and bytes accessed, beside the counters.
+
+By default tensor core products are counted but not computed, so that a large product takes milliseconds. Control flow
+that depends on results of a product then sees zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pyptx.errors import BackendError
+from pyptx.sim.core import engine as core
+from pyptx.sim.core import library
+from pyptx.sim.core.launch_arguments import ProfileArrays
+from pyptx.sim.counters import Counters
+from pyptx.sim.launch import count_products, memory_of
+from pyptx.sim.memory.address_space import Buffer, Segment
+from pyptx.sim.plan import Plan
+from pyptx.sim.program.program import Program
+
+__all__ = ["ClusterProfile", "ClusterProfiler"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterProfile:
+    """Profile of some clusters.
+
+    Attributes:
+        clusters: their numbers in the grid.
+        counters: counters of all of them.
+        issues: executions by (warp of a cluster, instruction); warps of the second CTA follow those of the first.
+        named: by (warp of a cluster, instruction), a bit mask of the CTA barriers it arrived at.
+        barriers: mbarriers that each instruction used, at most 16, as addresses in shared memory.
+        free: instructions whose first wait for an mbarrier was for the phase before its first, which is complete.
+        read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
+            8 bytes.
+    """
+
+    clusters: range
+    counters: Counters
+    issues: np.ndarray
+    named: np.ndarray
+    barriers: tuple[frozenset[int], ...]
+    free: frozenset[int]
+    read: dict[str, np.ndarray]
+    written: dict[str, np.ndarray]
+
+
+class ClusterProfiler:
+    """A launch whose clusters can be run and profiled one by one.
+
+    Args:
+        as for `sim.launch`; arrays are written by the clusters that run.
+        tensor_cores: as for `sim.launch`; by default products are counted, not computed.
+    Raises:
+        LaunchError: an argument or a size is invalid, or the C core of the simulator cannot be loaded.
+    """
+
+    plan: Plan
+    program: Program
+
+    def __init__(
+        self,
+        program: Program,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object],
+        *,
+        cluster: int | Sequence[int] = (1, 1, 1),
+        smem_bytes: int = 0,
+        max_steps: int | None = None,
+        tensor_cores: str = "none",
+    ):
+        problem = library.problem()
+        if problem is not None:
+            raise BackendError(f"profiling needs the simulator's C core, which is unavailable: {problem}")
+        self.program = program
+        self.plan = Plan.of(program, grid, block, cluster, smem_bytes, max_steps, tensor_cores=tensor_cores)
+        variables = [Buffer(b.array.copy(), b.name) for b in program.symbols.global_buffers]
+        self._params, self._segments = memory_of(program, args, variables)
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Sizes in bytes of the buffers in global memory, by name."""
+        return {self._name(s): s.size for s in self._segments if s.space == "global"}
+
+    def run(self, clusters: range) -> ClusterProfile:
+        """Run these clusters, in order.
+
+        Raises:
+            SimulationError: as for `sim.launch`; also a deadlock if they wait for clusters that do not run.
+        """
+        profile = ProfileArrays.of(self.program, self.plan, self._segments, clusters)
+        counters = core.run(self.program, self.plan, self._params, self._segments, 1, profile)
+        counters = replace(counters, issues=profile.issues.sum(axis=0, dtype=np.uint64))
+        count_products(self.program, counters)
+        names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}
+        links = profile.links & 0x7FFFFFFF
+        free = frozenset(map(int, np.flatnonzero((profile.links >> 31).any(axis=1))))
+        barriers = tuple(frozenset(map(int, row[row > 0])) for row in links)
+        return ClusterProfile(
+            clusters,
+            counters,
+            profile.issues,
+            profile.barriers,
+            barriers,
+            free,
+            {names[key]: bits for key, bits in profile.read.items()},
+            {names[key]: bits for key, bits in profile.written.items()},
+        )
+
+    def _name(self, segment: Segment) -> str:
+        same = [s for s in self._segments if s.buffer.name == segment.buffer.name]
+        return segment.buffer.name if len(same) == 1 else f"{segment.buffer.name} at {segment.address:#x}"

@@ -1,0 +1,241 @@
+"""Checking and timing of launches on a GPU, in a child process.
+
+Times are cold: the L2 is flushed before each run by writing as many bytes as it holds. Long kernels are timed by events
+around the launch, which is queued behind the flush so that host overhead does not count. Short ones are timed by a graph
+of several runs minus a graph of the flushes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pyptx.jit.specialization import specializations
+from pyptx.parser import parse
+from pyptx.runtime.cuda import BACKEND, CudaBackend
+from pyptx.runtime.cuda.arrays import DeviceArray
+from pyptx.runtime.cuda.driver import Device, Driver
+from pyptx.runtime.cuda.tensor_maps import RelocatedMap
+from pyptx.runtime.plan import LaunchPlan
+from pyptx.tensor_map import TensorMap
+from pyptx.tune.correctness import Tolerance, compare
+from pyptx.tune.job import Array, Job
+from pyptx.tune.nvml import Conditions
+
+__all__ = ["GUARD_BYTES", "GRAPH_BELOW_S", "DeviceTimer"]
+
+GUARD_BYTES = 4096  # before and after each output, to detect writes out of bounds
+GRAPH_BELOW_S = 20e-6  # below, runs are timed in graphs
+_GUARD, _UNWRITTEN = 0xA5, 0xFF
+_RUNS = 20  # runs in a graph
+_AHEAD = 3  # flushes before the first run: the host gets ahead of the GPU
+
+
+class _Part(DeviceArray):
+    """An array inside a larger one that owns the memory."""
+
+    def __init__(self, whole: DeviceArray, array: Array):
+        self.whole, self.shape, self.dtype, self.device = whole, array.shape, array.dtype, whole.device
+        self.nbytes = prod(array.shape) * array.dtype.itemsize
+        self.address, self._driver = whole.address + GUARD_BYTES, whole._driver
+
+
+class DeviceTimer:
+    """Checks and times jobs on one GPU.
+
+    Args:
+        ordinal: number of the GPU, modulo the number of GPUs.
+        cold: flush the L2 before each run.
+        backend: the CUDA backend, or a substitute.
+    Raises:
+        LaunchError: there is no GPU, driver, or cuda-python.
+    """
+
+    backend: CudaBackend
+    cold: bool
+    driver: Driver
+    device: Device
+
+    def __init__(self, ordinal: int = 0, *, cold: bool = True, backend: CudaBackend = BACKEND):
+        self.backend, self.driver, self.cold = backend, backend.driver, cold
+        self.device = self.driver.device(ordinal % max(1, self.driver.count))
+        self.driver.call("cuCtxPushCurrent", self.device.context)
+        api = self.driver.api
+        self._stream = self.driver.call("cuStreamCreate", api.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
+        attribute = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+        self._l2_bytes = max(1 << 20, int(self.driver.call("cuDeviceGetAttribute", attribute, self.device.handle)))
+        self._flush = self._bytes(self._l2_bytes)
+        self._uuid = bytes(self.driver.call("cuDeviceGetUuid", self.device.handle).bytes)
+        self._conditions = Conditions(self._uuid)
+        self._inputs: list[DeviceArray] = []
+        self._hosts: list[np.ndarray] = []
+        self._wanted: list[np.ndarray] | None = None
+        self._tolerance = Tolerance()
+        self._outputs: dict[tuple, list[_Part]] = {}
+        self._programs: dict[str, tuple[Job, Any, LaunchPlan]] = {}
+        self._graphs: dict[str | None, Any] = {}
+        self._modes: dict[str, str] = {}
+
+    def about(self) -> dict[str, Any]:
+        """Return {"gpu", "driver", "uuid", "l2_bytes"} and the current conditions."""
+        return {
+            "gpu": self.device.name,
+            "driver": str(self.driver.version),
+            "uuid": self._uuid.hex(),
+            "l2_bytes": self._l2_bytes,
+            **self._conditions.now(),
+        }
+
+    def arrays(self, inputs: Sequence[np.ndarray], wanted: Sequence[np.ndarray] | None, tolerance: Tolerance) -> None:
+        """Set the inputs of all jobs, which are copied to the GPU, and their expected outputs."""
+        self._hosts, self._tolerance = list(inputs), tolerance
+        self._wanted = None if wanted is None else list(wanted)
+        self._inputs = [DeviceArray.of(self.driver, self.device.ordinal, array) for array in inputs]
+
+    def check(self, job: Job) -> dict[str, Any]:
+        """Run a job once and check its outputs; return {"reason", "error"}, reason None for correct outputs.
+
+        Raises:
+            DeviceError: the kernel faulted; the context is unusable.
+        """
+        for array, host in zip(self._inputs, self._hosts, strict=True):  # an earlier job may have overwritten them
+            array.set(host)
+        outputs = self._outputs_of(job)
+        for part, output in zip(outputs, job.outputs, strict=True):
+            self._fill(part.whole.address, _GUARD, part.whole.nbytes)
+            self._fill(part.address, 0 if output.zeroed else _UNWRITTEN, part.nbytes)
+        self._launch(job)
+        self._wait(f"running {job.entry}")
+        found = []
+        for number, part in enumerate(outputs):
+            whole = part.whole.get()
+            body = slice(GUARD_BYTES, GUARD_BYTES + part.nbytes)
+            outside = np.delete(whole, np.s_[body]) != _GUARD
+            if outside.any():
+                return {"reason": f"it writes {int(outside.sum())} bytes outside output {number}", "error": None}
+            found.append(whole[body].view(part.dtype).reshape(part.shape))
+        if self._wanted is None:
+            return {"reason": None, "error": None}
+        verdict = compare(found, self._wanted, self._tolerance)
+        return {"reason": verdict.reason, "error": verdict.error}
+
+    def sample(self, job: Job | str, count: int) -> list[float]:
+        """Return the times in seconds of `count` runs of a job, given in full or by the key of an earlier one."""
+        key = job if isinstance(job, str) else job.key
+        if not isinstance(job, str):
+            self._program(job)
+        job = self._programs[key][0]
+        if key not in self._modes:
+            self._by_events(job, 1)
+            self._modes[key] = "graph" if min(self._by_events(job, 2)) < GRAPH_BELOW_S else "events"
+        return self._by_events(job, count) if self._modes[key] == "events" else self._by_graph(job, count)
+
+    def mode(self, key: str) -> str:
+        """Return the timing method of a job: "events" or "graph"."""
+        return self._modes[key]
+
+    def conditions(self) -> dict[str, Any]:
+        """Return clock, temperature, power and throttling as far as known."""
+        return self._conditions.now()
+
+    # launching --------------------------------------------------------------------------------------------------------
+
+    def _program(self, job: Job) -> tuple[Job, Any, LaunchPlan]:
+        if job.key not in self._programs:
+            specialization = specializations(parse(job.ptx))[job.entry]
+            plan = specialization.plan(job.grid, job.block, job.cluster, job.smem_bytes)
+            program = self.backend.load(
+                specialization.module, job.entry, lambda target: specialization.compile(job.options, arch=target)
+            )
+            self._programs[job.key] = job, program, plan
+        return self._programs[job.key]
+
+    def _launch(self, job: Job) -> None:
+        _, program, plan = self._program(job)
+        args = [
+            RelocatedMap(arg, arg.source.address) if isinstance(arg, TensorMap) else arg
+            for arg in job.arguments([*self._inputs, *self._outputs_of(job)])
+        ]
+        self.backend.launch(program, plan, args, {"stream": int(self._stream)})
+
+    def _outputs_of(self, job: Job) -> list[_Part]:
+        key = tuple((array.shape, array.dtype.str) for array in job.outputs)
+        if key not in self._outputs:
+            self._outputs[key] = [
+                _Part(self._bytes(prod(array.shape) * array.dtype.itemsize + 2 * GUARD_BYTES), array)
+                for array in job.outputs
+            ]
+        return self._outputs[key]
+
+    def _bytes(self, count: int) -> DeviceArray:
+        return DeviceArray(self.driver, self.device.ordinal, (count,), np.dtype(np.uint8))
+
+    def _fill(self, address: int, value: int, count: int) -> None:
+        if count:
+            self.driver.call("cuMemsetD8Async", address, value, count, self._stream)
+
+    def _wait(self, doing: str) -> None:
+        self.driver.call("cuStreamSynchronize", self._stream, doing=doing)
+
+    # timing -----------------------------------------------------------------------------------------------------------
+
+    def _by_events(self, job: Job, count: int) -> list[float]:
+        """Time runs queued behind L2 flushes, each between two events."""
+        call = self.driver.call
+        events = [(call("cuEventCreate", 0), call("cuEventCreate", 0)) for _ in range(count)]
+        try:
+            for _ in range(_AHEAD):
+                self._fill(self._flush.address, 0, self._l2_bytes)
+            for before, after in events:
+                if self.cold:
+                    self._fill(self._flush.address, 0, self._l2_bytes)
+                call("cuEventRecord", before, self._stream)
+                self._launch(job)
+                call("cuEventRecord", after, self._stream)
+            self._wait(f"timing {job.entry}")
+            return [call("cuEventElapsedTime", before, after) / 1000 for before, after in events]
+        finally:
+            for pair in events:
+                for event in pair:
+                    call("cuEventDestroy", event)
+
+    def _by_graph(self, job: Job, count: int) -> list[float]:
+        """Time runs in graphs: each value is the mean of the runs in one graph minus the same graph without them."""
+        values = []
+        for _ in range(count):
+            both, alone = self._graph_seconds(job), self._graph_seconds(None)
+            values.append(max(both - alone, 1e-9) / _RUNS)
+        return values
+
+    def _graph_seconds(self, job: Job | None) -> float:
+        call, key = self.driver.call, job and job.key
+        if key not in self._graphs:
+            self._graphs[key] = self._graph(job)
+        before, after = call("cuEventCreate", 0), call("cuEventCreate", 0)
+        try:
+            call("cuEventRecord", before, self._stream)
+            call("cuGraphLaunch", self._graphs[key], self._stream)
+            call("cuEventRecord", after, self._stream)
+            self._wait("timing a graph")
+            return call("cuEventElapsedTime", before, after) / 1000
+        finally:
+            call("cuEventDestroy", before)
+            call("cuEventDestroy", after)
+
+    def _graph(self, job: Job | None) -> Any:
+        call, api = self.driver.call, self.driver.api
+        call("cuStreamBeginCapture", self._stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        try:
+            for _ in range(_RUNS):
+                self._fill(self._flush.address, 0, self._l2_bytes if self.cold else 16)
+                if job is not None:
+                    self._launch(job)
+        finally:
+            graph = call("cuStreamEndCapture", self._stream)
+        try:
+            return call("cuGraphInstantiate", graph, 0)
+        finally:
+            call("cuGraphDestroy", graph)

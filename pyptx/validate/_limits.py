@@ -1,0 +1,104 @@
+"""Checks of memory sizes: the limits of ptxas, and the memory that a GPU has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyptx.ir.nodes import Function, Instruction, Module, Param, RegDecl, VarDecl
+from pyptx.ir.operands import AddressOperand, LabelOperand, ParenthesizedOperand, SubscriptOperand
+from pyptx.ir.types import LinkingDirective, StateSpace
+from pyptx.ir.visit import instructions, leaves, statements
+from pyptx.isa import _types
+from pyptx.isa.targets import Target
+from pyptx.validate._name_resolution import symbol_of
+
+__all__ = ["bytes_of", "count_problem", "module_size_problems", "size_warning"]
+
+LOCAL_BYTES = 512 << 10  # per thread
+GLOBAL_BYTES = 512 << 30  # more than any GPU has
+STATIC_SHARED_BYTES = 48 << 10  # per entry
+CONSTANT_BYTES = 64 << 10  # per module
+
+
+def bytes_of(node: VarDecl | Param) -> int:
+    """Return the size of a variable or parameter in bytes, at most 2**64; 0 for an unsized one."""
+    item = max(_types.WIDTHS.get(node.type.value, 64) // 8, 1)
+    count = node.elements if isinstance(node, VarDecl) else 1 if node.array_size is None else node.array_size
+    return min(item * count, 1 << 64)
+
+
+def count_problem(node: VarDecl | RegDecl) -> str | None:
+    """Return the error of a count or dimension that ptxas cannot represent."""
+    if isinstance(node, RegDecl):
+        return f"{node.name}<{node.count}> does not fit in 32 bits" if (node.count or 0) >> 32 else None
+    if any(size >> 64 for size in node.dimensions):
+        return f"{node.symbol} has a dimension that does not fit in 64 bits"
+    return None
+
+
+def size_warning(node: VarDecl, chip: Target) -> str | None:
+    """Return the warning about a variable that is larger than the memory of a GPU, which ptxas does not check."""
+    size, space = bytes_of(node), node.state_space.value.partition("::")[0]
+    if space in ("local", "param") and size > LOCAL_BYTES:
+        return f"{node.symbol} takes {size:,} bytes; a thread has at most {LOCAL_BYTES:,} bytes of local memory"
+    if space == "shared" and size > (limit := shared_bytes(chip)):
+        return f"{node.symbol} takes {size:,} bytes; a CTA has at most {limit:,} bytes of shared memory on {chip}"
+    if space == "global" and size > GLOBAL_BYTES:
+        return f"{node.symbol} takes {size:,} bytes, more than the memory of a GPU"
+    return None
+
+
+def shared_bytes(chip: Target) -> int:
+    """Return the largest amount of shared memory per CTA; 48 KiB on targets older than the table of limits."""
+    return chip.limits.smem_per_cta if chip.number >= 70 else STATIC_SHARED_BYTES
+
+
+def module_size_problems(module: Module) -> Iterator[tuple[VarDecl | Function, str]]:
+    """Yield the errors of constant and static shared memory, each with the declaration that exceeds the limit."""
+    used = 0
+    variables: dict[str, VarDecl] = {}
+    for node in module.directives:
+        if isinstance(node, VarDecl):
+            variables[node.symbol] = node
+            if node.state_space is StateSpace.CONST and node.linking is not LinkingDirective.EXTERN:
+                used += bytes_of(node)
+                if used - bytes_of(node) <= CONSTANT_BYTES < used:
+                    yield node, f"the module has {used:,} bytes of constant memory; the limit is {CONSTANT_BYTES:,}"
+    functions = {f.name: f for f in module.functions if not f.declaration}
+    for entry in module.entries:
+        sizes = map(bytes_of, _shared_variables(entry, functions, variables))
+        used = sum(size for size in sizes if size < 1 << 32)  # ptxas computes with 32 bits; see `size_warning`
+        if used > STATIC_SHARED_BYTES:
+            yield (
+                entry,
+                f"{entry.name} uses {used:,} bytes of static shared memory; the limit is {STATIC_SHARED_BYTES:,}",
+            )
+
+
+def _shared_variables(
+    entry: Function, functions: dict[str, Function], variables: dict[str, VarDecl]
+) -> Iterable[VarDecl]:
+    """Return the shared variables that an entry or a function it calls refers to."""
+    found: dict[int, VarDecl] = {}
+    seen, pending = {entry.name}, [entry]
+    while pending:
+        function = pending.pop()
+        visible = variables | {s.symbol: s for s in statements(function.body) if isinstance(s, VarDecl)}
+        for name in {name for node in instructions(function) for name in _names(node)}:
+            variable = visible.get(name)
+            if variable is not None and variable.state_space in (StateSpace.SHARED, StateSpace.SHARED_CTA):
+                if variable.linking is not LinkingDirective.EXTERN:
+                    found[id(variable)] = variable
+            elif name in functions and name not in seen:
+                seen.add(name)
+                pending.append(functions[name])
+    return found.values()
+
+
+def _names(node: Instruction) -> Iterator[str]:
+    for operand in node.operands:
+        for leaf in leaves(operand):
+            if isinstance(leaf, (AddressOperand, LabelOperand, SubscriptOperand, ParenthesizedOperand)):
+                name = symbol_of(leaf)
+                if name is not None:
+                    yield name

@@ -1,0 +1,62 @@
+"""The forms that all views share: versioned JSON data and the standalone HTML page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from pyptx import renderer
+from pyptx.errors import OptionError
+
+__all__ = ["page", "require_kind"]
+
+
+def require_kind(data: Mapping[str, Any], kind: str, version: int) -> None:
+    """Raise OptionError unless `data` has this kind and version."""
+    if data.get("kind") != kind or data.get("version") != version:
+        raise OptionError(
+            f"expected kind '{kind}', version {version}; got {data.get('kind')!r}, {data.get('version')!r}"
+        )
+
+
+def page(data: Mapping[str, Any], *, title: str, without_script: str) -> str:
+    """Return one HTML file that shows `data` with the renderer: scripts, styles and data inside, nothing loaded.
+
+    Args:
+        data: the JSON form of a view.
+        title: of the document.
+        without_script: HTML shown where scripts are disabled.
+    """
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":  # these could end the script element or a line of it
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<style>
+{renderer.stylesheet()}
+</style>
+</head>
+<body class="pyptx-page">
+<main id="view"></main>
+<noscript>{without_script}</noscript>
+<script type="application/json" id="data">{text}</script>
+<script type="module">
+{renderer.bundle("renderer")}
+const view = document.getElementById("view"), data = JSON.parse(document.getElementById("data").textContent);
+const pinned = name => history.replaceState(null, "", `#${{name}}`);         // the address leads back to the line
+window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true, pinned}})}};
+const follow = () => {{ if (location.hash.length > 1) window.pyptx.view.go?.(location.hash.slice(1)); }};
+addEventListener("hashchange", follow);
+if (parent === window) view.querySelector(".pyptx-list")?.focus({{preventScroll: true}});   // in a frame it takes none
+follow();
+</script>
+</body>
+</html>
+"""

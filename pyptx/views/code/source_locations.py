@@ -1,0 +1,161 @@
+"""Source locations of PTX from a compiler: `.file` and `.loc` as places of its lines."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pyptx._loc import SourceLocation, StoredCode
+from pyptx.assembly import Assembly
+from pyptx.views.code.python_sources import FOREIGN, foreign_name, with_gaps
+
+__all__ = ["source_places", "with_sources"]
+
+MAX_FILE_BYTES = 4 << 20  # larger source files are not read
+MAX_TOTAL_BYTES = 16 << 20  # of all source files of a module
+MAX_DEPTH = 64  # of inlined calls
+
+_NUMBER = r"(\d{1,9})\b"  # int() rejects thousands of digits
+_FILE = re.compile(rf'\s*\.file\s+{_NUMBER}\s+"((?:[^"\\]|\\.)*)"')
+_LOC = re.compile(
+    rf"\s*\.loc\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}(?:.*?inlined_at\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER})?"
+)
+_FUNCTION = re.compile(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
+
+Location = tuple[str, int, int]  # file, line, column
+
+
+def with_sources(compiled: Assembly, roots: Sequence[Path] | None = None) -> Assembly:
+    """Add places from the `.loc` directives of its text to a module whose lines have none, and read their source lines.
+
+    A module can name any path in `.file`. Only regular files below one of the `roots` and of limited size are read,
+    and only the lines that `.loc` refers to, with short gaps between them, are kept.
+
+    Args:
+        roots: folders of source files; default: the working directory; empty: no file is read.
+    """
+    if any(compiled.places):
+        return compiled
+    files = _files(compiled.ptx)
+    places = source_places(compiled.ptx)
+    if not any(places):
+        return compiled
+    lines: dict[str, set[int]] = {}
+    for place in set(filter(None, places)):
+        for here in place.stack:
+            lines.setdefault(here.file, set()).add(here.line)
+    _load(files, lines, (Path.cwd(),) if roots is None else roots)
+    return replace(compiled, places=places)
+
+
+def _files(ptx: str) -> dict[int, str]:
+    """Return the paths of the `.file` directives by number."""
+    return {int(found[1]): found[2].replace("\\\\", "\\") for found in map(_FILE.match, ptx.split("\n")) if found}
+
+
+def _load(files: Mapping[int, str], lines: Mapping[str, Iterable[int]], roots: Sequence[Path]) -> None:
+    """Put the lines of each file into linecache under its foreign name, or nothing where the file may not be read."""
+    budget = MAX_TOTAL_BYTES
+    for path in dict.fromkeys(files.values()):
+        name = foreign_name(path)
+        linecache.cache.pop(name, None)
+        text = _read(path, roots, min(budget, MAX_FILE_BYTES)) if name in lines else None
+        if text is None:
+            continue
+        budget -= len(text)
+        source = text.decode(errors="replace").split("\n")
+        shown: list[str] = []
+        for number in with_gaps(lines[name]):
+            if number > len(source):
+                break
+            shown += ["\n"] * (number - 1 - len(shown))
+            shown.append(f"{source[number - 1].rstrip()}\n")
+        linecache.cache[name] = (len(text), None, shown, name)
+
+
+def _read(path: str, roots: Sequence[Path], limit: int) -> bytes | None:
+    """Return the content of a regular file of at most `limit` bytes below one of the roots; None for any other path."""
+    try:
+        for root in map(os.path.realpath, roots):
+            real = os.path.realpath(os.path.join(root, path))
+            if os.path.commonpath((root, real)) == root:
+                break
+        else:
+            return None
+        if not stat.S_ISREG(os.stat(real).st_mode):
+            return None
+        descriptor = os.open(
+            real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+        )  # a FIFO put there meanwhile must not block
+        with open(descriptor, "rb") as file:
+            about = os.fstat(descriptor)
+            return file.read(limit) if stat.S_ISREG(about.st_mode) and about.st_size <= limit else None
+    except (OSError, ValueError):  # ValueError: a NUL in the path, or paths on different drives
+        return None
+
+
+def source_places(ptx: str) -> tuple[SourceLocation | None, ...]:
+    """Return the source place of each PTX line, given by the preceding `.loc`, with the callers of inlined functions.
+
+    A `.loc` applies until the next one, or the end of the function.
+    """
+    rows = ptx.split("\n")
+    files = {number: foreign_name(path) for number, path in _files(ptx).items()}
+    chains: list[tuple[Location, ...]] = []  # of each row, innermost first
+    names: dict[tuple[Location, ...], str] = {}
+    outer: dict[Location, tuple[Location, ...]] = {}  # callers of a location that a function was inlined at
+    function, now = "", ()
+    for row in rows:
+        if found := _FUNCTION.match(row):
+            function, now, outer = found[1], (), {}
+        if found := _LOC.match(row):
+            file, line, column = (
+                files.get(int(found[1]), foreign_name(f"file {found[1]}")),
+                int(found[2]),
+                int(found[3]),
+            )
+            location = file, line, column
+            callers = ()
+            if found[4]:
+                at = files.get(int(found[4]), foreign_name(f"file {found[4]}")), int(found[5]), int(found[6])
+                callers = outer.get(at, (at,))
+            now = (location, *callers[: MAX_DEPTH - 1]) if line else ()
+            outer[location] = now
+            names.setdefault(now, function)
+            chains.append(())
+            continue
+        if row.startswith("}"):
+            now = ()
+        chains.append(now if row.strip() and ";" in row else ())
+    return _places(chains, names)
+
+
+def _places(
+    chains: list[tuple[Location, ...]], names: dict[tuple[Location, ...], str]
+) -> tuple[SourceLocation | None, ...]:
+    locations: dict[tuple[str, str], dict[tuple[int, int], int]] = {}  # (file, function) -> (line, column) -> number
+    for chain in filter(None, chains):
+        for file, line, column in chain:
+            own = locations.setdefault((file, names[chain]), {})
+            own.setdefault((line, column), len(own))
+    codes = {
+        (file, function): StoredCode(
+            file, FOREIGN, function, min(line for line, _ in own), tuple((line, line, None, None) for line, _ in own)
+        )
+        for (file, function), own in locations.items()
+    }
+    made: dict[tuple[Location, ...], SourceLocation] = {}
+    for chain in filter(None, chains):
+        place = None
+        for depth in reversed(range(len(chain))):
+            part, (file, line, column) = chain[depth:], chain[depth]
+            if part not in made:
+                key = file, names[chain]
+                made[part] = SourceLocation(codes[key], 2 * locations[key][line, column], place)
+            place = made[part]
+    return tuple(made[chain] if chain else None for chain in chains)

@@ -1,0 +1,1 @@
+"""Diagrams: matrix fragments, shared-memory banks, the timeline of a CTA."""

@@ -1,1 +1,0 @@
-"""Pictures of what the manual says in prose: fragments, banks, the timeline of a CTA."""

@@ -1,0 +1,102 @@
+"""Tools that kernels and entries of loaded PTX have in common: views, checks and debugging sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from pyptx.jit.launchable import ResolvedLaunch
+from pyptx.jit.specialization import Specialization
+from pyptx.runtime import Dim3
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyptx.analysis.model.prediction import Prediction
+    from pyptx.assembly import Assembly
+    from pyptx.check import Report
+    from pyptx.debug import Session
+    from pyptx.views import LinkedView
+
+__all__ = ["check_launch", "counters_of", "debug_launch", "linked_view"]
+
+
+def counters_of(specialization: Specialization) -> Any:
+    """Return the counters of the last simulated launch: of its instructions, or, with functions, columns by PTX line."""
+    from pyptx.check.locations import ptx_lines
+
+    counters = specialization.last_run.counters if specialization.last_run else None
+    program = specialization.loaded("sim")
+    if counters is None or program is None or len(program.symbols.bodies) == 1:
+        return counters
+    lines = ptx_lines(specialization)
+    count = len(specialization.emitted.text.removesuffix("\n").split("\n"))
+    columns = {}
+    for field in fields(counters):
+        column = [-1] * count
+        for node, number in zip(program.instructions, getattr(counters, field.name), strict=True):
+            if id(node) in lines:  # not so for the implicit return of a function
+                column[lines[id(node)] - 1] = int(number)
+        if field.name in ("issues", "lanes") or max(column) > 0:
+            columns[field.name] = column
+    return columns
+
+
+def linked_view(
+    specialization: Specialization,
+    compiled: Assembly,
+    *,
+    block: Dim3 | None,
+    dynamic_bytes: int = 0,
+    roots: Sequence[Path] | None = None,
+    estimate: Prediction | None = None,
+) -> LinkedView:
+    """Return the linked view of compiled code with the counters of the last launch beside its lines.
+
+    For PTX from a compiler it shows the source lines that `.loc` refers to, of files below `roots` (default: the working
+    directory).
+    """
+    from pyptx.views import linked
+    from pyptx.views.code.source_locations import with_sources
+
+    return linked(
+        with_sources(compiled, roots),
+        counters=counters_of(specialization),
+        block=block,
+        dynamic_shared_bytes=max(dynamic_bytes, specialization.dynamic_bytes),
+        estimate=estimate,
+    )
+
+
+def check_launch(launch: ResolvedLaunch, *, schedules: Sequence[str], random: int, seed: int) -> Report:
+    """Simulate a launch in several schedules; see `Kernel.check`."""
+    from pyptx.check import check
+
+    return check(
+        launch.specialization,
+        launch.plan,
+        launch.args,
+        schedules=schedules,
+        random=random,
+        seed=seed,
+        settings=launch.settings,
+        results=launch.uninitialized,
+    )
+
+
+def debug_launch(
+    launch: ResolvedLaunch, *, schedule: str, seed: int, trace: Callable[[], Specialization] | None = None
+) -> Session:
+    """Start a debugging session of a launch; see `Kernel.debug`."""
+    from pyptx.debug import Session
+
+    return Session(
+        launch.specialization,
+        launch.plan,
+        launch.args,
+        schedule=schedule,
+        seed=seed,
+        settings=launch.settings,
+        trace=trace,
+    )

@@ -1,0 +1,5 @@
+"""Fixtures of the renderer's tests."""
+
+from support.pages import page
+
+__all__ = ["page"]
