@@ -38,7 +38,7 @@ __all__ = [
 TARGET = "pyptx_launch"
 
 _calls: dict[int, tuple[Call, bytes]] = {}  # handle -> call and the full digest that the handle is a part of
-_handles: dict[tuple, int] = {}
+_digests: dict[tuple, bytes] = {}
 _lock = Lock()
 
 
@@ -57,10 +57,9 @@ def handle_of(
     values = _values_key(params)
     key = (kernel, values, tuple(inputs), tuple(outputs), found.captures.key())
     with _lock:
-        if key not in _handles:
-            digest = _digest(found, values, inputs, outputs, {**params, **env})
-            _handles[key] = _keep(Call(found, dict(params), tuple(inputs), tuple(outputs)), digest)
-        return _handles[key]
+        if key not in _digests:
+            _digests[key] = _digest(found, values, inputs, outputs, {**params, **env})
+        return _keep(Call(found, dict(params), tuple(inputs), tuple(outputs)), _digests[key])
 
 
 def symbolic_handle_of(kernel: str, params: Mapping[str, Any]) -> int:
@@ -76,9 +75,11 @@ def _values_key(params: Mapping[str, Any]) -> tuple[tuple[str, type, str], ...]:
 
 
 def _keep(call: Call, digest: bytes) -> int:
+    """Remember a call under the handle of its digest, in place of an equal call of a kernel declared earlier."""
     handle = int.from_bytes(digest[:8], "little") >> 1
-    if _calls.setdefault(handle, (call, digest))[1] != digest:
+    if _calls.get(handle, (None, digest))[1] != digest:
         raise BackendError(f"{call.kernel.name}: another call has the same handle {handle:#x}; change a parameter")
+    _calls[handle] = call, digest
     return handle
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from importlib import import_module
+from threading import Lock
 from typing import Any, Protocol
 
 from pyptx._frozen import frozen
@@ -32,10 +33,30 @@ class Identified(Protocol):
         ...
 
 
-_registered: dict[str, weakref.WeakSet[Any]] = {}
-_declared: dict[
-    tuple[str, str], weakref.WeakSet[Any]
-] = {}  # kernels by the module and qualified name of their function
+class _Kernels:
+    """Existing kernels by a key, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._references: dict[Hashable, tuple[weakref.ref[Any], ...]] = {}
+        self._lock = Lock()
+
+    def add(self, key: Hashable, kernel: Any) -> None:
+        """Add a kernel as the last one of a key."""
+        known = self._references.get(key)
+        if known and known[-1]() is kernel:
+            return
+        with self._lock:
+            others = [one for one in self._references.get(key, ()) if one() not in (None, kernel)]
+            self._references[key] = (*others, weakref.ref(kernel))
+
+    def newest_first(self, key: Hashable) -> list[Any]:
+        """Return the kernels of a key that still exist, the last one added first."""
+        kernels = [one() for one in reversed(self._references.get(key, ()))]
+        return [kernel for kernel in kernels if kernel is not None]
+
+
+_registered = _Kernels()  # by identity
+_declared = _Kernels()  # by the module and qualified name of the kernel's function
 
 
 @frozen
@@ -111,7 +132,7 @@ def importing_module() -> str:
 
 def declare(kernel: Any, module: str, qualname: str) -> None:
     """Remember a kernel, as long as it exists, under the name by which `resolve` looks for it."""
-    _declared.setdefault((module, qualname), weakref.WeakSet()).add(kernel)
+    _declared.add((module, qualname), kernel)
 
 
 def register(kernel: Identified, home: str = "") -> str:
@@ -121,18 +142,20 @@ def register(kernel: Identified, home: str = "") -> str:
         home: the module whose import makes the kernel, if it is not that of its function.
     """
     identity = kernel.identity
-    _registered.setdefault(identity, weakref.WeakSet()).add(kernel)
+    _registered.add(identity, kernel)
     return f"{identity}:{home}" if home and not identity.startswith(f"{home}:") else identity
 
 
 def resolve(identity: str) -> Any:
     """Return the kernel of an identity: one of this process, or one that the import of its modules makes.
 
+    Of several kernels with the identity, as a notebook cell makes that is run again, it is the one registered last.
+
     Raises:
         LaunchError: the kernel does not exist here, or has changed; the message names the difference.
     """
     content = identity if identity.count(":") < 6 else identity.rpartition(":")[0]
-    known = list(_registered.get(content, ()))
+    known = _registered.newest_first(content)
     for kernel in known:
         if kernel.identity == content:
             return kernel
@@ -167,4 +190,4 @@ def _kernels_named(wanted: KernelIdentity) -> Iterator[Any]:
                 import_module(module)
             except ImportError:
                 continue
-    yield from list(_declared.get((wanted.module, wanted.qualname), ()))
+    yield from _declared.newest_first((wanted.module, wanted.qualname))

@@ -16,6 +16,7 @@ from support.two_kernels import KERNELS
 
 from pyptx.errors import LaunchError
 from pyptx.jax_support import ensure_ffi_registered, registry
+from pyptx.jit import JitKernel
 
 X = jnp.arange(100, dtype=jnp.float32)
 
@@ -71,6 +72,13 @@ def test_equal_parameters_have_one_handle():
         return text.split("cubin_handle = ")[1].split(" ")[0]
 
     assert handle(2.0) == handle(2.0) != handle(2.5)
+
+
+def test_of_equal_kernels_the_one_that_was_called_runs():
+    """A notebook cell that is run again makes an equal kernel; its last_run is looked at next."""
+    for kernel in (JitKernel(scale.declaration), JitKernel(scale.declaration)):
+        jax.jit(lambda x, kernel=kernel: kernel(x, factor=7.0))(X).block_until_ready()
+        assert kernel.last_specialization is not None
 
 
 @pytest.mark.transform("JAX", "`jax.grad`", "supported with `jax.custom_vjp`")
@@ -137,7 +145,7 @@ def test_exported_computations_name_their_kernel_by_what_it_is(monkeypatch):
     handle, description = attributes_in(computation.mlir_module())
     call = jax.ffi.ffi_call("pyptx_launch", jax.ShapeDtypeStruct(X.shape, X.dtype))
     monkeypatch.setattr(registry, "_calls", {})  # as in another process
-    monkeypatch.setattr(registry, "_handles", {})
+    monkeypatch.setattr(registry, "_digests", {})
     assert (call(X, cubin_handle=np.int64(handle), kernel=description) == 2 * X).all()
     with pytest.raises(Exception, match=f"no kernel with handle {handle + 1:#x}"):
         jax.block_until_ready(call(X, cubin_handle=np.int64(handle + 1)))

@@ -15,6 +15,7 @@ from support.processes import python
 from support.two_kernels import KERNELS
 
 from pyptx.errors import LaunchError
+from pyptx.jit import JitKernel
 from pyptx.runtime.identity import KernelIdentity, resolve
 
 X = torch.arange(100, dtype=torch.float32)
@@ -139,6 +140,12 @@ def test_a_captured_value_is_part_of_the_identity():
     assert KernelIdentity.parse(first.identity).differences(KernelIdentity.parse(build().identity)) == (
         "its source or a value that it captures"
     )
+
+
+def test_of_equal_kernels_the_one_that_was_called_runs():
+    for kernel in (JitKernel(scale.declaration), JitKernel(scale.declaration)):
+        kernel(torch.ones(64), factor=2.0)
+        assert kernel.last_specialization is not None
 
 
 # modes, tracers and the profiler ------------------------------------------------------------------------------------------
