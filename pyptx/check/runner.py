@@ -78,19 +78,10 @@ class Runner:
         arguments = zip(self.names, args, strict=True)
         arrays = {name: array for name, arg in arguments if (array := _array_behind(arg)) is not None}
         found: list[AccessFinding] | None = [] if sanitize else None
-        chosen = program or self.program
-        try:
-            variables = [(buffer.array, buffer.array.copy()) for buffer in chosen.symbols.global_buffers]
-        except MemoryError:
-            total = sum(buffer.array.nbytes for buffer in chosen.symbols.global_buffers)
-            raise SimulationError(
-                f"a check restores the .global variables after each run; a copy of their {total:,} bytes exceeds the memory "
-                "of this machine"
-            ) from None
         settings = {**self.settings, **({"max_steps": max_steps} if max_steps is not None else {})}
         try:
             result = sim.launch(
-                chosen,
+                program or self.program,
                 self.plan.grid,
                 self.plan.block,
                 args,
@@ -103,15 +94,13 @@ class Runner:
                 uninitialized=[arrays[name] for name in self.results if name in arrays],
                 initial_registers=initial_registers or {},
                 initial_register_threads=initial_register_threads,
+                keep_variables=True,
                 **settings,
             )
         except SimulationError as error:
             if error.kind is None:  # the program cannot be simulated
                 raise
             return Outcome(arrays, error=error, access_findings=tuple(found or ()))
-        finally:
-            for array, before in variables:  # every run starts with the same values
-                array[:] = before
         return Outcome(arrays, result.counters, access_findings=result.findings)
 
 

@@ -17,7 +17,7 @@ from pyptx.sim.core import library
 from pyptx.sim.core.debug import Machine
 from pyptx.sim.core.debug_state import Mark, Reason, WatchedRange
 from pyptx.sim.launch import memory_of
-from pyptx.sim.memory.address_space import Buffer, Segment
+from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.memory.host_functions import Heap
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
@@ -77,8 +77,7 @@ class DebugLaunch:
             schedule=schedule,
             seed=seed,
         )
-        variables = [Buffer(b.array.copy(), b.name) for b in program.symbols.global_buffers]
-        self._params, self.segments = memory_of(program, args, variables)
+        self._params, self.segments = memory_of(program, args, program.symbols.copied_buffers())
         self._first = [(s.buffer, s.buffer.bytes.copy()) for s in self.segments if not s.buffer.read_only]
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._watched: tuple[WatchedRange, ...] = ()

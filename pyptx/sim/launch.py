@@ -63,6 +63,7 @@ def launch(
     uninitialized: Collection[np.ndarray] = (),
     initial_registers: Mapping[int, int] = MappingProxyType({}),
     initial_register_threads: range | None = None,
+    keep_variables: bool = False,
 ) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
@@ -89,6 +90,7 @@ def launch(
         initial_registers: initial 32-bit word, in each lane, of registers that may be read before they are written, by
             register number (for a predicate: one bit per lane); 0 for all others (core only).
         initial_register_threads: linear thread indices in the grid that `initial_registers` applies to; None is all.
+        keep_variables: run on a copy of the module's global variables, so that they keep their values.
     Raises:
         LaunchError: an argument or a size is invalid.
         SimulationError: the program trapped, deadlocked or exceeded `max_steps`.
@@ -107,7 +109,8 @@ def launch(
         initial_registers=initial_registers,
         initial_register_threads=initial_register_threads,
     )
-    block_of_params, segments = memory_of(program, args, program.symbols.global_buffers)
+    variables = program.symbols.copied_buffers() if keep_variables else program.symbols.global_buffers
+    block_of_params, segments = memory_of(program, args, variables)
     chosen = _engine(engine)
     threads = 1 if threads is None else integer(threads, "threads", 1)
     if not isinstance(sanitize, bool | np.bool_):

@@ -17,7 +17,7 @@ from pyptx.sim.core import library
 from pyptx.sim.core.launch_arguments import ProfileArrays
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import count_products, memory_of
-from pyptx.sim.memory.address_space import Buffer, Segment
+from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 
@@ -79,8 +79,7 @@ class ClusterProfiler:
             raise BackendError(f"profiling needs the simulator's C core, which is unavailable: {problem}")
         self.program = program
         self.plan = Plan.of(program, grid, block, cluster, smem_bytes, max_steps, tensor_cores=tensor_cores)
-        variables = [Buffer(b.array.copy(), b.name) for b in program.symbols.global_buffers]
-        self._params, self._segments = memory_of(program, args, variables)
+        self._params, self._segments = memory_of(program, args, program.symbols.copied_buffers())
 
     @property
     def buffers(self) -> dict[str, int]:

@@ -194,6 +194,21 @@ class SymbolTable:
         """Memory of the global variables."""
         return [v.buffer for v in self.globals if v.buffer is not None]
 
+    def copied_buffers(self) -> list[Buffer]:
+        """Return a copy of `global_buffers`, for a launch that leaves the variables as they are.
+
+        Raises:
+            SimulationError: there is no memory for the copy.
+        """
+        buffers = self.global_buffers
+        try:
+            return [Buffer(b.array.copy(), b.name) for b in buffers]
+        except MemoryError:
+            total = sum(b.array.nbytes for b in buffers)
+            raise SimulationError(
+                f"a copy of the {total:,} bytes of .global variables exceeds the memory of this machine"
+            ) from None
+
     # functions
 
     def address_of_function(self, name: str) -> int | None:
