@@ -35,7 +35,9 @@ export class Pane {
     this.jumps = this.targets(data[name]);
     this.rows = new Map();
     this.rowHeight = 18;
-    this.longest = this.lines.reduce((most, line) => Math.max(most, line.length), 20);
+    const lengths = this.lines.map(line => line.length).sort((one, other) => one - other);
+    this.longest = Math.max(20, lengths.at(-1) ?? 0);
+    this.usual = lengths[Math.floor(0.95 * (lengths.length - 1))] ?? 0;  // characters of nearly all lines
     this.id = freshId();
     this.head = h("div.pyptx-columns", { "aria-hidden": "true" });
     this.body = h("div.pyptx-lines", { role: "presentation" });
@@ -77,8 +79,7 @@ export class Pane {
 
   /** Characters that the columns and nearly all lines take. */
   need() {
-    const lengths = this.lines.map(line => line.length).sort((one, other) => one - other);
-    return this.columnsWidth() + this.number(0).length + (lengths[Math.floor(0.95 * (lengths.length - 1))] ?? 0) + 6;
+    return this.columnsWidth() + this.number(0).length + this.usual + 6;
   }
 
   columnsWidth() {
