@@ -6,7 +6,9 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
+from pyptx.tune.points import point_of
 from pyptx.tune.trial import Trial, format_time
+from pyptx.views.sweeps.sweep import point_columns
 
 if TYPE_CHECKING:
     from pyptx.tune.study import Study
@@ -95,18 +97,16 @@ def _table(study: Study) -> list[list[str]]:
 
 
 def _columns(study: Study) -> list[str]:
-    return [*study.space.names, "time", "interval", "registers", "shared", "occupancy", "checked"]
+    return [*study.space.names, "time", "interval", *(label for _, label, _ in point_columns()), "checked"]
 
 
 def _row(study: Study, trial: Trial) -> list[str]:
-    used, shared = trial.resources, trial.shared_bytes
+    point = point_of(trial)
     interval = " to ".join(map(format_time, trial.interval)) if trial.interval else ""
     return [
         *(str(trial.config[name]) for name in study.space.names),
         f"{format_time(trial.seconds)} ({trial.kind})" if trial.seconds is not None else "",
         interval,
-        str(used.registers) if used else "",
-        "" if shared is None else str(shared),
-        f"{trial.occupancy:.0%}" if trial.occupancy is not None else "",
+        *(shown(getattr(point, name)) for name, _, shown in point_columns()),
         "yes" if trial.checked else "no",
     ]

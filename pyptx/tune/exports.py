@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyptx._version import __version__
+from pyptx.tune.points import point_of
 from pyptx.tune.trial import plain_value
+from pyptx.views.sweeps.sweep import POINT_RESULTS
 
 if TYPE_CHECKING:
     from pyptx.tune.study import Study
@@ -31,23 +33,14 @@ def trial_rows(study: Study) -> list[dict[str, Any]]:
     """Return a mapping for each trial: its parameters by name, then its results. Times in seconds, sizes in bytes."""
     found = []
     for trial in study.trials:
-        used, low, high = trial.resources, *(trial.interval or (None, None))
+        point = point_of(trial)
         found.append(
             {
                 **trial.config,
-                "state": trial.state,
-                "seconds": trial.seconds,
-                "kind": trial.kind,
-                "low": low,
-                "high": high,
-                "reason": trial.reason,
+                **{name: getattr(point, name) for name in POINT_RESULTS},
                 "fault": trial.fault,
                 "checked": trial.checked,
                 "error": trial.error,
-                "registers": used and used.registers,
-                "spill_bytes": used and used.spill_stores + used.spill_loads,
-                "shared_bytes": trial.shared_bytes,
-                "occupancy": trial.occupancy,
                 "bound": trial.predicted("bound"),
                 "compile_seconds": trial.compile_seconds,
                 "cubin_hash": trial.cubin_hash,

@@ -10,15 +10,15 @@ from typing import IO, Any
 from pyptx._notebook import front_end, in_notebook
 from pyptx.errors import BoundsError, OptionError
 from pyptx.jit import JitKernel
+from pyptx.tune.points import point_of
 from pyptx.tune.rooflines import of_study
 from pyptx.tune.space import Space
 from pyptx.tune.study import Study
 from pyptx.tune.trial import Trial, plain_value
 from pyptx.views.code.linked import LinkedView, linked
 from pyptx.views.diffs.diff import Diff, DiffOperand, compare
-from pyptx.views.rooflines.elements import Point as RoofPoint
 from pyptx.views.rooflines.roofline import Roofline
-from pyptx.views.sweeps.sweep import Hole, Parameter, Point, Progress, SweepView
+from pyptx.views.sweeps.sweep import Hole, Parameter, Progress, SweepView
 from pyptx.views.sweeps.text import best_text, progress_text
 
 __all__ = ["Sweep", "sweep", "sweep_view"]
@@ -65,12 +65,12 @@ def sweep_view(study: Study, choice: Mapping[str, Any] | None = None) -> SweepVi
     names = {name: [plain_value(value) for value in values] for name, values in study.space.parameters.items()}
     indices = {name: {_key(value): at for at, value in enumerate(values)} for name, values in names.items()}
     trials = list(study.trials)
-    position = {trial.number: at for at, trial in enumerate(trials)}
+    position: dict[int | None, int] = {trial.number: at for at, trial in enumerate(trials)}
 
     def encode(config: Mapping[str, Any]) -> tuple[int, ...]:
         return tuple(indices[name][_key(plain_value(config[name]))] for name in names)
 
-    points = tuple(_point(trial, encode(trial.config), position) for trial in trials)
+    points = tuple(point_of(trial, encode(trial.config), position.get(trial.duplicate_of, -1)) for trial in trials)
     taken = {point.config for point in points}
     holes = ()
     if len(taken) < len(study.space) <= _MAX_LISTED:
@@ -92,34 +92,6 @@ def sweep_view(study: Study, choice: Mapping[str, Any] | None = None) -> SweepVi
         chosen,
         tuple(notes),
     )
-
-
-def _point(trial: Trial, config: tuple[int, ...], position: Mapping[int, int]) -> Point:
-    used, (low, high) = trial.resources, trial.interval or (None, None)
-    return Point(
-        config,
-        trial.state,
-        trial.reason or "",
-        trial.seconds,
-        low,
-        high,
-        trial.kind or "",
-        trial.predicted("summary") or "",
-        used.registers if used else None,
-        used.spill_stores + used.spill_loads if used else None,
-        trial.shared_bytes,
-        trial.occupancy,
-        _rate(trial),
-        -1 if trial.duplicate_of is None else position.get(trial.duplicate_of, -1),
-    )
-
-
-def _rate(trial: Trial) -> float | None:
-    """Return operations per second, as the roofline counts them; None when the work was not counted."""
-    work = trial.predicted("flops")
-    if not work or not trial.seconds or trial.kind is None:
-        return None
-    return RoofPoint("", dict(work), {}, trial.seconds, trial.kind).rate or None
 
 
 def _device(environment: Mapping[str, str]) -> str:

@@ -166,7 +166,7 @@ def test_exports_hold_every_trial(tmp_path: Path):
     study = tune(double(), Space(FAULT=["none", "wrong"]), X, reference=twice)
     lines = study.to_csv(tmp_path / "out.csv").splitlines()
     assert (tmp_path / "out.csv").read_text().splitlines() == lines
-    assert lines[0].startswith("FAULT,state,seconds,kind,") and lines[1].startswith("none,modeled,")
+    assert lines[0].startswith("FAULT,state,reason,seconds,") and lines[1].startswith("none,modeled,")
     t4 = json.loads(study.to_json())
     assert [row["invalidity"] for row in t4["results"]] == ["correct", "correctness"]
     assert t4["results"][0]["configuration"] == {"FAULT": "none"}

@@ -156,6 +156,7 @@ export class Sweep {
       points.spill_bytes.some(bytes => bytes) && { key: "spills", label: "spills", number: true, value: at => points.spill_bytes[at], text: at => (points.spill_bytes[at] ? size(points.spill_bytes[at]) : "") },
       { key: "shared", label: "shared", number: true, value: at => points.shared_bytes[at], text: at => known(points.shared_bytes[at], size) },
       { key: "occupancy", label: "occupancy", number: true, value: at => points.occupancy[at], text: at => known(points.occupancy[at], value => `${Math.round(100 * value)} %`) },
+      points.confidence?.some(one => one === "low") && { key: "confidence", label: "confidence", value: at => points.confidence[at], text: at => (points.confidence[at] === "low" ? "low" : "") },
       { key: "what", label: "bottleneck or reason", value: at => points.reason[at] || points.bound[at], text: at => points.reason[at] || points.bound[at] },
     ].filter(Boolean);
   }

@@ -19,7 +19,19 @@ from pyptx.views.sweeps.html import html
 from pyptx.views.sweeps.states import NAMES, STATES, State
 from pyptx.views.sweeps.text import bytes_text, percent, shown, text
 
-__all__ = ["MIME", "STATES", "VERSION", "Hole", "Parameter", "Point", "Progress", "State", "SweepView"]
+__all__ = [
+    "MIME",
+    "POINT_RESULTS",
+    "STATES",
+    "VERSION",
+    "Hole",
+    "Parameter",
+    "Point",
+    "Progress",
+    "State",
+    "SweepView",
+    "point_columns",
+]
 
 MIME = "application/vnd.pyptx.view+json"  # of all views; the kind tells them apart
 VERSION = 1
@@ -54,6 +66,7 @@ class Point:
         spill_bytes: stored and loaded per thread.
         shared_bytes: per block.
         occupancy: active warps over the maximum of an SM, 0 to 1.
+        confidence: of the modeled time, "normal" or "low"; tables show "low".
         rate: floating-point operations per second.
         twin: for a duplicate, the point with the same machine code; -1: none.
     """
@@ -70,12 +83,21 @@ class Point:
     spill_bytes: int | None = _column("spills", lambda size: bytes_text(size or None))
     shared_bytes: int | None = _column("shared", bytes_text)
     occupancy: float | None = _column("occupancy", percent)
+    confidence: str | None = _column("confidence", lambda confidence: "low" if confidence == "low" else "")
     rate: float | None = None
     twin: int = -1
 
     def __post_init__(self) -> None:
         if self.state not in NAMES:
             raise OptionError(f"unknown state {self.state!r} of a point; expected {', '.join(NAMES)}")
+
+
+POINT_RESULTS = tuple(f.name for f in fields(Point) if f.name not in ("config", "twin"))  # the fields of exports
+
+
+def point_columns() -> tuple[tuple[str, str, Callable[[Any], str]], ...]:
+    """Return the fields of points that have a column in tables: name, heading, and text of a value."""
+    return tuple((f.name, *f.metadata["column"]) for f in fields(Point) if "column" in f.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +155,8 @@ class SweepView:
 
     @property
     def columns(self) -> tuple[tuple[str, str, Callable[[Any], str]], ...]:
-        """Fields of points that have a column in tables: name, heading, and text of a value."""
-        return tuple((f.name, *f.metadata["column"]) for f in fields(Point) if "column" in f.metadata)
+        """`point_columns`, without those that are empty for every point."""
+        return tuple(one for one in point_columns() if any(one[2](getattr(p, one[0])) for p in self.points))
 
     def config(self, number: int) -> dict[str, Any]:
         """Return the parameters of a point by name."""
@@ -212,10 +234,9 @@ class SweepView:
         """Return CSV with a line per point, in the order of the space: parameters, state, times in seconds, resources."""
         out = io.StringIO()
         table = csv.writer(out, lineterminator="\n")
-        columns = [one.name for one in fields(Point) if one.name not in ("config", "twin")]
-        table.writerow([*(parameter.name for parameter in self.parameters), *columns])
+        table.writerow([*(parameter.name for parameter in self.parameters), *POINT_RESULTS])
         for number, point in enumerate(self.points):
-            table.writerow([*self.config(number).values(), *(getattr(point, name) for name in columns)])
+            table.writerow([*self.config(number).values(), *(getattr(point, name) for name in POINT_RESULTS)])
         return out.getvalue()
 
     def text(self, *, limit: int | None = None) -> str:

@@ -11,7 +11,7 @@ const data = (extra = {}) => ({
   kind: "sweep", version: 1, title: "k", target: "sm_90a", device: "model", states: STATES,
   parameters: [{ name: "A", values: [1, 2] }, { name: "B", values: [64, 128] }],
   points: { config: [[0, 0], [0, 1], [1, 0]], state: [4, 3, 4], reason: ["", 'too much, "really"', ""], seconds: [2e-6, null, 1e-6], low: none(3), high: none(3),
-            kind: ["modeled", "", "modeled"], bound: ["", "", "memory"], registers: [32, null, 40], spill_bytes: none(3), shared_bytes: none(3), occupancy: [0.5, null, 1], rate: none(3), twin: [-1, -1, -1] },
+            kind: ["modeled", "", "modeled"], bound: ["", "", "memory"], registers: [32, null, 40], spill_bytes: none(3), shared_bytes: none(3), occupancy: [0.5, null, 1], confidence: ["low", null, "normal"], rate: none(3), twin: [-1, -1, -1] },
   holes: [[[1, 1], "A * B <= 128"]], progress: { done: 3, total: 3, seconds_left: null, state: "finished" }, best: 2, choice: -1, notes: [], ...extra });
 
 test("numbers have three digits", () => {
