@@ -1,4 +1,4 @@
-"""A module assembled: lines that belong together, what is kept between processes, errors at their Python line."""
+"""Assembled modules: linked lines, results stored between processes, errors at their Python line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache of cubins: what is kept, what is believed, and what happens when the folder does not play along."""
+"""The cache of cubins: stored results, damaged entries, and folders that cannot be read or written."""
 
 from __future__ import annotations
 

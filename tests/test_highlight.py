@@ -1,4 +1,4 @@
-"""The Pygments lexers: every word of real text gets a meaning, and nothing is lost."""
+"""The Pygments lexers: every word of real text has a token type, and no text is lost."""
 
 import tomllib
 from importlib.metadata import EntryPoint

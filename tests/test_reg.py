@@ -1,4 +1,4 @@
-"""Registers: what declaring and every operator writes, and what Python must not do with them."""
+"""Registers: PTX of declarations and operators, and refused uses in Python."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""The store: shared by processes, and what happens when its file cannot be read or written."""
+"""The store: shared by processes, and its behavior when the file cannot be read or written."""
 
 from __future__ import annotations
 

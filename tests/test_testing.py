@@ -1,4 +1,4 @@
-"""`pyptx.testing`: a kernel held against a reference on arrays of every package."""
+"""`pyptx.testing`: a kernel compared with a reference on arrays of every package."""
 
 from __future__ import annotations
 

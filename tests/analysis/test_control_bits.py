@@ -1,4 +1,4 @@
-"""Control bits of what ptxas makes for four generations: the replay relies on what they are taken to mean."""
+"""Control bits of ptxas output for four generations of GPUs, as the replay interprets them."""
 
 from __future__ import annotations
 

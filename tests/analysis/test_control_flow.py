@@ -1,4 +1,4 @@
-"""Basic blocks and loops, on control flow written out by hand."""
+"""Basic blocks and loops of control flow written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What instructions need of others, and what fills the registers: by hand, and held against what nvdisasm counts."""
+"""Dependences of instructions and register pressure: hand-written code, and nvdisasm's counts."""
 
 from __future__ import annotations
 

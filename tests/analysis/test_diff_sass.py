@@ -1,4 +1,4 @@
-"""Machine code compared: on pairs made by hand, where the answer is known, and on what ptxas makes of an example."""
+"""Diffs of machine code: hand-written pairs with known answers, and ptxas output of an example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of GPUs against the published peaks, and how one is named."""
+"""The GPU table, compared with published peaks; names of GPUs."""
 
 from __future__ import annotations
 

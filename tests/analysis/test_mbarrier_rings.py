@@ -1,4 +1,4 @@
-"""Which mbarriers the model takes for one ring, and which for a ring of each team."""
+"""The mbarriers that the model groups into one ring, and into a ring for each warpgroup."""
 
 from __future__ import annotations
 

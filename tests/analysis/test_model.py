@@ -1,4 +1,4 @@
-"""Predictions: what is slower must be modeled slower, what cannot run must say why."""
+"""Predictions: slower code is modeled slower, and a launch that cannot run has a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occupancy against NVIDIA's own calculator, `cuda_occupancy.h`, compiled here."""
+"""Occupancy, compared with NVIDIA's calculator `cuda_occupancy.h`, compiled here."""
 
 from __future__ import annotations
 

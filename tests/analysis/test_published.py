@@ -1,4 +1,4 @@
-"""The model against published measurements of other authors' kernels that are built like ours."""
+"""The model, compared with published measurements of other authors' kernels that are built like ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The replay of one SM against times worked out by hand."""
+"""The replay of one SM, compared with times computed by hand."""
 
 from __future__ import annotations
 

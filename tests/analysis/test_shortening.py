@@ -1,4 +1,4 @@
-"""Shortened loops: an estimate is that of all iterations, whatever the slices' loops look like."""
+"""Shortened loops: an estimate equals that of all iterations, for any loops in the slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way through machine code: what is executed is what the simulator counted, whatever ptxas unrolled."""
+"""Paths through machine code: executed instructions equal the simulator's counts, whatever ptxas unrolled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counted work against what is counted by hand."""
+"""Counted work, compared with counts by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measurement of what runs beside matrix products: ready for a GPU, and tried on the simulator."""
+"""The benchmark of work beside matrix products, run on the simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command for a machine with a GPU, without one: its processes, what it keeps, how it goes on, what it tells."""
+"""The command for a machine with a GPU, run without one: its processes, stored results, resumption and report."""
 
 from __future__ import annotations
 

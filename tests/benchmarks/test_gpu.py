@@ -1,4 +1,4 @@
-"""The benchmark on GPUs, as far as it goes without one: every case on the simulator, the race, results, report."""
+"""The GPU benchmark without a GPU: every case on the simulator, the race, results, report."""
 
 from __future__ import annotations
 

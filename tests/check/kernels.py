@@ -1,4 +1,4 @@
-"""Kernels that are right, each with inputs small enough to be run often, and a way to check a mutant of its text."""
+"""Correct kernels with small inputs, and a way to check a mutant of their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random bodies: whatever is written, its Python traces back, plainly and with sugar."""
+"""Random bodies: the generated Python traces back, with and without sugar."""
 
 from __future__ import annotations
 

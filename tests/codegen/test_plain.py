@@ -1,4 +1,4 @@
-"""How PTX looks as Python, a statement at a time."""
+"""PTX as Python, statement by statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which programs are equal up to names, and which are not."""
+"""Programs that are equal up to names, and programs that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripts that write the corpus share: where it lies, and its manifest."""
+"""Location and manifest of the corpus, for the scripts that write it."""
 
 from __future__ import annotations
 

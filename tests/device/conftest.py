@@ -1,4 +1,4 @@
-"""What the tests on a GPU need; `pytest -m gpu` runs all of them."""
+"""Fixtures of the GPU tests; `pytest -m gpu` runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX of compilers for the assembler of this machine, which may be older than they are."""
+"""Compiled PTX for the assembler of this machine, which may be older than the PTX."""
 
 from __future__ import annotations
 

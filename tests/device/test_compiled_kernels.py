@@ -1,4 +1,4 @@
-"""Kernels of compilers on a GPU, those of tests/sim/test_compiled_kernels.py: they give what NumPy gives there, too."""
+"""The compiled kernels of tests/sim/test_compiled_kernels.py on a GPU, compared with NumPy."""
 
 from __future__ import annotations
 

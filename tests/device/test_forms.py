@@ -1,4 +1,4 @@
-"""The comparison of forms with a GPU: with the simulator in its place, and on a GPU where there is one."""
+"""The comparison of forms with a GPU: with the simulator in its place, and on a GPU if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three kernels - softmax, Hopper product, SwiGLU with gradients - through every runtime on a GPU."""
+"""Three kernels - softmax, Hopper GEMM, SwiGLU with gradients - through every runtime on a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensor maps on a GPU: the driver takes and refuses what TensorMap does, and copies arrive as in the simulator."""
+"""Tensor maps on a GPU: the driver accepts and refuses what TensorMap does, and copies equal the simulator's."""
 
 from __future__ import annotations
 

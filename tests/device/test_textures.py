@@ -1,4 +1,4 @@
-"""Textures and surfaces on a GPU hold what they hold on the simulator."""
+"""Textures and surfaces on a GPU, compared with the simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep on a GPU: measured times, and faults that cost their configuration only."""
+"""A sweep on a GPU: measured times, and faults that fail only their configuration."""
 
 from __future__ import annotations
 

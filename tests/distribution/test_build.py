@@ -1,4 +1,4 @@
-"""The build hook: what goes into a wheel, with and without the compiled core. Fetches the build requirements."""
+"""The build hook: contents of a wheel, with and without the compiled core. Downloads the build requirements."""
 
 from __future__ import annotations
 

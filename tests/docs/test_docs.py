@@ -1,4 +1,4 @@
-"""The documentation builds without a warning, its links lead somewhere, and its code runs as it stands."""
+"""The documentation builds without warnings, its links resolve, and its code runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is public has a docstring, and the examples in docstrings run and show what they say."""
+"""Public names have docstrings; the examples in docstrings run and show the output that they state."""
 
 from __future__ import annotations
 

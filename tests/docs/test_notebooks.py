@@ -1,4 +1,4 @@
-"""Every notebook is committed as its readers see it on the web, and runs from top to bottom."""
+"""Every notebook is committed with the outputs that readers see on the web, and runs from top to bottom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README says is so."""
+"""The statements of the README hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of transforms in the documentation is what the tests marked with `transform` show."""
+"""The table of transforms in the documentation equals the tests marked with `transform`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading an example, and running its kernel as the adversary would."""
+"""Load an example, and run its kernel in adversarial schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention for Ampere: right for any length, causal or not, in every schedule, without spills or bank conflicts."""
+"""Attention for Ampere: any length, causal or not, every schedule, no spills or bank conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Ampere matrix product: right in every schedule, for tails in every direction, and without spills."""
+"""The Ampere GEMM: every schedule, tails in every dimension, no spills."""
 
 from __future__ import annotations
 

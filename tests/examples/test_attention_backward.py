@@ -1,4 +1,4 @@
-"""Gradients of attention on Hopper: right for any length, causal or not, in every schedule, and without spills."""
+"""Gradients of attention on Hopper: any length, causal or not, every schedule, no spills."""
 
 from __future__ import annotations
 

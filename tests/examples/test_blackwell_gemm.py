@@ -1,4 +1,4 @@
-"""The Blackwell matrix product: right in every schedule, for several tiles of a CTA and tails in every direction."""
+"""The Blackwell GEMM: every schedule, several tiles for a CTA, tails in every dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No example depends on when asynchronous operations land: `kernel.check` finds nothing in any order it tries."""
+"""No example depends on when asynchronous operations complete: `kernel.check` has no findings in any schedule."""
 
 from __future__ import annotations
 

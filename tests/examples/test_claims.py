@@ -1,4 +1,4 @@
-"""Costs of the examples: registers, CTAs per SM, machine instructions; and every value of their tuning spaces works."""
+"""Resources of the examples: registers, CTAs per SM, machine instructions; all values of their tuning spaces work."""
 
 from __future__ import annotations
 

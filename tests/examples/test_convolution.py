@@ -1,4 +1,4 @@
-"""The convolution for Hopper: right in every schedule, stride, padding, dilation and tail; torch and JAX agree."""
+"""The convolution for Hopper: every schedule, stride, padding, dilation and tail; equal to torch's and JAX's."""
 
 from __future__ import annotations
 

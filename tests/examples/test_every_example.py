@@ -1,4 +1,4 @@
-"""Every example runs as it is, and its kernel is right for other sizes too."""
+"""Every example runs as a script, and its kernel is correct for other sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every wait of the asynchronous examples is needed, and the tests notice: one left out is found by `kernel.check`."""
+"""Every wait of the asynchronous examples is needed: `kernel.check` finds each one that is left out."""
 
 from __future__ import annotations
 

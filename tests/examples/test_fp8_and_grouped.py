@@ -1,4 +1,4 @@
-"""Hopper's products of 8-bit floats with block scales, and of groups: right in every schedule and without spills."""
+"""Hopper GEMMs of 8-bit floats with block scales, and of groups: every schedule, no spills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention on Hopper: right in every schedule, with and without masks, for tails of queries and keys."""
+"""Attention on Hopper: every schedule, with and without masks, tails of queries and keys."""
 
 from __future__ import annotations
 

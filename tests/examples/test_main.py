@@ -1,4 +1,4 @@
-"""Every example checks itself: `main` compares with NumPy, on arrays of every package that is installed."""
+"""Every example checks itself: `main` compares with NumPy, on arrays of every installed package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector add, sum and transpose: any size, in every type they take, in whole lines and without bank conflicts."""
+"""Vector add, sum and transpose: any size and supported type, coalesced accesses, no bank conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The NVFP4 product for sm_120a: exact on the simulator, close to the product of what was quantized."""
+"""The NVFP4 GEMM for sm_120a: exact on the simulator, close to the product of the unquantized matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator of torch for every example: schema, shapes of fake tensors, autograd and dynamic shapes, as torch checks them."""
+"""The torch operator for every example: schema, fake tensors, autograd and dynamic shapes pass `opcheck`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Blackwell matrix product by pairs of SMs: right in every schedule, for several tiles of a pair and every tail."""
+"""The Blackwell GEMM by pairs of SMs: every schedule, several tiles for a pair, every tail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fast Hopper matrix product: right in every schedule, cluster, order of tiles and tail, and without spills."""
+"""The persistent Hopper GEMM: every schedule, cluster, tile order and tail, no spills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples under the roofline: operations and bytes are those counted by hand, exactly; how a call is placed."""
+"""Rooflines of the examples: operations and bytes equal the counts by hand; positions of calls."""
 
 from __future__ import annotations
 

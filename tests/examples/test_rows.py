@@ -1,4 +1,4 @@
-"""Softmax, RMS and layer norm, cross entropy and SwiGLU: rows of any length, in every type they take."""
+"""Softmax, RMS and layer norm, cross entropy and SwiGLU: rows of any length, every supported type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture transform: resized, turned and sheared pictures equal NumPy's, and its launch is clean."""
+"""The image transform: resized, rotated and sheared images equal NumPy's, and its launch has no findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of kernels: what is one, how it is named and found, and that it comes back whole in another process."""
+"""Versions of kernels: what makes a version, its names, lookup, and restoration in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handler for GPUs, compiled and called by XLA - on its CPU platform, with a launch function that records."""
+"""The handler for GPUs, compiled and called by XLA on the CPU platform, with a recording launch function."""
 
 from __future__ import annotations
 

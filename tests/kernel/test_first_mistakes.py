@@ -1,4 +1,4 @@
-"""What a new kernel author gets wrong: each mistake is one clear error at the right line, with what would do."""
+"""Mistakes of new kernel authors: each gives one clear error at its line, with a fix."""
 
 import numpy as np
 import pytest

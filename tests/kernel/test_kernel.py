@@ -1,4 +1,4 @@
-"""Binding, tracing, specializing: what a @kernel does before anything is assembled or run."""
+"""Binding, tracing and specializing: what a @kernel does before assembly and launch."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What constructs compute, run on the simulator and held against Python and NumPy."""
+"""Results of constructs, run on the simulator and compared with Python and NumPy."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""The wrappers of textures and surfaces: what they write, what they refuse."""
+"""The wrappers of textures and surfaces: emitted instructions and refused arguments."""
 
 from __future__ import annotations
 

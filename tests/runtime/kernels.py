@@ -1,4 +1,4 @@
-"""Kernels that the tests of the runtimes call."""
+"""Kernels for the tests of the runtimes."""
 
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.types import bf16, f32, u32

@@ -1,4 +1,4 @@
-"""500 random wrong calls over NumPy, torch and JAX arrays: each an error that names what is wrong, never a crash."""
+"""500 random wrong calls over NumPy, torch and JAX arrays: each is an error that names its cause, never a crash."""
 
 from __future__ import annotations
 

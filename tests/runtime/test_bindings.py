@@ -1,4 +1,4 @@
-"""The real cuda.bindings over a libcuda of our own: what the backend passes arrives as the driver reads it."""
+"""The real cuda.bindings over a substitute libcuda: the driver reads the values that the backend passes."""
 
 from __future__ import annotations
 

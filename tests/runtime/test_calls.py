@@ -1,4 +1,4 @@
-"""Calls that were made before: found by what was checked, launched without looking; on a driver that records."""
+"""Repeated calls: found by their signature and launched without new checks, on a recording driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked before a launch, each once, with the name of the array or parameter; nothing is launched then."""
+"""Checks before a launch: each raises once, with the name of the array or parameter, and nothing is launched."""
 
 from __future__ import annotations
 

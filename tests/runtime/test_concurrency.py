@@ -1,4 +1,4 @@
-"""Threads and processes that meet at a kernel that is not assembled yet: one compile each, and whole entries on disk."""
+"""Threads and processes that request the same machine code: one compilation, and no partial entries on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The CUDA backend against a driver that records what it is told, on a machine without a GPU."""
+"""The CUDA backend on a recording driver, without a GPU."""
 
 from __future__ import annotations
 

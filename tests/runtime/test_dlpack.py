@@ -1,4 +1,4 @@
-"""Arrays of packages that pyptx does not know, by DLPack and __cuda_array_interface__ alone: taken as they lie."""
+"""Arrays of unknown packages, by DLPack and __cuda_array_interface__ alone: used without a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls on the simulator that were made before: found by what was checked, run without looking at it again."""
+"""Repeated calls on the simulator: found by their signature, run without new checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensor maps that Tiles describe, and where they are passed."""
+"""Tensor maps of Tiles, and how they are passed."""
 
 from __future__ import annotations
 

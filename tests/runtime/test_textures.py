@@ -1,4 +1,4 @@
-"""Textures and surfaces among arguments: the value's rules, the simulator, and what the driver is asked for."""
+"""Textures and surfaces as arguments: their rules, the simulator, and the driver calls."""
 
 from __future__ import annotations
 

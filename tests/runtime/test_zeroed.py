@@ -1,4 +1,4 @@
-"""Outputs that a kernel adds to: `Tile(..., zeroed=True)`."""
+"""Outputs that a kernel accumulates into: `Tile(..., zeroed=True)`."""
 
 import numpy as np
 import pytest

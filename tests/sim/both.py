@@ -1,4 +1,4 @@
-"""Run a program on both engines and hold them against each other."""
+"""Run a program on both engines and compare their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement over columns of numbers, a lane for each row."""
+"""One statement over columns of numbers, one lane for each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of statements on registers alone: inputs loaded, each statement run once, every register of it stored."""
+"""Kernels of register-only statements: load the inputs, run each statement once, store every register."""
 
 from __future__ import annotations
 

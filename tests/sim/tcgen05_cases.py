@@ -1,4 +1,4 @@
-"""Cases of tcgen05.mma: run on both engines, held against a product of NumPy; one for every form of the table."""
+"""Cases of tcgen05.mma, one for every form of the table, run on both engines and compared with a NumPy product."""
 
 from __future__ import annotations
 

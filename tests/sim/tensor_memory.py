@@ -1,4 +1,4 @@
-"""Kernels that fill shared and tensor memory, run tcgen05 instructions in one thread, and give tensor memory back."""
+"""Kernels that fill shared and tensor memory, run tcgen05 instructions in one thread, and deallocate tensor memory."""
 
 from __future__ import annotations
 

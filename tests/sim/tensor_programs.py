@@ -1,4 +1,4 @@
-"""Programs with one tensor copy each, and what it should leave behind: in all schedules, on both engines."""
+"""Programs with one tensor copy each and their expected results, in all schedules, on both engines."""
 
 from __future__ import annotations
 

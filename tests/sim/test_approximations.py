@@ -1,4 +1,4 @@
-"""Approximate functions: both engines agree in every bit, and keep within the manual's bounds with much room."""
+"""Approximate functions: both engines agree in every bit and are well within the manual's error bounds."""
 
 from __future__ import annotations
 

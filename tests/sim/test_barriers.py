@@ -1,4 +1,4 @@
-"""CTA barriers: phases, counts, named barriers, reductions, and what they do when somebody does not come."""
+"""CTA barriers: phases, counts, named barriers, reductions, and missing arrivals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compatibility matrix product for Blackwell: TMA into a ring, tcgen05.mma into tensor memory, then tcgen05.ld."""
+"""The compatibility GEMM for Blackwell: TMA into a ring of stages, tcgen05.mma into tensor memory, tcgen05.ld."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls: by name and by address, with parameters in memory and in registers, recursive, diverging, of the driver."""
+"""Calls: by name and by address, parameters in memory and in registers, recursion, divergence, driver functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Straight lines of operations: what the core does once for a whole line must not show."""
+"""Straight-line code: the C core runs a whole line of operations at once, with the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters: ranks and places, distributed shared memory, remote mbarriers, multicast, their barrier, cancelling."""
+"""Clusters: ranks, distributed shared memory, remote mbarriers, multicast, cluster barriers, cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX that nvcc and clang wrote runs on both engines; what is not simulated is refused where it is used."""
+"""PTX of nvcc and clang runs on both engines; unsupported features are refused where they are used."""
 
 from __future__ import annotations
 

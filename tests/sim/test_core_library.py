@@ -1,4 +1,4 @@
-"""The compiled core: which one is loaded, and what is said when none can be."""
+"""The compiled core: which library is loaded, and the message when none can be."""
 
 from __future__ import annotations
 

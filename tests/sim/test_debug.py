@@ -1,4 +1,4 @@
-"""A launch that stops between instructions ends as the same launch without stops, to the bit and to the counter."""
+"""A launch that stops between instructions ends like the same launch without stops, in every bit and counter."""
 
 from __future__ import annotations
 

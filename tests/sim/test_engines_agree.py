@@ -1,4 +1,4 @@
-"""Every form of the table with a meaning, over its modifiers and types, gives the same bits on both engines."""
+"""Every form of the table with semantics, over its modifiers and types, gives the same bits on both engines."""
 
 from __future__ import annotations
 

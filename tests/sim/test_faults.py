@@ -1,4 +1,4 @@
-"""What a wrong program is told."""
+"""Messages for faults of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every statement ptxas folds, computed by both engines."""
+"""Every statement that ptxas folds to a constant, computed by both engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C stops a run at once, also one that waits for what never comes."""
+"""Ctrl-C stops a run immediately, also while it waits for an event that never occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes beyond what a GPU has are refused by name, before anything is allocated."""
+"""Sizes beyond a GPU's are refused by name, before anything is allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lanes do together and what memory keeps, against code written from the manual's own text and nothing else."""
+"""Warp-level instructions and memory, compared with code written from the manual's text alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ldmatrix, stmatrix, movmatrix, and wmma from load to store, on both engines against what the manual says."""
+"""ldmatrix, stmatrix, movmatrix, and wmma from load to store, on both engines, compared with the manual's layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mbarriers: phases, counts, transactions, tokens and parities, and what is refused."""
+"""mbarriers: phases, counts, transactions, tokens and parities, and refused operations."""
 
 from __future__ import annotations
 

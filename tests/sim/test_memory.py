@@ -1,4 +1,4 @@
-"""Loads and stores in every space, widths, vectors, and what they cost."""
+"""Loads and stores in every space, width and vector size, and their counters."""
 
 from __future__ import annotations
 

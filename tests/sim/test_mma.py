@@ -1,4 +1,4 @@
-"""mma.sync: every form on both engines against a product of matrices laid out here by the manual's formulas."""
+"""mma.sync: every form on both engines, compared with a matrix product in the manual's fragment layout."""
 
 from __future__ import annotations
 

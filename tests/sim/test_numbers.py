@@ -1,4 +1,4 @@
-"""Exact arithmetic of the reference against NumPy and against fractions."""
+"""Exact arithmetic of the reference engine, compared with NumPy and with fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an observed run keeps beside the counters."""
+"""Data that an observed run records besides the counters."""
 
 from __future__ import annotations
 

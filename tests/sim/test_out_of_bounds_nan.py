@@ -1,4 +1,4 @@
-"""fma.oob against the NaN that tensor copies fill with: by hand, and end to end with TMA."""
+"""fma.oob and the NaN with which tensor copies fill: hand-written values, and end to end with TMA."""
 
 from __future__ import annotations
 

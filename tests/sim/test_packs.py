@@ -1,4 +1,4 @@
-"""Arithmetic on packs of four small numbers against exact fractions and ml_dtypes, on both engines."""
+"""Arithmetic on packed small floats, compared with exact fractions and ml_dtypes, on both engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that pass through operations in a row stay in machine registers of the core (fused_steps.c): it must not show."""
+"""Values that consecutive operations keep in machine registers of the core (fused_steps.c), with the same results."""
 
 from __future__ import annotations
 

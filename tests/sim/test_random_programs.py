@@ -1,4 +1,4 @@
-"""Short random programs with branches, loops, barriers, shuffles and shared memory: both engines do the same."""
+"""Short random programs with branches, loops, barriers, shuffles and shared memory: both engines agree."""
 
 from __future__ import annotations
 

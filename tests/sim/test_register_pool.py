@@ -1,4 +1,4 @@
-"""Registers that a launch gives, and a kernel that waits for more than its CTA has."""
+"""Registers released by a launch, and a kernel that waits for more than its CTA has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sanitizer over kernels of compilers: nothing is wrong with them, and it leaves their results as they are."""
+"""The sanitizer on compiled kernels: no findings, unchanged results."""
 
 from __future__ import annotations
 

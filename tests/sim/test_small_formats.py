@@ -1,4 +1,4 @@
-"""Conversions with random bits and with scales, scales themselves, fixed point: exact fractions against engines."""
+"""Conversions with random bits and with scales, scales, fixed point: both engines, compared with exact fractions."""
 
 from __future__ import annotations
 

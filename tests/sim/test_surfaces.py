@@ -1,4 +1,4 @@
-"""Surfaces: what is loaded, stored and reduced where; the core against the reference over random forms."""
+"""Surfaces: loads, stores and reductions; the core compared with the reference engine over random forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tcgen05.mma: every form of the table, and what goes wrong, on both engines."""
+"""tcgen05.mma: every form of the table, and faults, on both engines."""
 
 from __future__ import annotations
 

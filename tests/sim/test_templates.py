@@ -1,4 +1,4 @@
-"""Instructions that share a shape are decoded once; each still means what it says."""
+"""Instructions with the same shape are decoded once; each keeps its own operands and meaning."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tensor maps in programs: changed on the way, lying, or none at all."""
+"""Tensor maps in programs: modified in memory, inconsistent, or absent."""
 
 from __future__ import annotations
 

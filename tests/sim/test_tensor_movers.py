@@ -1,4 +1,4 @@
-"""Tensor copies without a program around them: both engines' movers against an oracle that goes bit by bit."""
+"""Tensor copies without a program: both engines' movers, compared with a bitwise oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tensor cores' own arithmetic (`tensor_cores="hw"`) against the published model in exact fractions."""
+"""Arithmetic of tensor cores (`tensor_cores="hw"`), compared with the published model in exact fractions."""
 
 from __future__ import annotations
 

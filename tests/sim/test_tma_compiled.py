@@ -1,4 +1,4 @@
-"""TMA in what compilers wrote: CUDA C++ with tensor maps as arguments, Triton with maps it makes on the device."""
+"""TMA in compiled kernels: CUDA C++ with tensor maps as arguments, Triton with maps made on the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that copy by TMA, from the decorator to the result: on NumPy arrays, in every schedule."""
+"""Kernels that copy by TMA, from the decorator to the result, on NumPy arrays, in every schedule."""
 
 from __future__ import annotations
 

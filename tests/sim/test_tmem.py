@@ -1,4 +1,4 @@
-"""Tensor memory: allocation, loads and stores in every shape, copies, shifts; and what is wrong, in words."""
+"""Tensor memory: allocation, loads and stores in every shape, copies, shifts; and messages for faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Video instructions: what the manual's pseudocode gives, and ptxas where it does otherwise, on both engines."""
+"""Video instructions: the manual's pseudocode, and ptxas where it differs, on both engines."""
 
 from __future__ import annotations
 

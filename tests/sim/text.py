@@ -1,4 +1,4 @@
-"""A few lines of PTX text as a module, without the parser: what these tests write is simple."""
+"""PTX text as a module, without the parser, for the simple text of these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels the tests write into cells and files: a cell with a place for a line that is wrong, a file, one in PTX."""
+"""Kernels that tests write into cells and files: a cell with a line to be replaced, a file, one in PTX."""
 
 GOOD = """\
 %%ptxkernel --arch sm_80 -p N=256

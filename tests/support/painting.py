@@ -1,4 +1,4 @@
-"""How long the browser works for a view: to paint it first, and for each frame while it scrolls."""
+"""Browser time of a view: the first paint, and each frame while scrolling."""
 
 from __future__ import annotations
 

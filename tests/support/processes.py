@@ -1,4 +1,4 @@
-"""Runs Python in a process of its own, as a user would."""
+"""Run Python in its own process, as a user would."""
 
 from __future__ import annotations
 

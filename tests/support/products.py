@@ -1,4 +1,4 @@
-"""Holding the matrix products of the examples against NumPy."""
+"""Compare the GEMMs of the examples with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code for tests of what reads it: written by hand, one instruction a line, or compiled."""
+"""Machine code for tests of its readers: written by hand, one instruction per line, or compiled."""
 
 from __future__ import annotations
 

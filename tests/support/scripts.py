@@ -1,4 +1,4 @@
-"""Scripts that lie in a folder and import each other by name, loaded as modules."""
+"""Scripts of a folder that import each other by name, loaded as modules."""
 
 from __future__ import annotations
 

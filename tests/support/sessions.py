@@ -1,4 +1,4 @@
-"""A debugging session that answers like one, without a simulator: what it is asked is written down."""
+"""A debugging session without a simulator that records its requests."""
 
 from __future__ import annotations
 

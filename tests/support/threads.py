@@ -1,4 +1,4 @@
-"""Threads that begin together."""
+"""Threads that start together."""
 
 from __future__ import annotations
 

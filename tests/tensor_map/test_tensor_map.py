@@ -1,4 +1,4 @@
-"""Tensor maps: what the driver would refuse is refused, and both encodings say what the value says."""
+"""Tensor maps: values that the driver would refuse are refused, and both encodings hold the same fields."""
 
 from __future__ import annotations
 

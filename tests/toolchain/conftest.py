@@ -1,4 +1,4 @@
-"""Hand-written PTX that the tests of the toolchain share."""
+"""Hand-written PTX for the tests of the toolchain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cubin says about itself, held against what ptxas said when it made it."""
+"""Resources stated in a cubin, compared with the log of ptxas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the tools come from, and what is said when they are missing."""
+"""Locations of NVIDIA's tools, and the message when one is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what ptxas writes."""
+"""Parsing of the log of ptxas."""
 
 from __future__ import annotations
 

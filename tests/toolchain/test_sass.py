@@ -1,4 +1,4 @@
-"""Machine code read back: fields, control bits, live registers, branch targets, and the PTX line of everything."""
+"""Disassembly: fields, control bits, live registers, branch targets, and the PTX line of each instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers read and written by machine instructions, held against what nvdisasm says about compiled code."""
+"""Registers read and written by machine instructions, compared with nvdisasm on compiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trace: operands, names, places, nesting, what `ptx.inst` takes, and what it costs."""
+"""The trace: operands, names, scopes, nesting, arguments of `ptx.inst`, and its cost."""
 
 import gc
 import threading

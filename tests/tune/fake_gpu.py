@@ -1,4 +1,4 @@
-"""A GPU that is none: the driver's functions on host memory, with one kernel that it can run and a clock of its own."""
+"""A substitute GPU: the driver's functions on host memory, one kernel that it can run, and its own clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels to be tuned, small, with what can go wrong."""
+"""Small kernels for tuning, with selectable faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured roofs: each kernel does the work it is divided by, exactly, and keeps it in machine code; a stand-in GPU."""
+"""Measured roofs: each kernel does exactly the work it is divided by, also in machine code; on a substitute GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster of this machine: work is shared, faults stay with their trial, so does a lost worker."""
+"""Sweeps on a local Dask cluster: work is shared; faults and lost workers affect only their trial."""
 
 from __future__ import annotations
 

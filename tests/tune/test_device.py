@@ -1,4 +1,4 @@
-"""What a child does with its GPU, on a stand-in for the driver: checks, guards around outputs, cold times."""
+"""The child process with a GPU, on a substitute driver: checks, guards around outputs, cold times."""
 
 from __future__ import annotations
 

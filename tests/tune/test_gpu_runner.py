@@ -1,4 +1,4 @@
-"""Sweeps on GPUs, on children whose GPU is a table of times: order, screening, race, faults, what is kept."""
+"""Sweeps on GPUs, with children whose GPU is a table of times: order, screening, race, faults, stored results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Hopper matrix product swept without a GPU, stopped in the middle and resumed."""
+"""The Hopper GEMM swept without a GPU, stopped in the middle and resumed."""
 
 from __future__ import annotations
 

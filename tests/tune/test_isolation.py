@@ -1,4 +1,4 @@
-"""The child process of trials: what it answers, and what it may do without harm."""
+"""The child process of trials: its responses, and isolation of its faults."""
 
 from __future__ import annotations
 

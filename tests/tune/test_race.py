@@ -1,4 +1,4 @@
-"""The race, run on timers whose truth is known: noise, drift, throttling, and configurations that fail in it."""
+"""The race on timers with known times: noise, drift, throttling, and failing configurations."""
 
 from __future__ import annotations
 

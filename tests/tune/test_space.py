@@ -1,4 +1,4 @@
-"""Spaces: their order, their restrictions, and that nothing of a large one is listed."""
+"""Spaces: order and restrictions; a large space is never enumerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configurations are tried, on objectives that are formulas: no kernel, no GPU."""
+"""Search strategies on objectives that are formulas, without kernels and GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps without a GPU: what becomes of good and of faulty configurations, stopping, going on, what is kept."""
+"""Sweeps without a GPU: correct and faulty configurations, stopping, resuming, stored results."""
 
 from __future__ import annotations
 

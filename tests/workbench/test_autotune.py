@@ -1,4 +1,4 @@
-"""Kernels that choose for themselves: what a call takes before, after and without tuning."""
+"""Autotuned kernels: the configuration of a call before, after and without tuning."""
 
 from __future__ import annotations
 

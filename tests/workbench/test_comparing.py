@@ -1,4 +1,4 @@
-"""What can be compared: files of either kind, PTX text, entries; and what their launches add."""
+"""Operands of a comparison: files of both kinds, PTX text, entries; and what their launches add."""
 
 from __future__ import annotations
 

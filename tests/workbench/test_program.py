@@ -1,4 +1,4 @@
-"""Loading PTX: the same workbench for text that somebody else wrote."""
+"""Loaded PTX: the same tools as for traced kernels."""
 
 from pathlib import Path
 

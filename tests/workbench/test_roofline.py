@@ -1,4 +1,4 @@
-"""Points from studies, also from those taken from the store; calls that are timed on a GPU, here a stand-in."""
+"""Points of rooflines from studies, also restored ones; calls timed on a substitute GPU."""
 
 from __future__ import annotations
 

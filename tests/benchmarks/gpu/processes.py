@@ -1,4 +1,4 @@
-"""Processes with a limit, whose output goes to a log as it comes, and the variables they need; no other packages."""
+"""Processes with a time limit whose output goes to a log as it appears. No packages beyond the standard library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends cases to a worker process and starts another when it is lost: a candidate that hangs or faults costs itself.
+"""Send cases to a worker process and replace a lost worker: a candidate that hangs or faults costs only itself.
 
 A piece of work is {"case": number, "without": names of candidates, "timed": bool}; the worker says {"at": name} before
 each candidate, "times" before the race, and {"rows": [...]} when it is done. No other packages.

@@ -1,4 +1,4 @@
-"""A page of what everything.py found. Standard library only."""
+"""Summary page of the results of everything.py. Standard library only."""
 
 from __future__ import annotations
 

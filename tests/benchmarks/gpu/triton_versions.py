@@ -1,4 +1,4 @@
-"""The same problems in Triton, written as its language invites to, for the comparison; imported where triton is."""
+"""The same problems in idiomatic Triton, for comparison; imported where triton is installed."""
 
 import torch
 import triton

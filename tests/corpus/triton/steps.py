@@ -1,4 +1,4 @@
-"""Scans with operators of their own, gathers, locks, scaled products, maps that gather and add, persistent loops."""
+"""Scans with user-defined operators, gathers, locks, scaled products, gathering and adding maps, persistent loops."""
 
 import triton
 import triton.language as tl
