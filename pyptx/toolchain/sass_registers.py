@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = [
+    "mma_shape",
     "READ",
     "READ_WRITE",
     "WRITE",
@@ -50,7 +51,8 @@ _COORDINATES = {
     "1D_ARRAY": 2,
     "2D_ARRAY": 3,
 }
-_MMA = {
+_MMA = {  # shapes of warp-level matrix products, m x n x k
+    "848": (8, 4, 8),
     "884": (8, 8, 4),
     "8816": (8, 8, 16),
     "8832": (8, 8, 32),
@@ -386,11 +388,16 @@ def _gmma_width(modifiers: list[str], operands: tuple[str, ...], place: int) -> 
     return accumulator if place != 1 else 4
 
 
+def mma_shape(modifiers: Sequence[str]) -> tuple[int, int, int] | None:
+    """Return (m, n, k) of a warp-level matrix product from the modifiers of its opcode; None if they state no shape."""
+    return next((_MMA[word] for word in (modifier.replace("x", "") for modifier in modifiers) if word in _MMA), None)
+
+
 def _mma_width(word: str, modifiers: list[str], place: int) -> int:
-    shaped = next((m for m in (modifier.replace("x", "") for modifier in modifiers) if m in _MMA), None)
-    if shaped is None or place > 3:
+    shape = mma_shape(modifiers)
+    if shape is None or place > 3:
         return 1 if place > 3 else 4
-    m, n, k = _MMA[shaped]
+    m, n, k = shape
     types = [x for x in modifiers if x in _BITS]
     bits = {"DMMA": 64, "OMMA": 4}.get(word) or (_BITS[types[-1]] if types else 16)
     result = (

@@ -10,6 +10,7 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.sass.opcodes import opcode_group
 from pyptx.isa import targets
+from pyptx.toolchain.sass_registers import mma_shape
 
 __all__ = ["PipeUse", "access_lanes", "matrix_product", "pipe_use"]
 
@@ -17,24 +18,6 @@ __all__ = ["PipeUse", "access_lanes", "matrix_product", "pipe_use"]
 # have a unit for each lane of a warp. tests/benchmarks/foreign.py: matrix products on RTX A6000 that are limited by them.
 _ACCESS_LANES = {75: 16, 86: 16, 87: 16, 89: 16}
 
-_SHAPES = {
-    "16816": (16, 8, 16),
-    "1688": (16, 8, 8),
-    "1684": (16, 8, 4),
-    "16832": (16, 8, 32),
-    "16864": (16, 8, 64),
-    "168128": (16, 8, 128),
-    "168256": (16, 8, 256),
-    "884": (8, 8, 4),
-    "8x8x4": (8, 8, 4),
-    "8816": (8, 8, 16),
-    "8832": (8, 8, 32),
-    "88128": (8, 8, 128),
-    "848": (8, 4, 8),
-    "16x8x4": (16, 8, 4),
-    "16x8x8": (16, 8, 8),
-    "16x8x16": (16, 8, 16),
-}
 _FMA = frozenset("FFMA FADD FMUL FFMA32I FADD32I FMUL32I FSWZADD".split())
 _PAIRS = frozenset("FFMA2 FADD2 FMUL2".split())
 _HALF = frozenset("HFMA2 HADD2 HMUL2 HMNMX2 HSETP2 HSET2 HFMA2_32I HADD2_32I HMUL2_32I".split())
@@ -119,8 +102,8 @@ def matrix_product(opcode: str) -> tuple[str, int] | None:
     if found[2]:
         m, n, k = map(int, next(word for word in words if re.fullmatch(r"\d+x\d+x\d+", word)).split("x"))
         return kind, 2 * m * n * k // half // 4
-    shape = next((word for word in words if word in _SHAPES), None)
+    shape = mma_shape(words)
     if shape is None:
         return None
-    m, n, k = _SHAPES[shape]
+    m, n, k = shape
     return kind, 2 * m * n * k // half
