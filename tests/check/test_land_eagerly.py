@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from check import racy
 from check.kernels import CLEAN
-from sim.both import run_both
+from sim.engines import run_both
 
 from pyptx import sim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 from pyptx import ir

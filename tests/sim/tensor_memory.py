@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 from pyptx import sim

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 
 from pyptx import parser, sim
 from pyptx.errors import LaunchError, SimulationError

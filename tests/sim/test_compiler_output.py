@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 
 from pyptx import parser, sim
 

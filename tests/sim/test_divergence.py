@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 from pyptx import sim

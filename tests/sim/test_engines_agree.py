@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 from sim.registers import LANES, program_of, some_examples
 
 from pyptx import isa, sim

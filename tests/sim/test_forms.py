@@ -11,7 +11,7 @@ import pytest
 from oracle.examples import Example, examples
 from oracle.nodes import instruction, type_of
 from sim import coverage
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 from sim.text import statement as parse
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compat.kernels_ampere import ampere_gemm
-from sim.both import run_both
+from sim.engines import run_both
 
 import pyptx
 from pyptx import sim

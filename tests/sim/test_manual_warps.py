@@ -8,7 +8,7 @@ import struct
 import ml_dtypes
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 from sim.schedules import run_all
 from sim.test_manual_scalars import classes, extremum
 from sim.text import entry

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sim.both import run_both
 from sim.columns import computed
+from sim.engines import run_both
 
 from pyptx import TensorMap, parser
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 REGISTERS = [f"%r{k}" for k in range(1, 7)]

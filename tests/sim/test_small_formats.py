@@ -7,7 +7,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 FLOATS = {

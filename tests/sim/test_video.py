@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from sim.both import run_both
+from sim.engines import run_both
 from sim.text import entry
 
 SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vshl", "vshr")

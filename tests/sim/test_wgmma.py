@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracle.examples import examples
 from oracle.nodes import instruction
-from sim.both import run_both
+from sim.engines import run_both
 from sim.matrices import SIZE, bits_of, random_matrix, values_of
 from sim.text import entry
 from sim.text import statement as parse
