@@ -8,7 +8,7 @@ from pyptx import sim
 from pyptx.parser import parse
 from pyptx.tensor_map import TensorMap
 
-from .both import run_both
+from .engines import run_both
 from .tensor_oracle import Oracle
 
 SCHEDULES = ("eager", "late", "random")

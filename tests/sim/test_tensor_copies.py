@@ -9,7 +9,7 @@ from pyptx import sim
 from pyptx.errors import LaunchError
 from pyptx.tensor_map import Im2col, TensorMap
 
-from .both import run_both
+from .engines import run_both
 from .tensor_programs import (
     COPY_OUT,
     LOAD,

@@ -14,7 +14,7 @@ from pyptx import sim
 from pyptx.parser import parse
 from pyptx.tensor_map import TensorMap
 
-from .both import run_both
+from .engines import run_both
 
 SLOTS, ROWS, BYTES = 3, 4, 512  # tiles of 4 x 32 words
 HEAD = """.version 8.6\n.target sm_100a\n.address_size 64
