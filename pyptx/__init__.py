@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and e
     from pyptx.ptx import intrinsic
     from pyptx.runtime import LaunchResult, use
     from pyptx.runtime.device import detect_arch
+    from pyptx.runtime.pointers import pointer
     from pyptx.specs import Layout, Tile
     from pyptx.tensor_map import Im2col, TensorMap
     from pyptx.texture import Surface, Texture
@@ -58,6 +59,7 @@ __all__ = [
     "Layout",
     "load",
     "load_ipython_extension",
+    "pointer",
     "Program",
     "ptx",
     "PtxError",
@@ -88,6 +90,7 @@ _NAMES = {
     "LaunchConfig": "launch_config",
     "LaunchResult": "runtime",
     "detect_arch": "runtime.device",
+    "pointer": "runtime.pointers",
     "check_ptx": "validate",
     "load": "program",
     "Program": "program",

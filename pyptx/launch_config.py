@@ -47,6 +47,7 @@ class LaunchConfig:
         stream: CUDA stream; None: the current stream of the arrays' package.
         backend: "sim" or "cuda"; None: the backend of the arrays.
         options: backend options such as `{"threads": 8, "seed": 1}`.
+        reachable: arrays that the kernel reaches only through addresses in memory, see `pyptx.pointer`.
     Raises:
         LaunchError: a size is not one to three positive ints (a grid may be empty), or `smem_bytes` is negative.
     Examples:
@@ -61,6 +62,7 @@ class LaunchConfig:
     stream: Any = None
     backend: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    reachable: Sequence[Any] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("grid", "block", "cluster"):
@@ -72,8 +74,9 @@ class LaunchConfig:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The backend options, `stream` included when it is set."""
-        return {**self.options, **({} if self.stream is None else {"stream": self.stream})}
+        """The backend options, `stream` and `reachable` included when they are set."""
+        given = {"stream": self.stream, "reachable": list(self.reachable) or None}
+        return {**self.options, **{name: value for name, value in given.items() if value is not None}}
 
 
 def split_launch(

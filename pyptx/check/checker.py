@@ -32,7 +32,16 @@ from pyptx.sim.plan import SCHEDULES
 
 __all__ = ["check"]
 
-SETTINGS = ("engine", "max_steps", "sanitize", "schedule", "seed", "tensor_cores", "threads")  # of the simulator
+SETTINGS = (
+    "engine",
+    "max_steps",
+    "reachable",
+    "sanitize",
+    "schedule",
+    "seed",
+    "tensor_cores",
+    "threads",
+)  # of the simulator
 MAX_STEPS = 1 << 30  # warp-instructions, unless the caller sets max_steps
 MAX_STEPS_AFTER_ENDLESS = 1 << 26  # in the schedules that follow an endless one
 ROUNDING = 2.0**-7  # largest relative difference that the order of a sum explains

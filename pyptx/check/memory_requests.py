@@ -54,13 +54,15 @@ def collect_requests(runner: Runner, instructions: Collection[int]) -> dict[int,
     program, remaining = runner.program, dict.fromkeys(instructions, STOPS)
     found: dict[int, Request] = {}
     settings = {k: v for k, v in runner.settings.items() if k in ("max_steps", "tensor_cores")}
+    args = copy_arguments([*runner.args, *runner.settings.get("reachable", ())])
     launch = DebugLaunch(
         program,
         runner.plan.grid,
         runner.plan.block,
-        copy_arguments(runner.args),
+        args[: len(runner.args)],
         cluster=runner.plan.cluster,
         smem_bytes=runner.plan.smem_bytes,
+        reachable=args[len(runner.args) :],
         **settings,
     )
     try:

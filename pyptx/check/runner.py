@@ -12,8 +12,10 @@ import numpy as np
 from pyptx import sim
 from pyptx.errors import SimulationError
 from pyptx.runtime import LaunchPlan
-from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.arrays import arrays_of, is_on_gpu
+from pyptx.runtime.pointers import address_of
 from pyptx.sim.counters import Counters
+from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.sanitizer import AccessFinding
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
@@ -74,11 +76,15 @@ class Runner:
         Raises:
             LaunchError: an argument is invalid.
         """
-        args = copy_arguments(self.args)
-        arguments = zip(self.names, args, strict=True)
+        args = copy_arguments([*self.args, *self.settings.get("reachable", ())])
+        args, reachable = args[: len(self.args)], args[len(self.args) :]
+        names = (*self.names, *(f"reachable[{k}]" for k in range(len(reachable))))
+        arguments = zip(names, (*args, *reachable), strict=True)
         arrays = {name: array for name, arg in arguments if (array := _array_behind(arg)) is not None}
         found: list[AccessFinding] | None = [] if sanitize else None
-        settings = {**self.settings, **({"max_steps": max_steps} if max_steps is not None else {})}
+        settings = {**self.settings, "reachable": reachable}
+        if max_steps is not None:
+            settings["max_steps"] = max_steps
         try:
             result = sim.launch(
                 program or self.program,
@@ -105,7 +111,10 @@ class Runner:
 
 
 def copy_arguments(args: Sequence[Any]) -> list[Any]:
-    """Return the arguments with copies of their arrays in host memory; arrays that share memory still share it."""
+    """Return the arguments with copies of their arrays in host memory; arrays that share memory still share it.
+
+    Copies of arrays whose address `pyptx.pointer` has fixed are at the same simulated address.
+    """
     made: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the owner: the owner, kept alive, and its copy
 
     def copied(array: np.ndarray) -> np.ndarray:
@@ -113,11 +122,15 @@ def copy_arguments(args: Sequence[Any]) -> list[Any]:
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         if not owner.flags.c_contiguous:
-            return array.copy()
+            return placed(array, array.copy())
         if id(owner) not in made:
-            made[id(owner)] = owner, owner.copy()
+            made[id(owner)] = owner, placed(owner, owner.copy())
         first, start = (a.__array_interface__["data"][0] for a in (owner, array))
         return np.ndarray(array.shape, array.dtype, made[id(owner)][1], start - first, array.strides)
+
+    def placed(original: Any, made: np.ndarray) -> np.ndarray:
+        POINTERS.place_copy(made, address_of(original))
+        return made
 
     def fresh(arg: Any) -> Any:
         if isinstance(arg, TensorMap):
@@ -130,7 +143,9 @@ def copy_arguments(args: Sequence[Any]) -> list[Any]:
         if isinstance(arg, (Texture, Surface)):
             return arg.over([copied(_required_host(source)) for source in arg.sources])
         host = _host(arg)
-        return arg if host is None else copied(host)
+        if host is None:
+            return arg
+        return placed(arg, host.copy()) if is_on_gpu(arg) else copied(host)
 
     return list(map(fresh, args))
 

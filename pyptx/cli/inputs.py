@@ -1,4 +1,6 @@
-"""Kernel arguments on the command line: `f32[64,96]`, `x.npy`, `1024`; random arrays for the Tiles of a kernel."""
+"""Kernel arguments on the command line: `f32[64,96]`, `x.npy`, `1024`, `pointers[f32[64],x.npy]`; random arrays for the
+Tiles of a kernel.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from pyptx.errors import LaunchError
 from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.runtime.numpy_arrays import numpy_dtype
+from pyptx.runtime.pointers import pointer
 
 __all__ = ["dimensions", "inputs_of", "launch_of", "value_of"]
 
@@ -36,17 +39,28 @@ def launch_of(
     if isinstance(kernel, Kernel):
         if launch or arguments.smem:
             raise CommandError("--grid, --block, --cluster, and --smem are for FILE.ptx:ENTRY; a kernel has its own")
-        return inputs_of(kernel, arguments.args, params, arguments.seed), dict(params)
+        reachable: list[Any] = []
+        values = inputs_of(kernel, arguments.args, params, arguments.seed, reachable)
+        return values, {**params, **({"reachable": reachable} if reachable else {})}
     if "grid" not in launch or "block" not in launch or params:
         raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
     rng = np.random.default_rng(arguments.seed)
-    values = [launch.pop("grid"), launch.pop("block"), *(value_of(text, rng) for text in arguments.args)]
-    return values, {"smem_bytes": arguments.smem, **launch}
+    reachable = []
+    values = [launch.pop("grid"), launch.pop("block"), *(value_of(text, rng, reachable) for text in arguments.args)]
+    return values, {"smem_bytes": arguments.smem, **launch, **({"reachable": reachable} if reachable else {})}
 
 
-def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], seed: int = 0) -> list[Any]:
+def inputs_of(
+    kernel: Kernel,
+    given: Sequence[str],
+    sizes: Mapping[str, Any],
+    seed: int = 0,
+    reachable: list[Any] | None = None,
+) -> list[Any]:
     """Return the input arrays of a kernel: the given ones in order, then random ones for its other Tiles.
 
+    Args:
+        reachable: as for `value_of`.
     Raises:
         CommandError: a size is unknown, or there are too many arguments.
     """
@@ -54,7 +68,7 @@ def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], se
     specs = kernel.in_specs
     if len(given) > len(specs):
         raise CommandError(f"--args has {len(given)} values; {kernel.name} takes {len(specs)} input arrays")
-    arrays = [value_of(text, rng) for text in given]
+    arrays = [value_of(text, rng, reachable) for text in given]
     env = {name: value for name, value in sizes.items() if name in kernel.symbolic_dims}
     for spec, array in zip(specs, arrays, strict=False):
         if isinstance(array, np.ndarray) and array.ndim == spec.rank:
@@ -69,12 +83,20 @@ def inputs_of(kernel: Kernel, given: Sequence[str], sizes: Mapping[str, Any], se
     return arrays
 
 
-def value_of(text: str, rng: np.random.Generator) -> Any:
-    """Parse an argument: a number, an array from a .npy file, or `TYPE[SIZES]` for random elements.
+def value_of(text: str, rng: np.random.Generator, reachable: list[Any] | None = None) -> Any:
+    """Parse an argument: a number, an array from a .npy file, `TYPE[SIZES]` for random elements, or `pointers[...]`.
 
+    Args:
+        reachable: list that receives the arrays of a table of pointers; None: tables are not accepted.
     Raises:
         CommandError: it is none of these.
     """
+    if reachable is not None and (found := re.fullmatch(r"pointers\[(.+)\]", text)):
+        arrays = [value_of(part, rng) for part in re.split(r",(?![^\[]*\])", found[1])]
+        if any(not isinstance(array, np.ndarray) for array in arrays):
+            raise CommandError(f"--args {text}: expected arrays, as in pointers[f32[64,96],x.npy]")
+        reachable += arrays
+        return np.array([pointer(array) for array in arrays], np.uint64)
     if found := re.fullmatch(r"(\w+)\[([\d,x ]+)\]", text):
         try:
             return _random(tuple(map(int, re.findall(r"\d+", found[2]))), found[1], rng)

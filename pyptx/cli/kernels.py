@@ -87,8 +87,8 @@ def add_launch_arguments(command: argparse.ArgumentParser) -> None:
         metavar="VALUE",
         nargs="+",
         default=[],
-        help="f32[64,96] (random), FILE.npy, or a number: the inputs of a kernel (default: random arrays for its "
-        "Tiles), or all arguments of FILE.ptx:ENTRY",
+        help="f32[64,96] (random), FILE.npy, a number, or pointers[f32[64,96],FILE.npy] (a table of their addresses): "
+        "the inputs of a kernel (default: random arrays for its Tiles), or all arguments of FILE.ptx:ENTRY",
     )
     command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs in the grid, for FILE.ptx:ENTRY")
     command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads per CTA, for FILE.ptx:ENTRY")

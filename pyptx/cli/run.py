@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
                 for parameter, value in zip(kernel.params, values[2:], strict=True)
                 if isinstance(value, np.ndarray)
             }
+        outputs.update({f"reachable[{k}]": array for k, array in enumerate(launch.get("reachable", ()))})
     if arguments.save:
         np.savez(arguments.save, **cast("dict[str, Any]", outputs))
     problem = _difference(next(iter(outputs.values()), None), wanted, arguments) if wanted is not None else ""

@@ -51,6 +51,16 @@ class JaxArrays:
     def address(self, array: Any) -> int:
         raise ArgumentTypeError("JAX arrays are immutable", hint="call the kernel; it returns new arrays")
 
+    def owner(self, array: Any) -> Any:
+        if isinstance(array, Tracer):
+            raise ArgumentTypeError("a traced JAX array has no address", hint="take the address outside of jax.jit")
+        if len(array.devices()) > 1:
+            raise ArgumentValueError("an array on several devices has no single address")
+        return array
+
+    def extent(self, owner: Any) -> tuple[int, int]:
+        return (0, 0) if owner.is_deleted() else (owner.unsafe_buffer_pointer(), owner.nbytes)
+
     def stream(self, array: Any) -> int:
         raise BackendError("XLA chooses the stream of JAX arrays", hint="call the kernel instead of launching it")
 

@@ -303,7 +303,8 @@ class JitKernel:
         """Launch on arrays: inputs by position; outputs are allocated, or given as `out=`.
 
         Args:
-            params: sizes, template parameters and raw parameters; other names are backend options (`threads=8`).
+            params: sizes, template parameters and raw parameters; other names are backend options (`threads=8`), and
+                `reachable=`, the arrays that the kernel reaches only through addresses in memory, see `pyptx.pointer`.
         Returns:
             The output array, or a tuple of them. For an empty grid or empty outputs nothing is launched.
         Raises:
@@ -323,6 +324,7 @@ class JitKernel:
     def _recorded_by_torch(self, arrays: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Any:
         from pyptx.torch_support.operator import call
 
+        self._refuse_options(self.binder.own(params)[1].keys() & {"reachable"})
         return call(self.recorded_identity(), self.binder.inputs(arrays), out, params)
 
     def _call(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any], key: Hashable | None) -> Any:
@@ -335,14 +337,24 @@ class JitKernel:
         self.binder.check_arrays(runtime, inputs)
         record = runtime.arrays.recorder(inputs)
         if record is not None:
-            if settings:
-                raise BackendError(
-                    f"{self.name}: backend options ({', '.join(settings)}) cannot be recorded by a compiler",
-                    hint="set them with pyptx.use(...)",
-                )
+            self._refuse_options(settings)
             return record(self.recorded_identity(), inputs, out, own)
         outputs = list(self.run(runtime, inputs, out, own, key, settings).outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _refuse_options(self, settings: Iterable[str]) -> None:
+        """Refuse the options of a call that a compiler, autograd or JAX records."""
+        if "reachable" in settings:
+            raise BackendError(
+                f"{self.name}: a call with reachable= cannot be recorded by a compiler, autograd or JAX, which do not "
+                "see arrays behind addresses",
+                hint=f"call it on NumPy arrays or detached tensors, or launch it: {self.name}.launch(grid, block, ...)",
+            )
+        if settings:
+            raise BackendError(
+                f"{self.name}: backend options ({', '.join(settings)}) cannot be recorded by a compiler",
+                hint="set them with pyptx.use(...)",
+            )
 
     def run(
         self,
@@ -379,7 +391,8 @@ class JitKernel:
                 for a call; none: random arrays of the given sizes.
             grid, block, cluster, smem_bytes, stream, backend: the launch configuration by keyword; see LaunchConfig.
             out: arrays for the outputs of a launch on input arrays.
-            params: template parameters and symbolic sizes; other names are backend options (`seed=`, `threads=`).
+            params: template parameters and symbolic sizes; other names are backend options (`seed=`, `threads=`), and
+                `reachable=`, as for a call.
         Examples:
             >>> @kernel(raw_params=[("u64", "out"), ("u32", "value")])
             ... def fill():

@@ -34,7 +34,7 @@ class LaunchCache:
     def key(self, inputs: Sequence[Any], out: Any, params: Mapping[str, Any]) -> Hashable | None:
         """Return the key of a call; None where it cannot be cached."""
         backend, options = chosen()
-        if options or len(inputs) != self._count or not inputs:
+        if options or len(inputs) != self._count or not inputs or "reachable" in params:
             return None
         known = inputs[0].__class__
         arrays = arrays_of_type(known)

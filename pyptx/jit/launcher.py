@@ -13,6 +13,7 @@ from pyptx.jit.specialization import Specialization, device_arrays
 from pyptx.launch_config import Extent, LaunchConfig, dim3
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime, options, runtime_for
 from pyptx.runtime.foreign_arrays import import_foreign
+from pyptx.runtime.reachable import checked, staged
 from pyptx.runtime.tensor_maps import maps_of
 from pyptx.tensor_map import TensorMap
 
@@ -78,7 +79,7 @@ class Launcher:
             backend: name of the backend; None: that of the arrays.
         """
         args = import_foreign(args)
-        runtime = runtime_for(args, backend)
+        runtime = runtime_for((*args, *(settings.get("reachable") or config.reachable)), backend)
         return self._launch(
             params,
             runtime,
@@ -88,7 +89,7 @@ class Launcher:
             cluster=self._cluster_of(config.cluster, params),
             outputs=device_arrays(runtime, args, self._declaration.name),
             smem_bytes=max(config.smem_bytes, self._declaration.smem_bytes),
-            settings={**options(), **config.options, **settings},
+            settings={**options(), **config.settings, **settings},
         )[1]
 
     def resolve(
@@ -97,6 +98,9 @@ class Launcher:
         """Resolve a launch on the simulator; see `Launchable.resolve`."""
         own, others = self._binder.own(params)
         settings = {**options(), **(config.settings if config else {}), **others}
+        if "reachable" in settings:
+            found = runtime_for((*args, *settings["reachable"]), "sim")
+            settings["reachable"] = checked(found, settings, self._declaration.name)
         if config is None and not self._declaration.in_specs and self._declaration.grid is not None:
             sizes, template, _ = self._binder.split(own)
             config = LaunchConfig(self._binder.grid(sizes, template))
@@ -182,9 +186,9 @@ class Launcher:
         if 0 in grid:
             return None, self._nothing(runtime, arguments["outputs"])
         specialization = self._kernel.last_specialization = self._kernel.specialize(**params)
-        with runtime.backend.staged(args) as staged:
+        with staged(runtime, args, arguments.pop("settings"), self._declaration.name) as (values, settings):
             return specialization, specialization.launch(
-                runtime, grid, block, self._with_maps(specialization, staged), **arguments
+                runtime, grid, block, self._with_maps(specialization, values), settings=settings, **arguments
             )
 
     def _nothing(self, runtime: Runtime, outputs: Sequence[Any]) -> LaunchResult:

@@ -25,6 +25,8 @@ __all__ = [
     "Placeholder",
     "arrays_of",
     "arrays_of_type",
+    "is_on_gpu",
+    "memory_of",
     "staged_on_host",
 ]
 
@@ -78,6 +80,18 @@ class Arrays(Protocol):
 
     def address(self, array: Any) -> int:
         """Return the address of its first byte, on a GPU or in this process."""
+        ...
+
+    def owner(self, array: Any) -> Any:
+        """Return the object that keeps the memory of an array and its views; it can be weakly referenced.
+
+        Raises:
+            LaunchError: the array has no memory, because it is being traced.
+        """
+        ...
+
+    def extent(self, owner: Any) -> tuple[int, int]:
+        """Return address and size in bytes of the memory of an owner; (0, 0) if it was freed."""
         ...
 
     def stream(self, array: Any) -> int:
@@ -228,9 +242,24 @@ def arrays_of_type(kind: type) -> Arrays | None:
     return None if name is None else import_module(name).ARRAYS
 
 
+def memory_of(arrays: Arrays, array: Any) -> tuple[int, int]:
+    """Return address and size in bytes of the elements of an array, also of an immutable one."""
+    start, size = arrays.extent(arrays.owner(array))
+    nbytes = getattr(array, "nbytes", size)
+    return (start if arrays.package == "jax" else arrays.address(array)), nbytes
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Return True for an array in the memory of a GPU; False for one in host memory, and for other values."""
+    arrays = arrays_of(array)
+    return arrays is not None and arrays.device(array) != "cpu"
+
+
 @contextmanager
 def staged_on_host(args: Sequence[Any]) -> Iterator[list[Any]]:
     """Replace arrays by NumPy arrays over their memory or a copy of it; copy the results back on exit."""
+    from pyptx.sim.memory.pointers import POINTERS  # late: it needs NumPy
+
     staged, copies = [], []
     for arg in args:
         arrays = None if isinstance(arg, (TensorMap, Texture, Surface)) else arrays_of(arg)
@@ -240,6 +269,7 @@ def staged_on_host(args: Sequence[Any]) -> Iterator[list[Any]]:
         staged.append(arrays.host(arg))
         if arrays.device(arg) != "cpu":
             copies.append((arrays, arg, staged[-1]))
+            POINTERS.place_copy(staged[-1], POINTERS.address_of(*memory_of(arrays, arg)))
     yield staged
     for arrays, arg, host in copies:
         arrays.write_back(arg, host)

@@ -76,6 +76,17 @@ class NumpyArrays:
     def address(self, array: Any) -> int:
         return array.ctypes.data
 
+    def owner(self, array: np.ndarray) -> np.ndarray:
+        """Return the array that this one is a view of, or the array itself."""
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        (first, size), (start, part) = self.extent(owner), self.extent(array)
+        return owner if first <= start and start + part <= first + size else array
+
+    def extent(self, owner: np.ndarray) -> tuple[int, int]:
+        return owner.__array_interface__["data"][0], owner.nbytes
+
     def stream(self, array: Any) -> int:
         return 0
 

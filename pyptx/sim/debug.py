@@ -56,6 +56,7 @@ class DebugLaunch:
         *,
         cluster: int | Sequence[int] = (1, 1, 1),
         smem_bytes: int = 0,
+        reachable: Sequence[np.ndarray] = (),
         max_steps: int | None = None,
         tensor_cores: str = "fast",
         schedule: str = "eager",
@@ -77,7 +78,7 @@ class DebugLaunch:
             schedule=schedule,
             seed=seed,
         )
-        self._params, self.segments = memory_of(program, args, program.symbols.copied_buffers())
+        self._params, self.segments = memory_of(program, args, program.symbols.copied_buffers(), reachable)
         self._first = [(s.buffer, s.buffer.bytes.copy()) for s in self.segments if not s.buffer.read_only]
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
         self._watched: tuple[WatchedRange, ...] = ()

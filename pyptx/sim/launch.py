@@ -60,6 +60,7 @@ def launch(
     land_eagerly: Collection[int] = (),
     sanitize: bool = False,
     findings: list[AccessFinding] | None = None,
+    reachable: Sequence[np.ndarray] = (),
     uninitialized: Collection[np.ndarray] = (),
     initial_registers: Mapping[int, int] = MappingProxyType({}),
     initial_register_threads: range | None = None,
@@ -86,6 +87,7 @@ def launch(
         land_eagerly: numbers of instructions whose asynchronous operations complete at issue in every schedule.
         sanitize: check every access for races, missing fences and missing waits (core only).
         findings: list that receives the findings of the sanitizer, also when the launch raises.
+        reachable: arrays that the kernel reaches only through addresses in memory, which `pyptx.pointer` returned.
         uninitialized: arrays among `args` whose contents are undefined until the kernel writes them (sanitizer).
         initial_registers: initial 32-bit word, in each lane, of registers that may be read before they are written, by
             register number (for a predicate: one bit per lane); 0 for all others (core only).
@@ -110,7 +112,7 @@ def launch(
         initial_register_threads=initial_register_threads,
     )
     variables = program.symbols.copied_buffers() if keep_variables else program.symbols.global_buffers
-    block_of_params, segments = memory_of(program, args, variables)
+    block_of_params, segments = memory_of(program, args, variables, reachable)
     chosen = _engine(engine)
     threads = 1 if threads is None else integer(threads, "threads", 1)
     if not isinstance(sanitize, bool | np.bool_):
@@ -149,17 +151,21 @@ def count_products(program: Program, counters: Counters) -> None:
         np.add(counters.tensor_flops, counters.lanes // 32 * program.tensor_flops, out=counters.tensor_flops)
 
 
-def memory_of(program: Program, args: Sequence[object], variables: Sequence[Buffer]) -> tuple[bytes, list[Segment]]:
+def memory_of(
+    program: Program, args: Sequence[object], variables: Sequence[Buffer], reachable: Sequence[np.ndarray] = ()
+) -> tuple[bytes, list[Segment]]:
     """Return the parameter block, and all global and constant memory.
 
     Args:
         variables: memory of the global variables of the module, in order.
+        reachable: as for `launch`.
     Raises:
         LaunchError: an argument is invalid.
     """
     names = program.symbols
     own = [*variables, *([Heap()] if program.allocates else [])]
-    block, segments = pack(program.entry.name, names.params, args, own)
+    named = [Buffer(array, f"reachable[{k}]") for k, array in enumerate(reachable)]
+    block, segments = pack(program.entry.name, names.params, args, own, named)
     if names.const_bytes:
         constants = Buffer(np.frombuffer(bytes(names.const_bytes), np.uint8), "constant memory", read_only=True)
         segments.append(Segment(CONST_WINDOW, constants, "const"))

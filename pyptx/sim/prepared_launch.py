@@ -13,6 +13,7 @@ from pyptx.sim.core import library
 from pyptx.sim.core.launch_arguments import CoreLaunch
 from pyptx.sim.launch import Result, count_products, memory_of
 from pyptx.sim.memory.arguments import scalar_bytes
+from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
@@ -51,8 +52,10 @@ class PreparedLaunch:
         """
         if library.problem() is not None or self.program.allocates:
             return None
-        if len({array.__array_interface__["data"][0] for array in arrays}) != len(arrays):
+        if len(set(map(_start, arrays))) != len(arrays):
             return None  # arrays that share a buffer, or are empty
+        if POINTERS and any(POINTERS.address_of(_start(array), array.nbytes) is not None for array in arrays):
+            return None  # their addresses are fixed, those of the first run need not be the same
         started, progress = time.perf_counter(), Progress(self.program.entry.name)
         launch = self._launch(arrays, values)
         try:
@@ -84,3 +87,7 @@ class PreparedLaunch:
         return launch.rebind(
             [None if k is None else arrays[k] for k in places], None if params is None else bytes(params)
         )
+
+
+def _start(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]

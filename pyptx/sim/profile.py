@@ -71,6 +71,7 @@ class ClusterProfiler:
         *,
         cluster: int | Sequence[int] = (1, 1, 1),
         smem_bytes: int = 0,
+        reachable: Sequence[np.ndarray] = (),
         max_steps: int | None = None,
         tensor_cores: str = "none",
     ):
@@ -79,7 +80,7 @@ class ClusterProfiler:
             raise BackendError(f"profiling needs the simulator's C core, which is unavailable: {problem}")
         self.program = program
         self.plan = Plan.of(program, grid, block, cluster, smem_bytes, max_steps, tensor_cores=tensor_cores)
-        self._params, self._segments = memory_of(program, args, program.symbols.copied_buffers())
+        self._params, self._segments = memory_of(program, args, program.symbols.copied_buffers(), reachable)
 
     @property
     def buffers(self) -> dict[str, int]:

@@ -68,6 +68,17 @@ class TorchArrays:
     def address(self, array: torch.Tensor) -> int:
         return array.data_ptr()
 
+    def owner(self, array: torch.Tensor) -> torch.UntypedStorage:
+        if array.is_meta or _transformed(array) or array.__class__ not in _PLAIN:
+            raise ArgumentTypeError(
+                f"a {type(array).__name__} on {array.device} has no memory of its own while it is traced or transformed",
+                hint="take its address outside of torch.compile and torch.func",
+            )
+        return array.untyped_storage()
+
+    def extent(self, owner: torch.UntypedStorage) -> tuple[int, int]:
+        return owner.data_ptr(), owner.nbytes()
+
     def stream(self, array: torch.Tensor) -> int:
         return _stream_of(array.device.index)
 

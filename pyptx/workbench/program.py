@@ -21,6 +21,7 @@ from pyptx.linker import link
 from pyptx.parser import parse
 from pyptx.runtime import LaunchResult, chosen, options, runtime_for
 from pyptx.runtime.foreign_arrays import import_foreign
+from pyptx.runtime.reachable import checked, staged
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.tools import check_launch, counters_of, debug_launch, linked_view
 
@@ -315,27 +316,29 @@ class Entry:
                 in place), numbers (converted to the parameter's type and range checked), bytes (aggregates), TensorMaps
                 (128 bytes by value, or a pointer to them).
             grid, block, cluster, smem_bytes, stream, backend: the launch configuration by keyword; see LaunchConfig.
-            settings: backend options, such as `seed=` or `threads=` of the simulator.
+            settings: backend options, such as `seed=` or `threads=` of the simulator; `reachable=`, the arrays that the
+                kernel reaches only through addresses in memory, see `pyptx.pointer`.
         """
         split = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
         config, values = self._configured(*split)
         if (stream := config.stream if stream is None else stream) is not None:
             settings["stream"] = stream
         values = import_foreign(values)
-        runtime = runtime_for(values, backend or config.backend)
+        settings = {**options(), **config.settings, **settings}
+        runtime = runtime_for((*values, *settings.get("reachable", ())), backend or config.backend)
         outputs, extent = device_arrays(runtime, values, self.name), dim3(config.grid, "grid")
         if 0 in extent:
             return LaunchResult(runtime.name, 0.0, outputs=tuple(outputs))
-        with runtime.backend.staged(values) as staged:
+        with staged(runtime, values, settings, self.name) as (values, settings):
             return self._specialization.launch(
                 runtime,
                 extent,
                 dim3(config.block, "block"),
-                staged,
+                values,
                 cluster=dim3(config.cluster, "cluster"),
                 smem_bytes=config.smem_bytes,
                 outputs=outputs,
-                settings={**options(), **config.options, **settings},
+                settings=settings,
             )
 
     def resolve(
@@ -345,11 +348,15 @@ class Entry:
         config, args = self._configured(config, args)
         self._specialization.require_launchable()
         args = import_foreign(args)
-        device_arrays(runtime_for(args, "sim"), args, self.name)
+        settings = {**options(), **config.settings, **params}
+        runtime = runtime_for((*args, *settings.get("reachable", ())), "sim")
+        device_arrays(runtime, args, self.name)
+        if "reachable" in settings:
+            settings["reachable"] = checked(runtime, settings, self.name)
         plan = self._specialization.plan(
             dim3(config.grid, "grid"), dim3(config.block, "block"), dim3(config.cluster, "cluster"), config.smem_bytes
         )
-        return ResolvedLaunch(self._specialization, plan, list(args), {**options(), **config.settings, **params})
+        return ResolvedLaunch(self._specialization, plan, list(args), settings)
 
     def _configured(self, config: LaunchConfig | None, args: Sequence[Any]) -> tuple[LaunchConfig, Sequence[Any]]:
         """Return a launch configuration with a block.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,10 @@ from pyptx.jit import JitKernel, Launchable
 from pyptx.jit.specialization import Specialization
 from pyptx.launch_config import Extent, split_launch
 from pyptx.runtime import LaunchPlan
-from pyptx.runtime.arrays import arrays_of
-from pyptx.runtime.numpy_arrays import numpy_dtype
+from pyptx.runtime.arrays import arrays_of, is_on_gpu
+from pyptx.runtime.numpy_arrays import ARRAYS, numpy_dtype
+from pyptx.runtime.pointers import address_of
+from pyptx.sim.memory.pointers import POINTERS
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
 
@@ -35,12 +37,14 @@ class Call:
         plan: grid, block, cluster, dynamic shared bytes.
         args: arguments in parameter order: NumPy arrays, numbers, TensorMaps.
         options: ptxas options.
+        reachable: arrays that the kernel reaches only through addresses in memory.
     """
 
     specialization: Specialization
     plan: LaunchPlan
     args: tuple[Any, ...]
     options: tuple[str, ...] = ()
+    reachable: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,14 +67,16 @@ class Call:
         Raises:
             LaunchError, SimulationError: it cannot be launched or simulated.
         """
-        args = _copied(self.args) if own else self.args
+        values = (*self.args, *self.reachable)
+        values = _copied(values) if own else values
         return sim.ClusterProfiler(
             sim.load(self.specialization.module, self.specialization.entry.name),
             self.plan.grid,
             self.plan.block,
-            args,
+            values[: len(self.args)],
             cluster=self.plan.cluster,
             smem_bytes=self.plan.smem_bytes,
+            reachable=values[len(self.args) :],
         )
 
 
@@ -98,10 +104,28 @@ def bind_call(
         LaunchError: the arguments do not fit.
     """
     config, rest = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
-    launch = kernel.resolve(config, tuple(map(_readable, rest)), params, None if out is None else _blank(out))
+    reachable = params.get("reachable", config.reachable if config else ())
+    if config is not None:
+        config = replace(config, reachable=())
+    others = {name: value for name, value in params.items() if name != "reachable"}
+    read = _contents if reachable else _readable
+    launch = kernel.resolve(config, tuple(map(read, rest)), others, None if out is None else _blank(out))
     if isinstance(kernel, JitKernel):
-        kernel.binder.split(params)  # refuses backend options, which have no meaning here
-    return Call(launch.specialization, launch.plan, tuple(launch.args), tuple(options))
+        kernel.binder.split(others)  # refuses backend options, which have no meaning here
+    return Call(
+        launch.specialization, launch.plan, tuple(launch.args), tuple(options), tuple(map(_contents, reachable))
+    )
+
+
+def _contents(arg: Any) -> Any:
+    """Return a read-only view of an array, or of a copy in host memory at the same simulated address."""
+    package = arrays_of(arg)
+    if package is None or isinstance(arg, (TensorMap, Texture, Surface)):
+        return arg
+    host = package.host(arg)
+    if is_on_gpu(arg):
+        POINTERS.place_copy(host, address_of(arg))
+    return _readable(host)
 
 
 def _readable(arg: Any) -> Any:
@@ -137,10 +161,15 @@ def _copied(args: Sequence[Any]) -> list[Any]:
     made: dict[tuple[int, int], np.ndarray] = {}
 
     def own(array: np.ndarray) -> np.ndarray:
-        key = array.__array_interface__["data"][0], array.nbytes
+        address = address_of(array)
+        owner = array if address is None else ARRAYS.owner(array)
+        key, start = ARRAYS.extent(owner), ARRAYS.extent(array)[0]
         if key not in made:
-            made[key] = array.copy()
-        return made[key]
+            made[key] = owner.copy()
+            POINTERS.place_copy(made[key], address_of(owner))
+        if owner is array:
+            return made[key]
+        return np.ndarray(array.shape, array.dtype, made[key], start - key[0])
 
     def fresh(arg: Any) -> Any:
         if isinstance(arg, np.ndarray):

@@ -60,7 +60,8 @@ class StoppedLaunch:
         specialization.require_valid()
         self.specialization, self._trace = specialization, trace
         program = specialization.program(runtime_for((), "sim"))
-        self._args = copy_arguments(args)
+        copies = copy_arguments([*args, *(settings or {}).get("reachable", ())])
+        self._args, self._reachable = copies[: len(args)], copies[len(args) :]
         settings = {k: v for k, v in (settings or {}).items() if k in _SETTINGS and v is not None}
         self.run = DebugLaunch(
             program,
@@ -69,6 +70,7 @@ class StoppedLaunch:
             self._args,
             cluster=plan.cluster,
             smem_bytes=plan.smem_bytes,
+            reachable=self._reachable,
             schedule=schedule,
             seed=seed,
             **settings,

@@ -27,7 +27,7 @@ from pyptx.texture import Surface, Texture
 __all__ = ["ARRAYS", "BACKEND", "CudaBackend", "DeviceArray"]
 
 _IMAGES = (Texture, Surface)
-_OPTIONS = ("stream", "timed", "cooperative", "programmatic", "check")
+_OPTIONS = ("stream", "timed", "cooperative", "programmatic", "check", "reachable")
 
 
 class CudaBackend:
@@ -59,7 +59,8 @@ class CudaBackend:
         Args:
             options: `stream` (default: the current stream of the arrays' package); `timed` (synchronize and measure);
                 `cooperative`; `programmatic` (programmatic dependent launch); `check` (synchronize, so that a fault is
-                attributed to this launch; PYPTX_CHECK=1 enables it for every launch).
+                attributed to this launch; PYPTX_CHECK=1 enables it for every launch); `reachable`, arrays that the kernel
+                reaches through addresses in memory, which are on the same GPU.
         Raises:
             LaunchError: an argument, a size, an option or the GPU's architecture does not fit; nothing was launched.
             DeviceError: the driver refused the launch, or reports a fault of an earlier one.
@@ -70,7 +71,7 @@ class CudaBackend:
                 f"{program.entry}: the cuda backend has no option {', '.join(sorted(unknown))}; its options are "
                 f"{', '.join(_OPTIONS)}"
             )
-        device, stream, waits = self._where(program, args, options.get("stream"))
+        device, stream, waits = self._where(program, args, options.get("stream"), options.get("reachable", ()))
         check = bool(options.get("check", settings.CHECK))
         kind = bool(options.get("cooperative")), bool(options.get("programmatic"))
         with self.driver.on(device):
@@ -199,15 +200,19 @@ class CudaBackend:
             device.ordinal, DescriptorPool(self.driver, device)
         )
 
-    def _where(self, program: Program, args: Sequence[Any], stream: Any) -> tuple[Device, int, bool]:
+    def _where(
+        self, program: Program, args: Sequence[Any], stream: Any, reachable: Sequence[Any] = ()
+    ) -> tuple[Device, int, bool]:
         """Return the GPU of the arrays, the stream, and True if the launch must be synchronized."""
         place, first, current, waits = None, None, None, False
-        for k, arg in enumerate(args):
+        for k, arg in enumerate((*args, *reachable)):
             arrays = None if isinstance(arg, RelocatedMap) else arrays_of(arg)
             if arrays is None:
                 continue
             array = arg.source if isinstance(arg, (TensorMap, *_IMAGES)) else arg
             name = program.slots[k].name if k < len(program.slots) else f"argument {k}"
+            if k >= len(args):
+                name = f"reachable[{k - len(args)}]"
             where = arrays.device(array)
             if isinstance(arg, _IMAGES) and where == "cpu":  # copied to the GPU; a surface is copied back
                 waits = True

@@ -156,6 +156,13 @@ class DeviceArrays:
     def address(self, array: Any) -> int:
         return array.address if isinstance(array, DeviceArray) else int(array.__cuda_array_interface__["data"][0] or 0)
 
+    def owner(self, array: Any) -> Any:
+        return array
+
+    def extent(self, owner: Any) -> tuple[int, int]:
+        interface = owner.__cuda_array_interface__
+        return self.address(owner), prod(interface["shape"]) * np.dtype(interface["typestr"]).itemsize
+
     def stream(self, array: Any) -> int:
         """Return CuPy's current stream, else the stream of the array's interface, else the legacy stream."""
         if type(array).__module__.partition(".")[0] == "cupy":

@@ -13,6 +13,7 @@ from pyptx.sim.faults import textures as texture_faults
 from pyptx.sim.faults import tmem as tmem_faults
 from pyptx.sim.faults.tensor_copies import explain
 from pyptx.sim.memory.address_space import LOCAL_WINDOW, NO_FUNCTION, SHARED_START, SHARED_WINDOW, Segment
+from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 
@@ -75,6 +76,19 @@ def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
     return where
 
 
+def _fixed(address: int, segments: list[Segment]) -> tuple[str, str] | None:
+    """Describe an address that `pyptx.pointer` gave to an array which the launch does not have; None for others."""
+    found = POINTERS.find(address)
+    if found is None or any(s.address <= address < s.address + s.size for s in segments):
+        return None
+    allocation, is_there = found
+    offset = f"byte {address - allocation.address} of " if address != allocation.address else ""
+    text = f"{offset}{allocation.text}, whose address pyptx.pointer returned at {allocation.place}"
+    if is_there:
+        return f"the launch was not given {text}", "pass the array: reachable=[...]"
+    return f"it was {text}; the array was freed or resized since", "take its address again"
+
+
 def fault(
     kind: str, where: Where, instruction: int, address: int, extra: int, segments: list[Segment], text: str = ""
 ) -> SimulationError:
@@ -98,6 +112,8 @@ def fault(
         elif space in ("shared", "local", "param", "const"):
             what = f"{verb} {extra} bytes at 0x{address:x} of {space} memory, out of bounds"
             hint = _space_hint(space, where.plan, where.program)
+        elif (fixed := _fixed(address, segments)) is not None:
+            what, hint = f"{what}: {fixed[0]}", fixed[1]
         else:
             hint = _near(address, extra, segments, where.plan)
     elif kind == "alignment":

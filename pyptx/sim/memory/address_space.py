@@ -1,12 +1,13 @@
 """The simulated address space and the host memory behind it.
 
-Addresses are assigned in the order of the arguments, so that every launch sees the same ones. Unmapped gaps between
-buffers make accesses past the end of a buffer fault.
+Addresses are assigned in the order of the arguments, so that every launch sees the same ones, except for arrays whose
+address `pyptx.pointer` has fixed (`pointers.py`). Unmapped gaps between buffers make accesses past the end of a buffer
+fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,23 +20,29 @@ __all__ = [
     "CONST_WINDOW",
     "FUNCTION_STRIDE",
     "FUNCTION_WINDOW",
+    "GAP",
     "GRID_WORKSPACE",
     "LOCAL_WINDOW",
     "NO_FUNCTION",
     "OBJECT_STRIDE",
     "OBJECT_WINDOW",
     "PARAM_WINDOW",
+    "POINTER_END",
+    "POINTER_START",
     "SHARED_START",
     "SHARED_WINDOW",
     "Buffer",
     "Segment",
+    "disjoint",
+    "is_free",
     "place_buffers",
     "shared_address",
     "shared_offset",
     "space_window",
 ]
 
-GLOBAL_START = 0x7000_0000_0000
+POINTER_START, POINTER_END = 0x6000_0000_0000, 0x7000_0000_0000  # arrays whose address is fixed
+GLOBAL_START = POINTER_END
 GAP = 2 << 20
 SHARED_WINDOW = 0x7F10_0000_0000  # generic address of shared::cta address 0
 LOCAL_WINDOW = 0x7F20_0000_0000
@@ -49,6 +56,7 @@ OBJECT_STRIDE = Limit.OBJECT_STRIDE
 GRID_WORKSPACE = 0x7F70_0000_0000  # counters of grid-wide cooperative groups
 SHARED_START = 0x400  # hardware reserves the first KiB
 
+_WINDOW_BYTES = 1 << 32
 _WINDOWS = {
     "global": 0,
     "shared": SHARED_WINDOW,
@@ -75,6 +83,12 @@ def shared_address(offset: int) -> str:
 def shared_offset(name: str) -> int | None:
     """Return the offset of a register of `shared_address`; None for other registers."""
     return int(name[8:]) if name.startswith("%shared+") else None
+
+
+def is_free(address: int, size: int) -> bool:
+    """Return whether a buffer can be at a fixed address: no window of another state space is there."""
+    starts = (*_WINDOWS.values(), FUNCTION_WINDOW, OBJECT_WINDOW, GRID_WORKSPACE)
+    return all(address + size <= start or start + _WINDOW_BYTES <= address for start in starts if start)
 
 
 @dataclass(eq=False)
@@ -137,11 +151,15 @@ class Segment:
         self.size = self.buffer.array.nbytes
 
 
-def place_buffers(buffers: Iterable[Buffer]) -> dict[int, Segment]:
+def place_buffers(
+    buffers: Iterable[Buffer], fixed: Callable[[int, int], int | None] = lambda start, size: None
+) -> dict[int, Segment]:
     """Assign addresses to buffers; buffers of the same memory share a segment.
 
+    Args:
+        fixed: returns the address of memory that has one already, given its address in this process and its size.
     Returns:
-        segments by `id` of the buffer.
+        segments by `id` of the buffer; with fixed addresses, one may contain another, see `disjoint`.
     """
     placed: dict[int, Segment] = {}
     by_memory: dict[tuple[int, int], Segment] = {}
@@ -150,9 +168,39 @@ def place_buffers(buffers: Iterable[Buffer]) -> dict[int, Segment]:
         key = (buffer.host, buffer.array.nbytes)
         segment = by_memory.get(key)
         if segment is None:
-            segment = by_memory[key] = Segment(address, buffer)
-            address += -(-max(buffer.array.nbytes, 1) // GAP) * GAP + GAP
+            known = fixed(*key)
+            segment = by_memory[key] = Segment(address if known is None else known, buffer)
+            if known is None:
+                address += -(-max(buffer.array.nbytes, 1) // GAP) * GAP + GAP
         elif buffer.read_only is False:
             segment.buffer = buffer
         placed[id(buffer)] = segment
     return placed
+
+
+def disjoint(segments: Iterable[Segment]) -> list[Segment]:
+    """Return the segments without those that are part of another.
+
+    Raises:
+        LaunchError: two overlap otherwise, or are different memory at one address.
+    """
+    found: list[Segment] = []
+    for segment in sorted(segments, key=lambda s: (s.address, -s.size)):
+        last = found[-1] if found else None
+        if last is None or segment.address >= last.address + last.size:
+            found.append(segment)
+            continue
+        if segment.size == 0:
+            continue
+        names = f"{last.buffer.name or 'an array'} and {segment.buffer.name or 'another array'}"
+        if segment.buffer.host - last.buffer.host != segment.address - last.address:
+            raise ArgumentValueError(
+                f"{names} are copies of memory at one address, 0x{segment.address:x}",
+                hint="pass the array that both are part of, only once",
+            )
+        if segment.address + segment.size > last.address + last.size:
+            raise ArgumentValueError(
+                f"{names} overlap in part, and the address of their memory was taken with pyptx.pointer",
+                hint="pass the array that both are part of",
+            )
+    return found

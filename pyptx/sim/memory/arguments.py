@@ -12,7 +12,15 @@ from pyptx.errors import ArgumentTypeError, ArgumentValueError, SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.ir.types import ScalarType
 from pyptx.sim.actions.types import width
-from pyptx.sim.memory.address_space import OBJECT_STRIDE, OBJECT_WINDOW, Buffer, Segment, place_buffers
+from pyptx.sim.memory.address_space import (
+    OBJECT_STRIDE,
+    OBJECT_WINDOW,
+    Buffer,
+    Segment,
+    disjoint,
+    place_buffers,
+)
+from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.memory.tensor_maps import MapArgument
 from pyptx.sim.memory.texture_objects import ObjectArgument, object_table
 from pyptx.tensor_map import TensorMap
@@ -76,12 +84,17 @@ def slot_of(param: Param, offset: int) -> ParamSlot:
 
 
 def pack(
-    entry: str, slots: Sequence[ParamSlot], args: Sequence[object], extra: Sequence[Buffer] = ()
+    entry: str,
+    slots: Sequence[ParamSlot],
+    args: Sequence[object],
+    extra: Sequence[Buffer] = (),
+    reachable: Sequence[Buffer] = (),
 ) -> tuple[bytes, list[Segment]]:
     """Pack arguments.
 
     Args:
         extra: buffers that are placed before those of the arguments: the variables of the module.
+        reachable: buffers that the kernel reaches only through addresses in memory.
     Returns:
         the parameter block, and the segments of all buffers.
     Raises:
@@ -99,7 +112,9 @@ def pack(
     buffers = [_as_buffer(slot, arg) for slot, arg in zip(slots, args, strict=True)]
     of_maps = [b for arg in args if isinstance(arg, MapArgument) for b in arg.buffers]
     of_objects = [b for o in objects.values() for b in o.buffers]
-    placed = place_buffers([*extra, *(b for b in buffers if b is not None), *of_maps, *of_objects])
+    placed = place_buffers(
+        [*extra, *(b for b in buffers if b is not None), *of_maps, *of_objects, *reachable], POINTERS.address_of
+    )
     block = bytearray(slots[-1].offset + slots[-1].size if slots else 0)
     for slot, arg, buffer in zip(slots, args, buffers, strict=True):
         where = f"argument {slot.name} of {entry}"
@@ -112,6 +127,8 @@ def pack(
             data = scalar_bytes(where, slot, arg) if address is None else struct.pack("<Q", address)
         block[slot.offset : slot.offset + slot.size] = data
     segments, table = list(dict.fromkeys(placed.values())), object_table(list(objects.values()), placed)
+    if POINTERS:
+        segments = disjoint(segments)
     return bytes(block), segments if table is None else [*segments, table]
 
 
