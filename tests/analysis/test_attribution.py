@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyptx.analysis.model import estimate as model
+from pyptx.analysis.model import launch_model as model
 from pyptx.analysis.model.attribution import STALL_REASONS, Attribution
 from pyptx.analysis.model.constants import Constants
-from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.estimate import estimate, predict
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind, chain_ctas
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, SliceCycles
+from pyptx.analysis.work.call import bind_call
+from pyptx.analysis.work.count import work_of
 from pyptx.cli.kernels import load_kernel
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
@@ -130,5 +132,5 @@ def test_time_of_skipped_iterations_belongs_to_the_lines_of_their_loop(monkeypat
 
 def test_predictions_of_a_sweep_hold_no_attribution():
     sgemm = load_kernel(str(EXAMPLES / "sgemm.py:sgemm"))
-    call = model.bind_call(sgemm, np.zeros((128, 128), np.float32), np.zeros((128, 128), np.float32))
-    assert model.predict(call.compiled(), call.plan, model.work_of(call)).attribution is None
+    call = bind_call(sgemm, np.zeros((128, 128), np.float32), np.zeros((128, 128), np.float32))
+    assert predict(call.compiled(), call.plan, work_of(call)).attribution is None

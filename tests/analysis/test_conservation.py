@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg, smem
-from pyptx.analysis.model import estimate as model
+from pyptx.analysis.model import launch_model as model
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.model.trip_counts import InstructionStep, Loop
 from pyptx.cli.kernels import load_kernel

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyptx.analysis.model import estimate as model
+from pyptx.analysis.model import launch_model as model
 from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.estimate import predict
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OperationBuilder, OpKind, skipped_iterations
 from pyptx.analysis.model.replay import replay
@@ -92,7 +93,7 @@ def example(name: str, shapes: Sequence[tuple[int, ...]], dtype: Callable, gpu: 
     for operations in (6_000, 10**9):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(model, "OPERATIONS", operations)
-            found.append(model.predict(compiled, call.plan, work, gpu).seconds)
+            found.append(predict(compiled, call.plan, work, gpu).seconds)
     return found[0], found[1]
 
 

@@ -1,0 +1,216 @@
+"""The performance model of a launch: replays of its busiest SM, bounded by what each resource needs alone.
+
+1. Occupancy: resident CTAs of an SM, from registers, shared memory and threads of the machine code.
+2. The path of each warp slice through the machine code, with trip counts at the real sizes (`trip_counts`).
+3. Replay of the CTAs of the busiest SM, instruction by instruction, with the stall counts and scoreboards of the code,
+   and with queues for pipes, matrix products, copies and memory (`replay`). Further CTAs start when earlier ones end.
+   Long loops and many CTAs are shortened; their steady state is extrapolated.
+4. DRAM traffic from the footprints of waves in grid order (`dram_traffic`).
+5. Clusters need SMs of one GPC. Their CTAs are replayed together: multicast copies, remote mbarriers and the tensor cores
+   of a pair. When all clusters run at once, the one with the most work is replayed.
+6. The time is that of the replay, or of the resource that needs most alone. No penalty is added for resources that are
+   busy at the same time: the replay queues them, and published kernels for H100 keep the tensor pipe, shared memory and
+   80 % of L2 busy together (tests/benchmarks/published.py reports the model's error on them).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, prod
+
+from pyptx.analysis.gpus import Gpu
+from pyptx.analysis.model.attribution import Attribution, attribute
+from pyptx.analysis.model.constants import Constants, find_constants
+from pyptx.analysis.model.demand import conservation_notes, demand_of
+from pyptx.analysis.model.dram_traffic import estimate_traffic
+from pyptx.analysis.model.mbarrier_rings import find_rings
+from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, l1_miss_rate
+from pyptx.analysis.model.operations import Operation, OperationBuilder, chain_ctas, skipped_iterations
+from pyptx.analysis.model.prediction import Prediction
+from pyptx.analysis.model.replay import replay
+from pyptx.analysis.model.replay_state import UNITS, Memory, ReplayResult, Span
+from pyptx.analysis.model.trip_counts import (
+    WarpPath,
+    find_path,
+    find_slices,
+    flatten_nests,
+    read_code,
+)
+from pyptx.analysis.occupancy import Occupancy
+from pyptx.analysis.work.count import Work
+from pyptx.analysis.work.instruction_work import program_work
+from pyptx.analysis.work.sampling import InstructionTotals
+from pyptx.assembly import Assembly
+from pyptx.isa import targets
+from pyptx.runtime import LaunchPlan
+
+__all__ = ["LaunchModel"]
+
+OPERATIONS = 24_000  # replayed operations of an SM
+FOLLOWING = 4  # successive CTAs that are replayed; their second half is extrapolated
+GPCS = 8
+_NAMES = {
+    "issue": "issue slots",
+    "fma": "FMA pipe",
+    "alu": "ALU pipe",
+    "mufu": "special functions",
+    "fp64": "f64 pipe",
+    "shared": "shared memory",
+    "tensor": "tensor pipe",
+    "tma": "copy engine",
+    "tmem": "tensor memory",
+    "l2": "L2",
+    "dram": "DRAM",
+    "latency": "latency",
+    "launch": "launch",
+}
+BUSY = 0.5  # utilization below which a resource is not the bottleneck
+
+
+class LaunchModel:
+    """A launch on a GPU: what its busiest SM executes, and the resources that it shares with the other SMs."""
+
+    def __init__(self, compiled: Assembly, launch: LaunchPlan, work: Work, on: Gpu, fits: Occupancy):
+        self.compiled, self.launch, self.work, self.gpu, self.fits = compiled, launch, work, on, fits
+        self.constants: Constants = find_constants(on.name, on.target)
+        self.cluster = prod(launch.cluster)
+        sample = work.sample
+        self.sms = _usable(on, self.cluster)
+        self.per_sm = ceil(work.ctas / self.sms)  # CTAs of the busiest SM
+        self.resident = min(fits.blocks, self.per_sm)
+        self.code = read_code(compiled, sample.program)
+        instruction_work = program_work(sample.program)
+        sampled = sample.cluster, sample.issues, sample.barrier_bits
+        if work.ctas <= fits.blocks * self.sms:  # all run at once: the heaviest one determines the time
+            sampled = sample.heaviest
+        self.sampled: InstructionTotals = sampled[0]
+        self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
+        self.slices = find_slices(*sampled[1:], self.cluster)
+        executes = {warp_slice.warps: warp_slice.counts for warp_slice in self.slices}
+        rings = find_rings(sample.program.actions, sample.barriers, sample.initially_free, executes)
+        paths: dict[bytes, WarpPath] = {}
+        for warp_slice in self.slices:
+            key = warp_slice.counts.tobytes()
+            if key not in paths:
+                paths[key] = find_path(self.code, warp_slice.counts)
+        self.paths = flatten_nests([paths[warp_slice.counts.tobytes()] for warp_slice in self.slices])
+        room = on.limits.smem_per_sm + L1_BYTES - fits.shared_bytes_per_block * self.resident
+        room_of_cluster = room * self.cluster / self.resident
+        misses = l1_miss_rate(sample, instruction_work, self.code, self.paths, room_of_cluster)
+        stages = max((ring.stages for of in rings.values() for ring in of.values()), default=1)
+        replayed = self.resident * min(FOLLOWING, ceil(self.per_sm / self.resident))
+        skipped_by_trips = skipped_iterations(self.paths, OPERATIONS // replayed, 3 * stages + 8)
+        self.builder = OperationBuilder(
+            on,
+            self.constants,
+            self.code,
+            sample.program,
+            instruction_work,
+            self.sampled,
+            rings,
+            skipped_by_trips,
+            misses,
+            self.cluster,
+        )
+        self.demand = demand_of(self.builder, self.slices, self.paths)
+        read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
+        traffic = estimate_traffic(work, on, fits.blocks * self.sms, read)
+        self.memory = MemorySystem(on, self.constants, min(self.sms, work.ctas), read, written, traffic)
+        self.operations: list[list[Operation]] = []
+        known: dict[tuple, list[Operation]] = {}
+        for warp_slice, path in zip(self.slices, self.paths, strict=True):
+            key = warp_slice.key, *(rings[k].get(warp_slice.warps) for k in sorted(rings))
+            if key not in known:
+                known[key] = self.builder.write(path, warp_slice)
+            self.operations.append(known[key])
+
+    def prediction(self, attribute_lines: bool = False) -> Prediction:
+        """Replay the launch and return its prediction."""
+        start = self.constants.start_cycles
+        busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
+        clock = self._clock(self.average * busy["tensor"] / max(1.0, *busy.values()))
+        while True:  # a lower clock under tensor load makes DRAM faster in cycles
+            run = self._run(self.resident, self.memory.seen_by_sm(clock), self.per_sm)
+            total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
+            before, clock = clock, self._clock(self.average * busy["tensor"] / total if total else 0.0)
+            dram = min(1.0, self.memory.dram_seconds * before / total)
+            if dram * abs(clock - before) <= 0.02 * clock:
+                break
+        terms = {unit: value / clock for unit, value in busy.items() if value}
+        terms["l2"] = max(self.memory.l2_seconds(clock), terms.get("l2", 0.0))
+        terms["dram"] = self.memory.dram_seconds
+        seconds = max(total / clock, *terms.values()) + self.gpu.launch_seconds
+        resources = dict(terms)
+        terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
+        bound, summary = self._bound(resources, seconds, run)
+        terms = {name: float(value) for name, value in terms.items()}
+        waves = self.work.ctas / (self.fits.blocks * self.sms)
+        notes = conservation_notes(self.demand, self.builder, self.slices)
+        found = Prediction(float(seconds), terms, bound, summary, self.fits, waves, self.gpu.name, notes=notes)
+        if not attribute_lines:
+            return found
+        overhead = {
+            "launch": self.gpu.launch_seconds,
+            "start and drain": (total - run.cycles) / clock,
+            f"{_NAMES[bound if bound in resources else 'latency']} limit": seconds
+            - self.gpu.launch_seconds
+            - total / clock,
+        }
+        return replace(found, attribution=self._attribution(run, clock, overhead))
+
+    def _attribution(self, run: ReplayResult, clock: float, overhead: dict[str, float]) -> Attribution:
+        """Attribute the cycles of a replay to the lines of the code."""
+        count = len(self.slices)
+        slices = [(len(self.slices[k % count].warps), own) for k, own in enumerate(run.slices)]
+        return attribute(self.compiled, self.launch.entry.name, slices, run.cycles, clock, overhead)
+
+    def _bound(self, resources: dict[str, float], seconds: float, run: ReplayResult) -> tuple[str, str]:
+        """Return the limiting resource, and a summary with the most frequent reason for waits."""
+        largest = max(resources, key=lambda name: resources[name])
+        share = resources[largest] / seconds
+        why = max(run.stalls, key=lambda name: run.stalls[name], default="")
+        summary = f"{_NAMES[largest]} {share:.0%}".replace("%", " %")
+        if self.gpu.launch_seconds > seconds / 2:
+            return "launch", f"launch {self.gpu.launch_seconds / seconds:.0%}, {summary}".replace("%,", " %,")
+        if why and run.stalls[why] > 0.05 * run.replayed:
+            summary += f", waits for {why}"
+        return (largest if share >= BUSY else "latency"), summary
+
+    def run_copies(self, copies: int, log: list[Span]) -> ReplayResult:
+        """Replay copies of a CTA on one SM and log their intervals."""
+        return self._run(copies, self.memory.seen_by_sm(self.gpu.clock_hz), copies, log)
+
+    def _run(self, slots: int, memory: Memory, ctas: int, log: list[Span] | None = None) -> ReplayResult:
+        """Replay the CTAs of one SM in a number of slots."""
+        each, more = divmod(ctas, slots)
+        slices = [
+            (
+                slot * self.cluster + warp_slice.rank,
+                warp_slice.rank,
+                chain_ctas(operations, each, min(each, FOLLOWING), slot < more),
+            )
+            for slot in range(slots)
+            for warp_slice, operations in zip(self.slices, self.operations, strict=True)
+        ]
+        return replay(slices, memory, self.constants, log)
+
+    def _clock(self, tensor: float) -> float:
+        """Return the clock in Hz for a utilization of the tensor cores, whose power lowers it."""
+        low = self.gpu.tensor_clock_hz * self.constants.sustained
+        return self.gpu.clock_hz + min(1.0, tensor) * (low - self.gpu.clock_hz)
+
+
+def _moved(counts: InstructionTotals) -> float:
+    """Return the bytes requested from L2, L1 hits included."""
+    return float(32 * counts.global_sectors.sum() + counts.tma_bytes.sum())
+
+
+def _usable(on: Gpu, cluster: int) -> int:
+    """Return the SMs that clusters of this size can fill: a cluster runs within one GPC.
+
+    Source: 132 SMs in GPCs of 16 and 18 hold 128 SMs' item of clusters of four (H100).
+    """
+    if cluster <= 2 or targets.parse(on.target).number < 90:
+        return on.sms // cluster * cluster or on.sms
+    each = on.sms // GPCS // cluster * cluster
+    return max(cluster, each * GPCS)

@@ -1,0 +1,111 @@
+"""Memory system of a GPU during a launch: L1 hits of its reads, and L2 and DRAM as seen by one SM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from pyptx.analysis.gpus import Gpu
+from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.dram_traffic import Traffic
+from pyptx.analysis.model.replay_state import Memory
+from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
+from pyptx.analysis.work.instruction_work import InstructionWork
+from pyptx.analysis.work.sampling import Sample
+
+__all__ = ["L1_BYTES", "MemorySystem", "l1_miss_rate"]
+
+DRIFT = 8  # iterations of a loop by which the warps of a CTA are apart
+REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (Luo et al. 2024)
+L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySystem:
+    """L2 and DRAM, shared by the active SMs.
+
+    Attributes:
+        gpu, constants: the GPU.
+        active: SMs that execute CTAs.
+        read, written: bytes that all clusters request from L2.
+        traffic: bytes between L2 and DRAM.
+    """
+
+    gpu: Gpu
+    constants: Constants
+    active: int
+    read: float
+    written: float
+    traffic: Traffic
+
+    @property
+    def dram_rate(self) -> float:
+        """Reached DRAM bandwidth in bytes per second."""
+        return self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
+
+    @property
+    def dram_seconds(self) -> float:
+        """Time of the DRAM traffic alone."""
+        return (self.traffic.read + self.traffic.written) / self.dram_rate
+
+    def l2_seconds(self, clock: float) -> float:
+        """Return the time of the L2 traffic alone at a clock in Hz."""
+        return (self.read + self.written) / (self.gpu.l2_bytes_per_clock * clock)
+
+    def seen_by_sm(self, clock: float) -> Memory:
+        """Return the memory as one SM sees it while all others are active; L2 scales with the clock, DRAM does not."""
+        on = self.gpu
+        from_dram = min(1.0, self.traffic.read / max(1.0, self.read))
+        to_dram = min(1.0, self.traffic.written / max(1.0, self.written))
+        near = on.latency_cycles.get("l2", 260)
+        l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
+        dram = on.latency_cycles.get("dram", 600)
+        return Memory(
+            min(self.constants.port_bytes, on.l2_bytes_per_clock / self.active),
+            self.dram_rate / clock / self.active,
+            from_dram,
+            to_dram,
+            l2 + from_dram * (dram - l2),
+            (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles,
+            REMOTE * near,
+        )
+
+
+def l1_miss_rate(
+    sample: Sample,
+    work: Sequence[InstructionWork],
+    code: EntryCode,
+    paths: Sequence[WarpPath],
+    room: float,
+) -> float:
+    """Return the fraction of global reads that miss L1: rereads by a cluster hit as far as L1 holds the data.
+
+    A single loop that reads everything moves over its data: its warps reread what they read a few iterations ago,
+    and L1 needs to hold only that part.
+
+    Args:
+        sample: the simulated clusters.
+        work: work of each PTX instruction.
+        code, paths: the machine code, and the paths of the slices.
+        room: bytes of L1 for a cluster.
+    """
+    reads = {k for k, item in enumerate(work) if item.space in ("global", "generic") and not item.writes}
+    requested = sum(32 * sample.cluster.global_sectors[k] for k in reads)
+    unique = sum(footprint.sectors for footprint in sample.footprints if not footprint.writes)
+    copied = sum(sample.cluster.tma_bytes[k] for k, item in enumerate(work) if not item.writes)
+    if not requested or copied:
+        return 1.0
+    recent = unique * min(1.0, DRIFT / _turns_of_reads(sample, code, paths, reads, 0.95 * requested))
+    held = min(1.0, room / max(1, recent))
+    return min(1.0, max(unique / requested, 1 - held * (1 - unique / requested)))
+
+
+def _turns_of_reads(sample: Sample, code: EntryCode, paths: Sequence[WarpPath], reads: Set[int], most: float) -> float:
+    """Return the iterations of the outermost loop that reads more than `most` bytes of global memory; 1 without one."""
+    for path in paths:
+        for part in path:
+            if isinstance(part, Loop):
+                own = {code.owners[step.row] for step in part.body if isinstance(step, InstructionStep)}
+                if sum(32 * sample.cluster.global_sectors[k] for k in own & reads) > most:
+                    return part.trips
+    return 1.0
