@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,24 @@ def test_both_engines_run_the_joined_tree():
         out = np.zeros(4, np.uint32)
         launch(load(parse(program.text)), 1, 4, [out], engine=engine)
         assert out.tolist() == [100, 102, 104, 106]
+
+
+def with_source(module: str, path: str, line: int, name: str) -> str:
+    """A module whose functions come from lines of a source file, where a function was inlined."""
+    head, body = module.split("{\n", 1)
+    locations = f".loc 1 {line} 2\n.loc 1 {line + 2} 2, function_name $N, inlined_at 1 {line} 2\n"
+    strings = ".section .debug_str\n{\n$N:\n" + "".join(f".b8 {byte}\n" for byte in (*name.encode(), 0)) + "}\n"
+    head = head.replace("64\n", f'64\n.file 1 "{path}"\n', 1)
+    return f"{head}{{\n{locations}{body}{strings}"
+
+
+def test_the_view_shows_the_source_files_of_all_modules(tmp_path):
+    for name in ("main.cu", "library.cu"):
+        (tmp_path / name).write_text("".join(f"{name} line {n}\n" for n in range(1, 10)))
+    main, library = with_source(MAIN, "main.cu", 3, "f"), with_source(LIBRARY, "library.cu", 5, "g")
+    entry = pyptx.load([main, library])["fill"]
+    view = json.dumps(entry.view(source=tmp_path).to_json())
+    for text in ("main.cu line 3", "main.cu line 5", "library.cu line 5", "library.cu line 7"):
+        assert text in view
+    assert run(main, library) == run(MAIN, LIBRARY)
+    assert entry.compile().cubin and not [d for d in pyptx.check_ptx(entry.ptx()) if d.severity == "error"]

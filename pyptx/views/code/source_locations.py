@@ -25,6 +25,7 @@ _FILE = re.compile(rf'\s*\.file\s+{_NUMBER}\s+"((?:[^"\\]|\\.)*)"')
 _LOC = re.compile(
     rf"\s*\.loc\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}(?:.*?inlined_at\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER})?"
 )
+_CALL = re.compile(r"\s*(?:@!?[\w$%]+\s+)?call\b")  # nvcc writes a call in several lines
 _FUNCTION = re.compile(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
 
 Location = tuple[str, int, int]  # file, line, column
@@ -131,7 +132,7 @@ def source_places(ptx: str) -> tuple[SourceLocation | None, ...]:
             continue
         if row.startswith("}"):
             now = ()
-        chains.append(now if row.strip() and ";" in row else ())
+        chains.append(now if ";" in row or _CALL.match(row) else ())
     return _places(chains, names)
 
 

@@ -6,7 +6,7 @@ where another module has the same name. An `.extern` declaration refers to the d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,14 +16,11 @@ from pyptx.errors import InputError
 from pyptx.ir.nodes import (
     SILENT,
     Alias,
-    Block,
     Directive,
+    File,
     Function,
-    IntrinsicScope,
-    Loc,
     Module,
     RawLine,
-    Statement,
     Target,
     VarDecl,
     Version,
@@ -31,6 +28,7 @@ from pyptx.ir.nodes import (
 from pyptx.ir.types import LinkingDirective, StateSpace
 from pyptx.ir.visit import undefined_functions
 from pyptx.isa import targets
+from pyptx.linker.source_locations import SourceLocations, without_locations
 from pyptx.parser import parse, tokenize
 from pyptx.parser.tokens import TokenKind
 
@@ -43,7 +41,7 @@ class Linked(NamedTuple):
     Attributes:
         module: the joined tree, parsed from its text: declarations, then the functions of one module after the other.
         objects: text of each module with its private names made unique, to be assembled by itself. A line of a function
-            has the number that it has in the text of `module`.
+            has the number that it has in the text of `module`; source locations are only in `module`.
     """
 
     module: Module
@@ -254,17 +252,22 @@ class _Layout:
         self.header_text = emit(header)
 
     def result(self) -> Linked:
+        locations = SourceLocations()
+        located = [locations.renumbered(part.module.directives) for part in self.parts]
         lines = [*self.header_text.splitlines(), f"// linked: {', '.join(part.name for part in self.parts)}"]
-        lines += self._declarations()
+        files, names = [], []
+        for node in locations.directives():
+            (files if isinstance(node, File) else names).extend(self._text(node))
+        lines += [*files, *self._declarations()]
         objects = [self._object_head(part) for part in self.parts]
-        for part, rows in zip(self.parts, objects, strict=True):
+        for part, rows, functions in zip(self.parts, objects, located, strict=True):
             for directive in part.directives:
                 if not self._is_placed(part, directive):
                     continue
-                text = self._text(_without_locations(directive))
-                rows += [""] * (len(lines) + 1 - len(rows)) + text
+                text = self._text(functions[directive.name] if isinstance(directive, Function) else directive)
+                rows += [""] * (len(lines) + 1 - len(rows)) + without_locations(text)
                 lines += ["", *text]
-        module = parse("\n".join(lines) + "\n")
+        module = parse("\n".join([*lines, *names]) + "\n")
         return Linked(module, tuple("\n".join(rows) + "\n" for rows in objects))
 
     def _is_placed(self, part: _Part, directive: Directive) -> bool:
@@ -320,15 +323,3 @@ def _prototype(node: Directive) -> Function:
 
 def _unformatted(node: Directive) -> Directive:
     return replace(node, formatting=None)
-
-
-def _without_locations(directive: Directive) -> Directive:
-    return replace(directive, body=tuple(_stripped(directive.body))) if isinstance(directive, Function) else directive
-
-
-def _stripped(body: Iterable[Statement]) -> Iterator[Statement]:
-    for node in body:
-        if isinstance(node, Block | IntrinsicScope):
-            yield replace(node, body=tuple(_stripped(node.body)))
-        elif not isinstance(node, Loc):
-            yield node
