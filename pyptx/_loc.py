@@ -35,8 +35,8 @@ F = TypeVar("F", bound=FunctionType)
 
 PACKAGE_DIR = dirname(__file__)
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}  # frames of `with` statements in pyptx
-_BOUNDARIES: set[CodeType] = set()
-_PLACES: dict[tuple[int, int, SourceLocation | None], SourceLocation] = {}
+_BOUNDARIES: dict[int, CodeType] = {}  # by id: hashing a code object reads its constants
+_PLACES: dict[tuple[int, ...], SourceLocation] = {}  # by the trail of frames, see `_new_place`
 _MAX_PLACES = 1 << 16
 
 
@@ -168,35 +168,37 @@ def given_name(file: str) -> str | None:
 
 def boundary(function: F) -> F:
     """Mark a function that calls user code: stacks of locations end there."""
-    _BOUNDARIES.add(function.__code__)
+    _BOUNDARIES[id(function.__code__)] = function.__code__
     return function
 
 
-def user_place() -> SourceLocation:
-    """Return the location of the innermost frame outside pyptx, with the user frames that led to it."""
-    known, frame = _OURS, sys._getframe(1)
-    while frame.f_back:
-        ours = known.get(frame.f_code.co_filename)
-        if not (_is_ours(frame.f_code.co_filename) if ours is None else ours):
-            break
-        frame = frame.f_back
-    trail = [(frame.f_code, frame.f_lasti)]
-    frame = frame.f_back
-    while frame is not None:
-        code = frame.f_code
-        if code in _BOUNDARIES:
-            break
+def user_place(depth: int = 1) -> SourceLocation:
+    """Return the location of the innermost frame outside pyptx, with the user frames that led to it.
+
+    Args:
+        depth: calls to skip before the search; 2 in a function whose own frame is one of pyptx.
+    """
+    known, frame = _OURS, sys._getframe(depth)
+    code = frame.f_code
+    while (outer := frame.f_back) is not None:
         ours = known.get(code.co_filename)
         if not (_is_ours(code.co_filename) if ours is None else ours):
-            trail.append((code, frame.f_lasti))
-        frame = frame.f_back
-    if frame is None:  # not called through a boundary: only the innermost frame is meaningful
-        del trail[1:]
-    place: SourceLocation | None = None
-    for code, lasti in reversed(trail):
-        place = _PLACES.get((id(code), lasti, place)) or _new_place(code, lasti, place)
-    assert place is not None, "the innermost frame is always part of the trail"
-    return place
+            break
+        frame, code = outer, outer.f_code
+    codes, trail = [code], [id(code), frame.f_lasti]
+    while outer is not None:
+        code = outer.f_code
+        ours = known.get(code.co_filename)
+        if not (_is_ours(code.co_filename) if ours is None else ours):
+            codes.append(code)
+            trail += (id(code), outer.f_lasti)
+        elif id(code) in _BOUNDARIES:
+            break
+        outer = outer.f_back
+    if outer is None:  # not called through a boundary: only the innermost frame is meaningful
+        del codes[1:], trail[2:]
+    key = tuple(trail)
+    return _PLACES.get(key) or _new_place(codes, key)
 
 
 def raised_at(error: BaseException) -> SourceLocation | None:
@@ -210,14 +212,20 @@ def raised_at(error: BaseException) -> SourceLocation | None:
     return place
 
 
-def _new_place(code: CodeType, lasti: int, caller: SourceLocation | None) -> SourceLocation:
-    """Create and intern a location, so that a location in an unrolled loop is one object.
+def _new_place(codes: list[CodeType], trail: tuple[int, ...]) -> SourceLocation:
+    """Create and intern a location and its callers, so that a location in an unrolled loop is one object.
 
-    Keyed by the identity of the code object, which the location keeps alive: code objects of two files can be equal.
+    Args:
+        codes: code objects of the frames, innermost first.
+        trail: identity of the code object and offset of each frame. The location keeps the code objects alive; they
+            are not the key themselves, because code objects of two files can be equal.
     """
     if len(_PLACES) >= _MAX_PLACES:
         _PLACES.clear()
-    place = _PLACES[id(code), lasti, caller] = SourceLocation(code, lasti, caller)
+    caller = None
+    if outer := trail[2:]:
+        caller = _PLACES.get(outer) or _new_place(codes[1:], outer)
+    place = _PLACES[trail] = SourceLocation(codes[0], trail[1], caller)
     return place
 
 

@@ -210,6 +210,17 @@ def test_beyond_48_kib_the_body_is_traced_again_for_dynamic_memory(kib, runs, ad
     assert k.compile().sass
 
 
+def test_a_kernel_that_catches_everything_is_traced_for_dynamic_memory_too():
+    @kernel
+    def k():
+        try:
+            smem.alloc(b8, 56 << 10)
+        except:  # noqa: E722
+            smem.alloc(b8, 16)
+
+    assert "dyn_smem[]" in k.ptx() and k.specialize().dynamic_bytes == 56 << 10
+
+
 def test_asking_for_much_memory_means_dynamic_mode_at_once():
     k = big(16, smem=64 * 1024)
     text = k.ptx()

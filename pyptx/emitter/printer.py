@@ -128,6 +128,12 @@ class Printer:
                 marked.append((len(parts), node))
                 formatting, guard = node.formatting, node.predicate
                 texts = [o.name if type(o) is RegisterOperand else operand_text(o) for o in node.operands]
+                if formatting is None and guard is None:
+                    words = " " + ", ".join(texts) if texts else ""
+                    parts.append(f"{indent}{node.opcode}{''.join(node.modifiers)}{words};\n")
+                    owners.append(node.place)
+                    previous = node
+                    continue
                 key = (
                     indent if formatting is None else id(formatting),
                     len(texts),
@@ -161,6 +167,10 @@ class Printer:
                 elif text:
                     parts.append(text)
                     owners.append(None)
+            elif type(node) is RegDecl and not joined and node.formatting is None:
+                self.declared.append((len(parts), node))
+                parts.append(f"{indent}{_canonical(node)}\n")
+                owners.append(node.place)
             elif isinstance(node, (RegDecl, VarDecl, PragmaDirective)):
                 joined = self._declaration(node, indent, joined, nodes[index + 1] if index + 1 < len(nodes) else None)
             else:
@@ -352,6 +362,14 @@ def _template(formatting: FormattingInfo, node: Instruction) -> str | None:
 
 
 _HOLE = RegisterOperand("%s")
+
+
+def _canonical(node: RegDecl) -> str:
+    """Return the text of a register declaration without formatting."""
+    align = "" if node.alignment is None else f".align {node.alignment} "
+    vector = "" if node.vector is None else f".v{node.vector} "
+    count = "" if node.count is None else f"<{node.count}>"
+    return f".reg {align}{vector}{node.type.ptx} {node.name}{count};"
 
 
 def _loc_template(formatting: FormattingInfo, node: Loc) -> str | None:

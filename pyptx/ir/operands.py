@@ -161,7 +161,9 @@ def operand_text(operand: Operand) -> str:
         plus = "" if offset[:1] == "," else "+"  # ptxas takes [%rd1+-8], not [%rd1-8]
         return f"[{operand.base}{plus}{offset}]{operand.suffix}"
     if isinstance(operand, VectorOperand):
-        return "{" + ", ".join(map(operand_text, operand.elements)) + "}"
+        return (
+            "{" + ", ".join([e.name if type(e) is RegisterOperand else operand_text(e) for e in operand.elements]) + "}"
+        )
     if isinstance(operand, ParenthesizedOperand):
         return "(" + ", ".join(map(operand_text, operand.elements)) + ")"
     return join_tokens(_tokens(operand, {}), ())

@@ -11,10 +11,13 @@ __all__ = ["OPAQUE_TYPES", "LinkingDirective", "ScalarType", "StateSpace"]
 
 
 class _Dotted(Enum):
-    @property
-    def ptx(self) -> str:
-        """Spelling in PTX, with its dot."""
-        return "." + self.value
+    """Words of PTX. `ptx` is the spelling with its dot."""
+
+    _value_: str
+    ptx: str
+
+    def __init__(self, word: str):
+        self.ptx = "." + word
 
     @classmethod
     def from_ptx(cls, text: str) -> Self:

@@ -91,7 +91,7 @@ _COMPONENT = re.compile(r"(%\w+)\.([xyzwrgba])")
 def lookup(name: str) -> SpecialRegister | None:
     """Return the row of a special register such as `%tid`, `%tid.x` or `%clock64`; None for other names."""
     row = SPECIAL.get(name)
-    if row is None and (found := _COMPONENT.fullmatch(name)):
+    if row is None and "." in name and (found := _COMPONENT.fullmatch(name)):
         row = SPECIAL.get(found[1])
         if row is not None and (not row.components or found[2] not in row.components):
             return None

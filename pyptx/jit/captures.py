@@ -8,7 +8,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -83,13 +83,14 @@ def _reads(function: Any, seen: set[int]) -> Iterator[tuple[Any, str | None, Any
             yield from _reads(value, seen)
 
 
-def _globals(code: CodeType) -> list[str]:
+@lru_cache(maxsize=4096)
+def _globals(code: CodeType) -> tuple[str, ...]:
     """Return the names of globals that a code object and its nested functions read."""
     names = {i.argval: None for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names.update(dict.fromkeys(_globals(constant)))
-    return list(names)
+    return tuple(names)
 
 
 def _contents(cell: CellType) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from pyptx import validate
+from pyptx._gc import gc_paused
 from pyptx._loc import SourceLocation, raised_at
 from pyptx.emitter import emit_lines
 from pyptx.errors import TraceError
@@ -16,7 +18,15 @@ from pyptx.isa import targets
 from pyptx.jit.declaration import Declaration
 from pyptx.jit.specialization import ArtifactType, Specialization, assembly_type
 from pyptx.tensor import TensorSpec
-from pyptx.tracing.trace import DYNAMIC_SMEM, EXTERN_SMEM_ALIGN, STATIC_SMEM_LIMIT, TraceContext, run, trace_scope
+from pyptx.tracing.trace import (
+    DYNAMIC_SMEM,
+    EXTERN_SMEM_ALIGN,
+    STATIC_SMEM_LIMIT,
+    StaticLimitExceeded,
+    TraceContext,
+    run,
+    trace_scope,
+)
 
 __all__ = ["trace_kernel"]
 
@@ -34,7 +44,8 @@ def trace_kernel(
 ) -> Specialization:
     """Trace the function and build its module.
 
-    The body may run twice: shared memory beyond 48 KiB needs dynamic allocation, which is known only afterwards.
+    The body may run twice: the allocation that exceeds 48 KiB ends the first trace, because shared memory beyond that
+    is dynamic from the start.
 
     Args:
         arch, version: override the declared ones.
@@ -44,6 +55,18 @@ def trace_kernel(
     Raises:
         TraceError: the body cannot be traced.
     """
+    with gc_paused():
+        return _trace(kernel, arch, version, env, template, artifact)
+
+
+def _trace(
+    kernel: Declaration,
+    arch: str,
+    version: tuple[int, int] | None,
+    env: Mapping[str, int],
+    template: Mapping[str, Any],
+    artifact: ArtifactType,
+) -> Specialization:
     sizes = {k: v for k, v in template.items() if isinstance(v, int) and not isinstance(v, bool)} | dict(env)
     default_version = version or targets.default_version(arch)
 
@@ -51,6 +74,7 @@ def trace_kernel(
         with trace_scope(
             ptx_version=default_version,
             force_dynamic_smem=dynamic,
+            static_smem_limit=None if dynamic else STATIC_SMEM_LIMIT,
             extern_smem_name=kernel.extern_smem,
             raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)},
         ) as ctx:
@@ -71,8 +95,10 @@ def trace_kernel(
         return ctx
 
     dynamic = kernel.smem_bytes > STATIC_SMEM_LIMIT
-    ctx = traced(dynamic)
-    if not dynamic and ctx.dyn_smem_offset > STATIC_SMEM_LIMIT:
+    ctx = None
+    with suppress(StaticLimitExceeded):
+        ctx = traced(dynamic)
+    if ctx is None or (not dynamic and ctx.dyn_smem_offset > STATIC_SMEM_LIMIT):  # a bare `except:` may have caught it
         ctx = traced(True)
     if ctx.faults:
         raise ctx.faults[0]

@@ -49,7 +49,7 @@ def emit_checked(opcode: str, modifiers: str, *operands: object, pred: object = 
     bits = 64 if chain and chain[-1] in (".f64", ".b64") else 32
     nodes = tuple([operand(o, bits) for o in operands])
     ctx = get_ctx()
-    instruction = Instruction(opcode, chain, nodes, None if pred is None else guard(pred), None, user_place())
+    instruction = Instruction(opcode, chain, nodes, None if pred is None else guard(pred), None, user_place(2))
     if is_strict():
         _require_form(instruction, ctx)
     ctx.append(instruction)
@@ -78,7 +78,7 @@ def _require_form(instruction: Instruction, ctx: TraceContext) -> None:
         )
         return
     try:
-        validate.bind(instruction, ctx.type_of)
+        validate.require_form(instruction, ctx.type_of)
     except FormError as refused:
         message = refused.message.removeprefix(f"{instruction.mnemonic}: ")
         issues = [ValidationIssue(instruction, message), *validate_instruction(instruction)]

@@ -6,8 +6,9 @@ Instructions are appended as written; `validate.check` checks the whole module b
 from __future__ import annotations
 
 from pyptx import isa
+from pyptx._loc import user_place
 from pyptx.errors import OperandError
-from pyptx.ir.nodes import Predicate
+from pyptx.ir.nodes import Instruction
 from pyptx.isa.identifiers import from_identifier, to_identifier
 from pyptx.reg import Reg
 from pyptx.tracing.operand import operand
@@ -49,9 +50,9 @@ class _Chain:
                 f"{self!r} takes its operands by position{order}, and only pred= by name; got {', '.join(named)}"
             )
         bits = self._float_bits
-        predicate: Predicate | None = None if pred is None else guard(pred)
+        predicate = None if pred is None else guard(pred)
         nodes = tuple([o.node if type(o) is Reg else operand(o, bits) for o in operands])
-        get_ctx().emit(self._opcode, self._modifiers, nodes, predicate)
+        get_ctx().statements.append(Instruction(self._opcode, self._modifiers, nodes, predicate, None, user_place(2)))
         first = operands[0] if operands else None
         return first if isinstance(first, Reg) else None
 

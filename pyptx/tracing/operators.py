@@ -323,7 +323,7 @@ def arithmetic(op: str, left: Operators, right: Any, destination: Operators | No
     spelled = _SPELLED.get(key)
     if spelled is None:
         return _converted(op, left, right, destination, key)
-    ctx, place = get_ctx(), user_place()
+    ctx, place = get_ctx(), user_place(2)
     result = cls(ctx.fresh(dtype, PREFIX[key[1]], place), dtype) if destination is None else destination
     node = _immediate(right) if kind is int else right.node
     ctx.statements.append(Instruction(*spelled, (result.node, left.node, node), None, None, place))

@@ -35,6 +35,7 @@ __all__ = [
     "DYNAMIC_SMEM",
     "EXTERN_SMEM_ALIGN",
     "STATIC_SMEM_LIMIT",
+    "StaticLimitExceeded",
     "TraceContext",
     "emit",
     "get_ctx",
@@ -52,12 +53,17 @@ EXTERN_SMEM_ALIGN = 128  # bytes, of an extern array whose contents require no m
 _SCALARS = {member.value: member for member in ScalarType}
 
 
+class StaticLimitExceeded(BaseException):
+    """Ends a trace that allocates more shared memory than is allowed; not an error, so that kernels do not catch it."""
+
+
 class TraceContext:
     """Statements and declarations of one kernel body, and the counters that assign names.
 
     Args:
         ptx_version: `.version` of the module; some wrappers depend on it.
         force_dynamic_smem: put all shared memory into one extern array.
+        static_smem_limit: end the trace with StaticLimitExceeded when more bytes are allocated; None for no limit.
         extern_smem_name: name of the kernel's own extern shared array.
         raw_param_types: parameter name -> type string of `raw_params`.
     """
@@ -73,11 +79,13 @@ class TraceContext:
         *,
         ptx_version: tuple[int, int] | None = None,
         force_dynamic_smem: bool = False,
+        static_smem_limit: int | None = None,
         extern_smem_name: str | None = None,
         raw_param_types: dict[str, str] | None = None,
     ):
         self.ptx_version = ptx_version
         self.force_dynamic_smem = force_dynamic_smem
+        self.static_smem_limit = static_smem_limit
         self.extern_smem_name = extern_smem_name
         self.raw_param_types = raw_param_types or {}
         self.statements: list[Statement] = []  # those of the innermost open scope
@@ -201,6 +209,8 @@ class TraceContext:
         self.dyn_smem_align = max(self.dyn_smem_align, align)
         if self.force_dynamic_smem:
             self.uses_dynamic_smem = True
+        if self.static_smem_limit is not None and self.dyn_smem_offset > self.static_smem_limit:
+            raise StaticLimitExceeded
         return start
 
     # statements -----------------------------------------------------------------------------------------------------
@@ -358,7 +368,11 @@ def run(function: Callable[..., object], *args: object, **kwargs: object) -> obj
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:
     """Append `opcode` with dotted `modifiers`; operands and guard are converted from Python values."""
     nodes = tuple([operand(o) for o in operands])
-    return get_ctx().emit(opcode, split_modifiers(modifiers), nodes, None if pred is None else guard(pred))
+    instruction = Instruction(
+        opcode, split_modifiers(modifiers), nodes, None if pred is None else guard(pred), None, user_place(2)
+    )
+    get_ctx().statements.append(instruction)
+    return instruction
 
 
 @cache

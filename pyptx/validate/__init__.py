@@ -1,6 +1,7 @@
 """Validation of modules against the ISA table and a target.
 
 bind(instruction, type_of)      select the form of an instruction; raises FormError
+require_form(instruction, type_of)  raise the same FormError, and nothing else
 check(module, target=None)      return the diagnostics of a module
 check_ptx(text, target=None)    return the diagnostics of PTX text
 required_version(module)        return the lowest `.version` its instructions need on its target
@@ -12,14 +13,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyptx.validate._bind import Bound, bind
+    from pyptx.validate._bind import Bound, bind, require_form
     from pyptx.validate._checker import check, check_ptx, required_version
 
-__all__ = ["Bound", "bind", "check", "check_ptx", "required_version"]
+__all__ = ["Bound", "bind", "check", "check_ptx", "require_form", "required_version"]
 
 _MODULES = {
     "Bound": "_bind",
     "bind": "_bind",
+    "require_form": "_bind",
     "check": "_checker",
     "check_ptx": "_checker",
     "required_version": "_checker",

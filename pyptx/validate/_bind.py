@@ -17,7 +17,7 @@ from pyptx.validate._operand_kinds import Kind, TypeOf, operand_kind
 from pyptx.validate._operand_matching import MatchedOperand, Path, match_operands, operand_at
 from pyptx.validate._operand_types import type_problem
 
-__all__ = ["Bound", "bind"]
+__all__ = ["Bound", "bind", "require_form"]
 
 
 @frozen
@@ -64,17 +64,7 @@ def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
     Raises:
         FormError: No form matches, or a number is out of range.
     """
-    operands = instruction.operands
-    key = (
-        instruction.opcode,
-        instruction.modifiers,
-        tuple([operand_kind(operand, type_of) for operand in operands]),
-    )
-    plan = _plans.get(key)
-    if plan is None:
-        plan = _plans[key] = _plan(*key)
-    if isinstance(plan, Problem):
-        raise FormError(plan.text(instruction), at=instruction.place, hint=plan.hint)
+    plan, operands = _plan_of(instruction, type_of), instruction.operands
     found = {name: operands[at] for name, at in plan.simple}
     for name, path in plan.nested:
         found[name] = operand_at(operands, path)
@@ -88,6 +78,27 @@ def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
             allowed = f"{low}..{value}"
         _check_value(instruction, name, found[name], allowed)
     return Bound(plan.form, plan.choices, found, plan.types)
+
+
+def require_form(instruction: Instruction, type_of: TypeOf) -> None:
+    """Raise the FormError of `bind`, if any, without the work of assigning operands."""
+    if _plan_of(instruction, type_of).values:
+        bind(instruction, type_of)
+
+
+def _plan_of(instruction: Instruction, type_of: TypeOf) -> _Plan:
+    """Return the plan of an instruction, from the cache; raise the FormError if no form fits."""
+    key = (
+        instruction.opcode,
+        instruction.modifiers,
+        tuple([operand_kind(operand, type_of) for operand in instruction.operands]),
+    )
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plans[key] = _plan(*key)
+    if isinstance(plan, Problem):
+        raise FormError(plan.text(instruction), at=instruction.place, hint=plan.hint)
+    return plan
 
 
 def _check_value(instruction: Instruction, name: str, operand: Operand, allowed: str) -> None:

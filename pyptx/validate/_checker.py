@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from pyptx import isa
 from pyptx.emitter import declaration_spans, statement_spans
@@ -22,7 +23,7 @@ from pyptx.ir.nodes import (
     VarDecl,
     VectorOperand,
 )
-from pyptx.ir.visit import undefined_functions
+from pyptx.ir.visit import statements, undefined_functions
 from pyptx.isa import _types, form_needs, registers, satisfied_needs, targets
 from pyptx.isa.registers import SpecialRegister
 from pyptx.isa.targets import Needs, Target
@@ -290,21 +291,35 @@ def required_version(module: Module) -> tuple[int, int]:
     """Return the lowest `.version` that the module's target and instructions need; invalid instructions are ignored."""
     chip = targets.parse(module.target.targets[0])
     version = chip.first_ptx
-    for instruction, scope in walk(module):
-        if not isinstance(instruction, Instruction):
-            continue
-        wanted = _version_of_mnemonic(instruction.opcode, instruction.modifiers, chip)
+    mnemonics: set[tuple[str, tuple[str, ...]]] = set()
+    names: set[str] = set()
+    for node in chain(module.directives, *(statements(function.body) for function in module.functions)):
+        if isinstance(node, Instruction):
+            mnemonics.add((node.opcode, node.modifiers))
+            for operand in node.operands:
+                if isinstance(operand, RegisterOperand):
+                    names.add(operand.name)
+                elif isinstance(operand, VectorOperand):
+                    names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
+    by_operands = set()  # mnemonics whose version depends on their operands
+    for mnemonic in mnemonics:
+        wanted = _version_of_mnemonic(*mnemonic, chip)
         if wanted is None:
+            by_operands.add(mnemonic)
+        else:
+            version = max(version, wanted)
+    for name in names:
+        row = registers.lookup(name)
+        if row is not None and row.needs.on(chip):
+            version = max(version, row.needs.ptx)
+    for instruction, scope in walk(module) if by_operands else ():
+        if isinstance(instruction, Instruction) and (instruction.opcode, instruction.modifiers) in by_operands:
             try:
                 best = satisfied_needs(instruction_needs(bind(instruction, scope.type_of)), chip)
             except FormError:
                 continue
-            wanted = best.ptx if best is not None else version
-        version = max(version, wanted)
-        for operand in instruction.operands:
-            for element in operand.elements if isinstance(operand, VectorOperand) else (operand,):
-                if isinstance(element, RegisterOperand):
-                    version = max(version, _version_of_register(element.name, chip))
+            if best is not None:
+                version = max(version, best.ptx)
     return version
 
 
@@ -318,10 +333,3 @@ def _version_of_mnemonic(opcode: str, modifiers: tuple[str, ...], chip: Target) 
             return None
         versions.add(best.ptx)
     return versions.pop() if len(versions) == 1 else None
-
-
-@lru_cache(maxsize=4096)
-def _version_of_register(name: str, chip: Target) -> tuple[int, int]:
-    """Return the version a special register needs; (0, 0) for other registers, and on targets without it."""
-    row = registers.lookup(name)
-    return row.needs.ptx if row is not None and row.needs.on(chip) else (0, 0)

@@ -79,7 +79,7 @@ def operand_kind(operand: Operand, type_of: TypeOf) -> Kind:
     if isinstance(operand, LabelOperand):
         return _declared(type_of(operand.name)) or _undeclared(operand.name, type_of, "name")
     if isinstance(operand, VectorOperand):
-        return ("{", *[_element(element, type_of) for element in operand.elements])
+        return _vector(operand.elements, type_of)
     if isinstance(operand, PipeOperand):
         return ("|", operand_kind(operand.left, type_of), operand_kind(operand.right, type_of))
     if isinstance(operand, NegatedOperand):
@@ -93,6 +93,13 @@ def operand_kind(operand: Operand, type_of: TypeOf) -> Kind:
     if isinstance(operand, FieldOperand):
         return ("=", operand_kind(operand.value, type_of))
     assert_never(operand)
+
+
+def _vector(elements: tuple[Operand, ...], type_of: TypeOf) -> Kind:
+    types = [type_of(e.name) for e in elements if isinstance(e, RegisterOperand)]
+    if len(types) == len(elements) and REGISTER_TYPES.issuperset(types):  # as most accumulators
+        return ("{", *[type_name or "?" for type_name in types])
+    return ("{", *[_element(element, type_of) for element in elements])
 
 
 def _element(operand: Operand, type_of: TypeOf) -> Kind:

@@ -1,51 +1,45 @@
-"""What tracing costs: microseconds an emitted instruction, for growing kernels, beside one NumPy call in the same run.
+"""CPU time of tracing, in microseconds an instruction: first trace of a process and later ones, with validation.
 
-    python tests/benchmarks/trace_speed.py
+    python tests/benchmarks/trace_speed.py [COMMIT]
 
-Each kernel writes n instructions of the kinds that kernels are made of, through `ptx.inst` and through operators; one
-is the f32 matrix product of examples/sgemm.py. `trace` is the time of the Python function with its tree, `version` that
-of finding the PTX version it needs, `text` that of printing it. The time for each instruction should not grow with n:
-tracing is linear. NumPy's line is `a + b` on two arrays of 32 numbers, the cheapest thing an interpreter of warps could
-do instead.
+Each kernel is of another style: plain `ptx.inst` calls, operators, typed wrappers, and examples that mix them. `cold` is
+the first trace of a process, with all that it loads; `warm` the least of several later ones; `checked` what validation
+of the module adds to a warm trace. A trace is linear if the figures of a style do not grow with its size. Every figure
+is the least of several fresh processes; with a commit, its checkout is measured alternately with this one.
 """
 
 from __future__ import annotations
 
-import gc
-import time
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
+from checkouts import checkouts
 
-from pyptx import kernel, ptx, reg, validate
-from pyptx.cli.kernels import load_module
-from pyptx.emitter import emit_lines
-from pyptx.ir.nodes import Module
-from pyptx.ir.visit import instructions
-from pyptx.kernel import Kernel
-from pyptx.types import f32, u32
+REPEATS = 3
+# (name, expression that gives a kernel, parameters)
+KERNELS = (
+    ("ptx.inst", "chains(1_000)", {}),
+    ("ptx.inst", "chains(50_000)", {}),
+    ("operators", "operators(1_000)", {}),
+    ("operators", "operators(50_000)", {}),
+    ("typed wrappers", "wrappers(1_000)", {}),
+    ("rms_norm", "example('rms_norm.py')", {"M": 64, "N": 4096}),
+    ("sgemm", "example('sgemm.py')", {"M": 256, "N": 256, "K": 256}),
+    ("ampere/gemm", "example('ampere/gemm.py')", {"M": 256, "N": 256, "K": 256}),
+    ("hopper/gemm", "example('hopper/gemm.py')", {"M": 256, "N": 256, "K": 256}),
+    ("hopper/attention", "example('hopper/attention.py')", {"B": 1, "H": 1, "S": 256, "T": 256, "D": 64}),
+)
 
-SIZES = (1_000, 4_000, 16_000, 64_000)
-REPEATS = 5
+# Executed in each checkout, with its pyptx.
+CHILD = """
+import json, sys, time
+from pyptx import kernel, ptx, reg
+from pyptx.types import b32, f32, tf32, u32
 
-
-def least(function: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Least seconds of several runs, without the garbage collector."""
-    times = []
-    for _ in range(repeats):
-        gc.collect()
-        gc.disable()
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-        gc.enable()
-    return min(times)
-
-
-def chains(n: int) -> Kernel:
-    """A kernel of n instructions written through `ptx.inst`."""
-
+def chains(n):
     @kernel(arch="sm_90a")
     def chain_kernel(p):
         (at,) = ptx.global_ptrs(p)
@@ -55,47 +49,85 @@ def chains(n: int) -> Kernel:
             ptx.inst.fma.rn.f32(b, a, a, b)
             ptx.inst.mul.f32(a, a, b)
             ptx.inst.st.global_.f32(ptx.addr(at, 4 * i), a)
-
     return chain_kernel
 
-
-def operators(n: int) -> Kernel:
-    """A kernel of n instructions written with Python's operators; each makes a new register."""
-
+def operators(n):
     @kernel(arch="sm_90a")
     def operator_kernel():
         a = reg.from_(ptx.special.tid.x(), u32)
         for i in range(n // 4):
             a = ((a + i) & 255) ^ (a << 1)
-
     return operator_kernel
 
+def wrappers(n):
+    @kernel(arch="sm_90a")
+    def wrapper_kernel():
+        a, b = reg.scalar(u32, init=1), reg.scalar(u32, init=2)
+        c, x = reg.array(f32, 4), reg.array(b32, 4)
+        for i in range(n // 4):
+            ptx.add(u32, a, a, b)
+            ptx.shl(b32, b, a, i % 32)
+            ptx.mma.sync(shape=(16, 8, 8), dtype_d=f32, dtype_a=tf32, dtype_b=tf32, dtype_c=f32,
+                         d=c, a=list(x), b=list(x)[:2], c=c)
+            ptx.mov(u32, b, a)
+    return wrapper_kernel
 
-def count(module: Module) -> int:
-    return sum(1 for function in module.functions for _ in instructions(function))
+def example(path):
+    from pathlib import Path
+    from pyptx.cli.kernels import load_kernel
+    return load_kernel(str(Path("examples", path)))
+
+made, params = eval(sys.argv[1]), json.loads(sys.argv[2])
+
+def trace(checked):
+    fresh = made.with_fresh_cache()
+    start = time.process_time()
+    found = fresh.specialize(**params)
+    if checked:
+        found.require_valid()
+    return time.process_time() - start
+
+cold = trace(True)
+found = made.specialize(**params)
+from pyptx.ir.visit import instructions
+count = sum(1 for function in found.module.functions for _ in instructions(function))
+runs = max(3, 30_000 // count)
+warm, checked = (min(trace(each) for _ in range(runs)) for each in (False, True))
+print(json.dumps([count, cold, warm, checked - warm]))
+"""
 
 
-def report(name: str, make: Callable[[], Kernel], **params: int) -> None:
-    """Print the costs of one kernel; a new Kernel for every run, since a traced one is kept."""
-    module = make().module(**params)
-    n = count(module)
-    text, version = least(lambda: emit_lines(module)), least(lambda: validate.required_version(module))
-    trace = least(lambda: make().module(**params)) - least(make) - text - version
-    costs = {"trace": trace, "version": version, "text": text}
-    print(f"{name:24} {n:7} instructions   " + "   ".join(f"{what} {s / n * 1e6:6.2f} us" for what, s in costs.items()))
+def sample(checkout: Path, made: str, params: dict[str, int]) -> tuple[int, list[float]]:
+    """Instructions, and seconds of one process: cold, warm, validation."""
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, made, json.dumps(params)],
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        cwd=checkout,
+        text=True,
+        capture_output=True,
+    )
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    count, *seconds = json.loads(run.stdout)
+    return count, seconds
 
 
 def main() -> None:
-    a, b = np.ones(32, np.float32), np.ones(32, np.float32)
-    calls = 100_000
-    numpy_call = least(lambda: [np.add(a, b) for _ in range(calls)]) / calls
-    print(f"{'NumPy a + b, 32 numbers':24} {'':7} {'':12}         {numpy_call * 1e6:6.2f} us a call")
-    for n in SIZES:
-        report("ptx.inst", lambda n=n: chains(n))
-    for n in SIZES:
-        report("operators", lambda n=n: operators(n))
-    example = Path(__file__).parents[2] / "examples" / "sgemm.py"
-    report("examples/sgemm.py", lambda: load_module(str(example)).sgemm, M=256, N=256, K=256)
+    with checkouts(sys.argv[1] if len(sys.argv) > 1 else None) as measured:
+        print(f"{'':18}{'instructions':>13}" + "".join(f"{name:>28}" for name in measured))
+        print(f"{'':31}" + f"{'cold':>12}{'warm':>8}{'checked':>8}" * len(measured) + "   us of CPU an instruction")
+        for style, made, params in KERNELS:
+            least: dict[str, list[float]] = {}
+            count = 0
+            for _ in range(REPEATS):
+                for name, checkout in measured.items():
+                    count, seconds = sample(checkout, made, params)
+                    least[name] = [min(pair) for pair in zip(least.get(name, seconds), seconds, strict=True)]
+            figures = "".join(
+                f"{cold / count * 1e6:12.1f}{warm / count * 1e6:8.2f}{checked / count * 1e6:8.2f}"
+                for cold, warm, checked in least.values()
+            )
+            print(f"{style:18}{count:13,}{figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from checkouts import checkouts
+
 SIZES = (890, 13_400)  # PTX instructions
 REPEATS = 3
 GOALS = {(0, "cold"): 700, (0, "warm"): 60, (1, "cold"): 3000, (1, "warm"): 1000}  # ms
@@ -74,21 +73,6 @@ def sample(checkout: Path, size: int, state: str, cache: str) -> tuple[float, in
     )
     milliseconds, count = json.loads(run.stdout)
     return milliseconds, count
-
-
-@contextmanager
-def checkouts(commit: str | None) -> Iterator[dict[str, Path]]:
-    """The checkouts to measure, by the heading of their column."""
-    if commit is None:
-        yield {"now": ROOT}
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        other = Path(folder) / "before"
-        subprocess.run(["git", "-C", str(ROOT), "worktree", "add", "-q", "--detach", str(other), commit], check=True)
-        try:
-            yield {commit: other, "now": ROOT}
-        finally:
-            subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(other)], check=True)
 
 
 def main() -> None:
