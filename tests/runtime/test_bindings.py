@@ -55,6 +55,7 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow  # zig's first compilation takes half a minute
 def test_arguments_sizes_attributes_and_maps_arrive(folder):
     paths = [str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
