@@ -27,7 +27,7 @@ LAYERS = (
     ("_version", "_frozen", "_gc", "_notebook", "_import_hook", "_dominators", "_loc", "errors", "types"),
     ("isa",),
     ("ir",),
-    ("parser", "emitter", "linker", "validate", "compat", "spec", "launch_config"),
+    ("parser", "emitter", "linker", "grid_batch", "validate", "compat", "spec", "launch_config"),
     ("tracing", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "texture", "tensor", "ptx"),
     ("toolchain", "codegen", "cache", "store", "assembly", "sim"),
     ("runtime", "torch_support", "jax_support"),

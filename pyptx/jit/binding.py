@@ -209,15 +209,18 @@ class Binder:
         for name, array in zip(self.tensors, arrays, strict=False):
             runtime.check(array, f"{self.name}: {name}")
 
-    def sizes_of(self, arrays: Arrays, inputs: Sequence[Any]) -> dict[str, int]:
+    def sizes_of(self, arrays: Arrays, inputs: Sequence[Any], batched: Sequence[bool] | None = None) -> dict[str, int]:
         """Check the types and shapes of input arrays and return the sizes of the symbolic dimensions.
 
+        Args:
+            batched: inputs that have a leading batch dimension, which is not a dimension of their Tiles.
         Raises:
             LaunchError: an array does not fit its Tile, or one name has two sizes.
         """
         envs, first = [], {}
-        for name, spec, array in zip(self.tensors, self.in_specs, inputs, strict=False):
-            envs.append(self.fit(name, spec, array, arrays))
+        for k, (name, spec, array) in enumerate(zip(self.tensors, self.in_specs, inputs, strict=False)):
+            shape = array.shape[1:] if batched and batched[k] else None
+            envs.append(self.fit(name, spec, array, arrays, shape))
             for dim in envs[-1]:
                 first.setdefault(dim, name)
         return self._unified(envs, first)
@@ -249,14 +252,16 @@ class Binder:
                 f"{self.name}: {conflict.message}; the first is of the arrays, the second was passed"
             ) from None
 
-    def fit(self, name: str, spec: Tile, array: Any, arrays: Arrays) -> dict[str, int]:
-        """Check the type, layout, dtype and shape of one array and return its sizes."""
+    def fit(
+        self, name: str, spec: Tile, array: Any, arrays: Arrays, shape: Sequence[int] | None = None
+    ) -> dict[str, int]:
+        """Check the type, layout, dtype and shape of one array, or another shape, and return its sizes."""
         arrays.check(array, f"{self.name}: {name}")
         dtype = arrays.dtype_name(array)
         if not spec.accepts_dtype(dtype):
             raise ArgumentTypeError(f"{self.name}: {name} has dtype {dtype}, but {spec} takes {spec.dtype}")
         try:
-            return spec.extract_env(array.shape)
+            return spec.extract_env(array.shape if shape is None else shape)
         except LaunchError as mismatch:
             raise ArgumentValueError(f"{self.name}: {name}: {mismatch.message}") from None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pyptx.errors import BackendError
 from pyptx.ir.nodes import Module, Param
+from pyptx.jit.batching import BatchLauncher
 from pyptx.jit.binding import Binder
 from pyptx.jit.captures import Captures, hashable
 from pyptx.jit.declaration import Declaration, Grid
@@ -42,6 +43,7 @@ class JitKernel:
         binder: checks the arrays and parameter values of a call and derives sizes, outputs and entry arguments.
         captures: the globals and closure variables that the function reads.
         launcher: binds arguments and launches, for callers that have chosen a backend.
+        batch_launcher: the same for a batch of calls, which vmap makes.
         launch_cache: launches by the signature of their call.
         last_specialization: the specialization launched last; None before the first launch, and after an empty one.
     """
@@ -50,6 +52,7 @@ class JitKernel:
     binder: Binder
     captures: Captures
     launcher: Launcher
+    batch_launcher: BatchLauncher
     launch_cache: LaunchCache
 
     def __init__(self, declaration: Declaration):
@@ -60,6 +63,7 @@ class JitKernel:
         self._cache: dict[tuple[Hashable, ...], Specialization] = {}
         self._lock = threading.RLock()
         self.launcher, self.launch_cache = Launcher(self), LaunchCache(self)
+        self.batch_launcher = BatchLauncher(self)
         self._identity: tuple[Hashable, str] = (None, "")
         self._home = importing_module()
         self._declare()
@@ -69,7 +73,7 @@ class JitKernel:
     def __copy__(self) -> Self:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other.launcher = Launcher(other)
+        other.launcher, other.batch_launcher = Launcher(other), BatchLauncher(other)
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

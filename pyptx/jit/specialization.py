@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from pyptx import validate
+from pyptx import grid_batch, validate
 from pyptx.emitter import Emitted, emit_lines, with_locations
 from pyptx.errors import ArgumentValueError, CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
@@ -60,6 +60,7 @@ class Specialization:
     _lock: Any = field(default_factory=RLock)
     _programs: dict[str, Any] = field(default_factory=dict)
     _compiled: dict[tuple[Any, ...], Assembly] = field(default_factory=dict)
+    _batched: dict[tuple[Any, ...], Specialization | str] = field(default_factory=dict)
     _diagnostics: tuple[Diagnostic, ...] | None = None
     _undefined: tuple[str, ...] | None = None
 
@@ -175,6 +176,31 @@ class Specialization:
     def loaded(self, backend: str) -> Any:
         """Return the program loaded by a backend, "sim" or "cuda"; None if it is not loaded."""
         return self._programs.get(backend)
+
+    def batched(self, strides: Mapping[str, int], depth: int) -> Specialization | str:
+        """Return the entry for a batch of launches in one grid, or why there is none, as a clause; determined once.
+
+        Args:
+            strides: bytes from one element's array to the next by parameter, 0 if all elements share it.
+            depth: z dimension of the grid of one element.
+        """
+        key = (*strides.items(), depth)
+        with self._lock:
+            if key not in self._batched:
+                self._batched[key] = self._rewritten(strides, depth)
+            return self._batched[key]
+
+    def _rewritten(self, strides: Mapping[str, int], depth: int) -> Specialization | str:
+        if self.tma_tensors:
+            return "it uses tensor maps, which hold addresses"
+        arrays = [param for param in self.entry.params if param.name in strides]
+        if found := grid_batch.obstacle(self.module, self.entry, arrays):
+            return found
+        module = grid_batch.with_batched_grid(self.module, self.entry.name, strides, depth)
+        entry = next(function for function in module.entries if function.name == self.entry.name)
+        return Specialization(
+            module, entry, emit_lines(module), self.dynamic_bytes, params=self.params, artifact=self.artifact
+        )
 
     def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
         """Return the checked geometry of a launch; the larger of `smem_bytes` and what the entry requests is used."""

@@ -25,6 +25,7 @@ __all__ = [
     "Placeholder",
     "arrays_of",
     "arrays_of_type",
+    "batch_size",
     "is_on_gpu",
     "memory_of",
     "staged_on_host",
@@ -253,6 +254,11 @@ def is_on_gpu(array: Any) -> bool:
     """Return True for an array in the memory of a GPU; False for one in host memory, and for other values."""
     arrays = arrays_of(array)
     return arrays is not None and arrays.device(array) != "cpu"
+
+
+def batch_size(inputs: Sequence[Any], batched: Sequence[bool]) -> Any:
+    """Return the number of elements of a batch: the first size of the inputs that are batched."""
+    return next(x.shape[0] for x, one in zip(inputs, batched, strict=True) if one)
 
 
 @contextmanager

@@ -57,6 +57,15 @@ def new_variants():
         k._cache.clear()
 
 
+def test_a_batch_is_one_launch():
+    cuda = backend()
+    x, y = np.zeros((5, 100), np.float32), np.zeros((5, 100), np.float32)
+    scale.batch_launcher.run(Runtime(cuda, arrays_of(X)), [x], [True], {"factor": 2.0}, [y])
+    (done,) = fake(cuda).launches
+    assert (done.kernel, done.grid, done.block) == ("scale", (2, 1, 5), (64, 1, 1))
+    assert done.values[2:] == [struct.pack("<f", 2.0), struct.pack("<I", 100)]
+
+
 def test_numpy_arrays_are_copied_over_and_back():
     cuda, y = backend(), np.zeros(100, np.float32)
     result = launch(cuda, scale, X, y, 2.0, 100)
