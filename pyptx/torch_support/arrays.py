@@ -59,7 +59,7 @@ class TorchArrays:
         if zeroed:
             tensor.view(-1).view(torch.uint8).zero_()
         elif not tensor.is_cuda:
-            tensor.view(-1).view(torch.uint8).fill_(0xFF)
+            tensor.view(-1).view(torch.uint8).numpy().fill(0xFF)  # torch would wake its threads, for milliseconds
         return tensor
 
     def device(self, array: torch.Tensor) -> str:

@@ -6,13 +6,15 @@ torch.export the pair is the operator `pyptx::differentiable`, so that a loaded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
 
 from pyptx._version import __version__
 from pyptx.errors import ArgumentValueError
+from pyptx.runtime.arrays import batch_size
 from pyptx.runtime.fingerprint import digest, function_fingerprint
 from pyptx.runtime.identity import KernelIdentity, declare, importing_module, register, resolve
 from pyptx.torch_support import operator
@@ -156,15 +158,72 @@ def _gradients(ctx: Any, *grads: Any) -> Sequence[Any]:
     return ctx.pair.gradients(ctx.saved_tensors, grads, ctx.inputs, ctx.params)
 
 
-def _run(pair: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    return list(resolve(pair).outputs(inputs, operator.parameter_values(params)))
+def _run(pair: str, params: str, inputs: Sequence[torch.Tensor], batched: Sequence[bool] = ()) -> list[torch.Tensor]:
+    found, values = resolve(pair), operator.parameter_values(params)
+    if not batched:
+        return list(found.outputs(inputs, values))
+    dims = tuple(0 if one else None for one in batched)
+    with _torch_func():
+        return list(torch.vmap(lambda *each: found.outputs(each, values), in_dims=dims)(*inputs))
 
 
-def _save_by_identity(ctx: Any, pair: str, params: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    _save(ctx, resolve(pair), operator.parameter_values(params), inputs, outputs)
+@contextmanager
+def _torch_func() -> Iterator[None]:
+    """Enable transforms in an operator: a dispatch mode that calls it disables what precedes the mode."""
+    excluded = torch._C._dispatch_tls_local_exclude_set()
+    for name in ("DynamicLayerFrontMode", "DynamicLayerBackMode", "Batched", "BatchedDecomposition", "VmapMode"):
+        excluded = excluded.remove(getattr(torch._C.DispatchKey, f"FuncTorch{name}"))
+    with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), excluded):
+        yield
 
 
-define_operator("differentiable", _run, _run, _save_by_identity, _gradients)
+def _fake(pair: str, params: str, inputs: Sequence[torch.Tensor], batched: Sequence[bool] = ()) -> list[torch.Tensor]:
+    """Return empty outputs; torch.func is not available under a fake mode, so they are those of an element."""
+    if not batched:
+        return _run(pair, params, inputs)
+    elements = [x.new_empty(x.shape[1:]) if one else x for x, one in zip(inputs, batched, strict=True)]
+    return [x.new_empty((batch_size(inputs, batched), *x.shape)) for x in _run(pair, params, elements)]
+
+
+def _save_by_identity(
+    ctx: Any, pair: str, params: str, batched: Sequence[bool], inputs: Sequence[Any], outputs: Sequence[Any]
+) -> None:
+    found, values = resolve(pair), operator.parameter_values(params)
+    ctx.batched = batched
+    if not batched:
+        _save(ctx, found, values, inputs, outputs)
+        return
+    ctx.pair, ctx.params, ctx.inputs = found, values, len(inputs)
+    ctx.save_for_backward(*inputs, *outputs)
+
+
+def _gradients_by_identity(ctx: Any, *grads: Any) -> Sequence[Any]:
+    return _batched_gradients(ctx, *grads) if ctx.batched else _gradients(ctx, *grads)
+
+
+def _batched_gradients(ctx: Any, *grads: Any) -> Sequence[Any]:
+    """Return the gradients of a batch; for an input that all elements share, their sum."""
+    tensors, found = ctx.saved_tensors, []
+    given = [k for k, grad in enumerate(grads) if grad is not None]
+
+    def gradients(*arrays: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        inputs, outputs, rest = arrays[: ctx.inputs], arrays[ctx.inputs : len(tensors)], arrays[len(tensors) :]
+        some = dict(zip(given, rest, strict=True))
+        found[:] = ctx.pair.gradients(
+            ctx.pair.saved(inputs, outputs), [some.get(k) for k in range(len(grads))], ctx.inputs, ctx.params
+        )
+        return tuple(gradient for gradient in found if gradient is not None)
+
+    dims = [0 if one else None for one in ctx.batched] + [0] * (len(tensors) - ctx.inputs + len(given))
+    made = iter(torch.vmap(gradients, in_dims=tuple(dims))(*tensors, *(grads[k] for k in given)))
+    every = [None if gradient is None else next(made) for gradient in found]
+    return [
+        gradient if gradient is None or one else gradient.sum(0)
+        for gradient, one in zip(every, ctx.batched, strict=True)
+    ]
+
+
+define_operator("differentiable", _run, _fake, _save_by_identity, _gradients_by_identity)
 
 
 def differentiable_kernel(

@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 
 from pyptx.errors import ArgumentTypeError, ArgumentValueError, BackendError
 from pyptx.runtime import runtime_for
-from pyptx.runtime.arrays import arrays_of_type
+from pyptx.runtime.arrays import arrays_of_type, batch_size
 from pyptx.runtime.identity import resolve
 from pyptx.specs import unify_envs
 from pyptx.torch_support.dtypes import torch_dtype
@@ -81,25 +81,34 @@ def parameter_values(text: str) -> dict[str, Any]:
     return values
 
 
-def _run(kernel: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    found = resolve(kernel)
-    with torch.profiler.record_function(f"pyptx::{found.name}"):
+def _run(kernel: str, params: str, inputs: list[torch.Tensor], batched: Sequence[bool] = ()) -> list[torch.Tensor]:
+    found, values = resolve(kernel), parameter_values(params)
+    with torch.profiler.record_function(f"pyptx::{found.name}"):  # one launch or a loop, decided here for a batch
         plain = [x.detach() for x in inputs]
-        return list(found.run(runtime_for(plain), plain, None, parameter_values(params)).outputs)
+        runtime = runtime_for(plain)
+        if batched:
+            return list(found.batch_launcher.run(runtime, plain, batched, values).outputs)
+        return list(found.run(runtime, plain, None, values).outputs)
 
 
-def _fake(kernel: str, params: str, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+def _fake(kernel: str, params: str, inputs: list[torch.Tensor], batched: Sequence[bool] = ()) -> list[torch.Tensor]:
     found, arrays = resolve(kernel), arrays_of_type(torch.Tensor)
     assert arrays is not None, "torch is an array package"
-    env = unify_envs([found.binder.sizes_of(arrays, inputs), found.binder.split(parameter_values(params))[0]])
+    env = unify_envs([found.binder.sizes_of(arrays, inputs, batched), found.binder.split(parameter_values(params))[0]])
+    batch = (batch_size(inputs, batched),) if batched else ()
     return [
-        inputs[0].new_empty(shape, dtype=torch_dtype(spec.dtype.name))
+        inputs[0].new_empty((*batch, *shape), dtype=torch_dtype(spec.dtype.name))
         for shape, spec in zip(found.binder.shapes(env), found.out_specs, strict=True)
     ]
 
 
 def _remember(
-    ctx: Any, kernel: str, params: str, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
+    ctx: Any,
+    kernel: str,
+    params: str,
+    batched: Sequence[bool],
+    inputs: Sequence[torch.Tensor],
+    outputs: Sequence[torch.Tensor],
 ) -> None:
     ctx.name = resolve(kernel).name
 

@@ -73,7 +73,9 @@ def test_compiled_in_one_graph(backend):
 
 def test_an_operator_as_torch_wants_them():
     args = (scale.recorded_identity(), "factor=2.0\n", [X])
-    torch.library.opcheck(torch.ops.pyptx.launch, args, test_utils=("test_schema", "test_faketensor"))
+    batch = (*args[:2], [X.reshape(5, 20)], [True])
+    for each in (args, batch):
+        torch.library.opcheck(torch.ops.pyptx.launch, each, test_utils=("test_schema", "test_faketensor"))
 
 
 @pytest.mark.transform(
@@ -102,16 +104,6 @@ def test_gradients_of_a_pair_of_kernels():
     x.grad = None
     torch.compile(lambda x: pair(x * 1.5, factor=5.0).sum(), fullgraph=True, backend="aot_eager")(x).backward()
     assert torch.equal(x.grad, torch.full_like(X, 7.5))
-
-
-@pytest.mark.transform("PyTorch", "`torch.vmap`", "supported: one launch for each batch element")
-def test_vmap_launches_for_each_element():
-    x = torch.arange(12.0).reshape(3, 4)
-    assert torch.equal(torch.vmap(lambda x: scale(x, factor=2.0))(x), 2 * x)
-    assert torch.equal(torch.vmap(lambda x: scale(x, factor=2.0), in_dims=1, out_dims=1)(x), 2 * x)
-    a, b = torch.randn(2, 3, 4), torch.randn(3, 4)
-    both, total = torch.vmap(product, in_dims=(0, None))(a, b)
-    assert torch.equal(both, a * b) and torch.equal(total, a + b)
 
 
 def test_forward_mode_is_refused_rather_than_lost():
