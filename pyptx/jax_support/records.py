@@ -24,13 +24,15 @@ __all__ = ["Call", "Records"]
 class Call(NamedTuple):
     """A kernel with its parameter values and the shapes and dtypes of its inputs and outputs.
 
-    The inputs of a call with symbolic shapes are None; its shapes are known when it runs.
+    The inputs of a call with symbolic shapes are None; its shapes are known when it runs. `batched` tells the inputs of a
+    call for a batch that have a leading batch dimension; it is empty for other calls.
     """
 
     kernel: Any
     params: Mapping[str, Any]
     inputs: tuple[tuple[tuple[int, ...], np.dtype], ...] | None
     outputs: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    batched: tuple[bool, ...] = ()
 
 
 class _Recorder:
@@ -126,7 +128,11 @@ class Records:
             for k, (shape, dtype) in enumerate((*call.inputs, *zeros, *call.outputs))
         ]
         inputs, outputs = buffers[: len(call.inputs)], buffers[-len(call.outputs) :]
-        call.kernel.run(Runtime(recorder, ARRAYS), inputs, outputs, call.params)
+        runtime = Runtime(recorder, ARRAYS)
+        if call.batched:
+            call.kernel.batch_launcher.run(runtime, inputs, call.batched, call.params, outputs)
+        else:
+            call.kernel.run(runtime, inputs, outputs, call.params)
         self._maps[handle, device] = recorder.maps
         assert recorder.record is not None, "running a kernel launches it"
         return recorder.record

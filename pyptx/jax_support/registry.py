@@ -43,31 +43,40 @@ _lock = Lock()
 
 
 def handle_of(
-    kernel: str, params: Mapping[str, Any], inputs: Sequence[tuple], outputs: Sequence[tuple], env: Mapping[str, int]
+    kernel: str,
+    params: Mapping[str, Any],
+    inputs: Sequence[tuple],
+    outputs: Sequence[tuple],
+    env: Mapping[str, int],
+    batched: tuple[bool, ...] = (),
 ) -> int:
     """Return the handle of a kernel with parameter values, sizes, and (shape, dtype) of its arrays.
 
     The handle is a hash of the launch, so that it identifies the same call in every process: computations outlive a
     process in jax.export and in JAX's persistent cache.
 
+    Args:
+        batched: inputs with a leading batch dimension, for a call that launches once for a batch.
     Raises:
         TraceError: the kernel cannot be traced.
+        LaunchError: the kernel cannot launch once for the batch.
     """
     found = resolve(kernel)
     values = _values_key(params)
-    key = (kernel, values, tuple(inputs), tuple(outputs), found.captures.key())
+    key = (kernel, values, tuple(inputs), tuple(outputs), batched, found.captures.key())
     with _lock:
         if key not in _digests:
-            _digests[key] = _digest(found, values, inputs, outputs, {**params, **env})
-        return _keep(Call(found, dict(params), tuple(inputs), tuple(outputs)), _digests[key])
+            _digests[key] = _digest(found, values, inputs, outputs, {**params, **env}, env, batched)
+        return _keep(Call(found, dict(params), tuple(inputs), tuple(outputs), batched), _digests[key])
 
 
-def symbolic_handle_of(kernel: str, params: Mapping[str, Any]) -> int:
+def symbolic_handle_of(kernel: str, params: Mapping[str, Any], batched: tuple[bool, ...] = ()) -> int:
     """Return the handle of a kernel with parameter values, for arrays whose shapes are known when the call runs."""
     values = _values_key(params)
     with _lock:
-        digest = hashlib.sha256(repr((kernel, values, "symbolic")).encode()).digest()
-        return _keep(Call(resolve(kernel), dict(params), None, ()), digest)
+        parts = (kernel, values, "symbolic", batched) if batched else (kernel, values, "symbolic")
+        digest = hashlib.sha256(repr(parts).encode()).digest()
+        return _keep(Call(resolve(kernel), dict(params), None, (), batched), digest)
 
 
 def _values_key(params: Mapping[str, Any]) -> tuple[tuple[str, type, str], ...]:
@@ -84,11 +93,16 @@ def _keep(call: Call, digest: bytes) -> int:
 
 
 def description_of(
-    kernel: str, params: Mapping[str, Any], inputs: Sequence[tuple] | None, outputs: Sequence[tuple]
+    kernel: str,
+    params: Mapping[str, Any],
+    inputs: Sequence[tuple] | None,
+    outputs: Sequence[tuple],
+    batched: tuple[bool, ...] = (),
 ) -> str:
-    """Return the text from which another process restores a call: identity, values, shapes and dtypes."""
+    """Return the text from which another process restores a call: identity, values, shapes and dtypes, batched inputs."""
     arrays = [None if group is None else [[list(s), str(d)] for s, d in group] for group in (inputs, outputs)]
-    return json.dumps([kernel, {name: repr(value) for name, value in params.items()}, *arrays])
+    parts = [kernel, {name: repr(value) for name, value in params.items()}, *arrays]
+    return json.dumps([*parts, batched] if batched else parts)
 
 
 def _restored(handle: int, text: str) -> Call:
@@ -97,8 +111,8 @@ def _restored(handle: int, text: str) -> Call:
     Raises:
         LaunchError: the kernel does not exist here or has changed, or a parameter value has no literal form.
     """
-    kernel, texts, *arrays = json.loads(text)
-    found, params = resolve(kernel), {}
+    kernel, texts, *arrays, batched = [*json.loads(text), ()][:5]
+    found, params, batched = resolve(kernel), {}, tuple(batched)
     for name, value in texts.items():
         try:
             params[name] = ast.literal_eval(value)
@@ -108,12 +122,13 @@ def _restored(handle: int, text: str) -> Call:
                 hint="export calls whose parameters are numbers, strings, booleans, tuples or None",
             ) from None
     if arrays[0] is None:
-        call, own = Call(found, params, None, ()), symbolic_handle_of(kernel, params)
+        call, own = Call(found, params, None, (), batched), symbolic_handle_of(kernel, params, batched)
     else:
         inputs, outputs = ([(tuple(s), np.dtype(d)) for s, d in group] for group in arrays)
-        env = unify_envs(spec.extract_env(s) for spec, (s, _) in zip(found.in_specs, inputs, strict=True))
-        call = Call(found, params, tuple(inputs), tuple(outputs))
-        own = handle_of(kernel, params, inputs, outputs, env)
+        shapes = [s[1:] if batched and batched[k] else s for k, (s, _) in enumerate(inputs)]
+        env = unify_envs(spec.extract_env(s) for spec, s in zip(found.in_specs, shapes, strict=True))
+        call = Call(found, params, tuple(inputs), tuple(outputs), batched)
+        own = handle_of(kernel, params, inputs, outputs, env, batched)
     if own != handle:
         raise BackendError(
             f"kernel {found.name} launches differently than when this computation was exported",
@@ -123,12 +138,23 @@ def _restored(handle: int, text: str) -> Call:
 
 
 def _digest(
-    kernel: Any, values: tuple, inputs: Sequence[tuple], outputs: Sequence[tuple], params: Mapping[str, Any]
+    kernel: Any,
+    values: tuple,
+    inputs: Sequence[tuple],
+    outputs: Sequence[tuple],
+    params: Mapping[str, Any],
+    env: Mapping[str, int],
+    batched: tuple[bool, ...],
 ) -> bytes:
     binding = kernel.binder
     sizes, template, _ = binding.split(params)
+    found = kernel.specialize(**{**sizes, **template})
+    if batched:
+        found = kernel.batch_launcher.specialize(env, params, batched, outputs[0][0][0])
+        if isinstance(found, str):
+            raise BackendError(f"{kernel.name} cannot launch once for a batch: {found}")
     parts = (
-        kernel.ptx(**{**sizes, **template}),
+        found.emitted.text,
         binding.grid(sizes, template),
         binding.block(sizes, template),
         binding.cluster(sizes, template),
@@ -204,7 +230,11 @@ def _run(frame: ffi.CallFrame) -> None:
     call = call_of(ffi.scalar_attribute(frame, "cubin_handle"), ffi.text_attribute(frame, "kernel"))
     inputs = list(ffi.arrays(frame.args, writeable=False))[: len(call.kernel.in_specs)]
     outputs = list(ffi.arrays(frame.rets, writeable=True))
-    call.kernel.run(runtime_for(inputs, "sim"), inputs, outputs, call.params)
+    runtime = runtime_for(inputs, "sim")
+    if call.batched:
+        call.kernel.batch_launcher.run(runtime, inputs, call.batched, call.params, outputs)
+    else:
+        call.kernel.run(runtime, inputs, outputs, call.params)
 
 
 _handler = ffi.handler(_run)

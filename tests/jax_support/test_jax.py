@@ -98,29 +98,6 @@ def test_gradients_without_a_rule_are_refused():
         jax.grad(lambda x: scale(x, factor=3.0).sum())(X)
 
 
-@pytest.mark.transform("JAX", "`jax.vmap`", "supported: one launch for each batch element")
-def test_vmap_launches_for_each_element():
-    x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
-    batched = jax.vmap(lambda x: scale(x, factor=3.0))
-    assert (batched(x) == 3 * x).all() and (jax.jit(batched)(x) == 3 * x).all()
-    a, b = x.reshape(1, 3, 4) + jnp.arange(2.0).reshape(2, 1, 1), x + 1
-    both, total = jax.vmap(product, in_axes=(0, None))(a, b)  # b is the same for all
-    assert (both == a * b).all() and (total == a + b).all()
-    assert "pyptx_launch" in jax.jit(batched).trace(x).lower(lowering_platforms=("cuda",)).as_text()
-
-
-@pytest.mark.transform("JAX", "`jax.vmap` of `jax.grad`", "supported with `jax.custom_vjp`")
-def test_gradients_for_each_element():
-    @jax.custom_vjp
-    def tripled(x):
-        return scale(x, factor=3.0)
-
-    tripled.defvjp(lambda x: (tripled(x), None), lambda _, gradient: (scale(gradient, factor=3.0),))
-    x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
-    gradient = jax.vmap(jax.grad(lambda x: (tripled(x) * x).sum()))
-    assert (gradient(x) == 6 * x).all()
-
-
 def attributes_in(text: str) -> tuple[int, str]:
     """Return handle and description of the call in a lowered computation."""
     description = text.split('kernel = "')[1].split('"}')[0]

@@ -16,7 +16,7 @@ from support.fake_cuda import FakeDriver, real
 from support.threads import in_threads
 
 from pyptx.errors import MissingToolError
-from pyptx.jax_support import arrays, compile_ptx_to_cubin, registry, shim
+from pyptx.jax_support import calls, compile_ptx_to_cubin, registry, shim
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Records
 from pyptx.runtime.cuda import CudaBackend
@@ -126,11 +126,25 @@ def test_several_outputs_follow_the_inputs():
 def test_an_output_of_zeros_lies_where_the_zeros_do(monkeypatch):
     recorded, name = Recorded([8] * 2), f"{NAME}_{next(_registered)}"
     jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
-    monkeypatch.setattr(arrays, "TARGET", name)
+    monkeypatch.setattr(calls, "TARGET", name)
     x = jnp.arange(100, dtype=jnp.uint32)
     assert (counts(x) == 0).all()  # the handler has only recorded the launch
     ((*_, values),) = recorded.launches
     assert len({*values}) == 2
+
+
+def test_a_batch_is_one_launch(monkeypatch):
+    recorded, name = Recorded([8, 8, 4, 4]), f"{NAME}_{next(_registered)}"
+    jax.ffi.register_ffi_target(name, recorded.shim.capsule, platform="cpu", api_version=1)
+    monkeypatch.setattr(calls, "TARGET", name)
+    x = jnp.ones((6, 2, 100), jnp.float32)
+    f = jax.jit(jax.vmap(jax.vmap(lambda x: scale(x, factor=2.5))))
+    for _ in range(2):
+        jax.block_until_ready(f(x))
+    assert len(recorded.launches) == 2 and len(recorded.prepared) == 1
+    grid, block, *_, values = recorded.launches[1]
+    assert (grid, block) == ((2, 1, 12), (64, 1, 1))
+    assert values[2:] == [struct.pack("<f", 2.5), struct.pack("<I", 100)]
 
 
 def test_tensor_maps_are_encoded_once_for_each_set_of_buffers():
