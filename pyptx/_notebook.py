@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["FrontEnd", "connect", "front_end", "in_notebook"]
+__all__ = ["FrontEnd", "connect", "first_in_notebook", "front_end", "in_notebook"]
 
 
 class FrontEnd(Protocol):
@@ -40,3 +40,22 @@ def in_notebook() -> bool:
     """Return whether a notebook front end is connected to this process."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return getattr(shell, "kernel", None) is not None
+
+
+_carriers: dict[str, tuple[str | None, int]] = {}  # what a notebook contains once -> cell and execution that contain it
+
+
+def first_in_notebook(name: str) -> bool:
+    """Return whether the next output is to contain what a notebook contains once, such as a script.
+
+    This is the first output that asks, and the first one of each later execution of the same cell, which replaces it.
+    Outside a notebook it is every output.
+    """
+    if not in_notebook():
+        return True
+    shell: Any = sys.modules["IPython"].get_ipython()
+    cell, execution = shell.get_parent().get("metadata", {}).get("cellId"), shell.execution_count
+    if name in _carriers and (cell is None or _carriers[name][0] != cell or _carriers[name][1] == execution):
+        return False
+    _carriers[name] = cell, execution
+    return True

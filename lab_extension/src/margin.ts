@@ -11,7 +11,7 @@ import { h } from "pyptx-renderer/dom.js";
 
 import { compiledLines, marks, placed, type Linked, type Mark } from "./logic/marks.js";
 import { preferences } from "./preferences.js";
-import { MIME, viewsIn } from "./view.js";
+import { viewOf, viewsIn } from "./view.js";
 
 /** A line's mark and whether the cell was changed since. */
 interface Placed { mark: Mark; line: number; stale: boolean }
@@ -40,8 +40,8 @@ class Numbers extends GutterMarker {
 function read(model: ICodeCellModel): { marks: Mark[]; compiled: Map<number, string> } {
   const views: Linked[] = [];
   for (let i = 0; i < model.outputs.length; i += 1) {
-    const data = model.outputs.get(i).data[MIME];
-    if (data) views.push(data as unknown as Linked);
+    const view = viewOf(model.outputs.get(i).data);
+    if (view) views.push(view as unknown as Linked);
   }
   const source = model.sharedModel.getSource();
   return { marks: marks(views, model.executionCount, source), compiled: compiledLines(views, model.executionCount, source) };

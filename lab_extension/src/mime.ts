@@ -3,12 +3,12 @@
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
 import { LIVE_MIME, LiveView } from "./live.js";
-import { DEBUG_MIME, MIME, View } from "./view.js";
-import type { ViewData } from "./viewdata.js";
+import { DEBUG_MIME, MIME, View, viewOf } from "./view.js";
 
 class Renderer extends View implements IRenderMime.IRenderer {
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.present((model.data[MIME] ?? model.data[DEBUG_MIME]) as unknown as ViewData);
+    const view = viewOf(model.data);
+    if (view) this.present(view);
   }
 }
 

@@ -8,6 +8,11 @@ declare module "pyptx-renderer/renderer.js" {
   export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
 }
 
+declare module "pyptx-renderer/packed.js" {
+  /** The data of a view that may be packed. */
+  export function unpacked<T extends { packed?: string }>(data: T): T;
+}
+
 declare module "pyptx-renderer/dom.js" {
   type Child = Node | string | null | undefined;
   export function h<K extends keyof HTMLElementTagNameMap>(kind: K, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElementTagNameMap[K];

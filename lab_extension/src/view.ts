@@ -1,5 +1,6 @@
 // A widget that shows a view in an output of a notebook or in a tab.
 
+import { unpacked } from "pyptx-renderer/packed.js";
 import { mount, type Drawn } from "pyptx-renderer/renderer.js";
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
@@ -9,6 +10,16 @@ import type { ViewData } from "./viewdata.js";
 
 export const MIME = "application/vnd.pyptx.view+json";
 export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel stopped in the debugger
+
+const EMBEDDED = /\.push\(\[document\.currentScript, '([\w+/=]+)'\]\)/;
+
+/** The view in the data of an output, unpacked. `embedded`: its data is in the script of the HTML form. */
+export function viewOf(bundle: Record<string, unknown>): ViewData | null {
+  const view = (bundle[MIME] ?? bundle[DEBUG_MIME] ?? null) as ViewData | null;
+  if (!view?.embedded) return view && unpacked(view);
+  const html = bundle["text/html"], packed = EMBEDDED.exec(Array.isArray(html) ? html.join("") : String(html))?.[1];
+  return packed ? unpacked({ ...view, packed }) : view;
+}
 
 const shown = new Set<View>();
 
@@ -34,7 +45,7 @@ export class View extends Widget {
   }
 
   present(data: ViewData): void {
-    this.data = data;
+    this.data = unpacked(data);
     if (this.isAttached) this.draw();
   }
 

@@ -5,4 +5,6 @@ export interface ViewData {
   version: number;
   title?: string;
   panes?: string[];
+  embedded?: boolean;
+  packed?: string;           // the other fields, as pyptx/views/_packed.py packs them
 }

@@ -9,6 +9,7 @@ from IPython.display import display, update_display
 
 from pyptx.errors import PtxError
 from pyptx.renderer import stylesheet
+from pyptx.views._packed import pack
 
 __all__ = ["LIVE_MIME", "WIDGET_MIME", "ViewWidget", "error_message"]
 
@@ -47,7 +48,7 @@ class ViewWidget(AnyWidget):
     def _bundle(self, view: Any) -> dict[str, Any]:
         plain = view._repr_mimebundle_()
         return {
-            LIVE_MIME: {"model_id": self.model_id, "view": view.to_json()},
+            LIVE_MIME: {"model_id": self.model_id, "view": pack(view.to_json())},
             WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
             "text/html": plain["text/html"],
             "text/plain": plain["text/plain"],

@@ -7,6 +7,7 @@ imports the modules.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
@@ -19,25 +20,32 @@ FOLDER = Path(__file__).parent
 _STYLES = ("code/linked.css", "diffs/diff.css", "sweeps/sweep.css", "rooflines/roofline.css", "debugger/debug.css")
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
+_COMMENTS = re.compile(
+    r"^\s*/\*\*.*?\*/[^\S\n]*$"  # of a declaration
+    r"|(?:^|(?<=[;,{}()\]>&|?:]))[^\S\n]+//[^\n\"'`]*$|^//[^\n]*$",  # of a line; one with quotes could be part of a string
+    re.MULTILINE | re.DOTALL,
+)
 _UNSUPPORTED = re.compile(r"^(import\b|export (?!(?:async )?(?:function|const|let|class)\b)).*$", re.MULTILINE)
 
 
-def stylesheet() -> str:
-    """Return the CSS of all views."""
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in _STYLES)
+def stylesheet(names: Sequence[str] = _STYLES) -> str:
+    """Return the CSS of all views, or of the named files, without comments."""
+    sheets = ((FOLDER / name).read_text(encoding="utf-8") for name in names)
+    return re.sub(r"\n\s*", "\n", re.sub(r"/\*.*?\*/", "", "\n".join(sheets), flags=re.DOTALL))
 
 
 def bundle(entry: str, folder: Path = FOLDER) -> str:
     """Bundle the module `entry` and its imports into one script, in which module `x/y` is the object `module_x_y`.
 
-    Modules use named imports from relative paths (`import {a, b as c} from "../x.js";`) and export declarations.
+    Modules use named imports from relative paths (`import {a, b as c} from "../x.js";`) and export declarations; template
+    literals end on their line. Comments and indentation are left out.
 
     Raises:
         UnsupportedError: another form of import or export, or a cycle of imports.
     """
     done: dict[str, str] = {}
     _add(entry, folder, done, ())
-    return "\n".join(done.values()).replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return _squeezed("\n".join(done.values())).replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _add(name: str, folder: Path, done: dict[str, str], path: tuple[str, ...]) -> None:
@@ -54,6 +62,11 @@ def _add(name: str, folder: Path, done: dict[str, str], path: tuple[str, ...]) -
         raise UnsupportedError(f"{name}.js: the bundler does not support {other[0]!r}")
     body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
     done[name] = f"const {_object(name)} = (() => {{\n{body}\nreturn {{{', '.join(exports)}}};\n}})();"
+
+
+def _squeezed(script: str) -> str:
+    """Return the script without comments, indentation and empty lines."""
+    return re.sub(r"\n\s*", "\n", _COMMENTS.sub("", script))
 
 
 def _resolve(importer: str, target: str) -> str:

@@ -6,9 +6,11 @@ import { mount as mountLinked } from "./code/linked.js";
 import { mount as mountRoofline } from "./rooflines/roofline.js";
 import { mount as mountSweep } from "./sweeps/sweep.js";
 import { mount as mountTabs } from "./tabs.js";
+import { unpacked } from "./packed.js";
 
-/** Mount `data` into `element` by its kind; returns an object with `destroy()` and methods of the view. */
-export function mount(element, data, options = {}) {
+/** Mount `data`, also packed, into `element` by its kind; returns an object with `destroy()` and methods of the view. */
+export function mount(element, given, options = {}) {
+  const data = unpacked(given);
   if (data.kind === "debug") return mountDebug(element, data, options);
   if (data.kind === "diff") return mountDiff(element, data, options);
   if (data.kind === "roofline") return mountRoofline(element, data, { mount, ...options });

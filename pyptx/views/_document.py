@@ -9,16 +9,18 @@ from typing import Any
 
 from pyptx import renderer
 from pyptx.errors import OptionError
+from pyptx.views._packed import pack, unpack
 
 __all__ = ["page", "require_kind"]
 
 
-def require_kind(data: Mapping[str, Any], kind: str, version: int) -> None:
-    """Raise OptionError unless `data` has this kind and version."""
+def require_kind(data: Mapping[str, Any], kind: str, version: int) -> Mapping[str, Any]:
+    """Return `data`, unpacked; raise OptionError unless it has this kind and version."""
     if data.get("kind") != kind or data.get("version") != version:
         raise OptionError(
             f"expected kind '{kind}', version {version}; got {data.get('kind')!r}, {data.get('version')!r}"
         )
+    return unpack(data)
 
 
 def page(data: Mapping[str, Any], *, title: str, without_script: str) -> str:
@@ -29,8 +31,8 @@ def page(data: Mapping[str, Any], *, title: str, without_script: str) -> str:
         title: of the document.
         without_script: HTML shown where scripts are disabled.
     """
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    for character in "<>&\u2028\u2029":  # these could end the script element or a line of it
+    text = json.dumps(pack(data), separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":  # in the title; these could end the script element or a line of it
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f"""<!doctype html>
 <html lang="en">
@@ -49,7 +51,7 @@ def page(data: Mapping[str, Any], *, title: str, without_script: str) -> str:
 <script type="application/json" id="data">{text}</script>
 <script type="module">
 {renderer.bundle("renderer")}
-const view = document.getElementById("view"), data = JSON.parse(document.getElementById("data").textContent);
+const view = document.getElementById("view"), data = module_packed.unpacked(JSON.parse(document.getElementById("data").textContent));
 const pinned = name => history.replaceState(null, "", `#${{name}}`);         // the address leads back to the line
 window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true, pinned}})}};
 const follow = () => {{ if (location.hash.length > 1) window.pyptx.view.go?.(location.hash.slice(1)); }};

@@ -6,7 +6,6 @@ style that sets text and background together, with Jupyter's theme variables and
 
 INK = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color0,#fff)"
 SOFT = "color:var(--jp-content-font-color2,#57606a);background:var(--jp-layout-color0,#fff)"
-BLUE = "color:var(--jp-brand-color1,#0b62b0);background:var(--jp-layout-color0,#fff)"
 RAISED = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-color2,#f0f2f5)"
 FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px"
 CODE = (
@@ -14,7 +13,6 @@ CODE = (
     "white-space:pre;margin:0"
 )
 EDGE = "var(--jp-border-color2,#c8ccd1)"
-CELL = (
-    "text-align:left;vertical-align:top;padding:0 12px 0 0;white-space:pre;line-height:1.5"  # overrides Jupyter's own
-)
-NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0;white-space:nowrap;line-height:1.5"
+TABLE = "border-collapse:collapse;white-space:pre;line-height:1.5"
+CELL = "text-align:left;vertical-align:top;padding:0 12px 0 0"  # overrides Jupyter's own
+NUMBER = "text-align:right;vertical-align:top;padding:0 8px 0 0"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 from support.cells import GOOD
 from views.handmade import saxpy
 
@@ -32,7 +34,8 @@ def converted(*views) -> str:
     from nbformat.v4 import new_code_cell, new_notebook, new_output
 
     outputs = [new_output("display_data", data=view._repr_mimebundle_()) for view in views]
-    return HTMLExporter().from_notebook_node(new_notebook(cells=[new_code_cell("", outputs=outputs)]))[0]
+    page = HTMLExporter().from_notebook_node(new_notebook(cells=[new_code_cell("", outputs=outputs)]))[0]
+    return re.sub(r"<script[^>]* src=.*?</script>", "", page)  # nbconvert's own, from other hosts
 
 
 def test_a_notebook_run_without_a_front_end_shows_its_views(execute):
@@ -55,6 +58,12 @@ def test_nbconvert_shows_a_view_with_its_diff():
     assert page.count("One instruction differs.") == 2
 
 
+def test_the_notebooks_are_small_enough_to_be_read_on_the_web():
+    files = list((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+    assert len(files) == 10
+    assert sum(file.stat().st_size for file in files) < 1_500_000
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("styles", [True, False], ids=["styled", "bare"])
 def test_code_is_monospaced_and_aligned_without_styles(page, styles):
@@ -66,10 +75,34 @@ def test_code_is_monospaced_and_aligned_without_styles(page, styles):
     fonts = page.js("return [...document.querySelectorAll('pre, samp')].map(e => getComputedStyle(e).fontFamily)")
     assert len(fonts) > 10
     assert all("mono" in font for font in fonts)
-    heights = page.js("""return [...document.querySelectorAll('tr')].map(row =>
-        [...row.querySelectorAll('pre')].map(e => Math.round(e.getBoundingClientRect().height)))""")
-    assert any(len(row) == 2 for row in heights)
-    assert all(len(set(row)) == 1 for row in heights), "PTX and SASS of a line stand beside each other"
-    tops = page.js("""return [...document.querySelectorAll('tr')].map(row =>
-        [...row.querySelectorAll('pre')].map(e => Math.round(e.getBoundingClientRect().top)))""")
-    assert all(len(set(row)) == 1 for row in tops)
+    lines = page.js("return [...document.querySelectorAll('pre')].flatMap(e => e.textContent.split('\\n'))")
+    [line] = [line for line in lines if "0040 " in line]
+    assert re.match(r"PTX +23 .*mad\.lo\.s32.* 0040 .*IMAD", line), "PTX and SASS of a line stand side by side"
+
+
+@pytest.mark.browser
+def test_views_of_a_converted_notebook_are_interactive_with_one_script(page, monkeypatch):
+    from pyptx.views import _embedded
+
+    carried = iter([False, True])  # a view may stand before the script
+    monkeypatch.setattr(_embedded, "first_in_notebook", lambda name: next(carried))
+    own = linked(saxpy(), block=128)
+    page.path.write_text(converted(own, own), encoding="utf-8")
+    page.chrome.get(page.path.as_uri())
+    WebDriverWait(page.chrome, 20).until(lambda _: len(page.all(".pyptx-linked")) == 2)
+    assert not page.one("details").is_displayed(), "the static form is replaced"
+    page.all(".pyptx-sass .pyptx-row[data-row='12'] .pyptx-code")[1].click()
+    assert page.marked("ptx") == [26]
+
+
+@pytest.mark.browser
+def test_a_view_without_the_script_or_with_too_much_data_stays_static(page, monkeypatch):
+    from pyptx.views import _embedded
+
+    own = linked(saxpy(), block=128)
+    monkeypatch.setattr(_embedded, "first_in_notebook", lambda name: False)
+    page.path.write_text(converted(own), encoding="utf-8")
+    page.chrome.get(page.path.as_uri())
+    assert page.one("details").is_displayed()
+    monkeypatch.setattr(_embedded, "MAX_CHARACTERS", 1000)
+    assert "<script" not in own._repr_mimebundle_()["text/html"]

@@ -1,7 +1,7 @@
 """The linked view as static HTML: no script, no style sheet, no ids.
 
-Colors are inline styles (`views/_style.py`); without styles, nesting, numbers and order carry the same information. Code
-is in `pre` and `samp` and takes the colors of the page, because Jupyter's style sheet overrides others.
+The outermost element sets the colors (`views/_style.py`); without styles, nesting, numbers and order carry the same
+information. Code is in `pre` and `samp`, which are monospaced without a style; PTX and SASS are columns of one text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from pyptx.views._style import BLUE, CELL, CODE, EDGE, FONT, INK, RAISED, SOFT
+from pyptx.views._style import EDGE, FONT, INK, RAISED, SOFT
 from pyptx.views.code.outline import (
     Line,
     Rest,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["html"]
 
 PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#ee6677", "#009988")  # of linked.css
-BLANK = "\u00a0"  # an empty line of `pre`
+MAX_COLUMN = 72  # characters of PTX beside SASS; longer lines push theirs to the right
 BAR = 12  # characters of the longest bar
 
 _OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*(?:(?:\.|::)\w+)*)(?![\w$]*\s*:)")
@@ -90,7 +90,7 @@ class _Budget:
 
 def _header(view: LinkedView) -> str:
     parts = [
-        f'<div style="{INK};padding-bottom:4px"><b>{escape(view.title)}</b> '
+        f'<div style="padding-bottom:4px"><b>{escape(view.title)}</b> '
         f'<span style="{SOFT}">for {escape(view.target)}, PTX {escape(view.ptx_version)}</span></div>'
     ]
     for entry in view.entries:
@@ -99,16 +99,13 @@ def _header(view: LinkedView) -> str:
             f"{escape(label)} <b>{escape(value)}</b>" + (f" ({escape(note)})" if note else "")
             for label, value, note in facts(entry)
         )
-        parts.append(
-            f'<div style="{INK}">{name}{used}</div>'
-            f'<div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>'
-        )
+        parts.append(f'<div>{name}{used}</div><div style="{SOFT};padding-bottom:6px">{escape(mix_text(entry))}</div>')
         if peak := live_peak_text(view, entry):
             parts.append(f'<div style="{SOFT};padding-bottom:6px">{escape(peak)}</div>')
     if loops := loops_text(view):
         parts.append(f'<div style="{SOFT};padding-bottom:6px">{loops}</div>')
     parts += [
-        f'<div style="{INK};padding-bottom:6px"><b>{escape(note.severity)}</b>'
+        f'<div style="padding-bottom:6px"><b>{escape(note.severity)}</b>'
         f"{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {escape(note.message)}</div>"
         for note in view.notes
     ]
@@ -124,20 +121,18 @@ def _heading(section: Section) -> str:
 
 def _unlinked(lines: list[str]) -> list[str]:
     """Render Python lines without PTX as one block."""
-    return [_pre(escape("\n".join(lines)), "padding:0 0 0 22px")] if lines else []
+    return [_pre(escape("\n".join(lines)), "0 0 0 22px")] if lines else []
 
 
 def _line(view: LinkedView, line: Line, budget: _Budget, most: int, color: str) -> str:
     edge, summary = f"border-left:4px solid {color}", _summary(view, line, most)
-    ptx, sass = _columns(view, line, budget)
-    if not ptx:
-        return f'<div style="{INK};{edge};padding-left:18px">{summary}</div>'
-    cells = "".join(f'<td style="{CELL}">{_pre(column)}</td>' for column in (ptx, sass) if column.strip())
+    code = _columns(view, line, budget)
+    if not code:
+        return f'<div style="{edge};padding-left:18px">{summary}</div>'
     shown = " open" if line.python == Rest.ALL else ""
     return (
-        f'<details{shown} style="{edge};padding-left:6px"><summary style="{INK};cursor:pointer">{summary}</summary>'
-        f'<table style="border-collapse:collapse;margin:0 0 4px 28px;{INK}"><tr style="{INK}">{cells}</tr></table>'
-        f"</details>"
+        f'<details{shown} style="{edge};padding-left:6px"><summary>{summary}</summary>'
+        f"{_pre(code, '0 0 4px 28px')}</details>"
     )
 
 
@@ -152,17 +147,17 @@ def _summary(view: LinkedView, line: Line, most: int) -> str:
     python, row = view.python, line.python
     filled = -(-BAR * python.sass[row] // most) if most else 0
     code = escape(_code(view, row).replace(" ", "\u00a0"))  # survives without styles
-    bar = f'<span style="{BLUE}">{"▪" * filled}</span>' if filled else ""
-    return f'<samp style="{CODE}">{code}</samp>  <span style="{SOFT}">{bar} {share_text(view, row)}</span>'
+    return f"<samp>{code}</samp>  <small>{'▪' * filled} {share_text(view, row)}</small>"
 
 
 def _code(view: LinkedView, row: int) -> str:
     return f"{view.python.line[row]:>4} {view.python.text[row].expandtabs(4)}"
 
 
-def _columns(view: LinkedView, line: Line, budget: _Budget) -> tuple[str, str]:
-    """Render PTX and SASS of a line, each as lines of HTML; a PTX line is level with the first of its SASS lines."""
-    left, right = [], []
+def _columns(view: LinkedView, line: Line, budget: _Budget) -> str:
+    """Render PTX and SASS of a line side by side; a PTX line is level with the first of its SASS lines."""
+    left: list[tuple[str, str]] = []  # text, HTML
+    right: list[str] = []
     for row, sass_rows in line.ptx:
         if row >= 0 and not budget.take_ptx():
             budget.sass_omitted += len(sass_rows)
@@ -171,19 +166,23 @@ def _columns(view: LinkedView, line: Line, budget: _Budget) -> tuple[str, str]:
         ptx = []
         if row >= 0:
             callers = callers_text(view, row)
-            ptx.append(
-                f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} {_strong(view.ptx.text[row].strip())}"
-                + (f"  ({callers})" if callers else "")
-            )
+            number, code = f"PTX {row + 1:>4} {loop_mark(view.ptx, row)} ", view.ptx.text[row].strip().expandtabs(4)
+            after = f"  ({callers})" if callers else ""
+            ptx.append((f"{number}{code}{after}", f"{number}{_strong(code)}{escape(after)}"))
         height = max(len(ptx), len(shown))
-        left += [*ptx, *[BLANK] * (height - len(ptx))]
-        right += [*shown, *[BLANK] * (height - len(shown))]
-    return "\n".join(left), "\n".join(right)
+        left += [*ptx, *[("", "")] * (height - len(ptx))]
+        right += [*shown, *[""] * (height - len(shown))]
+    width = min(MAX_COLUMN, max((len(text) for text, _ in left), default=0))
+    width += 2 if width else 0
+    return "\n".join(
+        f"{html}{' ' * (width - len(text))}{sass}" if sass else html
+        for (text, html), sass in zip(left, right, strict=True)
+    )
 
 
-def _pre(text: str, room: str = "padding:0") -> str:
-    """Return preformatted HTML, monospaced even without styles, in the colors of the page."""
-    return f'<pre style="{CODE};{room}">{text}</pre>'
+def _pre(text: str, margin: str) -> str:
+    """Return preformatted HTML, monospaced without styles and in spite of nbconvert's."""
+    return f'<pre style="font-family:monospace;white-space:pre;margin:{margin}">{text}</pre>'
 
 
 def _strong(code: str) -> str:

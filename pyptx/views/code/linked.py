@@ -17,6 +17,8 @@ from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
 from pyptx.isa import OPS
 from pyptx.views._document import page, require_kind
+from pyptx.views._embedded import embedded
+from pyptx.views._packed import pack
 from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
 from pyptx.views.code.html import html
@@ -35,7 +37,7 @@ __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
 
 MIME = "application/vnd.pyptx.view+json"
 VERSION = 1
-TEXT_LINES = 160  # of the text form in a mime bundle
+TEXT_LINES, HTML_LINES = 40, 40  # in a mime bundle; HTML: of PTX, and of SASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class LinkedView:
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values, the content of the MIME type."""
+        """Return JSON values; notebooks hold them packed."""
         data = {"kind": "linked", "version": VERSION, **plain(replace(self, diff=None))}
         if self.diff is None:
             del data["diff"]
@@ -69,12 +71,12 @@ class LinkedView:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LinkedView:
-        """Rebuild a view from `to_json`.
+        """Rebuild a view from `to_json`, or from the packed form in notebooks.
 
         Raises:
             OptionError: the data has another kind, or the version of a newer pyptx.
         """
-        require_kind(data, "linked", VERSION)
+        data = require_kind(data, "linked", VERSION)
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
         entries = tuple(
             Entry(**entry | {"holders": tuple(map(tuple, entry.get("holders", ())))}) for entry in data["entries"]
@@ -116,7 +118,12 @@ class LinkedView:
         return page(self.to_json(), title=f"{self.title} · {self.target}", without_script=self.html())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}
+        still = embedded(html(self, HTML_LINES), replace(self, diff=None).to_json())
+        return {
+            MIME: pack(self.to_json()),
+            "text/html": still + ("" if self.diff is None else self.diff.html()),
+            "text/plain": self.text(limit=TEXT_LINES),
+        }
 
     def __repr__(self) -> str:
         return (

@@ -39,9 +39,9 @@ def html(view: DebugView, context: int) -> str:
     stop = "<br>".join(escape(line.replace("  ", 2 * BLANK)) for line in stop_text(document).split("\n"))
     return (
         f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-        f'<div style="{INK}"><b>{escape(document["kernel"])}</b> '
+        f"<div><b>{escape(document['kernel'])}</b> "
         f'<span style="{SOFT}">{escape(headline(view).removeprefix(document["kernel"]).strip())}</span></div>'
-        f'<div style="{INK};padding:2px 0 4px"><b>{stop}</b></div>'
+        f'<div style="padding:2px 0 4px"><b>{stop}</b></div>'
         f"{_code(view, context)}{_timeline(document)}{_warps(document)}{_registers(document)}{_watches(document)}"
         f"{_barriers(document)}{_matrices(document)}</div>"
     )
@@ -55,7 +55,7 @@ def _code(view: DebugView, context: int) -> str:
         for name, lines in ((file, python), ("PTX", ptx))
         if lines
     )
-    return f'<table style="{TABLE}"><tr style="{INK}">{cells}</tr></table>'
+    return f'<table style="{TABLE}"><tr>{cells}</tr></table>'
 
 
 def _line(line: CodeLine) -> str:
@@ -150,14 +150,11 @@ def _matrices(document: Mapping[str, Any]) -> str:
 
 
 def _section(title: str, body: str) -> str:
-    return (
-        f'<details open style="padding:2px 0"><summary style="{INK};cursor:pointer"><b>{escape(title)}</b>'
-        f"</summary>{body}</details>"
-    )
+    return f'<details open style="padding:2px 0"><summary><b>{escape(title)}</b></summary>{body}</details>'
 
 
 def _list(lines: Iterable[str], left: int) -> str:
-    return f'<div style="{INK};padding-left:14px">{"<br>".join(lines)}</div>{_more(left)}'
+    return f'<div style="padding-left:14px">{"<br>".join(lines)}</div>{_more(left)}'
 
 
 def _more(left: int) -> str:

@@ -63,7 +63,7 @@ class DebugView:
         Raises:
             ValueError: the data has another kind, or the version of a newer pyptx.
         """
-        require_kind(data, "debug", VERSION)
+        data = require_kind(data, "debug", VERSION)
         return cls(data["sources"], data["document"], data["help"])
 
     def text(self, *, context: int = 4, width: int = 100) -> str:

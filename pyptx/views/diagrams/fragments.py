@@ -125,7 +125,7 @@ class FragmentView(Diagram):
                 down,
                 FILLS[register % len(FILLS)],
                 text,
-                f"row {_span(r, down)}, column {_span(c, across)}: lane {lane}, register {register}",
+                f"row {_span(r, down)}, column {_span(c, across)}: T{lane} r{register}",
                 lane == self.marked,
             )
 

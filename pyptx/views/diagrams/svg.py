@@ -44,7 +44,7 @@ class Diagram(ABC):
 
 def label(x: float, y: float, text: str, anchor: str = "start", size: int = 11) -> str:
     """Return text outside the cells; x and y in pixels."""
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}" fill="{SOFT}">{escape(text)}</text>'
+    return f"<text x='{x:g}' y='{y:g}' text-anchor='{anchor}' font-size='{size}' fill='{SOFT}'>{escape(text)}</text>"
 
 
 def grid(
@@ -60,23 +60,25 @@ def grid(
 ) -> str:
     """Return an SVG of `width` x `height` pixels; cells start at (left, top), a grid step is `unit` pixels."""
     across, down = unit
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="{_FONT}">',
-        f"<title>{escape(title)}</title>",
-    ]
-    marked = []
+    shapes: dict[str, list[str]] = {}  # by fill, in order of their first appearance
+    marked, texts = [], []
     for cell in cells:
-        x, y, w, h = left + cell.x * across, top + cell.y * down, cell.width * across, cell.height * down
-        tip = f"<title>{escape(cell.title)}</title>" if cell.title else ""
-        parts.append(
-            f'<g>{tip}<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" fill="{cell.fill}" stroke="#fff" '
-            f'stroke-width="1"/><text x="{x + w / 2:g}" y="{y + h / 2 + 3.5:g}" text-anchor="middle" '
-            f'font-size="10" fill="{INK}">{escape(cell.text)}</text></g>'
-        )
+        edges = left + cell.x * across, top + cell.y * down, cell.width * across, cell.height * down
+        x, y, w, h = (round(edge, 1) for edge in edges)
+        tip = f"><title>{escape(cell.title)}</title></path>" if cell.title else "/>"
+        shapes.setdefault(cell.fill, []).append(f"<path d='M{x:g} {y:g}h{w:g}v{h:g}h{-w:g}z'{tip}")
+        if cell.text:
+            texts.append(f"<text x='{x + w / 2:g}' y='{y + h / 2 + 3.5:g}'>{escape(cell.text)}</text>")
         if cell.marked:
-            marked.append(
-                f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{w - 2:g}" height="{h - 2:g}" fill="none" '
-                f'stroke="{INK}" stroke-width="2.5"/>'
-            )
-    return "".join((*parts, *marked, *labels, "</svg>"))
+            marked.append(f"<path d='M{x + 1:g} {y + 1:g}h{w - 2:g}v{h - 2:g}h{2 - w:g}z'/>")
+    return "".join(
+        (
+            f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width:g}' height='{height:g}' "
+            f"viewBox='0 0 {width:g} {height:g}' font-family='{_FONT}'><title>{escape(title)}</title>",
+            *(f"<g fill='{fill}' stroke='#fff'>{''.join(paths)}</g>" for fill, paths in shapes.items()),
+            f"<g text-anchor='middle' font-size='10' pointer-events='none' fill='{INK}'>{''.join(texts)}</g>",
+            f"<g fill='none' pointer-events='none' stroke='{INK}' stroke-width='2.5'>{''.join(marked)}</g>",
+            *labels,
+            "</svg>",
+        )
+    )

@@ -12,6 +12,7 @@ from pyptx.analysis.diff.text import compare_text
 from pyptx.assembly import Assembly
 from pyptx.errors import OptionError
 from pyptx.views._document import page, require_kind
+from pyptx.views._packed import pack
 from pyptx.views.code.linked import MIME, TEXT_LINES, LinkedView, linked
 from pyptx.views.code.source_locations import with_sources
 from pyptx.views.diffs.facts import Fact, facts_of, verdict_of
@@ -143,7 +144,7 @@ class Diff:
         Raises:
             OptionError: the data has another kind, or the version of a newer pyptx.
         """
-        require_kind(data, "diff", VERSION)
+        data = require_kind(data, "diff", VERSION)
         others = tuple(Level(name, _compared(own), own["verdict"]) for name, own in data.get("others", {}).items())
         return cls(
             data["level"],
@@ -170,7 +171,7 @@ class Diff:
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}
+        return {MIME: pack(self.to_json()), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}
 
     def __repr__(self) -> str:
         return f"<Diff of {self.left.title} and {self.right.title}, {self.level}: {self.verdict}>"

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from pyptx.analysis.diff.comparison import CLASSES, Row
-from pyptx.views._style import CELL, CODE, EDGE, FONT, INK, NUMBER, RAISED, SOFT
+from pyptx.views._style import CELL, EDGE, FONT, INK, NUMBER, RAISED, SOFT, TABLE
 from pyptx.views.diffs.facts import delta_text, shown
 from pyptx.views.diffs.text import FOLD, MARKS, cause_text, other_verdicts, row_label, sections
 
@@ -40,11 +40,7 @@ def html(diff: Diff, context: int = 3, limit: int = 600) -> str:
             words = f"{CLASSES[kind]}, {count}{cause_text(diff, first, last, kind)}"
             parts.append(f'<tr style="{RAISED}"><td colspan="5" style="{CELL}"><b>{escape(words)}</b></td></tr>')
         parts += (_row(diff, row) for row in shown_rows)
-    table = (
-        f'<table style="border-collapse:collapse;{INK};{CODE}"><tbody>{"".join(parts)}</tbody></table>'
-        if not diff.identical
-        else ""
-    )
+    table = f'<table style="{TABLE}"><tbody>{"".join(parts)}</tbody></table>' if not diff.identical else ""
     more = f'<div style="{SOFT};padding:6px 0">{omitted} more rows not shown here.</div>' if omitted else ""
     return (
         f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
@@ -55,7 +51,7 @@ def html(diff: Diff, context: int = 3, limit: int = 600) -> str:
 def _header(diff: Diff) -> str:
     sides = " | ".join(f"<b>{escape(view.title)}</b> for {escape(view.target)}" for view in (diff.left, diff.right))
     facts = "".join(
-        f'<tr style="{INK}"><td style="{CELL}">{escape(fact.label)}</td>'
+        f'<tr><td style="{CELL}">{escape(fact.label)}</td>'
         f'<td style="{NUMBER}">{shown(fact, fact.left)}</td><td style="{NUMBER}">{shown(fact, fact.right)}</td>'
         f'<td style="{CELL}">{delta_text(fact)}</td></tr>'
         for fact in diff.facts
@@ -63,9 +59,9 @@ def _header(diff: Diff) -> str:
     )
     others = "".join(f"<br>{escape(line)}" for line in other_verdicts(diff))
     return (
-        f'<div style="{INK}">{sides} · {escape(diff.level)}</div>'
-        f'<div style="{INK};padding:4px 0"><b>{escape(diff.verdict)}</b>{others}</div>'
-        f'<table style="border-collapse:collapse;{INK};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>'
+        f"<div>{sides} · {escape(diff.level)}</div>"
+        f'<div style="padding:4px 0"><b>{escape(diff.verdict)}</b>{others}</div>'
+        f'<table style="{TABLE};{FONT};margin:0 0 6px 0"><tbody>{facts}</tbody></table>'
     )
 
 
@@ -80,7 +76,7 @@ def _row(diff: Diff, row: Row) -> str:
     for side, line in (("left", row.a), ("right", row.b)):
         view = getattr(diff, side)
         if line < 0:
-            cells.append(f'<td style="{NUMBER};{SOFT}"></td><td style="{CELL};{SOFT}"></td>')
+            cells.append("<td></td><td></td>")
             continue
         number = (
             f"{view.sass.address[line]:04x}"
@@ -88,8 +84,5 @@ def _row(diff: Diff, row: Row) -> str:
             else str(line + 1 if diff.level == "ptx" else view.python.line[line] or "")
         )
         words = _code(getattr(view, diff.level).text[line])
-        cells.append(f'<td style="{NUMBER};{SOFT}">{_code(number)}</td><td style="{CELL};{tint}">{words}</td>')
-    return (
-        f'<tr style="{INK}">{"".join(cells)}<td style="{CELL};{SOFT}">{MARKS[row.kind]}'
-        f"{escape(row_label(diff, row))}</td></tr>"
-    )
+        cells.append(f'<td style="{NUMBER}">{_code(number)}</td><td style="{CELL};{tint}">{words}</td>')
+    return f'<tr>{"".join(cells)}<td style="{CELL}">{MARKS[row.kind]}{escape(row_label(diff, row))}</td></tr>'

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["html"]
 
 MAX_ROWS = 60
-TEXT = "text-align:left;vertical-align:top;padding:1px 14px 1px 0"
-NUMBER = "text-align:right;vertical-align:top;padding:1px 14px 1px 0;white-space:nowrap"
+TEXT, NUMBER = "text-align:left;padding-right:14px", "text-align:right;padding-right:14px"
 
 
 def html(view: Roofline) -> str:
@@ -32,7 +31,7 @@ def html(view: Roofline) -> str:
     roofs = "; ".join(escape(one.label) for one in (*view.slopes, *view.roofs))
     return (
         f'<div style="{INK};{FONT};padding:6px 8px;border:1px solid {EDGE};border-radius:4px;overflow-x:auto">'
-        f'<div style="{INK};padding-bottom:4px"><b>{escape(view.title)}</b> <span style="{SOFT}">on '
+        f'<div style="padding-bottom:4px"><b>{escape(view.title)}</b> <span style="{SOFT}">on '
         f"{escape(view.gpu.name)} ({escape(view.gpu.target)})</span></div>"
         f'<img alt="{escape(_alt_text(view))}" width="100%" style="max-width:960px" '
         f'src="data:image/svg+xml;base64,{picture}">'
@@ -63,4 +62,4 @@ def _row(view: Roofline, point: Point) -> str:
         (TEXT, "; ".join(filter(None, (placed.limit if placed else "", point.bound)))),
     ]
     row = "".join(f'<td style="{style}">{escape(text)}</td>' for style, text in cells)
-    return f'<tr style="{INK}">{row}</tr>'
+    return f"<tr>{row}</tr>"

@@ -21,6 +21,7 @@ from typing import Any
 from pyptx.analysis.gpus import LEVELS, Gpu, gpu
 from pyptx.errors import OptionError, ShapeError
 from pyptx.views._document import page, require_kind
+from pyptx.views._packed import pack
 from pyptx.views.code.linked import MIME
 from pyptx.views.rooflines.elements import (
     LEVEL_NAMES,
@@ -191,7 +192,7 @@ class Roofline:
         Raises:
             OptionError: the data has another kind, or the version of a newer pyptx.
         """
-        require_kind(data, "roofline", VERSION)
+        data = require_kind(data, "roofline", VERSION)
         names = {one.name for one in fields(Point)}
         points = (Point(**{name: value for name, value in point.items() if name in names}) for point in data["points"])
         return cls(Gpu(**data["gpu"]), tuple(points), data["level"], data["title"], data["views"])
@@ -300,7 +301,7 @@ class Roofline:
         return json.dumps(self.to_json(), separators=(",", ":"))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(chart=False)}
+        return {MIME: pack(self.to_json()), "text/html": self.html(), "text/plain": self.text(chart=False)}
 
     def __repr__(self) -> str:
         count = len(self.points)

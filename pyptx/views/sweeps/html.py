@@ -10,7 +10,7 @@ from html import escape
 from itertools import product
 from typing import TYPE_CHECKING
 
-from pyptx.views._style import CELL, EDGE, FONT, INK, NUMBER, RAISED, SOFT
+from pyptx.views._style import CELL, EDGE, FONT, INK, NUMBER, RAISED, SOFT, TABLE
 from pyptx.views.sweeps.states import SIGNS
 from pyptx.views.sweeps.text import (
     best_text,
@@ -38,11 +38,8 @@ SHADES = (
 )  # background and foreground, fastest first
 BAD = "color:#5c1206;background:#fbdcd3"
 EMPTY = "color:#5b6675;background:#eef0f3"
-TABLE = f"border-collapse:collapse;{INK};{FONT};margin:4px 0"
-SQUARE = (
-    "text-align:center;min-width:62px;padding:3px 7px;white-space:nowrap;border:1px solid #fff;"
-    "font-specialization-numeric:tabular-nums"
-)
+GRID = f"{TABLE};{FONT};margin:4px 0"
+SQUARE = "text-align:center;padding:3px 7px;border:1px solid #fff"
 
 
 def html(view: SweepView, limit: int = 200) -> str:
@@ -54,15 +51,15 @@ def html(view: SweepView, limit: int = 200) -> str:
 
 
 def _header(view: SweepView) -> str:
-    best = f'<div style="{INK};padding-bottom:4px"><b>{escape(best_text(view))}</b></div>' if view.best >= 0 else ""
+    best = f'<div style="padding-bottom:4px"><b>{escape(best_text(view))}</b></div>' if view.best >= 0 else ""
     chosen = (
-        f'<div style="{INK};padding-bottom:4px">chosen: {escape(config_text(view, view.choice))}</div>'
+        f'<div style="padding-bottom:4px">chosen: {escape(config_text(view, view.choice))}</div>'
         if view.choice >= 0
         else ""
     )
     notes = "".join(f'<div style="{SOFT}">{escape(note)}</div>' for note in view.notes)
     return (
-        f'<div style="{INK};padding-bottom:2px"><b>{escape(view.title)}</b> '
+        f'<div style="padding-bottom:2px"><b>{escape(view.title)}</b> '
         f'<span style="{SOFT}">for {escape(view.target)}, {escape(view.device)}</span></div>'
         f'<div style="{SOFT};padding-bottom:4px">{escape(progress_text(view))}</div>{best}{chosen}{notes}'
     )
@@ -111,11 +108,11 @@ def _map(view: SweepView, across, down, fixed, name, found, holes, ends) -> str:
             places = {across: x, **fixed} | ({down: y} if down is not None else {})
             cells.append(_square(view, tuple(places[at] for at in range(len(view.parameters))), found, holes, ends))
         label = escape(str(rows.values[y])) if rows else ""
-        body.append(f'<tr style="{INK}"><th style="{SQUARE};{SOFT}">{label}</th>{"".join(cells)}</tr>')
-    title = f'<div style="{INK};padding-top:2px"><b>{escape(name)}</b></div>' if name else ""
+        body.append(f'<tr><th style="{SQUARE};{SOFT}">{label}</th>{"".join(cells)}</tr>')
+    title = f'<div style="padding-top:2px"><b>{escape(name)}</b></div>' if name else ""
     return (
         f'<div style="display:inline-block;vertical-align:top;margin:0 14px 8px 0">{title}'
-        f'<table style="border-collapse:collapse;{FONT};margin:0"><thead><tr style="{INK}">'
+        f'<table style="{GRID}"><thead><tr>'
         f'<th style="{SQUARE};{SOFT}">{escape(corner)}</th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
@@ -160,8 +157,8 @@ def _table(view: SweepView, limit: int) -> str:
     left = len(view.points) - len(kept)
     more = f'<div style="{SOFT};padding:4px 0">{left} more points not shown here.</div>' if left else ""
     return (
-        f'<details><summary style="{INK};cursor:pointer">Table of {len(kept)} points</summary>'
-        f'<table style="{TABLE}"><thead><tr style="{INK}">{head}</tr></thead>'
+        f"<details><summary>Table of {len(kept)} points</summary>"
+        f'<table style="{GRID}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{more}</details>"
     )
 
@@ -171,11 +168,10 @@ def _reasons(view: SweepView) -> str:
     if not reasons:
         return ""
     items = "".join(
-        f'<tr style="{INK}"><td style="{NUMBER}">{count} ×</td>'
-        f'<td style="{CELL};white-space:normal">{escape(reason)}</td></tr>'
+        f'<tr><td style="{NUMBER}">{count} ×</td><td style="{CELL};white-space:normal">{escape(reason)}</td></tr>'
         for reason, count in reasons[:12]
     )
     return (
-        f'<details><summary style="{INK};cursor:pointer">Reasons of refused points</summary>'
-        f'<table style="{TABLE}"><tbody>{items}</tbody></table></details>'
+        f"<details><summary>Reasons of refused points</summary>"
+        f'<table style="{GRID}"><tbody>{items}</tbody></table></details>'
     )

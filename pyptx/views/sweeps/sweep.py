@@ -15,6 +15,7 @@ from typing import Any
 
 from pyptx.errors import OptionError, ShapeError
 from pyptx.views._document import page, require_kind
+from pyptx.views._packed import pack
 from pyptx.views.sweeps.html import html
 from pyptx.views.sweeps.states import NAMES, STATES, State
 from pyptx.views.sweeps.text import bytes_text, percent, shown, text
@@ -211,7 +212,7 @@ class SweepView:
         Raises:
             OptionError: the data has another kind, or the version of a newer pyptx.
         """
-        require_kind(data, "sweep", VERSION)
+        data = require_kind(data, "sweep", VERSION)
         columns = data["points"] | {
             "config": [tuple(config) for config in data["points"]["config"]],
             "state": [data["states"][at][0] for at in data["points"]["state"]],
@@ -252,7 +253,7 @@ class SweepView:
         return page(self.to_json(), title=f"{self.title} · sweep", without_script=self.html())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text(limit=TEXT_ROWS)}
+        return {MIME: pack(self.to_json()), "text/html": self.html(), "text/plain": self.text(limit=TEXT_ROWS)}
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())

@@ -119,9 +119,10 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-title { display: flex; align-items: baseline; gap: 8px; font-size: 15px; }
 .pyptx-badge { font-size: 12px; color: var(--px-soft); border: 1px solid var(--px-edge); border-radius: 10px; padding: 0 8px; }
 .pyptx-entry { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 4px 20px; margin-top: 4px; }
-.pyptx-facts { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; }
+.pyptx-linked dl, .pyptx-linked dt, .pyptx-linked dd { float: none; width: auto; overflow: visible; }
+.pyptx-linked .pyptx-facts { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; }
 .pyptx-fact { min-width: 0; }
-.pyptx-fact dt { font-size: 11px; color: var(--px-soft); }
+.pyptx-fact dt { font-size: 11px; font-weight: 400; color: var(--px-soft); }
 .pyptx-fact dd { margin: 0; }
 .pyptx-fact b { font-size: 15px; font-variant-numeric: tabular-nums; }
 .pyptx-fact small { color: var(--px-soft); margin-left: 5px; }
@@ -156,7 +157,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-sheet legend { font-weight: 600; padding: 0; }
 .pyptx-sheet label { display: block; cursor: pointer; }
 .pyptx-sheet small { color: var(--px-soft); }
-.pyptx-keys { display: grid; grid-template-columns: max-content 1fr; gap: 3px 14px; margin: 0; }
+.pyptx-linked .pyptx-keys { display: grid; grid-template-columns: max-content 1fr; gap: 3px 14px; margin: 0; }
 .pyptx-keys dt { font-family: var(--jp-code-font-family, ui-monospace, monospace); font-weight: 600; }
 .pyptx-keys dd { margin: 0; }
 
