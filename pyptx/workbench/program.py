@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyptx import validate
 from pyptx.emitter import Emitted, emit_lines
-from pyptx.errors import ArgumentValueError, Diagnostic, InputError, UnknownNameError
+from pyptx.errors import ArgumentValueError, Diagnostic, InputError, OptionError, UnknownNameError
 from pyptx.ir.nodes import Function, Module, Param, VarDecl
 from pyptx.ir.types import StateSpace
 from pyptx.jit.launchable import ResolvedLaunch
@@ -277,14 +277,24 @@ class Entry:
         options: Iterable[str] = (),
         block: Extent | None = None,
         source: str | os.PathLike[str] | None = None,
+        device: str | Gpu | None = None,
+        **settings: Any,
     ) -> LinkedView:
         """Return the linked PTX | SASS view; arguments as for compile.
 
         Args:
+            device: a GPU, as for `estimate`: also show the modeled time of each line on it, and the reasons of stalls.
+                Needs a launch: `args` and `settings` as for launch.
             block: threads of a CTA, for the occupancy; default: of the LaunchConfig, or what `.reqntid` requires.
             source: folder of the source files that `.file` names; default: the working directory. No other is read.
+        Raises:
+            OptionError: `settings` without `device`.
+            ShapeError: `device` together with options that change the machine code.
         """
+        if settings and device is None:
+            raise OptionError(f"view() uses {', '.join(settings)} only with device=, such as device='h100'")
         config, _ = split_launch(args)
+        launch = settings if block is None else settings | {"block": block}
         block = block if block is not None else config.block if config else None
         return linked_view(
             self._specialization,
@@ -292,6 +302,7 @@ class Entry:
             block=self._required_block() if block is None else dim3(block, "block"),
             dynamic_bytes=config.smem_bytes if config else 0,
             roots=None if source is None else (Path(source),),
+            estimate=None if device is None else self.estimate(*args, device=device, **launch),
         )
 
     def _required_block(self) -> Dim3 | None:

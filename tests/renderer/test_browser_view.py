@@ -425,3 +425,35 @@ def test_a_standalone_page_takes_the_focus_and_a_frame_does_not(page, view):
     assert page.js("return document.activeElement.tagName") == "BODY"
     page.chrome.switch_to.default_content()
     assert page.js("return document.activeElement.id") == "cell"
+
+
+def test_arrows_and_keys_lead_from_a_stalled_line_to_its_producer(page, checkout):
+    view = load_kernel(str(checkout / "examples" / "vector_add.py")).view(N=4096, device="h100")
+    waiting = next(
+        row for row, text in enumerate(view.sass.text) if text.startswith("FADD") and view.sass.stalled_on[row]
+    )
+    producer = waiting - view.sass.stalled_on[waiting][0]
+    page.open(view)
+    path = "return document.querySelector('.pyptx-arrows path').getAttribute('d') ?? ''"
+    assert page.js(path) == ""
+    page.row("sass", waiting).click()
+    before = page.js(path)
+    assert before.count("M2 ") == len(view.sass.stalled_on[waiting][:4])
+    page.js("document.querySelector('.pyptx-sass .pyptx-list').scrollTop += 18")
+    WebDriverWait(page.chrome, 10).until(lambda _: page.js(path) != before)
+    page.keys("d")
+    assert page.marked("sass", "active") == [producer]
+    page.keys("b")
+    assert page.marked("sass", "active") == [waiting]
+
+
+def test_lines_are_shaded_by_the_chosen_metric(page, checkout):
+    page.open(load_kernel(str(checkout / "examples" / "vector_add.py")).view(N=4096, device="h100"))
+    warm = "return [...document.querySelectorAll('.pyptx-sass .pyptx-warm')].map(row => Number(row.dataset.row))"
+    modeled = page.js(warm)
+    assert modeled, "the modeled time is shown first"
+    page.one(".pyptx-menu:has(.pyptx-costs) summary").click()
+    Select(page.one(".pyptx-menu select")).select_by_visible_text("live registers")
+    assert page.js(warm) != modeled
+    page.one(".pyptx-menu:has(.pyptx-costs) input").click()
+    assert page.js(warm) == []

@@ -122,7 +122,14 @@ class Lines:
         return Owner(line, self.python_of_ptx(line) if line else None, line is None)
 
 
+def _as_ours(function):
+    """The function as if it stood in pyptx, so that the walk over frames passes over it."""
+    code = function.__code__.replace(co_filename=f"{PACKAGE_DIR}/tracer.py")
+    return type(function)(code, function.__globals__, function.__name__, None, function.__closure__)
+
+
 @boundary
+@_as_ours
 def trace(body, *args) -> None:
     body(*args)
 
@@ -142,12 +149,6 @@ def places(
     exec(compile(source, file, "exec"), scope)
     trace(scope["saxpy"], "x", "y", "n", "a")
     return found + [None] * (count - len(found))
-
-
-def _as_ours(function):
-    """The function as if it stood in pyptx, so that the walk over frames passes over it."""
-    code = function.__code__.replace(co_filename=f"{PACKAGE_DIR}/tracer.py")
-    return type(function)(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
 def sass_line(row: str, entry: str = "saxpy") -> tuple[SimpleNamespace, int | None]:
@@ -214,7 +215,7 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
     columns = {
         f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
         for f in fields(SassPane)
-        if f.name not in ("flow", "takes", "awaits", "issues", "modeled", "stalls")
+        if f.name not in ("flow", "takes", "awaits", "issues", "modeled", "stalls", "stalled_on")
     }
     owners = tuple((row * 7919 % 97 + row * ptx // sass) % ptx for row in range(sass))
     columns |= {

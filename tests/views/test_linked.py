@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from views.handmade import PTX, SOURCE, Lines, places, saxpy
 
+import pyptx
 from pyptx._loc import SourceLocation, name_files
 from pyptx.analysis.diff.comparison import Comparison, Row, group_hunks
 from pyptx.cli.kernels import load_kernel
-from pyptx.errors import ShapeError
+from pyptx.errors import OptionError, ShapeError
 from pyptx.views import MIME, Diff, LinkedView, linked
 from pyptx.views.code.python_sources import display_names, python_rows
 
@@ -322,3 +324,18 @@ def test_a_modeled_time_of_other_machine_code_is_refused(checkout: Path):
     vector_add = load_kernel(str(checkout / "examples" / "vector_add.py"))
     with pytest.raises(ShapeError, match="belongs to other machine code"):
         vector_add.view(N=4096, device="h100", options=["-O0"])
+
+
+def test_entries_of_loaded_ptx_show_modeled_time_too(checkout: Path):
+    vector_add = load_kernel(str(checkout / "examples" / "vector_add.py"))
+    entry = pyptx.load(vector_add.ptx(N=4096))["vector_add"]
+    x = np.zeros(4096, np.float32)
+    config = {"grid": 1, "block": 256}
+    view = entry.view(x, x, x, device="h100", **config)
+    assert view.modeled == {"gpu": "H100 SXM", "seconds": entry.estimate(x, x, x, device="h100", **config).seconds}
+    waiting = next(
+        row for row, text in enumerate(view.sass.text) if text.startswith("FADD") and view.sass.stalled_on[row]
+    )
+    assert view.sass.text[waiting - view.sass.stalled_on[waiting][0]].startswith("LDG"), "an addition waits for a load"
+    with pytest.raises(OptionError, match="view\\(\\) uses grid only with device="):
+        entry.view(grid=1)

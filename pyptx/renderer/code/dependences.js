@@ -2,8 +2,11 @@
 
 export const SIGNS = { takes: "▸", awaits: "»", uses: "◂" };        // of a producer, a scoreboard setter, a consumer of the pinned line
 
-/** Returns row -> {takes, awaits, uses, freed}: producers, setters of awaited scoreboards, consumers, instructions that await its scoreboard. */
-export function dependenceIndex({ text, takes = [], awaits = [] }) {
+/**
+ * Returns row -> {takes, awaits, uses, freed, stalled}: producers, setters of awaited scoreboards, consumers, instructions that await its
+ * scoreboard; `stalled`: those it waits for in the model, longest first, or without a model the setters of awaited scoreboards.
+ */
+export function dependenceIndex({ text, takes = [], awaits = [], stalled_on = [] }) {
   const rowsOf = column => row => (column[row] ?? []).map(distance => row - distance).sort((a, b) => a - b);
   const made = rowsOf(takes), asked = rowsOf(awaits);
   let users = null, waiters = null;
@@ -15,7 +18,8 @@ export function dependenceIndex({ text, takes = [], awaits = [] }) {
   return row => {
     users ??= turned(made);
     waiters ??= turned(asked);
-    return { takes: made(row), awaits: asked(row), uses: users[row], freed: waiters[row] };
+    const stalled = stalled_on.length ? stalled_on[row].map(distance => row - distance) : asked(row).reverse();
+    return { takes: made(row), awaits: asked(row), uses: users[row], freed: waiters[row], stalled };
   };
 }
 
@@ -28,9 +32,9 @@ export function signs({ takes, awaits, uses, freed }) {
   return found;
 }
 
-/** The nearest producer (direction -1) or consumer (1) of `row`, awaited ones first; -1 for none. */
-export function along({ takes, awaits, uses, freed }, row, direction) {
+/** The producer (direction -1) or consumer (1) of `row`: the one it waits for longest, else the nearest, awaited ones first; -1 for none. */
+export function along({ takes, awaits, uses, freed, stalled = [] }, row, direction) {
   const near = rows => rows.filter(other => other !== row).sort((a, b) => Math.abs(a - row) - Math.abs(b - row))[0];
-  const found = direction < 0 ? near(awaits) ?? near(takes) : near(uses) ?? near(freed);
+  const found = direction < 0 ? stalled.find(other => other !== row) ?? near(awaits) ?? near(takes) : near(uses) ?? near(freed);
   return found ?? -1;
 }

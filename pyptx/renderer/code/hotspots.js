@@ -22,17 +22,33 @@ export function ranked(column) {
   return column.map((number, row) => [row, number]).filter(([, number]) => number > 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([row]) => row);
 }
 
+/** The metric in each pane, as shares 0..1 of its largest value; counters of PTX lines also at their SASS. Panes without it are left out. */
+export function shades({ python, ptx, sass }, key) {
+  const own = pane => (pane[key]?.length ? pane[key] : pane.counters?.[key]), counted = ptx.counters?.[key];
+  const columns = { python: own(python), ptx: own(ptx), sass: own(sass) ?? (counted && sass.ptx.map(row => (row < 0 ? 0 : counted[row]))) };
+  return Object.fromEntries(Object.entries(columns).filter(([, column]) => column?.length).map(([name, column]) => {
+    const most = column.reduce((top, number) => Math.max(top, number), 1);
+    return [name, Float32Array.from(column, number => Math.max(0, number) / most)];
+  }));
+}
+
 export class Hotspots {
-  /** `view`: the linked view; `view.show(pane, row)` goes to a line. */
+  /** `view`: the linked view; `view.show(pane, row)` goes to a line, `view.shade(shades)` shades the lines. */
   constructor(view) {
     Object.assign(this, { view }, measures(view.data));
     this.key = this.columns[0]?.[0];
     this.list = h("ol.pyptx-costs");
-    const chooser = h("select", { "aria-label": "Rank lines by", onchange: () => { this.key = chooser.value; this.paint(); } },
+    const chooser = h("select", { "aria-label": "Rank lines by", onchange: () => { this.key = chooser.value; this.paint(); this.shade(); } },
                       ...this.columns.map(([key]) => h("option", { value: key }, WORDS[key])));
-    this.element = this.columns.length ? menu("Hot spots", [h("label", {}, "Rank by ", chooser), this.list]) : null;
+    this.shading = h("input", { type: "checkbox", onchange: () => this.shade() });
+    this.shading.checked = this.key === "modeled";
+    this.element = this.columns.length
+      ? menu("Hot spots", [h("label", {}, "Rank by ", chooser), h("label", {}, this.shading, " Shade the lines of all panes"), this.list]) : null;
     this.element?.addEventListener("toggle", () => this.paint());
   }
+
+  /** Shade the lines by the metric, or not at all. */
+  shade() { this.view.shade(this.shading.checked ? shades(this.view.data, this.key) : {}); }
 
   text(number) { return this.key === "modeled" ? `${(number / 1e4).toFixed(1)} %` : String(number); }
 

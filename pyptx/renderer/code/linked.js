@@ -66,6 +66,7 @@ class LinkedView {
     this.root.addEventListener("keydown", event => keyPressed(this, event));
     this.root.addEventListener("copy", event => copy(this, event));
     element.append(this.root);
+    this.hotspots.shade();
     this.themed();
     this.arrange();
     this.statusBar.say(null);
@@ -132,6 +133,9 @@ class LinkedView {
     if (name !== "python") return `${NAMES[name]} · ${this.data[name].text.length}`;
     return `Python · ${[...new Set(python.sections.map(section => section.file))].join(", ")}`;
   }
+
+  /** Shade lines by shares 0..1: {pane: column}. */
+  shade(shades) { this.names.forEach(name => this.panes[name].shade(shades[name] ?? null)); }
 
   /** Show or hide a pane, except the last one; where there is room for one, show this one. */
   toggle(name) {

@@ -25,11 +25,11 @@ export class Minimap {
     this.sight.style.height = `${Math.max(6, Math.round(height * this.used))}px`;
   }
 
-  /** `style`: colors by name; `color` by row; `exact`, `kin`, `hits`: rows. The background, which links and matches do not change, is drawn once. */
-  draw({ count, place = row => row, folded = false, color, exact = [], kin = [], hits, palette, style, rowHeight }) {
+  /** `style`: colors by name; `color` and `heat` (0..1) by row; `exact`, `kin`, `hits`: rows. The background, which links and matches do not change, is drawn once. */
+  draw({ count, place = row => row, folded = false, color, heat = null, exact = [], kin = [], hits, palette, style, rowHeight }) {
     const height = this.element.clientHeight, ratio = window.devicePixelRatio || 1;
     if (!height) return;
-    const scale = Math.min(rowHeight, height / Math.max(1, count)), key = [height, ratio, count, folded, scale, palette, color];
+    const scale = Math.min(rowHeight, height / Math.max(1, count)), key = [height, ratio, count, folded, scale, palette, color, heat];
     const marks = pen => (row, left, width, fill, tall) => {
       pen.fillStyle = fill;
       pen.fillRect(left, (folded ? place(row) : row) * scale, width, Math.max(scale - (scale > 3 ? 1 : 0), tall));
@@ -37,7 +37,9 @@ export class Minimap {
     if (folded || !this.known || key.some((value, at) => value !== this.known[at])) {
       this.known = key;
       this.ground = canvasOf(this.ground ?? h("canvas"), height, ratio);
-      const mark = marks(penOf(this.ground, ratio)), step = Math.max(1, Math.floor(0.5 / scale));
+      const pen = penOf(this.ground, ratio), mark = marks(pen), step = Math.max(1, Math.floor(0.5 / scale));
+      if (heat) heat.forEach((share, row) => { if (share > 0.02) { pen.globalAlpha = share; mark(row, 0, WIDTH, style.hot, 1); } });
+      if (heat) pen.globalAlpha = 1;
       for (let row = 0; row < color.length; row += step) if (color[row] >= 0) mark(row, 1, 3, palette[color[row] % palette.length], 0.5);
     }
     if (this.canvas.height !== this.ground.height) canvasOf(this.canvas, height, ratio).style.height = `${height}px`;

@@ -7,6 +7,7 @@ import { SIGNS } from "./dependences.js";
 import { KINDS, counts, kinds } from "./filters.js";
 import { cell, cells, code } from "./row.js";
 import { Minimap } from "./minimap.js";
+import { Arrows } from "./arrows.js";
 import { stringStates } from "./tokens.js";
 
 export const PALETTE = 8;         // colors in linked.css: .pyptx-c0 ...
@@ -44,8 +45,9 @@ export class Pane {
     this.list = h("div.pyptx-list", { role: "listbox", tabindex: 0, "aria-label": `${title}: ${this.lines.length} lines`,
                                       "data-pane": name }, this.head, this.body);
     this.minimap = new Minimap(share => { this.list.scrollTop = share * this.count * this.rowHeight - this.list.clientHeight / 2; });
+    this.arrows = name === "sass" ? new Arrows() : null;
     this.element = h(`section.pyptx-pane.pyptx-${name}${this.full ? ".pyptx-full" : ""}`, { "aria-label": title },
-                     h("div.pyptx-bar", {}, h("span.pyptx-name", {}, title)), h("div.pyptx-view", {}, this.list, this.minimap.element));
+                     h("div.pyptx-bar", {}, h("span.pyptx-name", {}, title)), h("div.pyptx-view", {}, this.list, this.arrows?.element ?? null, this.minimap.element));
     this.element.style.setProperty("--px-number", `${numberWidth}ch`);
     const rowOf = event => { const row = event.target.closest?.(".pyptx-row"); return row ? Number(row.dataset.row) : null; };
     this.list.addEventListener("pointerover", event => { const row = rowOf(event); if (row !== null) this.hover(row); });
@@ -57,6 +59,7 @@ export class Pane {
     this.found = { rows: [], ranges: new Map() };
     this.active = -1;
     this.picked = null;           // [first, last] of the selection
+    this.heat = null;             // of each row, 0..1
   }
 
   get count() { return this.order ? this.order.length : this.lines.length; }
@@ -150,6 +153,15 @@ export class Pane {
   see() {
     const whole = Math.max(1, this.count * this.rowHeight);
     this.minimap.see(this.list.scrollTop / whole, Math.min(1, (this.list.clientHeight - this.head.offsetHeight) / whole));
+    this.drawArrows();
+  }
+
+  /** Draw the arrows to the instruction from those it waits for. */
+  drawArrows() {
+    const { row, needs } = this.links ?? {}, own = this.links?.pane === "sass" && needs;
+    if (!this.arrows || !(own || this.arrows.drawn)) return;
+    const from = own ? needs.stalled.filter(other => other !== row && !this.hides(other)) : [], top = 18 - this.list.scrollTop;
+    this.arrows.draw(row, from, other => top + (this.place(other) + 0.5) * this.rowHeight, this.list.clientHeight);
   }
 
   /** Draw the rest of a short list when idle. */
@@ -206,8 +218,17 @@ export class Pane {
       element.append(h("span.pyptx-more", {}, `+ ${block[1] - row} lines to ${this.number(block[1])}`));
     }
     if (color >= 0) element.classList.add(`pyptx-c${color % PALETTE}`, ...(Math.floor(color / PALETTE) % 2 ? ["pyptx-striped"] : []));
+    if (this.heat) warm(element, this.heat[row]);
     this.paintRow(row, element);
     return element;
+  }
+
+  /** Shade the line numbers and the minimap by `heat`, 0..1 of each row; null for none. */
+  shade(heat) {
+    if (heat === this.heat) return;
+    this.heat = heat;
+    for (const [row, element] of this.rows) warm(element, heat ? heat[row] : 0);
+    this.drawMinimap();
   }
 
   code(row) {
@@ -308,7 +329,7 @@ export class Pane {
 
   drawMinimap() {
     if (!this.palette) return;
-    this.minimap.draw({ count: this.count, place: row => this.place(row), folded: !!this.order, color: this.color,
+    this.minimap.draw({ count: this.count, place: row => this.place(row), folded: !!this.order, color: this.color, heat: this.heat,
                       exact: this.links?.exact[this.name], kin: this.links?.kin[this.name], hits: this.found.rows,
                       palette: this.palette, style: this.style, rowHeight: this.rowHeight });
     this.see();
@@ -321,7 +342,7 @@ export class Pane {
     this.element.append(probe);
     const read = name => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
     this.palette = Array.from({ length: PALETTE }, (_, index) => read(`--px-c${index}`));
-    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge") };
+    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge"), hot: read("--px-hot") };
     probe.remove();
     this.rowHeight = Math.round(parseFloat(style.fontSize) * 1.5) || 18;
   }
@@ -331,4 +352,10 @@ export class Pane {
     clearTimeout(this.resting);
     cancelAnimationFrame(this.frame);
   }
+}
+
+/** Shade the number of a row by 0..1. */
+function warm(element, heat) {
+  if (heat > 0.005) element.style.setProperty("--h", `${Math.round(60 * heat)}%`); else element.style.removeProperty("--h");
+  element.classList.toggle("pyptx-warm", heat > 0.005);
 }

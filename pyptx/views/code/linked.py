@@ -22,7 +22,7 @@ from pyptx.views._packed import pack
 from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
 from pyptx.views.code.html import html
-from pyptx.views.code.modeled_time import modeled_rows, stall_texts
+from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
 from pyptx.views.code.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
@@ -185,7 +185,12 @@ def linked(
     if estimate is not None and estimate.attribution is not None:
         modeled = {"gpu": estimate.gpu, "seconds": estimate.seconds}
         times = modeled_rows(estimate.attribution, compiled.sass)
-        sass = replace(sass, modeled=times, stalls=stall_texts(estimate.attribution, compiled.sass))
+        sass = replace(
+            sass,
+            modeled=times,
+            stalls=stall_texts(estimate.attribution, compiled.sass),
+            stalled_on=stall_sources(estimate.attribution, compiled.sass),
+        )
         made["modeled"] = [0] * len(ptx_text)
         for row, time in zip(sass.ptx, times, strict=True):
             made["modeled"][row] += time if row >= 0 else 0

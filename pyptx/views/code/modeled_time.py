@@ -11,7 +11,7 @@ from pyptx.toolchain import SassLine
 if TYPE_CHECKING:
     from pyptx.analysis.model.attribution import Attribution, InstructionTime
 
-__all__ = ["PARTS", "modeled_rows", "stall_texts"]
+__all__ = ["PARTS", "modeled_rows", "stall_sources", "stall_texts"]
 
 PARTS = 1_000_000  # the whole time of a launch
 _SMALL = 5e-4  # of the time; shorter stalls are not listed
@@ -36,6 +36,17 @@ def stall_texts(attribution: Attribution, sass: Sequence[SassLine]) -> tuple[str
     rows = [""] * len(sass)
     for one in attribution.instructions:
         rows[one.index] = _text(one, attribution.seconds, {row: sass[row].address for row in one.waits_for})
+    return tuple(rows)
+
+
+def stall_sources(attribution: Attribution, sass: Sequence[SassLine]) -> tuple[tuple[int, ...], ...]:
+    """Return for each machine instruction the distances, in rows above, to those it waits for, longest wait first."""
+    rows: list[tuple[int, ...]] = [()] * len(sass)
+    for one in attribution.instructions:
+        longest = sorted(one.waits_for, key=lambda row: -one.waits_for[row])
+        rows[one.index] = tuple(
+            one.index - row for row in longest if one.waits_for[row] >= _SMALL * attribution.seconds
+        )
     return tuple(rows)
 
 

@@ -73,6 +73,7 @@ class SassPane:
     issues: tuple[int, ...] = ()  # times issued in the simulated launch, from its PTX line; empty without counters
     modeled: tuple[int, ...] = ()
     stalls: tuple[str, ...] = ()  # reasons of the modeled time; empty without an estimate
+    stalled_on: tuple[tuple[int, ...], ...] = ()  # distances to the instructions waited for, longest modeled wait first
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
   --px-bar: light-dark(#b9d3ee, #28476b);
   --px-hit: light-dark(#ffe58a, #6b5300);
   --px-hit-edge: light-dark(#b07a00, #ffd24d);
+  --px-hot: light-dark(#ff9a3c, #c2500a);
   --px-bad: light-dark(#a3260a, #ff9b80);
   --px-loop: light-dark(#6a3d00, #f0b35e);
   /* Paul Tol's bright scheme and two more, in an order that keeps neighbours apart */
@@ -167,6 +168,8 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-bar { padding: 2px 10px; font: 600 11px/1.6 var(--jp-ui-font-family, system-ui, sans-serif); color: var(--px-soft); border-bottom: 1px solid var(--px-edge); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .pyptx-view { display: flex; flex: 1; min-height: 0; }
 .pyptx-list { contain: strict; background: var(--px-bg); position: relative; flex: 1; min-width: 0; overflow: auto; outline-offset: -2px; overscroll-behavior: contain; scrollbar-width: thin; }
+.pyptx-view { position: relative; }
+.pyptx-arrows { position: absolute; right: 28px; top: 0; height: 100%; pointer-events: none; overflow: hidden; z-index: 2; fill: none; stroke: var(--px-focus); stroke-width: 1.5; }
 .pyptx-strip { position: relative; width: 14px; flex: none; height: 100%; border-left: 1px solid var(--px-edge); cursor: pointer; touch-action: none; }
 .pyptx-strip canvas { position: absolute; left: 0; top: 0; width: 14px; }
 .pyptx-sight { position: absolute; left: 0; right: 0; top: 0; border: 1px solid var(--px-soft); background: color-mix(in srgb, var(--px-soft) 12%, transparent); pointer-events: none; }
@@ -189,6 +192,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-row { background: color-mix(in srgb, var(--c) 11%, transparent); }
 .pyptx-c0 { --c: var(--px-c0); } .pyptx-c1 { --c: var(--px-c1); } .pyptx-c2 { --c: var(--px-c2); } .pyptx-c3 { --c: var(--px-c3); }
 .pyptx-c4 { --c: var(--px-c4); } .pyptx-c5 { --c: var(--px-c5); } .pyptx-c6 { --c: var(--px-c6); } .pyptx-c7 { --c: var(--px-c7); }
+.pyptx-warm .pyptx-no { color: var(--px-ink); background: color-mix(in srgb, var(--px-hot) var(--h), var(--px-bg)); }
 .pyptx-kin { background: color-mix(in srgb, var(--c) 25%, transparent); }
 .pyptx-kin .pyptx-no { box-shadow: inset 8px 0 0 -3px var(--c); }
 .pyptx-exact { background: color-mix(in srgb, var(--c) 31%, transparent); }
