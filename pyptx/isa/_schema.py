@@ -193,5 +193,7 @@ def _combine(base: Needs, gates: list[Needs]) -> Needs:
 
 def satisfied_needs(alternatives: tuple[Needs, ...], target: Target) -> Needs | None:
     """Return the alternative with the lowest version that this target satisfies; None if it satisfies none."""
+    if len(alternatives) == 1:
+        return alternatives[0] if alternatives[0].on(target) else None
     on = [n for n in alternatives if n.on(target)]
     return min(on, key=lambda n: n.ptx) if on else None

@@ -10,7 +10,8 @@ from pyptx.errors import FormError
 from pyptx.ir.constants import constant_value
 from pyptx.ir.nodes import Instruction
 from pyptx.ir.operands import ImmediateOperand, Operand, ParenthesizedOperand, VectorOperand
-from pyptx.isa import Form, Match
+from pyptx.isa import Form, Match, form_needs
+from pyptx.isa.targets import Needs
 from pyptx.validate._form_errors import no_matching_form
 from pyptx.validate._messages import Problem, range_text
 from pyptx.validate._operand_kinds import Kind, TypeOf, operand_kind
@@ -30,12 +31,14 @@ class Bound:
         operands: operand name -> operand; absent operands are missing. The parts of a tensor address `[tm, {c}]`
             have entries of their own, and `tm` is the AddressOperand that has it as base.
         types: operand name -> PTX type; "u64" or "u32" for addresses, "" for operands without a type.
+        needs: targets and versions that support it, as alternatives.
     """
 
     form: Form
     choices: dict[str, str | None]
     operands: dict[str, Operand]
     types: dict[str, str]
+    needs: tuple[Needs, ...]
 
     def __getitem__(self, name: str) -> Operand:
         return self.operands[name]
@@ -48,6 +51,7 @@ class _Plan:
     form: Form
     choices: dict[str, str | None]
     types: dict[str, str]
+    needs: tuple[Needs, ...]
     simple: tuple[tuple[str, int], ...]  # operands that are a whole operand of the instruction
     nested: tuple[tuple[str, Path], ...]  # operands inside an operand of the instruction
     values: tuple[tuple[str, str], ...]  # operands with a restricted range of numbers
@@ -77,7 +81,7 @@ def bind(instruction: Instruction, type_of: TypeOf) -> Bound:
                 continue
             allowed = f"{low}..{value}"
         _check_value(instruction, name, found[name], allowed)
-    return Bound(plan.form, plan.choices, found, plan.types)
+    return Bound(plan.form, plan.choices, found, plan.types, plan.needs)
 
 
 def require_form(instruction: Instruction, type_of: TypeOf) -> None:
@@ -166,4 +170,5 @@ def _accepted(match: Match, matched: tuple[MatchedOperand, ...]) -> _Plan:
     )
     simple = tuple((found.name, int(found.path[0])) for found in matched if len(found.path) == 1)
     nested = tuple((found.name, found.path) for found in matched if len(found.path) > 1)
-    return _Plan(form, choices, types, simple, nested, values)
+    gated = frozenset(found.name for found in matched if form.operands[found.name].gate.text)
+    return _Plan(form, choices, types, form_needs(form, choices, gated), simple, nested, values)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain
 
 from pyptx import isa
+from pyptx._gc import gc_paused
 from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
 from pyptx.ir.nodes import (
@@ -18,6 +19,7 @@ from pyptx.ir.nodes import (
     Label,
     Loc,
     Module,
+    Predicate,
     RegDecl,
     RegisterOperand,
     VarDecl,
@@ -26,7 +28,7 @@ from pyptx.ir.nodes import (
 from pyptx.ir.visit import statements, undefined_functions
 from pyptx.isa import _types, form_needs, registers, satisfied_needs, targets
 from pyptx.isa.registers import SpecialRegister
-from pyptx.isa.targets import Needs, Target
+from pyptx.isa.targets import Target
 from pyptx.parser import ParseError, parse
 from pyptx.validate._bind import Bound, bind
 from pyptx.validate._calls import CallSequence, call_problems
@@ -88,6 +90,7 @@ def _encoding_problems(text: str) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", message, text.count("\n") + 1, column, column + 1)
 
 
+@gc_paused()
 def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     """Check a module: forms, operands, types, names, declarations, and support by its target and version.
 
@@ -150,11 +153,9 @@ _LINK_HINT = "define it, or load this module together with the one that defines 
 def _declaration(
     node: Declared | Versioned, scope: Scope, chip: Target, version: tuple[int, int], options: tuple[str, ...]
 ) -> Iterator[Diagnostic]:
-    problems = [
-        *version_problems(node, version),
-        *debug_problems(node, scope),
-        *declaration_problems(node, scope, options, version),
-    ]
+    problems = list(declaration_problems(node, scope, options, version))
+    if not isinstance(node, RegDecl):
+        problems = [*version_problems(node, version), *debug_problems(node, scope), *problems]
     if isinstance(node, Function):
         problems += signature_problems(node, options, chip, version)
     if isinstance(node, (Function, CallPrototype)):
@@ -206,7 +207,9 @@ def _statement(
     except FormError as error:
         yield Diagnostic("error", error.message, hint=error.hint, place=node.place)
         return
-    for message, hint in (*name_problems(bound, scope), *addressing_problems(bound, scope)):
+    for message, hint in name_problems(bound, scope):
+        yield _error(node, message, hint)
+    for message, hint in addressing_problems(bound, scope) if node.opcode in ("cvta", "mov") else ():
         yield _error(node, message, hint)
     for message in call_problems(bound, scope) if node.opcode == "call" else ():
         yield _error(node, message)
@@ -214,14 +217,12 @@ def _statement(
         yield _error(node, message)
     for message in constant_problems(node.operands, scope.type_of):
         yield _error(node, message)
-    yield from _guard(node, bound, scope)
+    if node.predicate is not None:
+        yield from _guard(node, node.predicate, bound, scope)
     yield from _gates(node, bound, chip, version)
 
 
-def _guard(instruction: Instruction, bound: Bound, scope: Scope) -> Iterator[Diagnostic]:
-    predicate = instruction.predicate
-    if predicate is None:
-        return
+def _guard(instruction: Instruction, predicate: Predicate, bound: Bound, scope: Scope) -> Iterator[Diagnostic]:
     if (argument := param_variable(bound, scope)) is not None:
         yield _error(
             instruction,
@@ -239,30 +240,21 @@ def _error(instruction: Instruction, message: str, hint: str | None = None) -> D
     return Diagnostic("error", f"{instruction.mnemonic}: {message}", hint=hint, place=instruction.place)
 
 
-def instruction_needs(bound: Bound) -> tuple[Needs, ...]:
-    """Return the targets and versions that support an instruction, as alternatives."""
-    optional = [name for name, operand in bound.form.operands.items() if operand.gate.text and name in bound.operands]
-    return form_needs(bound.form, bound.choices, frozenset(optional))
-
-
 def _gates(instruction: Instruction, bound: Bound, chip: Target, version: tuple[int, int]) -> Iterator[Diagnostic]:
-    alternatives = instruction_needs(bound)
-    best = satisfied_needs(alternatives, chip)
+    best = satisfied_needs(bound.needs, chip)
     if best is None:
-        wanted = " or ".join(n.words for n in alternatives)
+        wanted = " or ".join(n.words for n in bound.needs)
         yield _error(
             instruction, f"Feature '{instruction.mnemonic}' requires .target {wanted}; the module targets {chip.name}"
         )
     elif version < best.ptx:
         yield _error(instruction, requires_version(instruction.mnemonic, best.ptx, version))
     for name, operand in bound.operands.items():
-        whole = not isinstance(operand, VectorOperand) and bound.form.operands[name].kind != "vector"
         for element in operand.elements if isinstance(operand, VectorOperand) else (operand,):
-            if not isinstance(element, RegisterOperand) or bound.form.operands[name].role == "write":
+            row = registers.lookup(element.name) if isinstance(element, RegisterOperand) else None
+            if row is None or not isinstance(element, RegisterOperand) or bound.form.operands[name].role == "write":
                 continue
-            row = registers.lookup(element.name)
-            if row is None:
-                continue
+            whole = not isinstance(operand, VectorOperand) and bound.form.operands[name].kind != "vector"
             if row.components and element.name == row.name and bound.form.operands[name].kind != "special":
                 yield _error(instruction, f"{element.name} has components; write {element.name}.x")
             elif not row.needs.on(chip):
@@ -315,7 +307,7 @@ def required_version(module: Module) -> tuple[int, int]:
     for instruction, scope in walk(module) if by_operands else ():
         if isinstance(instruction, Instruction) and (instruction.opcode, instruction.modifiers) in by_operands:
             try:
-                best = satisfied_needs(instruction_needs(bind(instruction, scope.type_of)), chip)
+                best = satisfied_needs(bind(instruction, scope.type_of).needs, chip)
             except FormError:
                 continue
             if best is not None:

@@ -33,17 +33,19 @@ def constant_problems(operands: tuple[Operand, ...], type_of: TypeOf) -> Iterato
         type_of: register name -> declared type, None for other names. `bind` checks offsets with registers.
     """
     for operand in operands:
-        if operand.__class__ is RegisterOperand:
+        if isinstance(operand, RegisterOperand):
             continue
-        for leaf in leaves(operand):
+        for leaf in (operand,) if isinstance(operand, (AddressOperand, ImmediateOperand)) else leaves(operand):
             if isinstance(leaf, AddressOperand):
                 if leaf.base[0] in "0123456789(-+~!" and (problem := expression_problem(leaf.base)):
                     yield problem
                 number, parts = address_parts(leaf.offset) if leaf.offset else ("", ())
-                yield from constant_problems(parts, type_of)
+                if parts:
+                    yield from constant_problems(parts, type_of)
                 if number[:1] == "-" and ("=+", "") in (leaf.layout or ()):
                     yield f"[{leaf.base}{number}]: an offset is added; write [{leaf.base}+{number}]"
-                problem = _offset(number) if number and not any(map(type_of, _names(number))) else None
+                named = not number.isdigit() and any(map(type_of, _names(number)))
+                problem = _offset(number) if number and not named else None
             elif isinstance(leaf, ImmediateOperand):
                 problem = expression_problem(leaf.text)
             elif isinstance(leaf, SubscriptOperand):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pyptx.ir.nodes import Function, Instruction, Module, Param, RegDecl, VarDecl
-from pyptx.ir.operands import AddressOperand, LabelOperand, ParenthesizedOperand, SubscriptOperand
+from pyptx.ir.operands import AddressOperand, LabelOperand, ParenthesizedOperand, RegisterOperand, SubscriptOperand
 from pyptx.ir.types import LinkingDirective, StateSpace
 from pyptx.ir.visit import instructions, leaves, statements
 from pyptx.isa import _types
@@ -97,6 +97,8 @@ def _shared_variables(
 
 def _names(node: Instruction) -> Iterator[str]:
     for operand in node.operands:
+        if isinstance(operand, RegisterOperand):
+            continue
         for leaf in leaves(operand):
             if isinstance(leaf, (AddressOperand, LabelOperand, SubscriptOperand, ParenthesizedOperand)):
                 name = symbol_of(leaf)

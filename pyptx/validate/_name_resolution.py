@@ -42,6 +42,8 @@ def name_problems(bound: Bound, scope: Scope) -> Iterator[tuple[str, str | None]
         if operand is None:
             continue
         if kind == "address":
+            if _is_register(operand, scope) and not _addresses_arguments(bound):
+                continue
             yield from _address(bound, name, operand, scope)
         elif kind == "symbol":
             yield from _symbol(bound, operand, scope)
@@ -62,12 +64,30 @@ def _named_operands(form: Form) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _is_register(operand: Operand, scope: Scope) -> bool:
+    """Return True for the address in a register, without a suffix."""
+    return (
+        isinstance(operand, AddressOperand)
+        and not operand.suffix
+        and operand.base != "_"
+        and scope.type_of(operand.base) is not None
+    )
+
+
+def _addresses_arguments(bound: Bound) -> bool:
+    """Return True if the mnemonic names the space of call arguments, which registers do not address."""
+    return "param::func" in bound.choices.values() or any(word.text == ".param::func" for word in bound.form.words)
+
+
 def symbol_of(operand: Operand) -> str | None:
     """Return the name in `[name+4]`, `name+4` or `name[2]`; None for other operands."""
-    match operand:
-        case AddressOperand(base=name) | LabelOperand(name=name) | SubscriptOperand(name=name):
-            return name.partition("+")[0].partition("[")[0].strip()
-    return None
+    if isinstance(operand, AddressOperand):
+        name = operand.base
+    elif isinstance(operand, (LabelOperand, SubscriptOperand)):
+        name = operand.name
+    else:
+        return None
+    return name.partition("+")[0].partition("[")[0].strip()
 
 
 def _address(bound: Bound, name: str, operand: Operand, scope: Scope) -> Iterator[tuple[str, str | None]]:
@@ -114,22 +134,16 @@ def param_variable(bound: Bound, scope: Scope) -> str | None:
     """Return the `.param` variable of a call that an instruction loads or stores; None for other instructions."""
     if not bound.form.effect.startswith(("load", "store")):
         return None
-    symbols = (
-        symbol_of(bound.operands[name])
-        for name, kind in _named_operands(bound.form)
-        if kind == "address" and name in bound.operands
-    )
-    return next(
-        (
-            symbol
-            for symbol in symbols
-            if symbol
-            and scope.type_of(symbol) is None
-            and (found := scope.find(symbol)) is not None
-            and space_of(found, scope) == "param::func"
-        ),
-        None,
-    )
+    for name, kind in _named_operands(bound.form):
+        operand = bound.operands.get(name) if kind == "address" else None
+        if operand is None or _is_register(operand, scope):
+            continue
+        symbol = symbol_of(operand)
+        if symbol and scope.type_of(symbol) is None:
+            found = scope.find(symbol)
+            if found is not None and space_of(found, scope) == "param::func":
+                return symbol
+    return None
 
 
 def _unified(

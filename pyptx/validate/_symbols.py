@@ -112,6 +112,8 @@ class Scope:
         return int(digits) < count and (digits == "0" or digits[0] != "0")
 
     def _from_family(self, name: str) -> str | None:
+        if not self.families:
+            return None
         stem = name.rstrip("0123456789")
         digits = name[len(stem) :]
         if len(digits) > _MAX_DIGITS:
