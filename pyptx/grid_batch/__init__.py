@@ -3,8 +3,8 @@
 `obstacle` decides whether the entry behaves in the batched grid as in separate launches; `with_batched_grid` rewrites it.
 """
 
-from pyptx.grid_batch.alignment import access_alignment
+from pyptx.grid_batch.alignment import alignments
 from pyptx.grid_batch.obstacles import MAX_GRID_Z, obstacle
 from pyptx.grid_batch.rewrite import with_batched_grid
 
-__all__ = ["MAX_GRID_Z", "access_alignment", "obstacle", "with_batched_grid"]
+__all__ = ["MAX_GRID_Z", "alignments", "obstacle", "with_batched_grid"]

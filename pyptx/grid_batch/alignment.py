@@ -1,52 +1,55 @@
-"""Alignment that a module may require of the addresses of arrays."""
+"""Alignment that an entry may require of the addresses of its arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyptx.errors import PtxError
-from pyptx.ir.nodes import Instruction, Module, VectorOperand
+from pyptx.grid_batch.provenance import Provenance
+from pyptx.ir.nodes import Function, Instruction, Module, VectorOperand
 from pyptx.ir.visit import instructions
 from pyptx.types import from_name
 
-__all__ = ["access_alignment"]
+__all__ = ["alignments"]
 
-_ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
-_OTHER_ACCESSES = {"cp": 16, "wmma": 32, "discard": 128, "applypriority": 128}
-_OTHER_SPACES = (".shared", ".local", ".const", ".param")
+_FIXED = {"cp": 16, "wmma": 32, "discard": 128, "applypriority": 128}
 _BITWISE = frozenset({"and", "or", "xor", "not", "cnot", "bfi", "bfe", "shr"})
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
-_ADDRESS = 16  # bytes, for modules that look at the bits of addresses
+_BITS, _UNKNOWN = 16, 32
 
 
-def access_alignment(module: Module) -> int:
-    """Return the alignment in bytes that a module may require of the address of an array.
+def alignments(module: Module, entry: Function, arrays: Collection[str]) -> dict[str, int]:
+    """Return the alignment in bytes that an entry may require of the address of each array.
 
-    It is that of the widest access to global memory. A module with bitwise operations on 64-bit values may use them on
-    addresses, such as `or` in place of `add`; it gets 16 bytes or more, the alignment of the widest basic access.
+    It is that of the widest access through the address, or the declared one. If the bits of the address are used, such as
+    by `or` in place of `add`, it is 16 or more, the alignment of the widest access up to sm_90.
     """
-    return max((_required(one) for function in module.functions for one in instructions(function)), default=1)
-
-
-def _required(one: Instruction) -> int:
-    if one.opcode in _OTHER_ACCESSES:
-        return _OTHER_ACCESSES[one.opcode]
-    if one.opcode in _ACCESSES:
-        return 1 if any(m.startswith(_OTHER_SPACES) for m in one.modifiers) else _width(one)
-    return _ADDRESS if _sees_bits(one) else 1
+    known = Provenance(module, entry, arrays)
+    found = {param.name: param.ptr_alignment or 1 for param in entry.params if param.name in arrays}
+    for access in known.accesses():
+        for name in access.arrays:
+            found[name] = max(found[name], _width(access.instruction))
+    for function in module.functions:
+        for one in instructions(function):
+            for name in known.arrays_of(function, one.operands[1:]) if _sees_bits(one) else ():
+                found[name] = max(found[name], _BITS)
+    return found
 
 
 def _width(one: Instruction) -> int:
     """Return the bytes of an access."""
+    if one.opcode in _FIXED:
+        return _FIXED[one.opcode]
     try:
         bits = from_name(one.modifiers[-1]).bits
     except (PtxError, IndexError):
-        return 2 * _ADDRESS
+        return _UNKNOWN
     count = next((_VECTORS[m] for m in one.modifiers if m in _VECTORS), 1)
     return max(1, bits // 8 * count)
 
 
 def _sees_bits(one: Instruction) -> bool:
-    wide = one.modifiers[-1:] in ((".b64",), (".u64",), (".s64",))
-    if not wide:
+    if one.modifiers[-1:] not in ((".b64",), (".u64",), (".s64",)):
         return False
     if one.opcode == "cvt":  # a truncation
         return not any(m.endswith("64") for m in one.modifiers[:-1])

@@ -7,19 +7,18 @@ the rewrite hides has an obstacle. The conditions are sufficient, not necessary.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from pyptx.grid_batch.alignment import alignments
+from pyptx.grid_batch.provenance import Provenance, is_pointer_load, names_in
 from pyptx.ir.nodes import (
-    AddressOperand,
     BranchTargets,
     Function,
     Instruction,
     Label,
     LabelOperand,
     Module,
-    Operand,
     Param,
     RawLine,
     RegisterOperand,
@@ -31,12 +30,11 @@ from pyptx.ir.types import ScalarType, StateSpace
 from pyptx.ir.visit import statements, undefined_functions
 from pyptx.isa.registers import lookup
 
-__all__ = ["DEPTH_REGISTERS", "MAX_GRID_Z", "is_depth_read", "is_pointer_load", "obstacle"]
+__all__ = ["DEPTH_REGISTERS", "MAX_GRID_Z", "is_depth_read", "obstacle"]
 
 MAX_GRID_Z = 65_535
 
 _POINTERS = (ScalarType.U64, ScalarType.B64, ScalarType.S64)
-_NAME = re.compile(r"[%$A-Za-z_][\w$]*(?:\.[xyzw]\b)?")
 _TEXTURES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
 _TENSOR_MAPS = frozenset({"tensormap"})
 _ONE_GRID = frozenset({"clusterlaunchcontrol", "multimem", "griddepcontrol"})
@@ -48,11 +46,12 @@ _NARROW = (".shared", ".local", ".const", ".param")  # state spaces that other C
 _SCOPES = frozenset({".cta", ".cluster"})
 
 
-def obstacle(module: Module, entry: Function, arrays: Sequence[Param]) -> str | None:
+def obstacle(module: Module, entry: Function, strides: Mapping[str, int]) -> str | None:
     """Return why launches of an entry cannot share a grid, as a clause such as "it uses textures"; None if they can.
 
     Args:
-        arrays: parameters that are addresses of the arrays of the batch.
+        strides: bytes from one element's array to the next, for each parameter that is an array; 0 if all elements
+            share it.
     """
     if undefined_functions(module):
         return "it calls functions of other modules"
@@ -61,26 +60,31 @@ def obstacle(module: Module, entry: Function, arrays: Sequence[Param]) -> str | 
     bodies = [(function, list(statements(function.body))) for function in module.functions]
     return (
         _cluster_obstacle(entry)
-        or _parameter_obstacle(entry, arrays)
+        or _parameter_obstacle(entry, [param for param in entry.params if param.name in strides])
         or _variable_obstacle(module)
         or next(filter(None, (_instruction_obstacle(one) for _, body in bodies for one in body)), None)
         or next(filter(None, (_waiting_obstacle(function, body) for function, body in bodies)), None)
+        or _write_obstacle(module, entry, strides)
+        or _alignment_obstacle(module, entry, strides)
     )
 
 
-def is_pointer_load(one: Instruction, names: Collection[str]) -> bool:
-    """Return True if an instruction loads one of the parameters as an address, `ld.param.u64 %rd1, [a]`."""
-    return (
-        one.opcode == "ld"
-        and one.modifiers[:1] in ((".param",), (".param::entry",))
-        and one.modifiers[1:] in ((".u64",), (".b64",), (".s64",))
-        and len(one.operands) == 2
-        and isinstance(one.operands[0], (RegisterOperand, LabelOperand))
-        and one.operands[0] != LabelOperand("_")
-        and isinstance(one.operands[1], AddressOperand)
-        and one.operands[1].base in names
-        and one.operands[1].offset in (None, "0")
-    )
+def _write_obstacle(module: Module, entry: Function, strides: Mapping[str, int]) -> str | None:
+    """Return an obstacle unless each element writes to its own arrays only."""
+    for access in Provenance(module, entry, strides).accesses():
+        if access.writes and not access.arrays:
+            return f"it may write to memory other than its arrays ({access.instruction.mnemonic})"
+        for name in access.arrays if access.writes else ():
+            if not strides[name]:
+                return f"it may write to {name}, which all elements share"
+    return None
+
+
+def _alignment_obstacle(module: Module, entry: Function, strides: Mapping[str, int]) -> str | None:
+    for name, alignment in alignments(module, entry, strides).items():
+        if strides[name] % alignment:
+            return f"an element of {name} has {strides[name]} bytes, which is not a multiple of {alignment}"
+    return None
 
 
 def is_depth_read(one: Instruction) -> bool:
@@ -111,7 +115,7 @@ def _parameter_obstacle(entry: Function, arrays: Sequence[Param]) -> str | None:
         if isinstance(node, VarDecl) and node.symbol in names:
             return f"a variable hides the parameter {node.symbol}"
         if isinstance(node, Instruction) and not is_pointer_load(node, names):
-            for name in names.intersection(_names(node.operands)):
+            for name in names.intersection(names_in(node.operands)):
                 return f"it uses the parameter {name} in {node.mnemonic}, not only to load the address"
     return None
 
@@ -125,11 +129,11 @@ def _variable_obstacle(module: Module) -> str | None:
         return None
     for one in bodies:
         if isinstance(one, Instruction) and not (one.opcode == "ld" and _spaces(one) == [".global"]):
-            for name in shared.intersection(_names(one.operands)):
+            for name in shared.intersection(names_in(one.operands)):
                 return f"it can write to the variable {name}, which all launches share"
     for d in declared:
         text = d.initializer if isinstance(d.initializer, str) else operand_text(d.initializer) if d.initializer else ""
-        for name in shared.intersection(_NAME.findall(text)):
+        for name in shared.intersection(names_in([LabelOperand(text)])):
             return f"it can write to the variable {name}, which all launches share"
     return None
 
@@ -145,7 +149,7 @@ def _instruction_obstacle(one: Statement) -> str | None:
         return "it uses tensor maps, which hold addresses"
     if one.opcode in _ONE_GRID:
         return f"it uses {one.opcode}, which concerns the whole grid"
-    for name in _names(one.operands):
+    for name in names_in(one.operands):
         if name in _VECTORS or (name.startswith(_OF_THE_GPU) and lookup(name) is not None):
             return f"it reads {name}"
         if name in DEPTH_REGISTERS and not is_depth_read(one):
@@ -178,15 +182,10 @@ def _loops(function: Function, body: Sequence[Statement]) -> Iterator[tuple[int,
         if isinstance(one, Label):
             first.setdefault(one.name, index)
         elif isinstance(one, Instruction) and one.opcode == "bra":
-            for name in _names(one.operands):
+            for name in names_in(one.operands):
                 if name in first:
                     yield first[name], index
 
 
 def _spaces(one: Instruction) -> list[str]:
     return [m for m in one.modifiers if m.partition("::")[0] in (".global", ".const", ".param", ".shared", ".local")]
-
-
-def _names(operands: Sequence[Operand]) -> list[str]:
-    """Return all names in operands, special registers with their component."""
-    return [name for operand in operands for name in _NAME.findall(operand_text(operand))]

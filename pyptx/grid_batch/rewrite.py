@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pyptx.grid_batch.obstacles import is_depth_read, is_pointer_load
+from pyptx.grid_batch.obstacles import is_depth_read
+from pyptx.grid_batch.provenance import is_pointer_load
 from pyptx.ir.nodes import (
     AddressOperand,
     Block,

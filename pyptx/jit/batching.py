@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchLauncher"]
 
+_ALIGNMENT = 128  # bytes, more than any access requires
+
 
 class BatchLauncher:
     """Launches one kernel for batches. In a batch, some inputs and all outputs have a leading batch dimension."""
@@ -89,9 +91,6 @@ class BatchLauncher:
         if self._binder.cluster(env, template)[2] != 1:
             return "its clusters extend in z"
         specialization, strides = self._kernel.specialize(**{**params, **env}), self._strides(env)
-        for name, alignment in self._alignments(specialization).items():
-            if strides[name] % alignment:
-                return f"an element of {name} has {strides[name]} bytes, which is not a multiple of {alignment}"
         shared = [name for name, one in zip(self._declaration.tensors, batched, strict=False) if not one]
         return specialization.batched({**strides, **dict.fromkeys(shared, 0)}, depth)
 
@@ -99,14 +98,6 @@ class BatchLauncher:
         """Return the bytes of an element of each array."""
         return {
             name: prod(spec.resolve_shape(env)) * (spec.dtype.bits // 8 or 1)
-            for name, spec in zip(self._declaration.tensors, self._declaration.specs, strict=False)
-        }
-
-    def _alignments(self, specialization: Specialization) -> dict[str, int]:
-        """Return the alignment in bytes that the kernel may require of each array."""
-        least = grid_batch.access_alignment(specialization.module)
-        return {
-            name: max(least, spec.align or 1)
             for name, spec in zip(self._declaration.tensors, self._declaration.specs, strict=False)
         }
 
@@ -119,9 +110,11 @@ class BatchLauncher:
         out: Sequence[Any],
         env: Mapping[str, int],
     ) -> LaunchResult:
-        """Launch for one element after the other; elements that are not aligned are copied."""
-        strides, alignments = self._strides(env), self._alignments(self._kernel.specialize(**{**params, **env}))
-        aligned = [strides[name] % alignments[name] == 0 for name in strides]
+        """Launch for one element after the other; elements are copied unless they are aligned as arrays of their own."""
+        aligned = [
+            size % max(_ALIGNMENT, spec.align or 1) == 0
+            for size, spec in zip(self._strides(env).values(), self._declaration.specs, strict=True)
+        ]
         for k in range(batch_size(inputs, batched)):
             element = [x[k] if one else x for x, one in zip(inputs, batched, strict=True)]
             for i, spec in enumerate(self._declaration.in_specs):

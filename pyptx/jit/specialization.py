@@ -193,8 +193,7 @@ class Specialization:
     def _rewritten(self, strides: Mapping[str, int], depth: int) -> Specialization | str:
         if self.tma_tensors:
             return "it uses tensor maps, which hold addresses"
-        arrays = [param for param in self.entry.params if param.name in strides]
-        if found := grid_batch.obstacle(self.module, self.entry, arrays):
+        if found := grid_batch.obstacle(self.module, self.entry, strides):
             return found
         module = grid_batch.with_batched_grid(self.module, self.entry.name, strides, depth)
         entry = next(function for function in module.entries if function.name == self.entry.name)

@@ -17,13 +17,13 @@ MAPS = "it uses tensor maps, which hold addresses"
 # Example and kernel, sizes of its inputs (or a function that returns them), parameters, obstacle.
 EXAMPLES = {
     "vector_add": ({"N": 32}, {}, ""),
-    "reduce_sum": ({"N": 72}, {"CTAS": 4}, ""),
+    "reduce_sum": ({"N": 72}, {"CTAS": 1}, ""),
     "transpose": ({"M": 8, "N": 12}, {}, ""),
     "softmax": ({"M": 2, "N": 40}, {}, ""),
     "rms_norm": ({"M": 2, "N": 40}, {}, ""),
     "layer_norm": ({"M": 2, "N": 40}, {}, ""),
     "cross_entropy": (
-        lambda k: [np.arange(32, dtype=F32).reshape(4, 8) % (k + 2), np.array([3, k, 0, 7], np.int32)],
+        lambda k: [np.arange(16, dtype=F32).reshape(2, 8) % (k + 2), np.array([3, k], np.int32)],
         {},
         "",
     ),

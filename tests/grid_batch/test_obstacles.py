@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyptx.grid_batch import access_alignment, obstacle
+from pyptx.grid_batch import alignments, obstacle
 from pyptx.parser import parse
 
 HEADER = ".version 8.6\n.target sm_90a\n.address_size 64\n"
@@ -13,7 +13,7 @@ LOAD = "ld.param.u64 %rd1, [x]; cvta.to.global.u64 %rd1, %rd1;"
 
 def module(body: str, before: str = "", directives: str = ""):
     return parse(f"""{HEADER}{before}
-.visible .entry k(.param .u64 x, .param .u32 n)
+.visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n)
 {directives}
 {{
     .reg .pred %p<3>;
@@ -30,7 +30,7 @@ def module(body: str, before: str = "", directives: str = ""):
 def obstacle_of(body: str, before: str = "", directives: str = "") -> str | None:
     tree = module(body, before, directives)
     (entry,) = tree.entries
-    return obstacle(tree, entry, entry.params[:1])
+    return obstacle(tree, entry, {"x": 1024, "y": 0})
 
 
 def loop(body: str) -> str:
@@ -108,24 +108,58 @@ def test_functions_count_too():
 
 def test_addresses_of_32_bits_are_left_alone():
     tree = parse(f"{HEADER.replace('64', '32')}.entry k(.param .u32 x) {{ ret; }}")
-    assert obstacle(tree, tree.entries[0], ()) == "its addresses have 32 bits"
+    assert obstacle(tree, tree.entries[0], {}) == "its addresses have 32 bits"
     tree = parse(f"{HEADER}.entry k(.param .u32 x) {{ ret; }}")
-    assert obstacle(tree, tree.entries[0], tree.entries[0].params) == "parameter x is not an address"
+    assert obstacle(tree, tree.entries[0], {"x": 4}) == "parameter x is not an address"
+
+
+WRITES = "it may write to"
+
+
+@pytest.mark.parametrize(
+    "body, reason",
+    [
+        ("st.global.u32 [%rd1], %r1; st.shared.u32 [%r1], %r2; red.shared::cta.add.u32 [%r1], 1;", None),
+        ("add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r1;", f"{WRITES} y, which all elements share"),
+        ("red.global.add.u32 [%rd2], 1;", f"{WRITES} y, which all elements share"),
+        (
+            "ld.global.u64 %rd3, [%rd1]; st.global.u32 [%rd3], %r1;",
+            f"{WRITES} memory other than its arrays (st.global.u32)",
+        ),
+        ("st.u32 [%rd5], %r1;", f"{WRITES} memory other than its arrays (st.u32)"),
+        ("cp.async.ca.shared.global [%r1], [%rd2], 16;", None),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 16;", f"{WRITES} y, which all elements share"),
+        (
+            "st.shared.u64 [%r1], %rd2; ld.shared.u64 %rd3, [%r2]; st.global.u32 [%rd3], 1;",
+            f"{WRITES} y, which all elements share",
+        ),
+        ("selp.b64 %rd3, %rd1, %rd2, %p1; st.global.u32 [%rd3], 1;", f"{WRITES} y, which all elements share"),
+    ],
+)
+def test_an_element_writes_to_its_own_arrays(body: str, reason: str | None):
+    assert obstacle_of(f"ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; {body}") == reason
 
 
 @pytest.mark.parametrize(
     "body, expected",
     [
-        ("ld.global.u16 %rs1, [%rd1]; st.global.f32 [%rd1], %f1; ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r5];", 4),
-        ("ld.global.v2.f32 {%f1, %f2}, [%rd1];", 8),
-        ("ld.global.v4.u64 {%rd2, %rd3, %rd4, %rd5}, [%rd1];", 32),
-        ("or.b64 %rd1, %rd1, 4; ld.global.f32 %f1, [%rd1];", 16),
-        ("cvt.u32.u64 %r1, %rd1;", 16),
-        ("mov.b64 {%r1, %r2}, %rd1;", 16),
-        ("cp.async.ca.shared.global [%r1], [%rd1], 4;", 16),
-        ("discard.global.L2 [%rd1], 128;", 128),
-        ("", 1),
+        ("ld.global.u16 %rs1, [%rd1]; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2];", (2, 16)),
+        ("ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r5];", (1, 1)),
+        ("mad.wide.u32 %rd3, %r1, 8, %rd1; st.global.v2.f32 [%rd3+16], {%f1, %f2};", (8, 1)),
+        ("ld.global.v4.u64 {%rd5, %rd6, %rd7, %rd8}, [%rd1];", (32, 1)),
+        ("or.b64 %rd3, %rd1, 4; ld.global.f32 %f1, [%rd2];", (16, 4)),
+        ("cvt.u32.u64 %r1, %rd1; mov.b64 {%r1, %r2}, %rd2;", (16, 16)),
+        ("cp.async.ca.shared.global [%r1], [%rd1], 4; discard.global.L2 [%rd2], 128;", (16, 128)),
     ],
 )
-def test_the_alignment_that_accesses_require(body: str, expected: int):
-    assert access_alignment(module(body)) == expected
+def test_the_alignment_of_each_array(body: str, expected: tuple[int, int]):
+    tree = module(f"ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; {body}")
+    assert alignments(tree, tree.entries[0], ("x", "y")) == dict(zip("xy", expected, strict=True))
+    assert obstacle(tree, tree.entries[0], {"x": 3 * expected[0], "y": 5 * expected[1]}) is None
+
+
+def test_arrays_that_functions_receive():
+    """What is passed to a function may be any argument of it."""
+    function = ".func f(.reg .b64 %rd1) { .reg .f32 %f<5>; st.global.v2.f32 [%rd1], {%f1, %f2}; ret; }"
+    tree = module("ld.param.u64 %rd1, [x]; call f, (%rd1);", function)
+    assert alignments(tree, tree.entries[0], ("x", "y")) == {"x": 8, "y": 1}
