@@ -38,6 +38,7 @@ from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.work.call import numpy_dtype_of
 from pyptx.cli.kernels import load_kernel
 from pyptx.errors import PtxError
+from pyptx.views.sweeps.sweep import POINT_RESULTS
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE)]
@@ -69,29 +70,11 @@ def best_of_first(modeled: Sequence[float], measured: Sequence[float], count: in
 
 def rows_of(path: Path, skip: int) -> list[tuple[dict[str, Any], float]]:
     """Parameters and seconds of the measured rows."""
-    known = (
-        "state",
-        "seconds",
-        "kind",
-        "low",
-        "high",
-        "reason",
-        "fault",
-        "checked",
-        "error",
-        "registers",
-        "spill_bytes",
-        "shared_bytes",
-        "occupancy",
-        "bound",
-        "compile_seconds",
-        "cubin_hash",
-        "same_as",
-    )
+    results = {*POINT_RESULTS, "fault", "checked", "error", "bound", "compile_seconds", "cubin_hash", "same_as"}
     with path.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["kind"] == "measured" and row["seconds"]]
     return [
-        ({name: _value(text) for name, text in row.items() if name not in known}, float(row["seconds"]))
+        ({name: _value(text) for name, text in row.items() if name not in results}, float(row["seconds"]))
         for row in rows[skip:]
     ]
 
