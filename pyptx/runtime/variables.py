@@ -75,7 +75,7 @@ class Variable:
         """Set all elements; `values` are broadcast to its shape.
 
         Raises:
-            ArgumentValueError: the shape does not fit.
+            LaunchError: the shape does not fit, or an element is not a number.
         """
         self[...] = values
 
@@ -89,6 +89,8 @@ class Variable:
             changed[key] = values
         except (ValueError, OverflowError) as refused:
             raise ArgumentValueError(f"{self.name} is {self.dtype}{list(self.shape)}: {refused}") from None
+        except TypeError as refused:
+            raise ArgumentTypeError(f"{self.name} is {self.dtype}{list(self.shape)}: {refused}") from None
         memory.write(np.ascontiguousarray(changed).reshape(-1).view(np.uint8))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -40,6 +40,7 @@ from pyptx.validate._limits import count_problem, module_size_problems, size_war
 from pyptx.validate._messages import requires_version, version_text
 from pyptx.validate._name_resolution import name_problems, param_variable
 from pyptx.validate._symbols import Declared, Scope, Versioned, walk
+from pyptx.validate._target_options import option_problems
 from pyptx.validate._version_checks import address_size_problem, addressing_problems, version_problems
 
 __all__ = ["check", "check_ptx", "required_version"]
@@ -119,7 +120,9 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
             declarations += [
                 (node, fault) for fault in _declaration(node, scope, chip, version, module.target.targets[1:])
             ]
-    declarations += [(node, Diagnostic("error", text, place=node.place)) for node, text in module_size_problems(module)]
+    declarations += [
+        (node, Diagnostic("error", text, place=node.place)) for node, text in module_size_problems(module, chip)
+    ]
     declarations += [
         (
             node,
@@ -176,6 +179,8 @@ def _header(chip: Target, version: tuple[int, int], module: Module) -> Iterator[
         yield size, Diagnostic("error", requires_version(".address_size", (2, 3), version))
     if problem := address_size_problem(size):
         yield size, Diagnostic("error", problem)
+    for problem in option_problems(module, chip, version):
+        yield module.target, Diagnostic("error", problem)
     if version < chip.first_ptx:
         yield (
             module.target,

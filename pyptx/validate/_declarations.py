@@ -271,6 +271,8 @@ def signature_problems(
             yield f"{node.name} is .extern and must not have a body"
         if node.name in _RESERVED:
             yield f"{node.name} is reserved and cannot be declared"
+    if entry and node.return_params is not None:
+        yield f"{node.name} is an .entry, which returns nothing; write the result to memory"
     function = isinstance(node, Function)
     yield from _parameters(node.params, entry, options, function, version)
     yield from _parameters(returns, False, options, function, version)

@@ -16,7 +16,7 @@ __all__ = ["bytes_of", "count_problem", "module_size_problems", "size_warning"]
 
 LOCAL_BYTES = 512 << 10  # per thread
 GLOBAL_BYTES = 512 << 30  # more than any GPU has
-STATIC_SHARED_BYTES = 48 << 10  # per entry
+STATIC_SHARED_BYTES = 48 << 10  # per entry, of targets that also run on other GPUs
 CONSTANT_BYTES = 64 << 10  # per module
 
 
@@ -53,9 +53,10 @@ def shared_bytes(chip: Target) -> int:
     return chip.limits.smem_per_cta if chip.number >= 70 else STATIC_SHARED_BYTES
 
 
-def module_size_problems(module: Module) -> Iterator[tuple[VarDecl | Function, str]]:
+def module_size_problems(module: Module, chip: Target) -> Iterator[tuple[VarDecl | Function, str]]:
     """Yield the errors of constant and static shared memory, each with the declaration that exceeds the limit."""
     used = 0
+    limit = shared_bytes(chip) if chip.suffix == "a" else STATIC_SHARED_BYTES
     variables: dict[str, VarDecl] = {}
     for node in module.directives:
         if isinstance(node, VarDecl):
@@ -68,10 +69,10 @@ def module_size_problems(module: Module) -> Iterator[tuple[VarDecl | Function, s
     for entry in module.entries:
         sizes = map(bytes_of, _shared_variables(entry, functions, variables))
         used = sum(size for size in sizes if size < 1 << 32)  # ptxas computes with 32 bits; see `size_warning`
-        if used > STATIC_SHARED_BYTES:
+        if used > limit:
             yield (
                 entry,
-                f"{entry.name} uses {used:,} bytes of static shared memory; the limit is {STATIC_SHARED_BYTES:,}",
+                f"{entry.name} uses {used:,} bytes of static shared memory; the limit is {limit:,}",
             )
 
 

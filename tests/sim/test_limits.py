@@ -134,11 +134,12 @@ ret;
     assert [v.buffer.array.view(np.uint32).tolist() for v in program.symbols.globals] == [[1, 2], [9, 4]]
 
 
+@pytest.mark.parametrize("parameters", [".param .b32 a", ""])  # without parameters, no function has a frame
 @pytest.mark.parametrize("engine", ["core", "reference"])
-def test_an_indirect_call_to_a_prototype_that_matches_no_function_is_named(engine):
+def test_an_indirect_call_to_a_prototype_that_matches_no_function_is_named(engine, parameters):
     program = load(
+        f".func f({parameters})"
         """
-.func f(.param .b32 a)
 {
 ret;
 }

@@ -184,6 +184,10 @@ def in_entry(body: str, before: str = "") -> str:
 ACCEPTED = {
     "special register in integer cvt": in_entry("cvt.u64.u32 %rd1, %ctaid.x; cvt.u32.u64 %r1, %clock64;"),
     "narrow read of a special register": in_entry("cvt.u64.u16 %rd1, %tid.x; cvt.sat.u16.u32 %h1, %laneid;"),
+    "227 KiB of shared memory": in_entry("st.shared.b8 [x], 1;", before=".shared .b8 x[232448];\n").replace(
+        "sm_90", "sm_90a"
+    ),
+    "debug information": HEADER.replace("sm_90", "sm_90, debug") + ".section .debug_info { .b32 0 }\n",
     "declaration without semicolon": HEADER + ".func f ()\n.visible .entry k() { call f; ret; }\n.func f () { ret; }\n",
     "declaration before a variable": HEADER + ".func g ()\n.global .b32 x;\n.func g () { ret; }\n",
     "declaration without parentheses": HEADER + ".func f\n.func f { ret; }\n",
@@ -246,6 +250,16 @@ REFUSED = {
         in_entry("st.shared.b8 [x], 1; st.shared.b8 [y], 1;", before=".shared .b8 x[30000], y[20000];\n"),
         "50,000 bytes of static shared memory",
     ),
+    "228 KiB of shared memory": (
+        in_entry("st.shared.b8 [x], 1;", before=".shared .b8 x[232449];\n").replace("sm_90", "sm_90a"),
+        "the limit is 232,448",
+    ),
+    "unknown option": (HEADER.replace("sm_90", "sm_90, fast"), "no option fast"),
+    "two texture modes": (HEADER.replace("sm_90", "sm_90, texmode_unified, texmode_independent"), "one texture mode"),
+    "mapped f64": (HEADER.replace("sm_90", "sm_90, map_f64_to_f32"), "sm_90 has it"),
+    "debug without a section": (HEADER.replace("sm_90", "sm_90, debug"), "requires debug information"),
+    "second target": (".version 2.0\n.target sm_20, sm_80\n", "'.target sm_80' requires"),
+    "result of an entry": (HEADER + ".entry (.param .b32 r) k() { ret; }\n", "returns nothing"),
     "too much constant memory": (HEADER + ".const .b8 x[65537];\n.entry k() { ret; }\n", "65,537 bytes of constant"),
     "huge register count": (in_entry(".reg .b32 %v<99999999999999>;"), "does not fit in 32 bits"),
     "huge dimension": (HEADER + ".global .b8 x[99999999999999999999999999];\n", "does not fit in 64 bits"),

@@ -7,7 +7,7 @@ import pytest
 from support.fake_cuda import FakeDriver
 
 import pyptx
-from pyptx.errors import ArgumentValueError, DeviceError, UnknownNameError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError, DeviceError, UnknownNameError
 from pyptx.runtime import cuda
 
 TEXT = """\
@@ -88,6 +88,8 @@ def test_unknown_names_and_values_that_do_not_fit_are_refused(program):
         program["weights"] = [1, 2, 3]
     with pytest.raises(ArgumentValueError, match=r"counter is uint32\[\]"):
         program["counter"] = -1
+    with pytest.raises(ArgumentTypeError, match=r"weights is float32\[4\]"):
+        program["weights"] = [object()] * 4
     with pytest.raises(ArgumentValueError, match=r"no \.entry"):
         pyptx.load(TEXT.partition(".visible .entry")[0])["counter"].get()
 

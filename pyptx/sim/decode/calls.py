@@ -139,8 +139,8 @@ def _indirect(o: Operands, address: Reg, rest: _Operands, results: _Operands, ar
     if not any(_layout(b.frame.results, b.frame.params) == _layout(returned, params) for b in taken):
         # no function can be called; an address between two functions makes the call fault when it is executed
         invalid = symbols.scratch(1)
-        before = (*before, Compute(((invalid, _with("add", Leaf(address, "u64"), NO_FUNCTION)),)))
-        return Call(None, invalid, before, after, mismatch=label)
+        no_function = Compute(((invalid, _with("add", Leaf(address, "u64"), NO_FUNCTION)),))
+        return Call(None, invalid, (no_function,), (), mismatch=label)  # no frame has room for the arguments
     saved = next((k for k in (_saved(caller, body) for body in taken) if k), None)
     return Call(None, address, before, after, saved)
 
