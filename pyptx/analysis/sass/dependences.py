@@ -16,7 +16,7 @@ from pyptx.toolchain import SassLine
 from pyptx.toolchain.sass_blocks import find_blocks, successors
 from pyptx.toolchain.sass_registers import READ, WRITE, InstructionShape, instruction_shape
 
-__all__ = ["Dependences", "find_dependences", "register_holders"]
+__all__ = ["Dependences", "SassDataflow", "find_dependences", "register_holders"]
 
 BARRIERS = range(6)
 State = dict[str, frozenset[int]]  # register, or "SB2" -> the rows that wrote or set it
@@ -35,19 +35,38 @@ class Dependences:
     barriers: tuple[int, ...]
 
 
+class SassDataflow:
+    """Reaching definitions of the functions of a listing, computed once for all questions.
+
+    Args:
+        sass: rows of one or more functions.
+    """
+
+    def __init__(self, sass: Sequence[SassLine]):
+        self._functions = list(_functions(sass))
+
+    def dependences(self) -> list[Dependences]:
+        """Return the dependences of each instruction on others of its function."""
+        return [found for function in self._functions for found in function.dependences()]
+
+    def register_holders(self, row: int) -> Counter[int]:
+        """Return the definitions of the general registers in use at `row`: defining row -> number of registers.
+
+        In use are the registers live before it and those it writes. With several definitions of a register, the last
+        one up to `row` counts, or the last of all.
+        """
+        function = next(one for one in self._functions if row < one.first + len(one.lines))
+        return function.holders(row - function.first)
+
+
 def find_dependences(sass: Sequence[SassLine]) -> list[Dependences]:
     """Return the dependences of each instruction on others of its function."""
-    return [found for function in _functions(sass) for found in function.dependences()]
+    return SassDataflow(sass).dependences()
 
 
 def register_holders(sass: Sequence[SassLine], row: int) -> Counter[int]:
-    """Return the definitions of the general registers in use at `row`: defining row -> number of registers.
-
-    In use are the registers live before it and those it writes. With several definitions of a register, the last one up
-    to `row` counts, or the last of all.
-    """
-    function = next(one for one in _functions(sass) if row < one.first + len(one.lines))
-    return function.holders(row - function.first)
+    """Return the definitions of the general registers in use at `row`; see `SassDataflow.register_holders`."""
+    return SassDataflow(sass).register_holders(row)
 
 
 def _functions(sass: Sequence[SassLine]) -> Iterator[_Function]:
@@ -74,6 +93,11 @@ class _Function:
             self.words, predicates, [one.registers for one in self.shapes], targets, self.starts, self.block
         )
         self.ends = [*self.starts[1:], len(lines)]
+        self.waited = [self._waited(row) for row in range(len(lines))]
+        self.sets = [
+            [f"SB{n}" for n in BARRIERS if n in (line.control.write_barrier, line.control.read_barrier)]
+            for line in lines
+        ]
         self.entering = self._entering()
 
     def _entering(self) -> list[State]:
@@ -93,12 +117,11 @@ class _Function:
 
     def _step(self, state: State, row: int) -> None:
         """Update the state across a row."""
-        control, one = self.lines[row].control, self.shapes[row]
-        for barrier in self._waited(row):
+        one, own = self.shapes[row], frozenset((row,))
+        for barrier in self.waited[row]:
             state[barrier] = frozenset()
-        own = frozenset((row,))
-        for barrier in {control.write_barrier, control.read_barrier} & set(BARRIERS):
-            state[f"SB{barrier}"] = state.get(f"SB{barrier}", frozenset()) | own
+        for barrier in self.sets[row]:
+            state[barrier] = state.get(barrier, frozenset()) | own
         for name, role in zip(one.registers, one.roles, strict=True):
             if role == WRITE:
                 state[name] = own
@@ -108,7 +131,8 @@ class _Function:
     def _waited(self, row: int) -> list[str]:
         """Return the scoreboards that an instruction waits for."""
         line = self.lines[row]
-        asked = [f"SB{barrier}" for barrier in BARRIERS if line.control.wait_mask >> barrier & 1]
+        mask = line.control.wait_mask
+        asked = [f"SB{barrier}" for barrier in BARRIERS if mask >> barrier & 1] if mask else []
         if self.words[row] == "DEPBAR" and line.operands and line.operands[0].startswith("SB"):
             asked.append(line.operands[0])
         return asked
@@ -119,11 +143,12 @@ class _Function:
             for row in range(start, self.ends[number]):
                 one = self.shapes[row]
                 taken = {name for name, role in zip(one.registers, one.roles, strict=True) if role != WRITE}
-                yield Dependences(self._rows(state, taken), self._rows(state, self._waited(row)))
+                yield Dependences(self._rows(state, taken), self._rows(state, self.waited[row]))
                 self._step(state, row)
 
     def _rows(self, state: Mapping[str, frozenset[int]], names: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted({self.first + row for name in names for row in state.get(name, ())}))
+        found = {self.first + row for name in names for row in state.get(name, ())}
+        return tuple(sorted(found)) if found else ()
 
     def holders(self, row: int) -> Counter[int]:
         state = dict(self.entering[self.block[row]])

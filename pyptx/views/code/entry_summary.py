@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from pyptx.analysis import occupancy
-from pyptx.analysis.sass.dependences import register_holders
+from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.assembly import Assembly
 from pyptx.isa import targets
 from pyptx.views.code.panes import Entry, SassPane
@@ -20,7 +20,12 @@ INSTRUCTION_BYTES = 16
 
 
 def entries_of(
-    compiled: Assembly, sass: SassPane, groups: Sequence[str], block: int | Sequence[int] | None, dynamic_bytes: int
+    compiled: Assembly,
+    sass: SassPane,
+    dataflow: SassDataflow,
+    groups: Sequence[str],
+    block: int | Sequence[int] | None,
+    dynamic_bytes: int,
 ) -> tuple[Entry, ...]:
     """Summarize each entry of a compiled module; rows are those of `sass`."""
     names = [line.entry for line in compiled.sass]
@@ -45,19 +50,19 @@ def entries_of(
                 occupancy=_occupancy(compiled, name, block, dynamic_bytes),
                 dynamic_shared_bytes=dynamic_bytes,
                 code_bytes=INSTRUCTION_BYTES * len(rows),
-                holders=_holders(compiled.sass, sass, rows),
+                holders=_holders(dataflow, sass, rows),
             )
         )
     return tuple(entries)
 
 
-def _holders(lines: Sequence, sass: SassPane, rows: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def _holders(dataflow: SassDataflow, sass: SassPane, rows: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return (PTX row, count) of the definitions of the registers live at the first peak; row -1 stands for ptxas."""
     if not rows or max(sass.live[row] for row in rows) <= 0:
         return ()
     peak = max(rows, key=lambda row: sass.live[row])
     found: Counter[int] = Counter()
-    for row, count in register_holders(lines, peak).items():
+    for row, count in dataflow.register_holders(peak).items():
         found[sass.ptx[row]] += count
     # nvdisasm also counts registers that the ABI reserves and no instruction defines: the stack pointer, for example
     if (reserved := sass.live[peak] - found.total()) > 0:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pyptx._gc import gc_paused
+from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.analysis.sass.opcodes import GROUPS, describe_opcode
 from pyptx.assembly import Assembly
 from pyptx.errors import OptionError, ShapeError
@@ -60,6 +62,7 @@ class LinkedView:
     modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
+    @gc_paused()
     def to_json(self) -> dict[str, Any]:
         """Return JSON values; notebooks hold them packed."""
         data = {"kind": "linked", "version": VERSION, **plain(replace(self, diff=None))}
@@ -132,6 +135,7 @@ class LinkedView:
         )
 
 
+@gc_paused()
 def linked(
     compiled: Assembly,
     *,
@@ -166,7 +170,8 @@ def linked(
     python = python_rows(places)
     stacks: dict[tuple[int, ...], int] = {}
     stack = tuple(stacks.setdefault(rows, len(stacks)) if (rows := python.stack(place)) else -1 for place in places)
-    sass = sass_pane(compiled)
+    dataflow = SassDataflow(compiled.sass)
+    sass = sass_pane(compiled, dataflow)
     made = {"sass": [0] * len(ptx_text), "live": [0] * len(ptx_text), "spill": [0] * len(ptx_text)}
     for row, live, spill in zip(sass.ptx, sass.live, sass.spill, strict=True):
         if row >= 0:
@@ -203,7 +208,7 @@ def linked(
         title=title or compiled.name,
         target=compiled.target,
         ptx_version=f"{compiled.module.version.major}.{compiled.module.version.minor}",
-        entries=entries_of(compiled, sass, GROUPS, block, dynamic_shared_bytes),
+        entries=entries_of(compiled, sass, dataflow, GROUPS, block, dynamic_shared_bytes),
         python=PythonPane(python.sections, python.text, python.line, **folded, counters=counts),
         ptx=PtxPane(
             ptx_text,

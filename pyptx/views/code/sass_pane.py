@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pyptx.analysis.sass.control_flow import sass_control_flow, target_rows
-from pyptx.analysis.sass.dependences import find_dependences
+from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.analysis.sass.opcodes import GROUPS, opcode_group
 from pyptx.assembly import Assembly
 from pyptx.toolchain.cubin_info import spilled_bytes
@@ -14,12 +14,12 @@ from pyptx.views.code.panes import SassPane
 __all__ = ["sass_pane"]
 
 
-def sass_pane(compiled: Assembly) -> SassPane:
+def sass_pane(compiled: Assembly, dataflow: SassDataflow) -> SassPane:
     """Return the SASS of a compiled module as columns."""
     sass = compiled.sass
     owners = [compiled.lines.owner(index) for index in range(len(sass))]
     controls, live = [line.control for line in sass], [line.live for line in sass]
-    needs = find_dependences(sass)
+    needs = dataflow.dependences()
     return SassPane(
         text=tuple(re.sub(r"\s{2,}", "  ", line.text.rstrip(" ;")) for line in sass),
         address=tuple(line.address for line in sass),
