@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from pyptx import grid_batch
 from pyptx.jit.specialization import Specialization
 from pyptx.runtime import LaunchResult, Runtime, options
 from pyptx.runtime.arrays import batch_size
@@ -80,6 +79,8 @@ class BatchLauncher:
         Args:
             env: sizes of the arrays of an element.
         """
+        from pyptx import grid_batch  # late: few kernels are launched for batches
+
         template = self._binder.split(params)[1]
         depth = self._binder.grid(env, template)[2]
         if not self._declaration.out_specs:

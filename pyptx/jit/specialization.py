@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from pyptx import grid_batch, validate
+from pyptx import validate
 from pyptx.emitter import Emitted, emit_lines, with_locations
 from pyptx.errors import ArgumentValueError, CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
@@ -191,6 +191,8 @@ class Specialization:
             return self._batched[key]
 
     def _rewritten(self, strides: Mapping[str, int], depth: int) -> Specialization | str:
+        from pyptx import grid_batch  # late: few kernels are launched for batches
+
         if self.tma_tensors:
             return "it uses tensor maps, which hold addresses"
         if found := grid_batch.obstacle(self.module, self.entry, strides):
