@@ -9,11 +9,10 @@ from pathlib import Path
 
 from pyptx import cli, isa
 from pyptx.check.rules import NOTES, RULES
+from pyptx.isa._schema import MANUAL
 from pyptx.validate._messages import range_text
 
 __all__ = ["write"]
-
-MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
 
 
 def write(folder: Path) -> None:

@@ -46,6 +46,7 @@ from pyptx.isa._form_reader import RESERVED, read_form, slot_name
 from pyptx.isa.targets import ANYWHERE, Needs, Target
 
 __all__ = [
+    "MANUAL",
     "Family",
     "Form",
     "Op",
@@ -58,6 +59,8 @@ __all__ = [
     "merged",
     "slot_name",
 ]
+
+MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"  # sections are its anchors
 
 
 @dataclass(eq=False)

@@ -49,15 +49,10 @@ def page(data: Mapping[str, Any], *, title: str, without_script: str) -> str:
 <main id="view"></main>
 <noscript>{without_script}</noscript>
 <script type="application/json" id="data">{text}</script>
+<script type="application/json" id="state">null</script>
 <script type="module">
-{renderer.bundle("renderer")}
-const view = document.getElementById("view"), data = module_packed.unpacked(JSON.parse(document.getElementById("data").textContent));
-const pinned = name => history.replaceState(null, "", `#${{name}}`);         // the address leads back to the line
-window.pyptx = {{mount: module_renderer.mount, data, view: module_renderer.mount(view, data, {{fill: true, pinned}})}};
-const follow = () => {{ if (location.hash.length > 1) window.pyptx.view.go?.(location.hash.slice(1)); }};
-addEventListener("hashchange", follow);
-if (parent === window) view.querySelector(".pyptx-list")?.focus({{preventScroll: true}});   // in a frame it takes none
-follow();
+{renderer.bundle("page")}
+window.pyptx = module_page.start();
 </script>
 </body>
 </html>

@@ -130,9 +130,12 @@ def test_opcodes_of_ptx_and_sass_are_described(page, view):
     page.row("sass", view.sass.address.index(0x100)).click()
     explained = page.one(".pyptx-explain").text
     assert "FFMA Multiplies and adds f32 with one rounding." in explained
+    assert "fma pipe: 0.25 cycles of the SM per warp; result after 4 cycles (modeled, H200 SXM)" in explained
     assert "waits for barrier 2; next instruction after 5 cycles at the earliest" in explained
     page.row("ptx", 31).click()
-    assert page.one(".pyptx-explain").text == f"fma {view.help['fma']}"
+    assert page.one(".pyptx-explain").text.startswith(f"fma {view.help['fma']}")
+    assert page.one(".pyptx-explain code").text == "fma.rnd{.ftz}{.sat}.f32  d, a, b, c".replace("  ", " ")
+    assert page.one(".pyptx-explain a").get_attribute("href").endswith("#floating-point-instructions-fma")
 
 
 def test_what_if_shows_the_occupancy_of_other_registers_and_blocks(page, view):
@@ -457,3 +460,26 @@ def test_lines_are_shaded_by_the_chosen_metric(page, checkout):
     assert page.js(warm) != modeled
     page.one(".pyptx-menu:has(.pyptx-costs) input").click()
     assert page.js(warm) == []
+
+
+def test_a_shared_page_opens_as_it_was_left(page, view):
+    page.open(large(sass=800, ptx=480, python=20), width=1600)
+    page.row("sass", 45).click()
+    page.js("document.querySelector(\"label[title^='Operand slots held'] input\").click()")
+    page.one(".pyptx-toggle[data-pane='ptx']").click()
+    page.keys("/", "STG")
+    page.js("document.querySelector('.pyptx-sass .pyptx-list').scrollTop = 900")
+    text = page.chrome.execute_async_script("""
+        const done = arguments[0];
+        URL.createObjectURL = blob => { blob.text().then(done); return "about:blank#"; };
+        HTMLAnchorElement.prototype.click = () => {};
+        [...document.querySelectorAll(".pyptx-button")].find(button => button.textContent === "Share").click();""")
+    page.path.with_name("shared.html").write_text(text, encoding="utf-8")
+    page.chrome.get(page.path.with_name("shared.html").as_uri())
+    WebDriverWait(page.chrome, 20).until(lambda _: not page.all("[aria-busy=true]"))
+    assert page.marked("sass", "active") == [45]
+    assert "reuse" in page.one(".pyptx-sass .pyptx-columns").text
+    assert not page.one(".pyptx-ptx").is_displayed()
+    assert page.one(".pyptx-search").get_attribute("value") == "STG" and "SASS 47" in page.one(".pyptx-hits").text
+    assert page.scrolled("sass") == 900
+    assert page.js("return document.querySelectorAll('.pyptx-linked').length") == 1

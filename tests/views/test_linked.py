@@ -339,3 +339,17 @@ def test_entries_of_loaded_ptx_show_modeled_time_too(checkout: Path):
     assert view.sass.text[waiting - view.sass.stalled_on[waiting][0]].startswith("LDG"), "an addition waits for a load"
     with pytest.raises(OptionError, match="view\\(\\) uses grid only with device="):
         entry.view(grid=1)
+
+
+def test_instructions_are_explained_from_the_tables(view):
+    reference = view.reference
+    assert reference["syntax"]["fma.rn.f32"] == "fma.rnd{.ftz}{.sat}.f32  d, a, b, c"
+    assert reference["section"]["fma.rn.f32"].endswith("#floating-point-instructions-fma")
+    assert reference["section"]["add.u64"].endswith("#integer-arithmetic-instructions-add"), (
+        "of the row, not the opcode"
+    )
+    assert (
+        reference["pipe"]["FFMA"]
+        == "fma pipe: 0.25 cycles of the SM per warp; result after 4 cycles (modeled, H200 SXM)"
+    )
+    assert "LDG.E" not in reference["pipe"], "the latency of a load depends on the access"

@@ -38,13 +38,21 @@ export class Hotspots {
     Object.assign(this, { view }, measures(view.data));
     this.key = this.columns[0]?.[0];
     this.list = h("ol.pyptx-costs");
-    const chooser = h("select", { "aria-label": "Rank lines by", onchange: () => { this.key = chooser.value; this.paint(); this.shade(); } },
+    const chooser = this.chooser = h("select", { "aria-label": "Rank lines by", onchange: () => { this.key = chooser.value; this.paint(); this.shade(); } },
                       ...this.columns.map(([key]) => h("option", { value: key }, WORDS[key])));
     this.shading = h("input", { type: "checkbox", onchange: () => this.shade() });
     this.shading.checked = this.key === "modeled";
     this.element = this.columns.length
       ? menu("Hot spots", [h("label", {}, "Rank by ", chooser), h("label", {}, this.shading, " Shade the lines of all panes"), this.list]) : null;
     this.element?.addEventListener("toggle", () => this.paint());
+  }
+
+  /** Choose a metric, and whether lines are shaded by it. */
+  set(key, on) {
+    if (!this.columns.some(([name]) => name === key)) return;
+    this.key = this.chooser.value = key;
+    this.shading.checked = on;
+    this.shade();
   }
 
   /** Shade the lines by the metric, or not at all. */

@@ -10,6 +10,7 @@ import { header } from "./header.js";
 import { NAMES, PANES, colors, linkIndex, related } from "./links.js";
 import { dependenceIndex, signs } from "./dependences.js";
 import { Pane } from "./pane.js";
+import { prepare, restore, stateOf } from "./state.js";
 import { separator, widths } from "./splitter.js";
 import { observe } from "../observers.js";
 import { toolbar } from "./toolbar.js";
@@ -21,6 +22,7 @@ const ALL = 3000;                 // up to this many lines in all panes, all are
 /**
  * Draw `data` (kind "linked") into `element`.
  * options.fill: use the whole height of the window; options.height: pixels of the panes (default: height of the lines, at most 520);
+ * options.state: of `stateOf`, restored; options.share(state): makes the button *Share*, which calls it;
  * options.pinned(name): called with the anchor of the pinned line (anchors.js), or "".
  * Returns {destroy(), select(pane, row), links(), go(name): to the line of an anchor}.
  */
@@ -46,6 +48,7 @@ class LinkedView {
     this.index = linkIndex(data);
     this.needs = dependenceIndex(data.sass);
     this.tell = options.pinned ?? (() => {});
+    this.share = options.share ? () => options.share(stateOf(this)) : null;
     this.trail = [];                                                // lines to go back to
     this.pinned = this.hovered = this.picked = this.group = null;
     this.names = PANES.filter(name => data.panes.includes(name) && data[name].text.length);
@@ -55,6 +58,7 @@ class LinkedView {
     this.focus = this.names[0];
     this.root = h(`div.pyptx-linked${options.fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `${data.title}: Python, PTX and SASS, linked` });
     this.makePanes(element.clientWidth || 1200);
+    if (options.state) prepare(this, options.state);
     this.search = new Search(this);
     this.statusBar = new StatusBar(data, this.index, (pane, row) => this.show(pane, row));
     this.hotspots = new Hotspots(this);
@@ -70,6 +74,7 @@ class LinkedView {
     this.themed();
     this.arrange();
     this.statusBar.say(null);
+    if (options.state) restore(this, options.state);
     this.unwatch = observe({ root: this.root, grid: this.grid, each: call => { this.arrange(); this.each(call); }, themed: () => this.themed() });
   }
 

@@ -32,7 +32,9 @@ export class StatusBar {
     if (stacks.length) parts.push(h("span.pyptx-stacks", { "aria-label": "Call stack" }, ...stacks.slice(0, 4).map(stack => this.stack(stack)),
                                     stacks.length > 4 ? `and ${stacks.length - 4} more` : null));
     const word = pane === "python" ? "" : opcodeOf(pane, this.data[pane].text[row]), help = this.data.help[word];
-    if (help) parts.push(h("span.pyptx-what", {}, h("b", {}, word), ` ${help}`));
+    const known = this.reference(pane, word, pane === "python" ? "" : this.data[pane].text[row]);
+    if (help) parts.push(h("span.pyptx-what", {}, h("b", {}, word), ` ${known.summary ?? help}`));
+    parts.push(...known.parts);
     const depth = this.data[pane].flow?.depth?.[row];
     if (depth) parts.push(h("span", {}, depth === 1 ? "in a loop" : `in ${depth} loops`));
     if (needs) parts.push(...this.needed(needs));
@@ -40,6 +42,16 @@ export class StatusBar {
     if (time) parts.push(h("span", {}, `modeled: ${(time / 1e4).toFixed(1)} % of the time${this.data[pane].stalls?.[row] ? `; stalls: ${this.data[pane].stalls[row]}` : ""}`));
     if (pane === "sass") parts.push(h("span.pyptx-what", {}, control(this.data, row)));
     return parts;
+  }
+
+  /** What the tables know of an instruction: {summary, parts}: operands and section of PTX, pipe and latency of a machine instruction. */
+  reference(pane, word, line) {
+    const { syntax, section, summary, pipe } = this.data.reference ?? {};
+    if (!word || !section) return { parts: [] };
+    const mnemonic = line.match(/[A-Za-z][\w.:]*/g)?.find(text => text === word || text.startsWith(`${word}.`)) ?? word;
+    if (pane === "sass") return { parts: pipe[mnemonic] ? [h("span.pyptx-what", {}, pipe[mnemonic])] : [] };
+    return { summary: summary[mnemonic], parts: !section[mnemonic] ? [] : [h("code", {}, syntax[mnemonic]),
+      h("a", { href: section[mnemonic], target: "_blank", rel: "noopener", title: "The section of the PTX ISA manual" }, "PTX ISA")] };
   }
 
   /** Producers and consumers of a machine instruction, as links. */

@@ -1,4 +1,4 @@
-// The toolbar of a linked view: search, blocks, folds, panes, columns, keys.
+// The toolbar of a linked view: search, blocks, sharing, folds, panes, columns, keys.
 
 import { h } from "../dom.js";
 import { choosers } from "./filters.js";
@@ -16,6 +16,7 @@ export function toolbar(view) {
     button("‹ p", "Previous block of linked lines (p)", () => block(view, -1)), button("n ›", "Next block of linked lines (n)", () => block(view, 1)),
     folding.length ? button("Fold", "Fold or unfold all basic blocks (F: of one pane)", () => foldAll(view, folding)) : null,
     button("Copy", "Copy the selected lines, or the whole pane", () => copyPane(view)),
+    view.share ? button("Share", "Save this page as one file, with pins, columns, search and scroll positions as they are", view.share) : null,
     h("span.pyptx-group", { role: "group", "aria-label": "Panes" }, ...toggles),
     menu("Columns", view.names.map(name => h("fieldset", {}, h("legend", {}, NAMES[name]), ...view.columns[name].map(column => chooser(view, name, column))))),
     filters.length ? menu("Lines", filters) : null,

@@ -6,18 +6,15 @@ has these fields by name, with `kind` and `version`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyptx._gc import gc_paused
 from pyptx.analysis.sass.dependences import SassDataflow
-from pyptx.analysis.sass.opcodes import GROUPS, describe_opcode
+from pyptx.analysis.sass.opcodes import GROUPS
 from pyptx.assembly import Assembly
 from pyptx.errors import OptionError, ShapeError
-from pyptx.ir.nodes import Module
-from pyptx.ir.visit import instructions
-from pyptx.isa import OPS
 from pyptx.views._document import page, require_kind
 from pyptx.views._embedded import embedded
 from pyptx.views._packed import pack
@@ -25,6 +22,7 @@ from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
 from pyptx.views.code.html import html
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
+from pyptx.views.code.opcode_help import opcode_help, opcode_reference
 from pyptx.views.code.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
@@ -39,7 +37,7 @@ __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
 
 MIME = "application/vnd.pyptx.view+json"
 VERSION = 1
-TEXT_LINES, HTML_LINES = 40, 40  # in a mime bundle; HTML: of PTX, and of SASS
+TEXT_LINES, HTML_LINES = 40, 30  # in a mime bundle; HTML: of PTX, and of SASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,7 @@ class LinkedView:
     groups: tuple[str, ...] = GROUPS
     panes: tuple[str, ...] = ("python", "ptx", "sass")
     limits: dict[str, int] = field(default_factory=dict)  # of the hardware: fields of pyptx.isa.targets.Limits
+    reference: dict[str, dict[str, str]] = field(default_factory=dict)  # of `opcode_reference`: syntax, section, pipe
     modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
@@ -98,6 +97,7 @@ class LinkedView:
             tuple(data["groups"]),
             tuple(data["panes"]),
             data.get("limits", {}),
+            data.get("reference", {}),
             data.get("modeled", {}),
         )
         if "diff" not in data:
@@ -221,7 +221,8 @@ def linked(
         sass=sass,
         stacks=order,
         panes=tuple(panes),
-        help=_help(compiled.module, (line.opcode for line in compiled.sass)),
+        help=opcode_help(compiled.module, (line.opcode for line in compiled.sass)),
+        reference=opcode_reference(compiled.module, (line.opcode for line in compiled.sass), compiled.target),
         notes=tuple(
             Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
             for d in compiled.warnings
@@ -249,10 +250,3 @@ def _folded(
                 value = max(0, column[row])
                 folded[name][line] = max(folded[name][line], value) if name == most else folded[name][line] + value
     return {name: tuple(column) for name, column in folded.items()}
-
-
-def _help(module: Module, sass: Iterable[str]) -> dict[str, str]:
-    opcodes = {instruction.opcode for function in module.functions for instruction in instructions(function)}
-    ptx = {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
-    words = sorted({opcode.partition(".")[0] for opcode in sass})
-    return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := describe_opcode(word))}

@@ -133,8 +133,7 @@ class SharedTile(Diagram):
                             1,
                             fill,
                             text,
-                            f"bytes {line * LINE + CHUNK * i} to "
-                            f"{line * LINE + CHUNK * i + 15}: row and first column {text}",
+                            f"bytes {line * LINE + CHUNK * i} to {line * LINE + CHUNK * i + 15}: from [{text}]",
                             touched,
                         )
                     )

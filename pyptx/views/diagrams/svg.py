@@ -68,7 +68,7 @@ def grid(
         tip = f"><title>{escape(cell.title)}</title></path>" if cell.title else "/>"
         shapes.setdefault(cell.fill, []).append(f"<path d='M{x:g} {y:g}h{w:g}v{h:g}h{-w:g}z'{tip}")
         if cell.text:
-            texts.append(f"<text x='{x + w / 2:g}' y='{y + h / 2 + 3.5:g}'>{escape(cell.text)}</text>")
+            texts.append(f"<text x='{x + w / 2:g}' y='{y + h / 2:g}'>{escape(cell.text)}</text>")
         if cell.marked:
             marked.append(f"<path d='M{x + 1:g} {y + 1:g}h{w - 2:g}v{h - 2:g}h{2 - w:g}z'/>")
     return "".join(
@@ -76,7 +76,7 @@ def grid(
             f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width:g}' height='{height:g}' "
             f"viewBox='0 0 {width:g} {height:g}' font-family='{_FONT}'><title>{escape(title)}</title>",
             *(f"<g fill='{fill}' stroke='#fff'>{''.join(paths)}</g>" for fill, paths in shapes.items()),
-            f"<g text-anchor='middle' font-size='10' pointer-events='none' fill='{INK}'>{''.join(texts)}</g>",
+            f"<g transform='translate(0 3.5)' text-anchor='middle' font-size='10' pointer-events='none' fill='{INK}'>{''.join(texts)}</g>",
             f"<g fill='none' pointer-events='none' stroke='{INK}' stroke-width='2.5'>{''.join(marked)}</g>",
             *labels,
             "</svg>",

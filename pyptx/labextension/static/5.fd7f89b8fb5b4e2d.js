@@ -216,9 +216,13 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-foot { flex: none; }
 .pyptx-explain { display: flex; gap: 0 18px; align-items: baseline; height: 26px; overflow: hidden; white-space: nowrap; padding: 0 12px 4px; background: var(--px-raised); color: var(--px-soft); font-size: 12px; }
 .pyptx-explain b { color: var(--px-ink); font-family: var(--jp-code-font-family, ui-monospace, monospace); }
+.pyptx-explain code { color: var(--px-ink); background: none; padding: 0; font: 12px/1.5 var(--jp-code-font-family, ui-monospace, monospace); flex: none; }
+.pyptx-explain a { color: var(--px-focus); flex: none; }
 .pyptx-explain .pyptx-button { padding: 0 5px; font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: 11px; }
 .pyptx-stack + .pyptx-stack { margin-left: 14px; }
 .pyptx-what { overflow: hidden; text-overflow: ellipsis; }
+@media (max-width: 1400px) { .pyptx-explain { flex-wrap: wrap; align-content: start; height: 48px; overflow-y: auto; } }
+@media (max-width: 700px) { .pyptx-explain { height: 88px; } .pyptx-explain .pyptx-what, .pyptx-explain code { white-space: normal; } }
 
 /* what an instruction needs, who needs it; what costs most */
 .pyptx-row[data-sign] { outline: 1px dashed var(--px-ink); outline-offset: -1px; }
