@@ -9,7 +9,7 @@ from check.detection_rate import ALL, EQUIVALENT, RESULTS, keyed, missed, number
 from check.example_kernels import EXAMPLES
 from check.kernels import CLEAN
 
-EVERY = 24  # without `slow`, one of this many mutants of the larger kernels is tested
+EVERY = 48  # without `slow`, one of this many mutants of the larger kernels is tested
 
 
 @pytest.mark.parametrize("name", ALL)

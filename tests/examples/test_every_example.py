@@ -108,7 +108,7 @@ def test_every_machine_instruction_of_both_examples_is_owned(rms_norm, sgemm):
         assert all(text[owner.ptx_line - 1].endswith(";") for owner in written)
 
 
-@pytest.mark.parametrize("name", ["rms_norm", "sgemm"])
+@pytest.mark.parametrize("name", ["rms_norm", pytest.param("sgemm", marks=pytest.mark.slow)])
 def test_the_core_and_the_reference_give_the_same_bits_and_counts(rms_norm, sgemm, name: str):
     random = np.random.default_rng(1)
     if name == "rms_norm":

@@ -171,7 +171,7 @@ def test_the_gradients_of_swiglu_are_those_of_the_function(example):
     np.testing.assert_allclose(given[1], d_y * silu(gate), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("columns", [4096, 100_000])
+@pytest.mark.parametrize("columns", [4096, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_read_sixteen_bytes_at_a_time(example, dtype, columns: int):
     for kernel in (

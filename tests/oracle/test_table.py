@@ -20,7 +20,6 @@ from oracle.unusual import unusual
 from pyptx import check_ptx, isa, validate
 from pyptx.errors import FormError
 from pyptx.isa import satisfied_needs, targets
-from pyptx.validate._checker import instruction_needs
 
 FORMS = [form for op in isa.OPS.values() for form in op.forms]
 LATEST = targets.LATEST_PTX
@@ -129,7 +128,7 @@ def agreement(ptxas: Ptxas, seed: int, per_example: float) -> tuple[int, list[st
         for statement, verdict in zip(statements, ptxas.judge(statements, name, LATEST), strict=True):
             total += 1
             try:
-                found = satisfied_needs(instruction_needs(validate.bind(instruction(statement), type_of)), target)
+                found = satisfied_needs(validate.bind(instruction(statement), type_of).needs, target)
                 ours = "" if found is not None and found.ptx <= LATEST else "not on this target"
             except FormError as error:
                 ours = str(error)
@@ -139,9 +138,9 @@ def agreement(ptxas: Ptxas, seed: int, per_example: float) -> tuple[int, list[st
 
 
 def test_ptxas_and_the_table_agree_on_99_percent_of_mutations(ptxas: Ptxas) -> None:
-    total, wrong = agreement(ptxas, seed=4, per_example=1)
+    total, wrong = agreement(ptxas, seed=4, per_example=0.25)
     print(f"{100 * (1 - len(wrong) / total):.2f} % of {total}")
-    assert total > 5000
+    assert total > 1250
     assert len(wrong) <= 0.01 * total, "\n".join(wrong[:40])
 
 
