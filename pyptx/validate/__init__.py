@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyptx.validate._bind import Bound, bind, require_form
-    from pyptx.validate._checker import check, check_ptx, required_version
+    from pyptx.validate._checker import check, required_version
+    from pyptx.validate._text_checker import check_ptx
 
 __all__ = ["Bound", "bind", "check", "check_ptx", "require_form", "required_version"]
 
@@ -23,7 +24,7 @@ _MODULES = {
     "bind": "_bind",
     "require_form": "_bind",
     "check": "_checker",
-    "check_ptx": "_checker",
+    "check_ptx": "_text_checker",
     "required_version": "_checker",
 }
 
