@@ -102,6 +102,7 @@ class Assembly:
         key: hash of everything that determines the cubin, 32 hexadecimal digits.
         tool: the assembler, "ptxas 13.5.37".
         warnings: advisories of the assembler, with places.
+        params: sizes and template values that a kernel was traced with; empty for other code.
     """
 
     module: Module
@@ -116,6 +117,7 @@ class Assembly:
     key: str
     tool: str
     warnings: tuple[Diagnostic, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def version(self) -> tuple[int, int]:
@@ -257,6 +259,7 @@ def compile_module(
     artifact: type[A] = Assembly,
     relocatable: bool = False,
     objects: Sequence[str] = (),
+    params: Mapping[str, Any] | None = None,
 ) -> A:
     """Assemble the text of a module, or take the cubin from the cache.
 
@@ -269,6 +272,7 @@ def compile_module(
         artifact: the class to return.
         relocatable: assemble for linking: functions may be undefined, and the cubin cannot be launched.
         objects: texts to be assembled and linked in place of `text`, with the same lines; see `pyptx.linker`.
+        params: sizes and template values of a kernel, kept in the result.
     Raises:
         CompileError: ptxas reports errors; each diagnostic with its Python line.
         MissingToolError, ToolError: ptxas is missing, crashes or times out.
@@ -299,6 +303,7 @@ def compile_module(
         key=key.hash(),
         tool=metadata["tool"],
         warnings=warnings,
+        params=dict(params or {}),
     )
 
 

@@ -157,6 +157,7 @@ class Specialization:
                     artifact=self.artifact(),
                     relocatable=not self.objects and self.is_relocatable,
                     objects=self.objects,
+                    params=self.params,
                 )
             return self._compiled[key]
 

@@ -225,3 +225,12 @@ def test_a_diff_holds_all_levels_and_any_can_be_shown_first(unrolled):
     with pytest.raises(ValueError, match="no level 'asm'; expected sass, ptx, python"):
         unrolled.at("asm")
     assert Diff.from_json(unrolled.to_json()).others == unrolled.others
+
+
+def test_configurations_of_one_kernel_are_named_by_what_differs(compiled, factor):
+    assert (factor.left.title, factor.right.title) == ("scale(factor=2.0)", "scale(factor=3.0)")
+    other = diff(compiled(factor=2.0, unroll=4), compiled("sm_80", ["-O1"], factor=3.0, unroll=4))
+    assert other.left.title == "scale(factor=2.0)"
+    assert other.right.title == "scale(factor=3.0, -O1)"
+    assert diff(compiled(), compiled()).left.title == "scale"
+    assert diff(compiled(), compiled(factor=3.0), titles=("old", None)).left.title == "old"

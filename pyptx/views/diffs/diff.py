@@ -218,7 +218,8 @@ def compare(
         level: the level shown first, "sass", "ptx" or "python"; the diff contains all three.
         block: threads of a block, for the occupancy; default: that of each side.
         dynamic_shared_bytes: shared memory added by the launch, for the occupancy; default: that of each side.
-        titles: names of the sides; default: the name of the kernel or version.
+        titles: names of the sides; default: the name of the kernel or version, with the parameters and options in
+            which two configurations of one kernel differ.
         counters: of a simulated launch of each side, as for `linked`; default: those recorded with a version. With
             both, issue cycles are modeled for the executed instructions.
     Raises:
@@ -228,6 +229,7 @@ def compare(
         raise OptionError(f"level={level!r}; expected 'sass', 'ptx' or 'python'")
     sides = a, b
     one, other = (side.compiled for side in sides)
+    titles = tuple(title or name for title, name in zip(titles, _names(one, other), strict=True))
     left, right = (
         linked(
             with_sources(side.compiled),
@@ -254,3 +256,18 @@ def compare(
         verdicts[level],
         tuple(Level(name, own, verdicts[name]) for name, own in compared.items() if name != level and own.rows),
     )
+
+
+def _names(one: Assembly, other: Assembly) -> tuple[str, str]:
+    """Return the names of two sides; configurations of one kernel with what they differ in: "scale(BY=2.0, -O1)". The target is
+    shown beside the name."""
+    if one.name != other.name:
+        return one.name, other.name
+    differ = [name for name in one.params | other.params if one.params.get(name) != other.params.get(name)]
+
+    def named(side: Assembly) -> str:
+        parts = [f"{name}={side.params[name]}" for name in differ if name in side.params]
+        parts += side.options if one.options != other.options else []
+        return f"{side.name}({', '.join(parts)})" if parts else side.name
+
+    return named(one), named(other)
