@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,8 @@ FLAGS = [
     "-fsanitize=address",  # passed to the compiler itself, since zig has no run-time library for it
 ]
 
+_REPORT = re.compile(r": runtime error: |AddressSanitizer")
+
 RUNNER = """
 import sys
 from pathlib import Path
@@ -53,7 +56,8 @@ assert library.problem() is None, library.problem()
 sys.path.insert(0, sys.argv[2])
 if sys.argv[3] == "tests":
     import pytest
-    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[4:]]))
+    capture = "--capture=sys"  # the reports are written to file descriptor 2
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", capture, *sys.argv[4:]]))
 from sim import random_runs
 random_runs.main(int(sys.argv[4]), int(sys.argv[5]))
 """
@@ -115,8 +119,19 @@ def run(library: Path, *arguments: str) -> tuple[int, str]:
     """
     command = [sys.executable, "-c", RUNNER, str(library.parent), str(ROOT / "tests"), *arguments]
     with tempfile.TemporaryDirectory(prefix="pyptx-reports-") as folder:
-        status = subprocess.run(command, env=environment(Path(folder)), cwd=ROOT).returncode
-        return status, "".join(path.read_text(errors="replace") for path in sorted(Path(folder).iterdir()))
+        process = subprocess.Popen(
+            command, env=environment(Path(folder)), cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace"
+        )
+        assert process.stderr is not None
+        printed = []  # libubsan ignores log_path next to libasan
+        for line in process.stderr:
+            if _REPORT.search(line):
+                printed.append(line)
+            else:
+                sys.stderr.write(f"{line.strip()}\r" if line.strip().isdigit() else line)
+        status = process.wait()
+        files = (path.read_text(errors="replace") for path in sorted(Path(folder).iterdir()))
+        return status, "".join([*files, *printed])
 
 
 def main() -> int:

@@ -60,8 +60,8 @@ static inline u32 find64(u64 v, u32 shift) { return v ? (shift ? clz64(v) : 63 -
 static u32 fns(u32 mask, u32 base, i32 offset) {
     if (base > 31) return ALL;
     if (offset == 0) return mask >> base & 1 ? base : ALL;
-    i32 step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
     if (offset == INT32_MIN) return ALL;
+    i32 step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
     for (i32 pos = (i32)base; pos >= 0 && pos < 32; pos += step)
         if (mask >> pos & 1 && --left == 0) return (u32)pos;
     return ALL;
