@@ -85,6 +85,7 @@ export function inflate(source) {
       if (next === 256) break;
       const length = LENGTHS[next - 257] + take(LENGTH_BITS[next - 257]), near = symbol(distances);
       let from = size - DISTANCES[near] - take(DISTANCE_BITS[near]);
+      if (length > 24 && from + length <= size) { out.copyWithin(size, from, from + length); size += length; continue; }
       for (const end = size + length; size < end;) out[size++] = out[from++];
     }
   }

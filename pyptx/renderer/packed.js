@@ -16,7 +16,7 @@ export function unpacked(data) {
 }
 
 function decoded(value) {
-  if (Array.isArray(value)) return value.some(item => typeof item === "object") ? value.map(decoded) : value;
+  if (Array.isArray(value)) return typeof value[0] === "object" ? value.map(decoded) : value;      // a list that begins with a number or text has no columns
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value.delta) && Object.keys(value).length === 1) {
     let sum = 0;

@@ -40,7 +40,8 @@ def _encoded(value: Any) -> Any:
     if not isinstance(value, list | tuple) or not value:
         return value
     if not all(type(item) is int for item in value):
-        return [_encoded(item) for item in value]
+        nested = value[0] is None or isinstance(value[0], Mapping | list | tuple)  # else it has no columns
+        return [_encoded(item) for item in value] if nested else list(value)
     if len(value) < _COLUMN:
         return list(value)
     steps = [value[0], *(after - before for before, after in pairwise(value))]

@@ -47,6 +47,7 @@ def test_values_of_any_kind_are_kept():
         "d": [True, False] * 9,
         "e": [3] * 20,
         "f": [-1, 2**40] * 9,
+        "g": [1, [5] * 20, {"x": [6] * 20}],
     }
     assert unpack(pack(data)) == data
     assert unpack(data) is data
