@@ -82,8 +82,7 @@ static u32 decode(const Mma5 *q, u32 id, Shape5 *s) {
     s->mn_a = id >> 15 & 1; s->mn_b = id >> 16 & 1;
     s->negate = (id >> 13 & 1) != (id >> 14 & 1);
     s->selector = scaled ? 0 : id & 3;
-    s->shift = 8u << ((id >> 30) - 1);
-    if (!(id >> 30)) s->shift = 0;
+    s->shift = id >> 30 ? 8u << ((id >> 30) - 1) : 0;
     if (shape_problem(kind, q->flags, s->ctas, s->m, s->n)) return TM_SHAPE;
     u32 narrow_a = s->smem_a != p->a, narrow_b = s->smem_b != p->b;
     if ((fp4 && (s->mn_a || s->mn_b)) || (s->mn_a && (narrow_a || q->flags & TCGEN05_A_TMEM)) || (s->mn_b && narrow_b)) return TM_TRANSPOSE;
