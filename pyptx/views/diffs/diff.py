@@ -229,7 +229,8 @@ def compare(
         raise OptionError(f"level={level!r}; expected 'sass', 'ptx' or 'python'")
     sides = a, b
     one, other = (side.compiled for side in sides)
-    titles = tuple(title or name for title, name in zip(titles, _names(one, other), strict=True))
+    names = _names(one, other)
+    titles = titles[0] or names[0], titles[1] or names[1]
     left, right = (
         linked(
             with_sources(side.compiled),
@@ -263,7 +264,7 @@ def _names(one: Assembly, other: Assembly) -> tuple[str, str]:
     shown beside the name."""
     if one.name != other.name:
         return one.name, other.name
-    differ = [name for name in one.params | other.params if one.params.get(name) != other.params.get(name)]
+    differ = [name for name in {**one.params, **other.params} if one.params.get(name) != other.params.get(name)]
 
     def named(side: Assembly) -> str:
         parts = [f"{name}={side.params[name]}" for name in differ if name in side.params]
