@@ -22,6 +22,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="update golden files; then read the diff")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if " at 0x" in item.nodeid:  # pytest-xdist compares the ids of its workers
+            raise pytest.UsageError(f"{item.nodeid}: the id contains an address; name the parameters with ids=")
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker per core for the whole suite, none for named files: starting workers costs seconds."""
     whole = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr != "quick"

@@ -115,7 +115,9 @@ def test_an_array_on_a_gpu_has_its_device_address_also_on_the_simulator(monkeypa
 
 
 @pytest.mark.parametrize(
-    "value", [7, [1.0], np.float32(1), np.zeros((4, 4))[:, 1], np.array([object()]), None], ids=str
+    "value",
+    [7, [1.0], np.float32(1), np.zeros((4, 4))[:, 1], np.array([object()]), None],
+    ids=["int", "list", "NumPy number", "strided", "dtype object", "None"],
 )
 def test_what_has_no_address_is_refused(value):
     with pytest.raises(LaunchError, match=r"pyptx\.pointer"):
