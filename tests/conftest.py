@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if " at 0x" in item.nodeid:  # pytest-xdist compares the ids of its workers
+        if " object at 0x" in item.nodeid:  # pytest-xdist compares the ids of its workers
             raise pytest.UsageError(f"{item.nodeid}: the id contains an address; name the parameters with ids=")
 
 
