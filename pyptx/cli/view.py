@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         view = cubin.view()
     else:
         kernel, values = load_kernel(arguments.kernel, isolate=True), parameters(arguments.parameters)
+        if isinstance(kernel, Entry) and values:
+            raise CommandError(f"{kernel.name} is PTX text and takes no -p; got {', '.join(values)}")
         if arguments.source is not None:
             if not isinstance(kernel, Entry):
                 raise CommandError("--source applies to the source files of a .ptx file; a kernel names its own")

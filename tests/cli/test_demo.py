@@ -11,6 +11,7 @@ from support.processes import python
 
 from pyptx.cli import demo
 from pyptx.cli.kernels import CommandError
+from pyptx.views._packed import unpack
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,8 @@ def test_writes_a_standalone_page_for_each_kernel(shown):
     for name in ("rms_norm", "sgemm"):
         page = (folder / f"{name}.html").read_text(encoding="utf-8")
         assert f"def {name}(" in page
-        assert "EXIT" in page
+        (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+        assert any("EXIT" in line for line in unpack(json.loads(data))["sass"]["text"])
         assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
         assert str(Path("out", f"{name}.html")) in text
 
@@ -65,7 +67,12 @@ def test_keeps_the_executed_notebook(shown):
     notebook = nbformat.read(folder / demo.NOTEBOOK, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
-    views = [output.data[demo.VIEW] for cell in code for output in cell.outputs if demo.VIEW in output.get("data", {})]
+    views = [
+        unpack(output.data[demo.VIEW])
+        for cell in code
+        for output in cell.outputs
+        if demo.VIEW in output.get("data", {})
+    ]
     assert {view["title"] for view in views} == {"rms_norm", "sgemm"}
     assert any(view["ptx"]["counters"] for view in views)
     assert not any("json.dumps(results)" in cell.source for cell in code)

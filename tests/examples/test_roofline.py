@@ -11,6 +11,7 @@ import pytest
 import pyptx
 from pyptx.errors import LaunchError, ShapeError
 from pyptx.views import MIME, Roofline
+from pyptx.views._packed import unpack
 
 M, N, K = 256, 512, 192
 ROWS, COLUMNS = 64, 1024
@@ -80,7 +81,7 @@ def test_layer_norm(layer_norm):
 
 def test_a_point_opens_its_own_code_and_its_derivation(softmax):
     (point,) = softmax.points
-    data = json.loads(json.dumps(softmax._repr_mimebundle_()[MIME]))
+    data = unpack(json.loads(json.dumps(softmax._repr_mimebundle_()[MIME])))
     assert data["views"][point.view]["title"] == "softmax"
     assert data["views"][point.view]["target"] == "sm_90a", "assembled for the GPU meant"
     assert point.note.startswith(f"M={ROWS} N={COLUMNS}")

@@ -20,6 +20,7 @@ from pyptx.jupyter.debugger_widget import DebuggerWidget, display_session
 from pyptx.jupyter.view_widget import LIVE_MIME, WIDGET_MIME
 from pyptx.renderer import FOLDER
 from pyptx.types import u32
+from pyptx.views._packed import unpack
 from pyptx.views.debugger import DebugView
 
 LIMIT_S = 30
@@ -97,7 +98,7 @@ def test_what_a_cell_does_is_shown_soon_and_saved_later(widget, monkeypatch):
         session.step()
     until(lambda: made.document["step"] == 312)
     until(lambda: saved)
-    assert saved[-1][LIVE_MIME]["view"]["document"]["step"] == 312 and len(saved) <= 2
+    assert unpack(saved[-1][LIVE_MIME]["view"])["document"]["step"] == 312 and len(saved) <= 2
     made.close()
     assert session.told == []
 
