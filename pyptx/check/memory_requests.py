@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.check.runner import Runner, copy_arguments
+from pyptx.check.runner import Runner, copy_launch
 from pyptx.sim import Program
 from pyptx.sim.actions import Action, Address, LoadMatrix, StoreMatrix
 from pyptx.sim.core.debug_state import Mark, Reason
@@ -54,15 +54,15 @@ def collect_requests(runner: Runner, instructions: Collection[int]) -> dict[int,
     program, remaining = runner.program, dict.fromkeys(instructions, STOPS)
     found: dict[int, Request] = {}
     settings = {k: v for k, v in runner.settings.items() if k in ("max_steps", "tensor_cores")}
-    args = copy_arguments([*runner.args, *runner.settings.get("reachable", ())])
+    args, reachable = copy_launch(runner.args, runner.settings)
     launch = DebugLaunch(
         program,
         runner.plan.grid,
         runner.plan.block,
-        args[: len(runner.args)],
+        args,
         cluster=runner.plan.cluster,
         smem_bytes=runner.plan.smem_bytes,
-        reachable=args[len(runner.args) :],
+        reachable=reachable,
         **settings,
     )
     try:

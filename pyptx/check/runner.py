@@ -20,7 +20,7 @@ from pyptx.sim.sanitizer import AccessFinding
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
 
-__all__ = ["Outcome", "Schedule", "Runner", "copy_arguments"]
+__all__ = ["Outcome", "Schedule", "Runner", "copy_arguments", "copy_launch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,7 @@ class Runner:
         Raises:
             LaunchError: an argument is invalid.
         """
-        args = copy_arguments([*self.args, *self.settings.get("reachable", ())])
-        args, reachable = args[: len(self.args)], args[len(self.args) :]
+        args, reachable = copy_launch(self.args, self.settings)
         names = (*self.names, *(f"reachable[{k}]" for k in range(len(reachable))))
         arguments = zip(names, (*args, *reachable), strict=True)
         arrays = {name: array for name, arg in arguments if (array := _array_behind(arg)) is not None}
@@ -108,6 +107,12 @@ class Runner:
                 raise
             return Outcome(arrays, error=error, access_findings=tuple(found or ()))
         return Outcome(arrays, result.counters, access_findings=result.findings)
+
+
+def copy_launch(args: Sequence[Any], settings: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Return copies of the arguments of a launch, and of the arrays of its option `reachable`, as `copy_arguments` does."""
+    copies = copy_arguments([*args, *settings.get("reachable", ())])
+    return copies[: len(args)], copies[len(args) :]
 
 
 def copy_arguments(args: Sequence[Any]) -> list[Any]:

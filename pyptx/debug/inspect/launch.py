@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyptx.check.runner import copy_arguments
+from pyptx.check.runner import copy_launch
 from pyptx.debug.errors import DebugError
 from pyptx.debug.expressions import Expression
 from pyptx.debug.inspect.python_names import PythonNames, trace_python_names
@@ -60,8 +60,7 @@ class StoppedLaunch:
         specialization.require_valid()
         self.specialization, self._trace = specialization, trace
         program = specialization.program(runtime_for((), "sim"))
-        copies = copy_arguments([*args, *(settings or {}).get("reachable", ())])
-        self._args, self._reachable = copies[: len(args)], copies[len(args) :]
+        self._args, self._reachable = copy_launch(args, settings or {})
         settings = {k: v for k, v in (settings or {}).items() if k in _SETTINGS and v is not None}
         self.run = DebugLaunch(
             program,
