@@ -6,7 +6,7 @@
 
 Ladders (`foreign.py`): for each Spearman's rank correlation of modeled and published times, the geometric mean of their
 ratios and its range; over all ladders the geometric mean, and the range of that mean when one ladder is left out. Goals
-on ladders nobody developed on: at least 0.9 where a ladder has six rungs, a geometric mean of 0.85 to 1.15, no ratio
+on the held-out ladders: at least 0.9 where a ladder has six rungs, a geometric mean of 0.85 to 1.15, no ratio
 beyond 0.6 to 1.6.
 
 Sweeps are two files each: `name.csv` as `pyptx tune --out` writes it (a row for each configuration: its parameters,

@@ -1,4 +1,4 @@
-"""What a batch under vmap costs on the simulator: one launch beside a loop of launches.
+"""Cost of a batch under vmap on the simulator: one launch, compared with a loop of launches.
 
     python tests/benchmarks/vmap_speed.py [batch]
 

@@ -159,7 +159,7 @@ def test_the_alignment_of_each_array(body: str, expected: tuple[int, int]):
 
 
 def test_arrays_that_functions_receive():
-    """What is passed to a function may be any argument of it."""
+    """Each value passed to a function may be any of its arguments."""
     function = ".func f(.reg .b64 %rd1) { .reg .f32 %f<5>; st.global.v2.f32 [%rd1], {%f1, %f2}; ret; }"
     tree = module("ld.param.u64 %rd1, [x]; call f, (%rd1);", function)
     assert alignments(tree, tree.entries[0], ("x", "y")) == {"x": 8, "y": 1}
