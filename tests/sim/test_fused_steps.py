@@ -43,9 +43,10 @@ def values(seed: int, strange: float) -> np.ndarray:
     return np.where(rng.random(512) < strange, rng.choice(STRANGE, 512), x)
 
 
-def run(body: str, block: int = 64, seed: int = 0, strange: float = 0.0) -> np.ndarray:
+def run(body: str, block: int = 64, data: int = 0, strange: float = 0.0, **options) -> np.ndarray:
     out = np.zeros(16 * 64, np.uint32)
-    run_both(entry(HEAD + LOADS + body + STORES + "ret", "u64 out, u64 x"), 1, block, (out, values(seed, strange)))
+    arguments = (out, values(data, strange))
+    run_both(entry(HEAD + LOADS + body + STORES + "ret", "u64 out, u64 x"), 1, block, arguments, **options)
     return out.reshape(64, 16)
 
 
@@ -76,6 +77,16 @@ def line(draw: random.Random, length: int) -> str:
 def test_random_lines_agree(seed, strange):
     draw = random.Random(seed)
     run(ZEROS + line(draw, 60), draw.choice([64, 40]), seed, strange)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_turns_of_random_length_end_within_fused_steps(seed):
+    """A turn ends exactly where it ends in the reference engine, also within a fold and within four multiply-adds."""
+    draw = random.Random(seed)
+    products = "".join(f"fma.rn.f32 %f{8 + k}, %f{row}, %f{4 + k}, %f{8 + k}; " for row in (0, 1, 2) for k in range(4))
+    body = ZEROS + "mov.u32 %r3, 0;\nAGAIN:\n " + line(draw, 30) + products + "bar.sync 0; " + products + line(draw, 9)
+    body += "add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9; @%p2 bra AGAIN; "
+    run(body, draw.choice([64, 40]), seed, draw.choice([0.0, 0.3]), schedule="random", seed=seed)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -126,6 +126,7 @@ int open_chains(Ctx *x, u64 npool) {
         const Op *o = &x->ops[pc];
         Step step = x->run[pc].step = step_of(x, o);
         x->run[pc].before = before;
+        x->run[pc].fused = pc;
         before += (o->flags & F_COUNT) != 0;
         x->link[pc] = (Link){stop[pc] ? chain_end : step, o->d, o->a, o->b, o->c, pc, NONE};
         x->link[pc].same = same_addresses(x, stop, pc);
@@ -136,7 +137,10 @@ int open_chains(Ctx *x, u64 npool) {
         Step step = fused_fma_step(&x->link[pc]);
         if (step && x->run[pc].step == x->link[pc].next) {
             x->run[pc].step = x->link[pc].next = step;
-            for (u32 k = 0; k < 4; k++) leader[pc + k] = 1;             // not part of a fused step
+            for (u32 k = 0; k < 4; k++) {
+                leader[pc + k] = 1;                                     // not part of a fold
+                x->run[pc + k].fused = pc;
+            }
             pc += 3;
         }
     }

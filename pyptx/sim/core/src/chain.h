@@ -19,7 +19,11 @@ struct Link {
 };
 
 // The data that run_warp needs to enter a chain at an operation.
-struct Run { Step step; u32 before, count; };                           // instructions before it; from it to the end of the line
+struct Run {
+    Step step;
+    u32 before, count;          // instructions before it; from it to the end of the line
+    u32 fused;                  // the first operation of the fused step that contains it, or itself
+};
 
 #define NEXT __attribute__((musttail)) return f[1].next(regs, f + 1, x, m)
 #define STEP(NAME) const Link *NAME(char *regs, const Link *f, Ctx *x, u32 m)

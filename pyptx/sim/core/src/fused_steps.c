@@ -147,6 +147,7 @@ int fuse_steps(Ctx *x, const u8 *leader, u64 npool) {
         f->same = NONE;
         if (n > 1) {
             f->same = kind | n << 8;
+            for (u32 k = 1; k < n; k++) x->run[pc + k].fused = pc;
             x->run[pc].step = fold_f32;
             if (f->next != chain_end) f->next = fold_f32;
         }

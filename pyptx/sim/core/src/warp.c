@@ -147,6 +147,25 @@ static void count_waits(Ctx *x, Warp *w) {
     for (u32 k = 0; k < w->top; k++) if (w->g[k].state == GROUP_BARRIER) x->waits[x->ops[w->g[k].pc].instr]++;
 }
 
+// Execute the chain at `pc` up to the end of a turn that ends within the line: a chain_end is planted there for this execution.
+// A fused step is executed as a whole, so the end is the start of the one that contains it, unless the line was entered within
+// that step. Return the link where the chain ended, that of `pc` if the next operation must be executed by itself.
+static __attribute__((noinline)) const Link *run_until_turn_ends(Ctx *x, char *regs, u32 pc, u64 left, u32 active) {
+    const Run *run = x->run;
+    u32 target = run[pc].before + (u32)left, end = pc, after = x->nops;  // run[end].before <= target < run[after].before
+    while (after - end > 1) {
+        u32 middle = end + (after - end) / 2;
+        if (run[middle].before <= target) end = middle; else after = middle;
+    }
+    if (run[end].fused >= pc) end = run[end].fused;
+    if (end == pc) return &x->link[pc];
+    Step planted = x->link[end].next;
+    x->link[end].next = chain_end;
+    const Link *reached = run[pc].step(regs, &x->link[pc], x, active);
+    x->link[end].next = planted;
+    return reached;
+}
+
 u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
     if (w->waiting && !x->cta->stopped) {                               // they retry, see F_WAIT; not within a turn
         for (u32 k = 0; k < w->top; k++) if (w->g[k].state == GROUP_WAITING) w->g[k].state = GROUP_READY, w->g[k].barrier = GROUP_RETRIES;
@@ -176,20 +195,19 @@ resume:;
             meet = g->join >= 0 ? w->j[g->join].pc : NONE;
         }
         const Run *run = &x->run[pc];
-        if (LIKELY(left >= run->count)) {                               // else the turn ends within the line: one operation at a time
-            x->chain_start = pc;
-            const Link *end = run->step(w->regs, &x->link[pc], x, active);
-            u32 to = (u32)(end - x->link);
-            if (LIKELY(to != pc)) {
-                u64 lanes = (u32)__builtin_popcount(active);
-                x->executed[pc].issues++; x->executed[pc].lanes += lanes;
-                x->executed[to].issues--; x->executed[to].lanes -= lanes;
-                left -= x->run[to].before - run->before;
-                pc = to;
-            }
-            if (UNLIKELY(x->status != STATUS_RUNNING)) { g->pc = pc; goto out; }
-            if (to != run - x->run) continue;
+        x->chain_start = pc;
+        const Link *end = LIKELY(left >= run->count) ? run->step(w->regs, &x->link[pc], x, active)
+                                                     : run_until_turn_ends(x, w->regs, pc, left, active);
+        u32 to = (u32)(end - x->link);
+        if (LIKELY(to != pc)) {
+            u64 lanes = (u32)__builtin_popcount(active);
+            x->executed[pc].issues++; x->executed[pc].lanes += lanes;
+            x->executed[to].issues--; x->executed[to].lanes -= lanes;
+            left -= x->run[to].before - run->before;
+            pc = to;
         }
+        if (UNLIKELY(x->status != STATUS_RUNNING)) { g->pc = pc; goto out; }
+        if (to != run - x->run) continue;
         const Op *o = &ops[pc];
         u32 m = active, flags = o->flags;
         if (flags & F_GUARDED) m &= PRED(x, o->guard) ^ o->flip;
