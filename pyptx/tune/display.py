@@ -23,7 +23,7 @@ _HEAD = "color:var(--jp-content-font-color1,#1b1f24);background:var(--jp-layout-
 def text(study: Study) -> str:
     """Return a study as text."""
     table = _table(study)
-    lines = [_title(study), _counts(study), *study.notes]
+    lines = [_title(study), _counts(study), *study.remarks()]
     if len(table) > 1:
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines += [
@@ -52,7 +52,7 @@ def html(study: Study) -> str:
         for n, row in enumerate(_table(study))
     )
     reasons = "".join(f"<li>{count} × {escape(reason)}</li>" for reason, count in refusal_counts(study)[:_REASONS])
-    notes = "".join(f"<div>{escape(note)}</div>" for note in study.notes)
+    notes = "".join(f"<div>{escape(note)}</div>" for note in study.remarks())
     refused = f"<details><summary>refused or failed</summary><ul>{reasons}</ul></details>" if reasons else ""
     return (
         f'<div style="{_INK};overflow-x:auto"><b>{escape(_title(study))}</b><div>{escape(_counts(study))}</div>'

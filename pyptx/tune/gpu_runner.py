@@ -144,7 +144,7 @@ class GpuRunner(Runner):
         study.control.checkpoint()
         self.predict(trial, built, child)
         if trial.state != "modeled":  # the model failed: measure it after the others
-            trial.state, trial.reason, trial.fault, trial.seconds = "compiled", None, None, None
+            trial.state, trial.reason, trial.fault, trial.seconds, trial.interval = "compiled", None, None, None, None
         study.update(trial)
         job = Job.of(trial.key, built.launch, target=built.compiled.target, options=study.options)
         with self._lock:
@@ -165,11 +165,11 @@ class GpuRunner(Runner):
                         trial = waiting.popleft() if waiting and not self.study.out_of_time else None
                     if trial is None:
                         return
-                    modeled = trial.state, trial.kind, trial.seconds
+                    modeled = trial.state, trial.kind, trial.seconds, trial.interval
                     try:
                         self._measure(trial, child)
                     except WorkerLost as error:  # another worker measures it
-                        trial.state, trial.kind, trial.seconds = modeled
+                        trial.state, trial.kind, trial.seconds, trial.interval = modeled
                         with self._lock:
                             waiting.appendleft(trial)
                             lost.append(child)
@@ -201,7 +201,7 @@ class GpuRunner(Runner):
 
     def _measure(self, trial: Trial, child: AnyChild) -> None:
         study, job = self.study, self._jobs[trial.key]
-        trial.kind, trial.seconds = None, None
+        trial.kind, trial.seconds, trial.interval = None, None, None
         try:
             found = child.ask("on_gpu", "check", job, limit_s=study.limit_s if self._best is None else self._limit_s)
             trial.error = found["error"]

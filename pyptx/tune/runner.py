@@ -200,6 +200,7 @@ class Runner:
             trial.reason = f"on {prediction.gpu}: {prediction.summary}"
             return
         trial.prediction, trial.seconds, trial.kind, trial.state = prediction, prediction.seconds, "modeled", "modeled"
+        trial.interval = prediction.interval
 
     def build(self, trial: Trial) -> BuiltConfig | None:
         """Assemble a trial: its state becomes "compiled". Return None when it is refused or a duplicate."""

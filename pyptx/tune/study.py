@@ -15,6 +15,7 @@ from pyptx.tune.background import BackgroundRun, Control, Subscribers
 from pyptx.tune.correctness import MAX_SIMULATED_ELEMENTS, Checker, Tolerance
 from pyptx.tune.environment import study_key
 from pyptx.tune.gpu_runner import GpuRunner
+from pyptx.tune.points import resolution_note
 from pyptx.tune.problem import Problem
 from pyptx.tune.result_store import Key
 from pyptx.tune.runner import Runner
@@ -204,6 +205,11 @@ class Study:
     def trial(self, config: Mapping[str, Any]) -> Trial | None:
         """Return the trial of a configuration; None when there is none yet."""
         return self.table.by_key.get(config_key(config))
+
+    def remarks(self) -> list[str]:
+        """Return `notes`, and how many configurations the performance model does not distinguish from the best one."""
+        near = resolution_note(list(self.trials), self.best) if self.table.objective == "time" else ""
+        return [*self.notes, near] if near else list(self.notes)
 
     def counts(self) -> dict[str, int]:
         """Number of trials in each state that occurs."""

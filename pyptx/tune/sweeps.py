@@ -78,7 +78,7 @@ def sweep_view(study: Study, choice: Mapping[str, Any] | None = None) -> SweepVi
         holes = tuple(Hole(config, reason) for config, reason in refused if config not in taken)
     best, progress = study.best, study.progress
     chosen = next((at for at, trial in enumerate(trials) if trial.config == choice), -1) if choice is not None else -1
-    notes = [*study.notes, *([f"failed with an error: {study.error}"] if study.error is not None else [])]
+    notes = [*study.remarks(), *([f"failed with an error: {study.error}"] if study.error is not None else [])]
     axes = tuple(Parameter(name, tuple(values)) for name, values in names.items())
     return SweepView(
         study.kernel.name,

@@ -129,12 +129,15 @@ def point_of(name: str, work: Work, prediction: Prediction, **more: Any) -> Poin
     """
     if prediction.seconds == float("inf"):
         raise BackendError(f"{name} cannot run on {prediction.gpu}: {prediction.summary}")
+    low, high = prediction.interval
     return Point(
         name,
         dict(work.flops),
         levels_of(work.bytes),
         prediction.seconds,
         prediction.kind,
+        low=low,
+        high=high,
         waves=prediction.waves,
         ctas=work.ctas,
         bound=prediction.summary,

@@ -119,7 +119,7 @@ def test_a_prediction_tells_what_it_is():
     assert found.waves == pytest.approx(512 / 132) and found.occupancy.blocks == 1
     assert {"tensor", "shared", "l2", "dram", "pipeline", "launch", "issue"} <= set(found.terms)
     assert max(found.terms.values()) <= found.seconds
-    assert " us modeled on H200 SXM: " in str(found) and "%" in found.summary
+    assert " us modeled on H200 SXM (" in str(found) and "%" in found.summary
     plain = json.loads(json.dumps(found.to_json()))
     assert plain["kind"] == "modeled" and plain["seconds"] == found.seconds and plain["bound"] == found.bound
 

@@ -61,8 +61,9 @@ def test_a_data_set_is_reported(script, tmp_path, capsys):
 def test_a_ladder_is_reported_by_rank_mean_and_range(script):
     rungs = [SimpleNamespace(seconds=seconds) for seconds in (1.0, 2.0, 4.0)]
     ladder = SimpleNamespace(name="steps", held=True, rungs=rungs)
-    line = script.ladder_line(ladder, [2.0, 2.0, 2.0 * 4])
-    assert line == "steps: held, rungs 3, spearman 0.87, ratio 1.59 (1.00 to 2.00)"
+    found = [SimpleNamespace(seconds=modeled, interval=(0.9 * modeled, 1.1 * modeled)) for modeled in (2.0, 2.0, 8.0)]
+    line = script.ladder_line(ladder, found)
+    assert line == "steps: held, rungs 3, spearman 0.87, ratio 1.59 (1.00 to 2.00), within the error range 1"
     text = script.left_out({"a": [1.0, 4.0], "b": [1.0], "c": [0.5]})
     assert text == "all 3 ladders: ratio 1.00; without 'a' 0.71, without 'c' 1.41"
 

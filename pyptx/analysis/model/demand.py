@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyptx.analysis.model.operations import OperationBuilder, OpKind
+from pyptx.analysis.model.pipes import has_known_cost
 from pyptx.analysis.model.trip_counts import Loop, WarpPath, WarpSlice
 from pyptx.analysis.work.instruction_work import LINE
 
@@ -47,12 +48,14 @@ class Demand:
         cycles: cycles by unit.
         read, written: bytes.
         executions: (group of opcodes, PTX instruction) -> executions on the paths.
+        unfamiliar: opcode without a known cost -> issue slot cycles.
     """
 
     cycles: dict[str, float] = field(default_factory=dict)
     read: float = 0.0
     written: float = 0.0
     executions: dict[tuple[str, int], float] = field(default_factory=dict)
+    unfamiliar: dict[str, float] = field(default_factory=dict)
 
     def add(self, other: Demand) -> None:
         """Add the demand of another slice."""
@@ -61,6 +64,8 @@ class Demand:
         self.read, self.written = self.read + other.read, self.written + other.written
         for name, value in other.executions.items():
             self.executions[name] = self.executions.get(name, 0.0) + value
+        for word, value in other.unfamiliar.items():
+            self.unfamiliar[word] = self.unfamiliar.get(word, 0.0) + value
 
 
 def demand_of(builder: OperationBuilder, slices: Sequence[WarpSlice], paths: Sequence[WarpPath]) -> Demand:
@@ -85,7 +90,8 @@ def _walk(builder: OperationBuilder, path: WarpPath, warp_slice: WarpSlice, time
             continue
         op, runs = builder.one(part, warp_slice), times * part.weight
         owner = builder.code.owners[part.row]
-        group = _CONSERVED.get(builder.code.lines[part.row].opcode.partition(".")[0])
+        opcode = builder.code.lines[part.row].opcode
+        group = _CONSERVED.get(opcode.partition(".")[0])
         if group == "HGMMA":  # line information of wgmma names other instructions
             executions[group, -1] = executions.get((group, -1), 0.0) + runs * op.width
         elif group is not None and owner >= 0:
@@ -93,6 +99,9 @@ def _walk(builder: OperationBuilder, path: WarpPath, warp_slice: WarpSlice, time
             merged = _merged(builder, part.row, owner) if group == "LDS" else 1.0
             executions[key] = executions.get(key, 0.0) + runs * op.width * merged / part.copies
         cycles["issue"] = cycles.get("issue", 0.0) + runs * op.issue
+        if not has_known_cost(opcode):
+            word = opcode.partition(".")[0]
+            found.unfamiliar[word] = found.unfamiliar.get(word, 0.0) + runs * op.issue
         if op.unit:
             everywhere = op.sms if op.unit == "tensor" else 1
             cycles[op.unit] = cycles.get(op.unit, 0.0) + runs * op.cycles * everywhere

@@ -20,6 +20,7 @@ from math import ceil, prod
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.attribution import Attribution, attribute
+from pyptx.analysis.model.confidence import UNIT_NAMES, busy_notes, sample_notes, unfamiliar_notes
 from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic
@@ -49,21 +50,6 @@ __all__ = ["LaunchModel"]
 OPERATIONS = 24_000  # replayed operations of an SM
 FOLLOWING = 4  # successive CTAs that are replayed; their second half is extrapolated
 GPCS = 8
-_NAMES = {
-    "issue": "issue slots",
-    "fma": "FMA pipe",
-    "alu": "ALU pipe",
-    "mufu": "special functions",
-    "fp64": "f64 pipe",
-    "shared": "shared memory",
-    "tensor": "tensor pipe",
-    "tma": "copy engine",
-    "tmem": "tensor memory",
-    "l2": "L2",
-    "dram": "DRAM",
-    "latency": "latency",
-    "launch": "launch",
-}
 BUSY = 0.5  # utilization below which a resource is not the bottleneck
 
 
@@ -145,14 +131,29 @@ class LaunchModel:
         bound, summary = self._bound(resources, seconds, run)
         terms = {name: float(value) for name, value in terms.items()}
         waves = self.work.ctas / (self.fits.blocks * self.sms)
-        notes = conservation_notes(self.demand, self.builder, self.slices)
-        found = Prediction(float(seconds), terms, bound, summary, self.fits, waves, self.gpu.name, notes=notes)
+        notes = (
+            *conservation_notes(self.demand, self.builder, self.slices),
+            *sample_notes(self.work),
+            *unfamiliar_notes(self.demand),
+            *busy_notes(terms, seconds),
+        )
+        found = Prediction(
+            float(seconds),
+            terms,
+            bound,
+            summary,
+            self.fits,
+            waves,
+            self.gpu.name,
+            notes=notes,
+            extrapolated=1 - run.replayed / run.cycles if run.cycles else 0.0,
+        )
         if not attribute_lines:
             return found
         overhead = {
             "launch": self.gpu.launch_seconds,
             "start and drain": (total - run.cycles) / clock,
-            f"{_NAMES[bound if bound in resources else 'latency']} limit": seconds
+            f"{UNIT_NAMES[bound if bound in resources else 'latency']} limit": seconds
             - self.gpu.launch_seconds
             - total / clock,
         }
@@ -169,7 +170,7 @@ class LaunchModel:
         largest = max(resources, key=lambda name: resources[name])
         share = resources[largest] / seconds
         why = max(run.stalls, key=lambda name: run.stalls[name], default="")
-        summary = f"{_NAMES[largest]} {share:.0%}".replace("%", " %")
+        summary = f"{UNIT_NAMES[largest]} {share:.0%}".replace("%", " %")
         if self.gpu.launch_seconds > seconds / 2:
             return "launch", f"launch {self.gpu.launch_seconds / seconds:.0%}, {summary}".replace("%,", " %,")
         if why and run.stalls[why] > 0.05 * run.replayed:

@@ -12,7 +12,7 @@ from pyptx.analysis.sass.opcodes import opcode_group
 from pyptx.isa import targets
 from pyptx.toolchain.sass_registers import mma_shape
 
-__all__ = ["PipeUse", "access_lanes", "matrix_product", "pipe_use"]
+__all__ = ["PipeUse", "access_lanes", "has_known_cost", "matrix_product", "pipe_use"]
 
 # Load/store units of an SM by compute capability times ten: architecture whitepapers of TU102, GA102 and AD102; others
 # have a unit for each lane of a warp. tests/benchmarks/foreign.py: matrix products on RTX A6000 that are limited by them.
@@ -29,6 +29,8 @@ _NONE = frozenset(
     "NOP BRA BRX EXIT BSSY BSYNC WARPSYNC YIELD CALL RET DEPBAR LDGDEPBAR WARPGROUP BAR MEMBAR FENCE "
     "ERRBAR SYNCS UTMALDG UTMASTG UBLKCP UTMACMDFLUSH USETMAXREG ELECT UCGABAR_ARV UCGABAR_WAIT".split()
 )
+_UNFAMILIAR_GROUPS = frozenset(("texture", "other"))
+_UNFAMILIAR = frozenset("NANOSLEEP ACQBULK CALL UTCCP UTCSHIFT UTCATOMSWS CCTL CCTLL CCTLT".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,12 @@ class PipeUse:
 def access_lanes(gpu: Gpu) -> int:
     """Return the lanes of loads and stores, of shared or global memory, that an SM executes per cycle."""
     return _ACCESS_LANES.get(targets.parse(gpu.target).number, 32)
+
+
+@lru_cache(maxsize=8192)
+def has_known_cost(opcode: str) -> bool:
+    """Return False for opcodes that the model does not know: textures, waits of unknown duration, unlisted opcodes."""
+    return opcode_group(opcode) not in _UNFAMILIAR_GROUPS and opcode.partition(".")[0] not in _UNFAMILIAR
 
 
 @lru_cache(maxsize=8192)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyptx.analysis.model.attribution import Attribution
+from pyptx.analysis.model.error_ranges import SHARE, error_range
 from pyptx.analysis.occupancy import Occupancy
 
 __all__ = ["Prediction"]
@@ -26,7 +27,9 @@ class Prediction:
         waves: blocks relative to the blocks resident on the GPU.
         gpu: name of the GPU.
         flops, bytes, ctas: work of the launch, as in `pyptx.analysis.work.count.Work`.
-        notes: reasons for low confidence: work on the modeled paths that differs from the simulated work.
+        notes: reasons for low confidence: modeled work that differs from the simulated work, clusters that do not predict
+            each other, machine instructions whose cost is not known, units whose overlap is uncertain.
+        extrapolated: fraction of the cycles that stand for skipped iterations of loops and for skipped CTAs, 0..1.
         attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
             `attribute_lines`, and when the launch cannot run.
         kind: "modeled".
@@ -43,6 +46,7 @@ class Prediction:
     bytes: Mapping[str, int] = field(default_factory=dict)
     ctas: int = 0
     notes: tuple[str, ...] = ()
+    extrapolated: float = 0.0
     attribution: Attribution | None = field(default=None, repr=False, compare=False)
     kind: str = field(default="modeled", init=False)
 
@@ -50,6 +54,22 @@ class Prediction:
     def confidence(self) -> str:
         """ "normal", or "low" with reasons in `notes`."""
         return "low" if self.notes else "normal"
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Seconds between which 80 % of the measured times of such launches are expected.
+
+        It follows from published times of other kernels with the same kind of bottleneck; with low confidence, the ends
+        are those of the least accurate of them. Source: `error_ranges.json`.
+        """
+        errors = error_range(self.bound)
+        low, high = (errors.least, errors.most) if self.notes else (errors.low, errors.high)
+        return self.seconds * low, self.seconds * high
+
+    @property
+    def resolution(self) -> float:
+        """Factor between the modeled times of two variants of a kernel up to which their order is uncertain."""
+        return error_range(self.bound).resolution
 
     def share(self, term: str) -> float:
         """Return the utilization of a resource, 0..1."""
@@ -61,6 +81,9 @@ class Prediction:
             "kind": self.kind,
             "gpu": self.gpu,
             "seconds": self.seconds if self.seconds < float("inf") else None,
+            "interval": list(self.interval) if self.seconds < float("inf") else None,
+            "interval_share": SHARE,
+            "resolution": self.resolution,
             "terms": dict(self.terms),
             "bound": self.bound,
             "summary": self.summary,
@@ -70,6 +93,7 @@ class Prediction:
             "ctas": self.ctas,
             "confidence": self.confidence,
             "notes": list(self.notes),
+            "extrapolated": self.extrapolated,
             "occupancy": {
                 "blocks": self.occupancy.blocks,
                 "warps": self.occupancy.warps,
@@ -82,7 +106,8 @@ class Prediction:
         if self.seconds == float("inf"):
             return f"cannot run on {self.gpu}: {self.summary}"
         confidence = f" (low confidence: {'; '.join(self.notes)})" if self.notes else ""
-        return f"{_time(self.seconds)} modeled on {self.gpu}: {self.summary}{confidence}"
+        low, high = map(_time, self.interval)
+        return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}): {self.summary}{confidence}"
 
 
 def _time(seconds: float) -> str:

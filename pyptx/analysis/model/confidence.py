@@ -1,0 +1,54 @@
+"""Reasons for low confidence in a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyptx.analysis.model.demand import Demand
+from pyptx.analysis.work.count import Work
+
+__all__ = ["UNIT_NAMES", "busy_notes", "sample_notes", "unfamiliar_notes"]
+
+UNFAMILIAR = 0.005  # fraction of the issued instructions from which on their unknown cost matters
+BUSY = 0.6  # utilization from which on two units that share issue slots and registers may delay each other
+UNIT_NAMES: Mapping[str, str] = {
+    "issue": "issue slots",
+    "fma": "FMA pipe",
+    "alu": "ALU pipe",
+    "mufu": "special functions",
+    "fp64": "f64 pipe",
+    "shared": "shared memory",
+    "tensor": "tensor pipe",
+    "tma": "copy engine",
+    "tmem": "tensor memory",
+    "l2": "L2",
+    "dram": "DRAM",
+    "latency": "latency",
+    "launch": "launch",
+}
+_ARITHMETIC = ("issue", "fma", "alu", "mufu", "fp64")
+
+
+def sample_notes(work: Work) -> tuple[str, ...]:
+    """Describe a sample whose clusters do not predict the others."""
+    return () if work.uniform else (f"the counted work is an estimate: {work.how}",)
+
+
+def unfamiliar_notes(demand: Demand) -> tuple[str, ...]:
+    """Name the machine instructions whose cost the model does not know, if they are executed often."""
+    issued = demand.cycles.get("issue", 0.0)
+    words = sorted(word for word, cycles in demand.unfamiliar.items() if cycles > UNFAMILIAR * issued)
+    return (f"the cost of {', '.join(words)} is not known",) if words else ()
+
+
+def busy_notes(terms: Mapping[str, float], seconds: float) -> tuple[str, ...]:
+    """Describe tensor cores and arithmetic that are busy at the same time.
+
+    They share issue slots, register ports and power; their overlap is modeled as free.
+    """
+    share = {name: terms.get(name, 0.0) / seconds for name in ("tensor", *_ARITHMETIC)}
+    most = max(_ARITHMETIC, key=lambda name: share[name])
+    if min(share["tensor"], share[most]) < BUSY:
+        return ()
+    tensor, other = (f"{share[name]:.0%}".replace("%", " %") for name in ("tensor", most))
+    return (f"tensor pipe {tensor} and {UNIT_NAMES[most]} {other} busy: their overlap is uncertain",)

@@ -1,0 +1,101 @@
+"""Error ranges, confidence, and the configurations that the performance model does not distinguish."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import exp
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import pyptx
+from pyptx.analysis.model import MODEL_VERSION
+from pyptx.analysis.model.confidence import busy_notes
+from pyptx.analysis.model.error_ranges import DATA, SHARE, Case, derive_ranges, error_range, ranges_to_json
+from pyptx.analysis.model.estimate import estimate
+from pyptx.tune.points import resolution_note
+from pyptx.tune.trial import Trial
+from pyptx.workbench.roofline import point_of
+
+SLEEPER = """
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry sleeper(.param .u64 out)
+{
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, 20;
+    nanosleep.u32 %r1;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+
+
+def launch(text: str, name: str):
+    return estimate(pyptx.load(text)[name], np.zeros(32, np.uint32), grid=(8,), block=(32,), device="H200")
+
+
+def test_stored_ranges_follow_from_the_stored_cases_of_this_version():
+    """When this fails: python tests/benchmarks/error_ranges.py --write"""
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    assert data["model_version"] == MODEL_VERSION
+    cases = [Case(*row) for row in data["cases"]]
+    assert data["ranges"] == ranges_to_json(derive_ranges(cases, data["widening"]))
+    inside = sum(error_range(case.bound).low <= 1 / case.ratio <= error_range(case.bound).high for case in cases)
+    assert inside >= SHARE * len(cases)
+
+
+def test_a_range_holds_the_claimed_share_of_new_cases():
+    random = np.random.default_rng(0)
+    ratios = np.exp(random.normal(0.1, 0.2, 2000))
+    cases = [Case("ladder", str(k), "H200", "dram", float(ratio)) for k, ratio in enumerate(ratios[:1000])]
+    found = derive_ranges(cases[:200])["DRAM"]
+    inside = np.mean((found.low <= 1 / ratios[1000:]) & (1 / ratios[1000:] <= found.high))
+    assert inside == pytest.approx(SHARE, abs=0.04)
+    assert found.resolution == pytest.approx(exp(1.2816 * 2**0.5 * 0.2), rel=0.1)  # 80 % of |N(0, 2 * 0.2**2)|
+
+
+def test_classes_with_few_cases_take_the_range_of_all():
+    cases = [Case("a", str(k), "H200", "dram", 1.0) for k in range(20)]
+    assert set(derive_ranges([*cases, Case("b", "c", "H200", "issue", 2.0)])) == {"all", "DRAM"}
+
+
+def test_an_unfamiliar_instruction_lowers_the_confidence_and_widens_the_range():
+    found = launch(SLEEPER, "sleeper")
+    assert found.confidence == "low" and found.notes == ("the cost of NANOSLEEP is not known",)
+    plain = launch(SLEEPER.replace("nanosleep.u32 %r1;", ""), "sleeper")
+    assert plain.confidence == "normal"
+    low, high = found.interval
+    assert low < found.seconds < high
+    assert replace(found, notes=()).interval[0] >= low and replace(found, notes=()).interval[1] <= high
+    assert "low confidence: the cost of NANOSLEEP is not known" in str(found)
+    assert found.to_json()["interval"] == [low, high] and found.to_json()["resolution"] > 1
+    work = SimpleNamespace(
+        flops={"core.f32": 1}, bytes={"dram_read": 1, "dram_write": 1, "l2": 2, "shared": 0}, ctas=8, how=""
+    )
+    assert (point_of("sleeper", work, found).low, point_of("sleeper", work, found).high) == (low, high)
+
+
+def test_tensor_cores_beside_busy_arithmetic_lower_the_confidence():
+    assert busy_notes({"tensor": 0.8, "mufu": 0.7, "issue": 0.6}, 1.0) == (
+        "tensor pipe 80 % and special functions 70 % busy: their overlap is uncertain",
+    )
+    assert busy_notes({"tensor": 0.9, "mufu": 0.3}, 1.0) == () == busy_notes({"mufu": 0.9, "issue": 0.9}, 1.0)
+
+
+def test_configurations_near_the_best_are_counted():
+    def trial(seconds: float, kind: str = "modeled") -> Trial:
+        return Trial({}, state=kind, seconds=seconds, kind=kind, prediction={"resolution": 1.2})
+
+    best = trial(1.0)
+    assert resolution_note([best, trial(1.1), trial(1.19), trial(1.3)], best) == (
+        "2 other configurations within 20 % of the best time: the model does not distinguish them"
+    )
+    assert resolution_note([best, trial(1.3)], best) == "" == resolution_note([], None)
+    measured = trial(1.0, "measured")
+    assert resolution_note([measured, trial(1.1)], measured) == ""
