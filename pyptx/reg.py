@@ -19,6 +19,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.isa.registers import SPECIAL
+from pyptx.tracing.conversions import convert
 from pyptx.tracing.operand import float_literal
 from pyptx.tracing.operators import PREFIX, Operators, arithmetic, readable
 from pyptx.tracing.trace import emit, get_ctx
@@ -122,6 +123,12 @@ class Reg(Operators):
         return self.node
 
     def __ptx_address__(self) -> AddressOperand:
+        if self.dtype.is_float:
+            raise OperandError(
+                f"{self!r} is a value, and an address is an integer",
+                at=user_place(),
+                hint="x[i, j] already loads the element; x.pointer(i, j) is its address",
+            )
         return AddressOperand(self.name)
 
     def __repr__(self) -> str:
@@ -159,6 +166,33 @@ class Reg(Operators):
             at=user_place(),
             hint="use reg.array(dtype, count) for several registers",
         )
+
+    def to(self, dtype: PtxType, *, rounding: str | None = None) -> Reg:
+        """Convert the value to another type; return it in a new register.
+
+        Floats are rounded to nearest even, floats are truncated to integers, both as in C; fp8 saturates at its largest
+        finite number. 8-bit integers are held in registers of 32 bits. A copy of bits, such as b32 to f32, is a `mov`.
+
+        Args:
+            dtype: type of the result.
+            rounding: another rounding: "rn", "rz", "rm" or "rp" to a float; "rni", "rzi", "rmi" or "rpi" to an integer.
+        Raises:
+            OperandError: no such conversion.
+        Examples:
+            >>> @kernel
+            ... def converted():
+            ...     x = reg.scalar(f32, 1.5)
+            ...     x.to(bf16), x.to(s32), x.to(s32, rounding="rni")
+            >>> print(converted.ptx())
+            .version 8.5
+            ...
+                mov.f32 %f0, 0f3FC00000;
+                cvt.rn.bf16.f32 %h0, %f0;
+                cvt.rzi.s32.f32 %r0, %f0;
+                cvt.rni.s32.f32 %r1, %f0;
+            }
+        """
+        return convert(self, dtype, rounding)
 
     # on predicates: pairs and negation ------------------------------------------------------------------------------
 

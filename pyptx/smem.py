@@ -1,4 +1,4 @@
-"""Shared memory: allocation, addressing, and element access to two-dimensional tiles.
+"""Shared memory: allocation, addressing, and element access.
 
 Up to 48 KiB, every allocation is a `.shared` variable. Beyond that, the body is traced again in dynamic mode: all
 allocations are offsets into one extern array, and the name of an allocation is `dyn_smem+<offset>`.
@@ -11,13 +11,16 @@ from typing import Any, overload
 
 from pyptx import reg
 from pyptx._loc import user_place
+from pyptx.elements.indices import checked
+from pyptx.elements.shared import SharedElements
+from pyptx.elements.values import as_source, in_memory, in_register
 from pyptx.errors import BoundsError, OperandError, ShapeError, TraceError
 from pyptx.ir.nodes import AddressOperand, LabelOperand, RegisterOperand
 from pyptx.ir.types import StateSpace
 from pyptx.reg import Reg
 from pyptx.tracing.operand import address, shifted
 from pyptx.tracing.trace import DYNAMIC_SMEM, emit, get_ctx
-from pyptx.types import PtxType, b8, b32, b64, no_type, u32
+from pyptx.types import PtxType, b8, b32, b64, no_type, pred, u32
 from pyptx.wgmma_layout import GmmaLayout, Major, pick_gmma_layout
 
 __all__ = [
@@ -86,11 +89,12 @@ class _Shared:
         return total
 
 
-class SharedAlloc(_Shared):
+class SharedAlloc(_Shared, SharedElements):
     """A row-major shared-memory allocation.
 
-    `a[i]` is slice i of the first dimension, `a[row, col]` loads an element of a matrix into a new register, and
-    `a[row, col] = register` stores one. Indices are ints or registers; element access ignores the swizzle.
+    `a[i]` is slice i of the first dimension, `a[row, col]` loads an element into a new register, and
+    `a[row, col] = value` stores one; `a.load(i)` and `a[i] = value` do so in one dimension. Indices are ints or
+    registers; element access ignores the swizzle.
 
     Attributes:
         dtype: type of the elements.
@@ -131,27 +135,37 @@ class SharedAlloc(_Shared):
 
     __radd__ = __add__
 
-    def __getitem__(self, index: int | Reg | tuple[int | Reg, int | Reg]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         """`a[stage]`: a slice of the first dimension; `a[row, col]`: load the element into a new register."""
         if not isinstance(index, tuple):
             return SharedSlice(self, index)
-        return load(self.dtype, self._element(index))
+        if len(index) != 2 or len(self.shape) != 2 or self.dtype == pred:
+            return self.load(*index)
+        at, result = self._place(*index), reg.scalar(in_register(self.dtype))
+        emit("ld", f"shared.{in_memory(self.dtype)}", result, address(at))
+        return result
 
-    def __setitem__(self, index: tuple[int | Reg, int | Reg], value: Reg) -> None:
-        """`a[row, col] = register`: store one element."""
-        store(self.dtype, self._element(index), value)
-
-    def _element(self, index: object) -> Reg:
-        """Emit the address of element [row, col], ignoring the swizzle; return its register."""
-        if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2:
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """`a[row, col] = value`: store one element."""
+        if not isinstance(index, tuple) or len(index) != 2 or len(self.shape) != 2 or self.dtype == pred:
+            self.store(*(index if isinstance(index, tuple) else (index,)), value)
+            return
+        if not isinstance(value, Reg):
             raise OperandError(
-                f"element access takes [row, col] of a two-dimensional allocation; {self.name} has shape "
-                f"{self.shape}. Use smem.load(dtype, a[i]) and smem.store(dtype, a[i], register) with a slice"
+                f"{self.name}[row, col] takes a register, not {value!r}",
+                at=user_place(),
+                hint=f"store a number with {self.name}.store(row, col, {value!r})",
             )
-        row, column = reg.readable(index[0]), reg.readable(index[1])
-        for value, size, what in ((row, self.shape[0], "row"), (column, self.shape[1], "column")):
-            if isinstance(value, int) and not 0 <= value < size:
-                raise BoundsError(f"{what} {value} of {self.name}; expected 0..{size - 1}")
+        source = as_source(self.name, self.dtype, value)
+        emit("st", f"shared.{in_memory(self.dtype)}", address(self._place(*index)), source)
+
+    def _start(self) -> tuple[str | Reg, int]:
+        return self._symbol, self._offset
+
+    def _place(self, row: Any, column: Any) -> Reg:
+        """Emit the address of element [row, column] of a matrix; return its register."""
+        row, column = checked(self.name, self.shape, (row, column))
+        row, column = reg.readable(row), reg.readable(column)
         elem_bytes = self.dtype.bits // 8
         offset = _scaled(_flat_index(row, column, self.shape[1]), elem_bytes)
         start = reg.scalar(u32)
@@ -162,8 +176,10 @@ class SharedAlloc(_Shared):
         return start
 
 
-class SharedSlice(_Shared):
+class SharedSlice(_Shared, SharedElements):
     """One stage of an allocation: `alloc[stage]`, where the stage is an int or a register.
+
+    `alloc[stage][row, col]` loads an element of the stage, and `alloc[stage][row, col] = value` stores one.
 
     Attributes:
         alloc: the allocation.
@@ -194,6 +210,29 @@ class SharedSlice(_Shared):
 
     def __repr__(self) -> str:
         return f"{self.alloc.name}[{self.stage!r}]"
+
+    def __getitem__(self, index: Any) -> Any:
+        """`alloc[stage][row, col]`: load the element into a new register."""
+        return self.load(*(index if isinstance(index, tuple) else (index,)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """`alloc[stage][row, col] = value`: store one element."""
+        self.store(*(index if isinstance(index, tuple) else (index,)), value)
+
+    def _start(self) -> tuple[str | Reg, int]:
+        return (self._symbol, self._offset) if isinstance(self.stage, int) else (self.address_register(), 0)
+
+    def _no_value(self, other: object) -> None:
+        where = self.alloc.name
+        element = "an element" if not self.shape else "a slice"
+        raise OperandError(
+            f"{self!r} is the location of {element} in shared memory, not its value",
+            at=user_place(),
+            hint=f"load it: {where}.load({self.stage})" if not self.shape else f"load an element: {where}[i, j]",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_value
+    __lt__ = __le__ = __gt__ = __ge__ = _no_value
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -414,7 +453,7 @@ def load(dtype: PtxType, address_: object) -> Reg:
         address_: shared address: a register, an allocation, a slice, or `ptx.addr(...)`.
     """
     result = reg.scalar(dtype)
-    emit("ld", f"shared.{dtype.register}", result, address(address_))
+    emit("ld", f"shared.{in_memory(dtype)}", result, _location(address_, "load"))
     return result
 
 
@@ -432,7 +471,24 @@ def store(dtype: PtxType, address_: object, value: Reg) -> None:
         raise OperandError(
             f"smem.store takes a register, not {value!r}; load a number into one with reg.scalar(dtype, init)"
         )
-    emit("st", f"shared.{dtype.register}", address(address_), value)
+    emit("st", f"shared.{in_memory(dtype)}", _location(address_, "store"), value)
+
+
+def _location(value: object, function: str) -> AddressOperand:
+    """Convert the address of `load` and `store`.
+
+    Raises:
+        TypeError: the value of an element is passed for its address.
+    """
+    if isinstance(value, Reg) and (value.dtype.is_float or value.dtype.bits not in (32, 64)):
+        fix = "value = tile[row, col]" if function == "load" else "tile[row, col] = value"
+        raise OperandError(
+            f"{value!r} is a value, and smem.{function} expects an address",
+            at=user_place(),
+            hint=f"tile[row, col] already loads the element; write `{fix}`, or give its location: "
+            f"tile.pointer(row, col)",
+        )
+    return address(value)
 
 
 @overload

@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from typing import Any
+
 from pyptx._loc import user_place
-from pyptx.errors import OperandError
+from pyptx.elements import Elements
+from pyptx.elements.addresses import in_global, register_of
+from pyptx.elements.indices import Offset
 from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.reg import Reg
 from pyptx.specs import Layout
 from pyptx.tracing.trace import get_ctx, in_trace
 from pyptx.types import PtxType, u64
 
-__all__ = ["TensorSpec", "TmaDescriptorHandle"]
+__all__ = ["ArrayRow", "TensorSpec", "TmaDescriptorHandle"]
 
 
-class TensorSpec:
+class _GlobalElements(Elements):
+    """Elements of an array in global memory: `x[i, j]` loads one, `x[i, j] = value` stores one."""
+
+    _space = "global"
+
+    @abstractmethod
+    def _base(self) -> Reg:
+        """Return the 64-bit address of the first element."""
+
+    def _address(self, offset: Offset, elements: int) -> AddressOperand:
+        return in_global(self._base(), offset, self._element_bytes, elements)
+
+    def _copied(self, address: AddressOperand) -> Reg:
+        return register_of(address, u64)
+
+    @property
+    def _element_bytes(self) -> int:
+        return max(8, self._typed().bits) // 8
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.load(*(index if isinstance(index, tuple) else (index,)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.store(*(index if isinstance(index, tuple) else (index,)), value)
+
+    def row(self, *indices: Any) -> ArrayRow:
+        """Return the array of the remaining dimensions at the given leading indices.
+
+        Its address is computed once, here: in a loop over the elements of a row, each access then needs one `mad.wide`.
+        """
+        start, shape = self.pointer(*indices), tuple(self.shape)[len(indices) :]
+        return ArrayRow(f"{self.name}.row({', '.join(map(str, indices))})", shape, self._typed(), start)
+
+
+class ArrayRow(_GlobalElements):
+    """The elements of an array at fixed leading indices; made by `row`. They index as those of the array.
+
+    Attributes:
+        name: for messages.
+        shape: sizes of the remaining dimensions, in elements.
+        dtype: type of the elements.
+        start: address of the first element, a u64 register.
+    """
+
+    start: Reg
+
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: PtxType, start: Reg):
+        self.name, self.shape, self.dtype, self.start = name, shape, dtype, start
+
+    def _base(self) -> Reg:
+        return self.start
+
+    def __repr__(self) -> str:
+        return f"ArrayRow({self.name}, shape={self.shape}, dtype={self.dtype})"
+
+
+class TensorSpec(_GlobalElements):
     """An array parameter of the kernel being traced.
+
+    `x[i, j]` loads the element that NumPy's `x[i, j]` is into a new register, and `x[i, j] = value` stores one. Indices
+    are ints and integer registers, special registers included. An access emits the arithmetic of its address and one
+    `ld` or `st`; the first access to an array also emits the load of its pointer at the start of the kernel.
 
     Attributes:
         name: of the parameter.
@@ -36,6 +101,7 @@ class TensorSpec:
     ):
         self.name, self.shape, self.dtype, self.layout = name, shape, dtype, layout
         self._descriptor: tuple[object, Reg] | None = None
+        self._pointer: tuple[object, Reg] | None = None
 
     def __repr__(self) -> str:
         return f"TensorSpec({self.name}, shape={self.shape}, dtype={self.dtype})"
@@ -46,15 +112,19 @@ class TensorSpec:
     def __ptx_address__(self) -> AddressOperand:
         return AddressOperand(self.name)
 
-    def __getitem__(self, index: object) -> None:
-        raise OperandError(
-            f"{self.name} is an array in global memory and cannot be indexed; load and store its elements: "
-            f"(at,) = ptx.global_ptrs({self.name}), then ptx.inst.ld.global_.{self.dtype or 'f32'}(value, "
-            f"ptx.addr(at + index * {self.dtype.bits // 8 if self.dtype else 4})), with the offset in bytes"
-        )
-
-    def __setitem__(self, index: object, value: object) -> None:
-        self[index]
+    def _base(self) -> Reg:
+        """Return the address of the array in a register that is set at the start of the kernel."""
+        ctx = get_ctx()
+        if self._pointer is None or self._pointer[0] is not ctx:
+            name = f"%rd{ctx.next_index('%rd')}"
+            ctx.declare_first(u64, name)
+            pointer, place = RegisterOperand(name), user_place()
+            ctx.prologue.append(
+                Instruction("ld", (".param", ".u64"), (pointer, AddressOperand(self.name)), place=place)
+            )
+            ctx.prologue.append(Instruction("cvta", (".to", ".global", ".u64"), (pointer, pointer), place=place))
+            self._pointer = (ctx, Reg(name, u64))
+        return self._pointer[1]
 
     def tma_desc(self) -> Reg | TmaDescriptorHandle:
         """Return the address of this array's tensor map, in a register loaded at the start of the kernel.

@@ -28,7 +28,7 @@ LAYERS = (
     ("isa",),
     ("ir",),
     ("parser", "emitter", "linker", "grid_batch", "validate", "compat", "spec", "launch_config"),
-    ("tracing", "_trace", "wgmma_layout", "reg", "smem", "specs", "tensor_map", "texture", "tensor", "ptx"),
+    ("tracing", "_trace", "wgmma_layout", "reg", "elements", "smem", "specs", "tensor_map", "texture", "tensor", "ptx"),
     ("toolchain", "codegen", "cache", "store", "assembly", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),

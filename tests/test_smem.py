@@ -292,7 +292,7 @@ def test_the_address_of_a_stage_computed_in_a_scope_is_not_used_outside():
         (lambda: smem.mbarrier(2)[-1], IndexError, r"expected 0\.\.1"),
         (lambda: smem.alloc(f32, (2, 4))[2], IndexError, r"stage 2 .*expected 0\.\.1"),
         (lambda: smem.alloc(f32, (2, 4))["a"], TypeError, "a stage is an int or a register"),
-        (lambda: smem.alloc(f32, (2, 4))[0, 4], IndexError, r"column 4 .*expected 0\.\.3"),
+        (lambda: smem.alloc(f32, (2, 4))[0, 4], IndexError, r"index 4 in dimension 1 .*expected 0\.\.3"),
         (lambda: smem.alloc(f32, 4)[0, 1], TypeError, "two-dimensional"),
         (lambda: smem.alloc(f32, (2, 4)).__setitem__(0, reg.scalar(f32)), TypeError, "two-dimensional"),
         (lambda: smem.alloc(f32, (2, 4)).__setitem__((0, 1), 1.0), TypeError, "takes a register"),

@@ -60,6 +60,19 @@ from pyptx.ptx.memory import param as param
 from pyptx.ptx.memory import var as var
 from pyptx.ptx.pipeline_state import PipelineState as PipelineState
 from pyptx.ptx.pipeline_state import pipeline as pipeline
+from pyptx.ptx.position import cluster_ctaid as cluster_ctaid
+from pyptx.ptx.position import cluster_ctarank as cluster_ctarank
+from pyptx.ptx.position import cluster_nctaid as cluster_nctaid
+from pyptx.ptx.position import cluster_nctarank as cluster_nctarank
+from pyptx.ptx.position import clusterid as clusterid
+from pyptx.ptx.position import ctaid as ctaid
+from pyptx.ptx.position import global_id as global_id
+from pyptx.ptx.position import laneid as laneid
+from pyptx.ptx.position import nclusterid as nclusterid
+from pyptx.ptx.position import nctaid as nctaid
+from pyptx.ptx.position import ntid as ntid
+from pyptx.ptx.position import tid as tid
+from pyptx.ptx.position import warpid as warpid
 from pyptx.ptx.special import ctaid_x as ctaid_x
 from pyptx.ptx.special import ctaid_y as ctaid_y
 from pyptx.ptx.special import special as special
@@ -70,10 +83,12 @@ from pyptx.ptx.texture import sust as sust
 from pyptx.ptx.texture import tex as tex
 from pyptx.ptx.texture import tld4 as tld4
 
-__all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cp", "ctaid_x",
-           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_ptrs", "if_", "inst",
-           "intrinsic", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov",
-           "movmatrix", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_",
-           "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr",
-           "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust",
-           "tcgen05", "tex", "tld4", "tma", "var", "warp", "wgmma", "xor_"]
+__all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cluster_ctaid",
+           "cluster_ctarank", "cluster_nctaid", "cluster_nctarank", "clusterid", "cp", "ctaid", "ctaid_x",
+           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_id", "global_ptrs",
+           "if_", "inst", "intrinsic", "kloop", "label", "laneid", "ld", "ldmatrix", "loc", "loop", "mad",
+           "mbarrier", "mma", "mov", "movmatrix", "mul", "named_barrier", "nclusterid", "nctaid", "not_", "ntid",
+           "or_", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "selp", "setmaxnreg",
+           "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st", "stmatrix",
+           "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust", "tcgen05", "tex", "tid", "tld4", "tma",
+           "var", "warp", "warpid", "wgmma", "xor_"]

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from pyptx.errors import OperandError
 from pyptx.isa import registers
+from pyptx.ptx._uncalled import Uncalled
 from pyptx.reg import Reg
 from pyptx.types import PtxType, from_name, pred, u32
 
@@ -30,28 +30,7 @@ def _type_of(name: str) -> PtxType:
     return pred if "pred" in row.types else from_name(row.types[0])
 
 
-class _Uncalled:
-    """Base of functions that return a register; used without a call, it raises with the call to write."""
-
-    _call: str  # the call that returns a register
-
-    def _refuse(self, *_: object) -> Reg:
-        raise OperandError(f"{self!r} is not a register; call it: {self._call}")
-
-    def _compare(self, other: object) -> Reg:
-        return NotImplemented if isinstance(other, type) else self._refuse()  # `inspect` compares with classes
-
-    __eq__ = __ne__ = _compare  # pyright: ignore[reportAssignmentType] - refuses every comparison but with a class
-    __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __bool__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _refuse
-    __lshift__ = __rshift__ = __or__ = __xor__ = _refuse
-    __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        return self._call.removesuffix("()")
-
-
-class _Reader(_Uncalled):
+class _Reader(Uncalled):
     """A function that returns a special register."""
 
     def __init__(self, name: str):
@@ -63,7 +42,7 @@ class _Reader(_Uncalled):
         return self._register
 
 
-class _Components(_Uncalled):
+class _Components(Uncalled):
     """A register with components, such as `special.tid`; `x`, `y` and `z` are functions that return registers."""
 
     def __init__(self, name: str, axes: Iterable[str]):

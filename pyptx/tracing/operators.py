@@ -18,7 +18,7 @@ from pyptx.tracing.operand import float_literal
 from pyptx.tracing.trace import emit, get_ctx, split_modifiers
 from pyptx.types import PtxType, pred, s32, s64, u32, u64
 
-__all__ = ["PREFIX", "Operators", "arithmetic", "readable"]
+__all__ = ["PREFIX", "Operators", "arithmetic", "declared", "readable"]
 
 PREFIX = {
     "pred": "%p",
@@ -156,13 +156,13 @@ class Operators:
     def __neg__(self) -> Self:
         _require_number(self, "-")
         signed = self.dtype if self.dtype.is_float or self.dtype.is_signed else (s64 if self.dtype.bits == 64 else s32)
-        value, result = readable(self), _declared(self, self.dtype)
+        value, result = readable(self), declared(self, self.dtype)
         emit("neg", signed.name, result, value)
         return result
 
     def __invert__(self) -> Any:
         _require_number(self, "~", floats=False)
-        value, result = readable(self), _declared(self, self.dtype)
+        value, result = readable(self), declared(self, self.dtype)
         emit("not", f"b{self.dtype.bits}", result, value)
         return result
 
@@ -235,12 +235,12 @@ def _literal(like: Operators, value: object) -> Any:
     dtype = like.dtype
     if isinstance(value, float) and not dtype.is_float:
         raise OperandError(f"a Python float ({value!r}) cannot be combined with a {dtype} register")
-    register = _declared(like, dtype)
+    register = declared(like, dtype)
     emit("mov", dtype.register, register, float_literal(float(value), dtype.bits) if dtype.is_float else value)
     return register
 
 
-def _declared(like: Operators, dtype: PtxType) -> Any:
+def declared(like: Operators, dtype: PtxType) -> Any:
     """Declare a register of type `dtype` and the class of `like`."""
     ctx, cls = get_ctx(), cast(Any, like.__class__)
     if dtype == pred:
@@ -263,7 +263,7 @@ def _require_number(register: Operators, symbol: str, *, floats: bool = True) ->
 def readable(value: T) -> T:
     """Copy a special register, which only `mov` can read, into a new register; return other values unchanged."""
     if isinstance(value, Operators) and ("." in value.name or value.name in SPECIAL):
-        register = _declared(value, value.dtype)
+        register = declared(value, value.dtype)
         emit("mov", value.dtype.register, register, value)
         return register
     return value
@@ -274,7 +274,7 @@ def _compare(op: str, left: Operators, right: object) -> Any:
     left, right = readable(left), readable(right)
     if dtype.name in ("b32", "b64"):
         dtype = u64 if dtype.bits == 64 else u32
-    result = _declared(left, pred)
+    result = declared(left, pred)
     emit("setp", f"{op}.{dtype.name}", result, left, _right(right, dtype, op))
     return result
 
@@ -291,7 +291,7 @@ def _right(value: object, dtype: PtxType, symbol: str) -> object:
 def _widened(register: Operators) -> Any:
     """Widen a 32-bit register to 64 bits by its signedness; return the new register."""
     dtype, source = (s64, "s64.s32") if register.dtype.is_signed else (u64, "u64.u32")
-    wide = _declared(register, dtype)
+    wide = declared(register, dtype)
     emit("cvt", source, wide, register)
     return wide
 
@@ -364,7 +364,7 @@ def _converted(
     if widen_left and destination is not None:
         raise OperandError(f"{left!r} {symbol}= {right!r} would discard the upper 32 bits; widen {left.name} first")
     wide_type = s64 if left.dtype.is_signed else u64
-    result = destination if destination is not None else _declared(left, wide_type if widen_left else left.dtype)
+    result = destination if destination is not None else declared(left, wide_type if widen_left else left.dtype)
     if widen_left:
         left = _widened(left)
     elif (
@@ -387,11 +387,11 @@ def _converted(
 def _of_predicates(op: str, left: Operators, right: Any, destination: Operators | None) -> Any:
     """Emit `p & q` or `p ^ q`; a negated operand `~q` is computed into a predicate first."""
     if getattr(right, "negated_register", None) is not None:
-        negated, right = right, _declared(left, pred)
+        negated, right = right, declared(left, pred)
         emit("not", "pred", right, negated.reg)
     if not isinstance(right, Operators) or right.dtype != pred:
         raise OperandError(f"operator {_SYMBOL[op]} takes two predicates, not {left!r} and {right!r}")
-    result = _declared(left, pred) if destination is None else destination
+    result = declared(left, pred) if destination is None else destination
     emit(op, "pred", result, left, right)
     return result
 
