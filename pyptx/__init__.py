@@ -15,7 +15,7 @@ from pyptx._notebook import FrontEnd, connect
 from pyptx._version import __version__
 
 if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
-    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, tune, types, views
+    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
     from pyptx.compiled import Compiled
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
     from pyptx.jupyter import load_ipython_extension, unload_ipython_extension
@@ -73,6 +73,7 @@ __all__ = [
     "TensorMap",
     "Texture",
     "Tile",
+    "triton",
     "tune",
     "types",
     "unload_ipython_extension",
@@ -80,7 +81,22 @@ __all__ = [
     "views",
 ]
 
-_MODULES = {"errors", "history", "ir", "isa", "ptx", "reg", "sim", "smem", "spec", "specs", "tune", "types", "views"}
+_MODULES = {
+    "errors",
+    "history",
+    "ir",
+    "isa",
+    "ptx",
+    "reg",
+    "sim",
+    "smem",
+    "spec",
+    "specs",
+    "triton",
+    "tune",
+    "types",
+    "views",
+}
 _NAMES = {
     "Kernel": "kernel",
     "intrinsic": "ptx",

@@ -33,7 +33,7 @@ LAYERS = (
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),
     ("renderer", "highlight", "analysis", "views", "compiled", "history", "tune", "check", "debug"),
-    ("workbench", "kernel", "program", "testing"),
+    ("workbench", "kernel", "program", "testing", "triton"),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
     ("__init__",),
 )
@@ -67,6 +67,7 @@ EDGES = {
         "pyptx.workbench",
         "pyptx.testing",
         "pyptx.tune",
+        "pyptx.triton",
     },
     "optuna": {"pyptx.tune.strategies"},
     "pandas": {"pyptx.tune.study"},
@@ -78,6 +79,7 @@ EDGES = {
     "torch": {"pyptx.torch_support"},
     "tornado": {"pyptx.jupyter.server"},
     "traitlets": {"pyptx.jupyter"},
+    "triton": {"pyptx.triton"},
     "ziglang": {"pyptx.sim.core.build_core"},
 }
 

@@ -43,6 +43,8 @@ def _finding(finding: Finding, schedules: tuple[str, ...]) -> str:
         f'<div><b style="color:{color}">{_MARKS[finding.severity]} {finding.severity}: '
         f"<code>{finding.rule}</code></b></div><div>{lines}</div>"
     ]
+    if finding.ignored:
+        parts.append(f"<div>Ignored: {escape(finding.ignored)}</div>")
     for location in finding.places:
         where, source = position(location)
         called = "".join(

@@ -40,6 +40,8 @@ def _result(kernel: str, finding: Finding, rules: list[str], base: Path) -> dict
         "message": {"text": text},
         "properties": {"kernel": kernel, "schedules": list(finding.schedules)},
     }
+    if finding.ignored:
+        result["suppressions"] = [{"kind": "external", "justification": finding.ignored}]
     physical = [(place, _physical(place, base)) for place in finding.places]
     located = [(place, where) for place, where in physical if where is not None]
     if located:

@@ -68,6 +68,8 @@ def _lines(report: Report, paint: Callable[[str, str], str], width: int | None) 
                 yield from (f"      called from {caller}" for caller in location.place.stack[1:])
                 if location.ptx not in source:
                     yield f"      {instruction(location)}"
+        if finding.ignored:
+            yield from _prose(f"  ignored: {finding.ignored}", width, "    ")
         if finding.schedules and finding.schedules != report.schedules:
             yield f"  schedules: {', '.join(finding.schedules)}"
         if finding.fix:

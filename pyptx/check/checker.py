@@ -14,6 +14,7 @@ from pyptx.check.causes import find_cause
 from pyptx.check.differences import Difference, first_difference
 from pyptx.check.explanations import explain_cause
 from pyptx.check.finding import SEVERITIES, Finding
+from pyptx.check.ignored import checked_rules, mark_ignored
 from pyptx.check.locations import Locations
 from pyptx.check.performance import performance_notes
 from pyptx.check.pointer_provenance import only_float_sums, uses_atomic_results
@@ -57,6 +58,7 @@ def check(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     results: Sequence[str] = (),
+    ignore: Mapping[str, str] | None = None,
 ) -> Report:
     """Run a kernel in each schedule on fresh copies of its arrays, and compare all arrays bit for bit.
 
@@ -65,12 +67,13 @@ def check(
         schedules: any of "eager", "late", "random"; the first run that completes is the reference for the others.
         random: number of random schedules that follow, with seeds from `seed` on.
         results: parameters whose arrays are uninitialized before the launch.
+        ignore: rules whose findings do not count, with the reason: they become notes.
         settings: settings of the simulator, such as `max_steps=` (default 2^30) or `tensor_cores=`.
     Raises:
         CompileError: an instruction is invalid.
         LaunchError: an argument or a schedule is invalid. Faults of the kernel are findings, never raised.
     """
-    started = time.perf_counter()
+    started, reasons = time.perf_counter(), checked_rules(ignore)
     if unknown := [name for name in settings or () if name not in SETTINGS]:
         raise ArgumentValueError(
             f"{unknown[0]!r} is neither a parameter of {specialization.entry.name} nor a setting of the simulator; "
@@ -103,7 +106,7 @@ def check(
     explained = next((k for k, finding in enumerate(access_findings) if finding.rule not in NOTES), None)
     if explained is not None:
         first = access_findings[explained]
-        access_findings[explained] = replace(first, message=first.message + _visible_effect(outcomes))
+        access_findings[explained] = replace(first, message=first.message + _visible_effect(runner, outcomes))
     findings = [
         *_faults(program, outcomes, locations),
         *access_findings,
@@ -114,6 +117,7 @@ def check(
         findings += uninitialized_register_findings(runner, wanted[0], outcomes[wanted[0]], locations)
     if (counters := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
         findings += performance_notes(runner, counters, locations)
+    findings = mark_ignored(findings, reasons)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(
         specialization.entry.name,
@@ -230,7 +234,7 @@ def _difference_finding(
 ) -> list[Finding]:
     schedule = next((s for s in differing if s.kind != "random"), next(iter(differing)))
     found = differing[schedule]
-    tensor = name.removesuffix("_tma_desc")
+    tensor = runner.shown_name(name)
     message = _difference_text(tensor, found, first, schedule)
     schedules = tuple(map(str, differing))
     if found.spread <= ROUNDING and only_float_sums(runner.program, name):
@@ -279,7 +283,7 @@ def _difference_text(tensor: str, found: Difference, first: Schedule, schedule: 
     )
 
 
-def _visible_effect(outcomes: Mapping[Schedule, Outcome]) -> str:
+def _visible_effect(runner: Runner, outcomes: Mapping[Schedule, Outcome]) -> str:
     """Return a sentence about the first array that differs between schedules, or ""."""
     completed = {schedule: outcome for schedule, outcome in outcomes.items() if outcome.error is None}
     first = next(iter(completed), None)
@@ -289,7 +293,7 @@ def _visible_effect(outcomes: Mapping[Schedule, Outcome]) -> str:
         for schedule, outcome in completed.items():
             found = first_difference(completed[first].arrays[name], outcome.arrays[name])
             if found is not None:
-                text = _difference_text(name.removesuffix("_tma_desc"), found, first, schedule)
+                text = _difference_text(runner.shown_name(name), found, first, schedule)
                 return f" The results show it: {text}"
     return ""
 

@@ -48,6 +48,7 @@ class Finding:
         places: the instructions that take part, the cause first; empty if unknown.
         tensor, index: the array and the first element that is affected, if any.
         schedules: the schedules that show it, such as "late" or "random (seed 3)".
+        ignored: why the rule is ignored, if it is; the severity is then "note".
     """
 
     rule: str
@@ -58,6 +59,7 @@ class Finding:
     tensor: str | None = None
     index: tuple[int, ...] | None = None
     schedules: tuple[str, ...] = ()
+    ignored: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON."""
@@ -70,4 +72,5 @@ class Finding:
             "tensor": self.tensor,
             "index": list(self.index) if self.index is not None else None,
             "schedules": list(self.schedules),
+            **({"ignored": self.ignored} if self.ignored else {}),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from pyptx.runtime import LaunchPlan
 from pyptx.runtime.arrays import arrays_of, is_on_gpu
 from pyptx.runtime.pointers import address_of
 from pyptx.sim.counters import Counters
+from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.sanitizer import AccessFinding
 from pyptx.tensor_map import TensorMap
@@ -54,6 +55,11 @@ class Runner:
     names: Sequence[str]
     settings: Mapping[str, Any]
     results: Collection[str] = ()
+
+    def shown_name(self, name: str) -> str:
+        """Return the name of a parameter's array for messages: that of an ArrayPointer, else the parameter's."""
+        found = dict(zip(self.names, self.args, strict=False)).get(name)
+        return (isinstance(found, ArrayPointer) and found.name) or name.removesuffix("_tma_desc")
 
     def run(
         self,
@@ -138,6 +144,8 @@ def copy_arguments(args: Sequence[Any]) -> list[Any]:
         return made
 
     def fresh(arg: Any) -> Any:
+        if isinstance(arg, ArrayPointer):
+            return replace(arg, array=copied(arg.array))
         if isinstance(arg, TensorMap):
             if arg.source is None:
                 return arg
@@ -173,4 +181,6 @@ def _array_behind(arg: Any) -> np.ndarray | None:
     """Return the array behind an argument of a run, or None."""
     if isinstance(arg, (TensorMap, Texture, Surface)):
         return arg.source
+    if isinstance(arg, ArrayPointer):
+        return arg.array
     return arg if isinstance(arg, np.ndarray) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pyptx._loc import StoredCode
 from pyptx.check.causes import stronger_waits
 from pyptx.check.explanations import Explanation, explain_access, explain_register_use
 from pyptx.check.finding import Finding, Location
@@ -202,7 +203,8 @@ def _severity(rule: str, program: Program) -> str:
     """
     if rule in NOTES:
         return "note"
-    compiled = all(node.place is None for node in program.instructions) and not tcgen05_fences(program)
+    loaded = all(node.place is None or isinstance(node.place.code, StoredCode) for node in program.instructions)
+    compiled = loaded and not tcgen05_fences(program)
     return "note" if rule == "missing-tcgen05-fence" and compiled else "error"
 
 

@@ -51,6 +51,13 @@ def add(subparsers: Any) -> None:
         "--random", metavar="N", type=int, default=4, help="number of additional random schedules; default: 4"
     )
     command.add_argument("--max-steps", metavar="N", type=int, help="warp-instructions after which a run is aborted")
+    command.add_argument(
+        "--ignore",
+        metavar="RULE=REASON",
+        action="append",
+        default=[],
+        help="show findings of a rule as notes, with the reason; can be repeated",
+    )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--sarif", metavar="FILE", type=Path, help="write the report as SARIF 2.1.0")
     command.set_defaults(run=run, refused=NOT_CHECKED)
@@ -86,6 +93,8 @@ def _report(arguments: argparse.Namespace) -> Report:
     if arguments.arch:
         raise CommandError("--arch is not supported: a check runs the kernel for its own target")
     options: dict[str, Any] = {"schedules": kinds, "random": arguments.random, "seed": arguments.seed}
+    if arguments.ignore:
+        options["ignore"] = dict(rule.split("=", 1) if "=" in rule else (rule, "") for rule in arguments.ignore)
     if arguments.max_steps is not None:
         options["max_steps"] = arguments.max_steps
     with one_line_errors(kernel):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
+from pyptx._loc import SourceLocation
 from pyptx.ir.nodes import (
     AddressOperand,
     Alias,
@@ -14,6 +17,7 @@ from pyptx.ir.nodes import (
     ImmediateOperand,
     Instruction,
     IntrinsicScope,
+    Label,
     LabelOperand,
     Module,
     NegatedOperand,
@@ -27,7 +31,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 
-__all__ = ["DRIVER_FUNCTIONS", "instructions", "leaves", "statements", "undefined_functions"]
+__all__ = ["DRIVER_FUNCTIONS", "instructions", "leaves", "statements", "undefined_functions", "with_places"]
 
 DRIVER_FUNCTIONS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """Functions that the driver provides to every kernel."""
@@ -79,3 +83,18 @@ def undefined_functions(module: Module) -> tuple[str, ...]:
         if not isinstance(operand, ParenthesizedOperand) and isinstance(operand, LabelOperand)
     }
     return tuple(sorted(declared & called))
+
+
+def with_places(module: Module, places: Iterable[SourceLocation | None]) -> Module:
+    """Return a module whose instructions and labels have these source locations, in textual order."""
+    return replace(module, directives=tuple(_placed(module.directives, iter(places))))
+
+
+def _placed(body: Iterable[Any], places: Iterator[SourceLocation | None]) -> Iterator[Any]:
+    for statement in body:
+        if isinstance(statement, Instruction | Label):
+            yield replace(statement, place=next(places))
+        elif isinstance(statement, (Function, Block, IntrinsicScope)) and statement.body:
+            yield replace(statement, body=tuple(_placed(statement.body, places)))
+        else:
+            yield statement

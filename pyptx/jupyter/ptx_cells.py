@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyptx._loc import SourceLocation, StoredCode
 from pyptx.emitter import Emitted, emit_lines, statement_spans
 from pyptx.errors import CompileError, Diagnostic, PtxError
-from pyptx.ir.nodes import Instruction, Label
+from pyptx.ir.visit import with_places
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.errors import CellSyntaxError, attach_traceback, set_rendering
 from pyptx.jupyter.kernel_runs import CompiledKernel
@@ -79,22 +79,12 @@ class CellProgram(Program):
         where = tuple((span.line + cell.first_line, span.line + cell.first_line, None, None) for span in spans)
         code = StoredCode(cell.file, "<ptx>", "<ptx>", cell.first_line + 1, where)
         places = (SourceLocation(code, 2 * number) for number in range(len(spans)))
-        super().__init__(replace(module, directives=tuple(_with_places(module.directives, places))), name)
+        super().__init__(with_places(module, places), name)
 
     @cached_property
     def _emitted(self) -> Emitted:
         emitted = emit_lines(self.module)
         return emitted._replace(places=(None,) * len(emitted.places))
-
-
-def _with_places(statements: Iterable[Any], places: Iterator[SourceLocation]) -> Iterator[Any]:
-    for statement in statements:
-        if isinstance(statement, Instruction | Label):
-            yield replace(statement, place=next(places))
-        elif getattr(statement, "body", None):
-            yield replace(statement, body=tuple(_with_places(statement.body, places)))
-        else:
-            yield statement
 
 
 def _select_entry(program: Program, wanted: str | None) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from pyptx.errors import ArgumentTypeError
@@ -113,6 +113,7 @@ class Kernel(JitKernel):
         schedules: Sequence[str] = ("eager", "late"),
         random: int = 4,
         seed: Any = None,
+        ignore: Mapping[str, str] | None = None,
         **params: Any,
     ) -> Report:
         """Simulate a launch in several schedules, on copies of the arrays, and report races and other findings.
@@ -125,6 +126,7 @@ class Kernel(JitKernel):
             schedules: "eager" and "late", the orders in which asynchronous operations complete.
             random: number of random schedules, with seeds from `seed` on. A kernel that has a parameter `seed` gets
                 it, and the random schedules start from 0.
+            ignore: rules whose findings become notes, with the reason: {"missing-mbarrier-fence": "one CTA"}.
             params: sizes and template parameters; other names are simulator options (`max_steps=`).
         Raises:
             CompileError, LaunchError: the launch is invalid. Faults of the kernel are in the report.
@@ -144,7 +146,7 @@ class Kernel(JitKernel):
         config, rest = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
         values, seed = self.binder.with_seed(params, seed)
         launch = self.resolve(config, rest, values, out)
-        return check_launch(launch, schedules=schedules, random=random, seed=seed)
+        return check_launch(launch, schedules=schedules, random=random, seed=seed, ignore=ignore)
 
     def debug(
         self,

@@ -399,6 +399,7 @@ class Entry:
         schedules: Sequence[str] = ("eager", "late"),
         random: int = 4,
         seed: int = 0,
+        ignore: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> Report:
         """Simulate a launch in several schedules, on copies of the arrays, and report races and other findings.
@@ -407,13 +408,14 @@ class Entry:
             args, grid, block, cluster, smem_bytes: as for launch.
             schedules: "eager" and "late", the orders in which asynchronous operations complete.
             random: number of random schedules, with seeds from `seed` on.
+            ignore: rules whose findings become notes, with the reason: {"missing-mbarrier-fence": "one CTA"}.
             settings: simulator options, such as `max_steps=`.
         Raises:
             CompileError, LaunchError: the launch is invalid. Faults of the kernel are in the report.
         """
         config, rest = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
         launch = self.resolve(config, rest, settings)
-        return check_launch(launch, schedules=schedules, random=random, seed=seed)
+        return check_launch(launch, schedules=schedules, random=random, seed=seed, ignore=ignore)
 
     def debug(
         self,

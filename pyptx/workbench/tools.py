@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,9 @@ def linked_view(
     )
 
 
-def check_launch(launch: ResolvedLaunch, *, schedules: Sequence[str], random: int, seed: int) -> Report:
+def check_launch(
+    launch: ResolvedLaunch, *, schedules: Sequence[str], random: int, seed: int, ignore: Mapping[str, str] | None = None
+) -> Report:
     """Simulate a launch in several schedules; see `Kernel.check`."""
     from pyptx.check import check
 
@@ -82,6 +84,7 @@ def check_launch(launch: ResolvedLaunch, *, schedules: Sequence[str], random: in
         seed=seed,
         settings=launch.settings,
         results=launch.uninitialized,
+        ignore=ignore,
     )
 
 

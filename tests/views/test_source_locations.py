@@ -183,3 +183,21 @@ def test_thousands_of_source_files_take_linear_time():
     rows = python_rows(places)
     assert time.process_time() - begun < 20
     assert len(rows.sections) == count and rows.sections[0].file == "1/1/k.cu"[2:]
+
+
+def test_inline_assembly_of_llvm_has_the_line_in_front_of_it():
+    assembly = """    .loc 1 10 5
+    // begin inline asm
+    .loc 1 10 5
+    mov.u32 %r1, 0;
+    .loc 1 11 5
+    mov.u32 %r2, 0;
+
+    // end inline asm
+    mov.u32 %r3, 0;
+    .loc 1 12 5
+    ret;
+"""
+    ptx = f'.version 8.0\n.target sm_90\n.file 1 "/a.py"\n.entry k()\n{{\n    .reg .b32 %r<9>;\n{assembly}}}\n'
+    lines = [place.line for place in source_places(ptx) if place]
+    assert lines == [10, 10, 10, 12]

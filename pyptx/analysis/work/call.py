@@ -21,6 +21,7 @@ from pyptx.runtime import LaunchPlan
 from pyptx.runtime.arrays import arrays_of, is_on_gpu
 from pyptx.runtime.numpy_arrays import ARRAYS, numpy_dtype
 from pyptx.runtime.pointers import address_of
+from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
@@ -130,6 +131,8 @@ def _contents(arg: Any) -> Any:
 
 def _readable(arg: Any) -> Any:
     """Return a read-only view of a NumPy array; zeros for arrays of other packages."""
+    if isinstance(arg, ArrayPointer):
+        return replace(arg, array=_readable(arg.array))
     if isinstance(arg, np.ndarray):
         array = arg.view()
         array.flags.writeable = False
@@ -174,6 +177,8 @@ def _copied(args: Sequence[Any]) -> list[Any]:
     def fresh(arg: Any) -> Any:
         if isinstance(arg, np.ndarray):
             return own(arg)
+        if isinstance(arg, ArrayPointer):
+            return replace(arg, array=own(arg.array))
         if isinstance(arg, (Texture, Surface)) and isinstance(arg.source, np.ndarray):
             return arg.over([own(source) for source in arg.sources])
         if isinstance(arg, TensorMap) and isinstance(arg.source, np.ndarray):

@@ -19,6 +19,7 @@ from pyptx.sim.core.debug import Machine
 from pyptx.sim.core.debug_state import EventKind, ResidentCta
 from pyptx.sim.debug import DebugLaunch
 from pyptx.sim.faults.deadlocks import Group
+from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.plan import SCHEDULES, Plan
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
@@ -118,6 +119,9 @@ class StoppedLaunch:
         found: dict[str, Any] = {}
         for parameter, arg in zip(self.specialization.entry.params, self._args, strict=False):
             if not isinstance(arg, TensorMap) or parameter.name.removesuffix("_tma_desc") not in found:
+                if isinstance(arg, ArrayPointer):
+                    found[arg.name or parameter.name] = arg.array
+                    continue
                 found[parameter.name] = arg.source if isinstance(arg, (TensorMap, Texture, Surface)) else arg
         return found
 

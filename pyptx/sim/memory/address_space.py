@@ -44,6 +44,7 @@ __all__ = [
 POINTER_START, POINTER_END = 0x6000_0000_0000, 0x7000_0000_0000  # arrays whose address is fixed
 GLOBAL_START = POINTER_END
 GAP = 2 << 20
+ALIGNMENT = 16  # bytes: the largest access of a thread, and what compilers specialize on
 SHARED_WINDOW = 0x7F10_0000_0000  # generic address of shared::cta address 0
 LOCAL_WINDOW = 0x7F20_0000_0000
 CONST_WINDOW = 0x7F30_0000_0000
@@ -95,6 +96,8 @@ def is_free(address: int, size: int) -> bool:
 class Buffer:
     """Memory that an argument points to: an array, used in place, with a name for messages.
 
+    With `keeps_alignment` its simulated address has the alignment of its host address, up to 16 bytes.
+
     Raises:
         LaunchError: the array is not C-contiguous, or its elements hold Python references.
     """
@@ -102,6 +105,7 @@ class Buffer:
     array: np.ndarray
     name: str = ""
     read_only: bool = False
+    keeps_alignment: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.array, np.ndarray):
@@ -169,7 +173,8 @@ def place_buffers(
         segment = by_memory.get(key)
         if segment is None:
             known = fixed(*key)
-            segment = by_memory[key] = Segment(address if known is None else known, buffer)
+            start = address + (buffer.host % ALIGNMENT if buffer.keeps_alignment else 0)
+            segment = by_memory[key] = Segment(start if known is None else known, buffer)
             if known is None:
                 address += -(-max(buffer.array.nbytes, 1) // GAP) * GAP + GAP
         elif buffer.read_only is False:

@@ -20,6 +20,7 @@ from pyptx.sim.memory.address_space import (
     disjoint,
     place_buffers,
 )
+from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.memory.tensor_maps import MapArgument
 from pyptx.sim.memory.texture_objects import ObjectArgument, object_table
@@ -124,6 +125,8 @@ def pack(
             data = handles[id(arg)].to_bytes(8, "little")
         else:
             address = None if buffer is None else placed[id(buffer)].address
+            if address is not None and isinstance(arg, ArrayPointer):
+                address += arg.offset
             data = scalar_bytes(where, slot, arg) if address is None else struct.pack("<Q", address)
         block[slot.offset : slot.offset + slot.size] = data
     segments, table = list(dict.fromkeys(placed.values())), object_table(list(objects.values()), placed)
@@ -160,6 +163,8 @@ def _needs_object(where: str, slot: ParamSlot, arg: object) -> str:
 
 
 def _as_buffer(slot: ParamSlot, arg: object) -> Buffer | None:
+    if isinstance(arg, ArrayPointer):
+        arg = Buffer(arg.array, arg.name, keeps_alignment=True)
     if isinstance(arg, np.ndarray) and arg.ndim == 0 and not isinstance(arg, np.generic):
         arg = Buffer(arg, slot.name)
     if isinstance(arg, np.ndarray):

@@ -14,7 +14,7 @@ from pyptx._loc import SourceLocation, StoredCode
 from pyptx.assembly import Assembly
 from pyptx.views.code.python_sources import FOREIGN, foreign_name, with_gaps
 
-__all__ = ["source_places", "with_sources"]
+__all__ = ["Location", "source_chains", "source_places", "with_sources"]
 
 MAX_FILE_BYTES = 4 << 20  # larger source files are not read
 MAX_TOTAL_BYTES = 16 << 20  # of all source files of a module
@@ -25,6 +25,7 @@ _FILE = re.compile(rf'\s*\.file\s+{_NUMBER}\s+"((?:[^"\\]|\\.)*)"')
 _LOC = re.compile(
     rf"\s*\.loc\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}(?:.*?inlined_at\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER})?"
 )
+_ASSEMBLY = ("// begin inline asm", "// end inline asm")
 _CALL = re.compile(r"\s*(?:@!?[\w$%]+\s+)?call\b")  # nvcc writes a call in several lines
 _FUNCTION = re.compile(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
 
@@ -105,27 +106,35 @@ def source_places(ptx: str) -> tuple[SourceLocation | None, ...]:
 
     A `.loc` applies until the next one, or the end of the function.
     """
-    rows = ptx.split("\n")
-    files = {number: foreign_name(path) for number, path in _files(ptx).items()}
-    chains: list[tuple[Location, ...]] = []  # of each row, innermost first
-    names: dict[tuple[Location, ...], str] = {}
+    chains, functions = source_chains(ptx)
+    foreign = [tuple((foreign_name(file), line, column) for file, line, column in chain) for chain in chains]
+    return _places(foreign, dict(zip(foreign, functions, strict=True)))
+
+
+def source_chains(ptx: str) -> tuple[list[tuple[Location, ...]], list[str]]:
+    """Return for each PTX line its source location and those of the calls it is inlined at, innermost first, and the
+    function of the PTX that the chain was first seen in; () and "" for lines without a location."""
+    files = _files(ptx)
+    chains: list[tuple[Location, ...]] = []
+    names: dict[tuple[Location, ...], str] = {(): ""}
     outer: dict[Location, tuple[Location, ...]] = {}  # callers of a location that a function was inlined at
-    function, now = "", ()
-    for row in rows:
+    function, now, in_assembly = "", (), False
+
+    def path(number: str) -> str:
+        return files.get(int(number), f"file {number}")
+
+    for row in ptx.split("\n"):
         if found := _FUNCTION.match(row):
             function, now, outer = found[1], (), {}
-        if found := _LOC.match(row):
-            file, line, column = (
-                files.get(int(found[1]), foreign_name(f"file {found[1]}")),
-                int(found[2]),
-                int(found[3]),
-            )
-            location = file, line, column
+        if row.endswith(_ASSEMBLY):  # LLVM counts the lines of the assembly as lines of the source file
+            in_assembly = "begin" in row
+        if found := not in_assembly and _LOC.match(row):
+            location = path(found[1]), int(found[2]), int(found[3])
             callers = ()
             if found[4]:
-                at = files.get(int(found[4]), foreign_name(f"file {found[4]}")), int(found[5]), int(found[6])
+                at = path(found[4]), int(found[5]), int(found[6])
                 callers = outer.get(at, (at,))
-            now = (location, *callers[: MAX_DEPTH - 1]) if line else ()
+            now = (location, *callers[: MAX_DEPTH - 1]) if location[1] else ()
             outer[location] = now
             names.setdefault(now, function)
             chains.append(())
@@ -133,7 +142,7 @@ def source_places(ptx: str) -> tuple[SourceLocation | None, ...]:
         if row.startswith("}"):
             now = ()
         chains.append(now if ";" in row or _CALL.match(row) else ())
-    return _places(chains, names)
+    return chains, [names[chain] for chain in chains]
 
 
 def _places(

@@ -1,0 +1,189 @@
+"""Load a launch of a Triton kernel: the compiled kernel with its arguments, and the tools of the workbench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from pyptx.errors import ArgumentTypeError, ArgumentValueError
+from pyptx.jit.launchable import ResolvedLaunch
+from pyptx.launch_config import LaunchConfig, describe
+from pyptx.triton.session import Session
+from pyptx.triton.targets import DEFAULT, parse
+from pyptx.triton.versions import require_triton
+from pyptx.workbench.comparing import diff
+from pyptx.workbench.program import Entry
+
+if TYPE_CHECKING:
+    from pyptx.analysis.model.prediction import Prediction
+    from pyptx.check import Report
+    from pyptx.debug import Session as DebugSession
+    from pyptx.runtime import LaunchResult
+    from pyptx.views import LinkedView, Roofline
+    from pyptx.views.diffs.diff import Diff
+
+__all__ = ["TritonEntry", "load"]
+
+Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Any]
+
+
+def load(kernel: Any, *args: Any, grid: Grid, target: str = DEFAULT, **meta: Any) -> TritonEntry:
+    """Compile a launch of a Triton kernel for a target, without executing it.
+
+    Args:
+        kernel: a function under `@triton.jit` or `@gluon.jit`, also with `@triton.autotune` and `@triton.heuristics`.
+        args: its arguments: torch tensors on the CPU, NumPy arrays, numbers, tuples, tensor descriptors.
+        grid: one to three sizes, or a function of the meta-parameters that returns them.
+        target: "sm_80", "sm_89", "sm_90a", "sm_100a" or "sm_120a".
+        meta: meta-parameters and compilation options by keyword: `BLOCK=128, num_warps=8`.
+    Returns:
+        The entry with its launch: `view()`, `check()`, `debug()`, `estimate()`, `roofline()`, `launch()` use it.
+    Raises:
+        BackendError: Triton is not installed, or its version is not supported.
+        LaunchError: an argument does not fit, or the call launches nothing.
+        Exception: what Triton's compiler raises.
+    """
+    require_triton()
+    run = getattr(kernel, "run", None)
+    if run is None or not hasattr(kernel, "__getitem__"):
+        raise ArgumentTypeError(
+            f"{describe(kernel)} is not a Triton kernel", hint="pass a function decorated with @triton.jit"
+        )
+    capture = _Capture(Session(parse(target), False, {}, {}, {}))
+    with capture:
+        compiled = kernel[_grid(grid)](*args, **meta)
+    if capture.launch is None:
+        raise ArgumentValueError(f"{getattr(kernel, '__name__', kernel)} launches nothing: its grid is empty")
+    entry, config, values = capture.launch
+    return TritonEntry(
+        entry,
+        config,
+        values,
+        dict(getattr(compiled, "asm", {})),
+        lambda **new: load(kernel, *args, **{"grid": grid, "target": target, **meta, **new}),
+    )
+
+
+def _grid(grid: Grid) -> Any:
+    if callable(grid):
+        return lambda meta: _sizes(grid(meta))
+    return _sizes(grid)
+
+
+def _sizes(grid: Any) -> tuple[Any, ...]:
+    return (grid,) if hasattr(grid, "__index__") else tuple(grid)
+
+
+class _Capture(ExitStack):
+    """A context in which a session records the last launch and does not execute it."""
+
+    def __init__(self, session: Session):
+        super().__init__()
+        self._session = session
+        self.launch: tuple[Entry, LaunchConfig, list[Any]] | None = None
+
+    def __enter__(self) -> _Capture:
+        self._session.capture = self._record
+        self._session.begin()
+        self.callback(self._session.end)
+        super().__enter__()
+        return self
+
+    def _record(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> None:
+        self.launch = entry, config, list(values)
+
+
+class TritonEntry(Entry):
+    """A compiled Triton kernel with a launch; the methods of `Entry` use that launch when they get no other arguments.
+
+    Attributes:
+        config: grid, block, cluster and dynamic shared memory of the launch.
+    """
+
+    config: LaunchConfig
+
+    def __init__(
+        self,
+        entry: Entry,
+        config: LaunchConfig,
+        values: Sequence[Any],
+        stages: Mapping[str, Any],
+        again: Callable[..., TritonEntry],
+    ):
+        super().__init__(entry._specialization)
+        self.config, self._values, self._stages, self._again = config, tuple(values), stages, again
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value}" for name, value in self._specialization.params.items())
+        return f"<pyptx triton entry {self.name}({given}), grid {self.config.grid}>"
+
+    def with_meta(self, **meta: Any) -> TritonEntry:
+        """Return the same launch compiled with other meta-parameters, compilation options, `grid=` or `target=`."""
+        return self._again(**meta)
+
+    @property
+    def ttir(self) -> str:
+        """Triton's IR before it is lowered for the GPU."""
+        return self._stage("ttir")
+
+    @property
+    def ttgir(self) -> str:
+        """Triton's GPU IR, with layouts and asynchronous operations."""
+        return self._stage("ttgir")
+
+    @property
+    def llir(self) -> str:
+        """The LLVM IR."""
+        return self._stage("llir")
+
+    def _stage(self, name: str) -> str:
+        if name not in self._stages:
+            raise ArgumentValueError(
+                f"{self.name} was compiled without {name}", hint=f"it has {', '.join(self._stages) or 'none'}"
+            )
+        return self._stages[name]
+
+    def _launch_of(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return args or (self.config, *self._values)
+
+    def view(self, *args: Any, **options: Any) -> LinkedView:
+        """Return the linked view Triton | PTX | SASS; arguments as for `Entry.view`."""
+        return super().view(*self._launch_of(args), **options)
+
+    def launch(self, *args: Any, **options: Any) -> LaunchResult:
+        """Launch on the simulator; arguments as for `Entry.launch`."""
+        return super().launch(*self._launch_of(args), **options)
+
+    def resolve(self, config: Any, args: Sequence[Any], params: Mapping[str, Any], out: Any = None) -> ResolvedLaunch:
+        """Resolve a launch; see `Entry.resolve`."""
+        if config is None and not args:
+            config, args = self.config, self._values
+        return super().resolve(config, args, params, out)
+
+    def check(self, *args: Any, **options: Any) -> Report:
+        """Check the launch in several schedules; arguments as for `Entry.check`. Findings have Triton lines."""
+        return super().check(*self._launch_of(args), **options)
+
+    def debug(self, *args: Any, **options: Any) -> DebugSession:
+        """Start a debugging session, which steps by Triton lines; arguments as for `Entry.debug`."""
+        return super().debug(*self._launch_of(args), **options)
+
+    def estimate(self, *args: Any, **options: Any) -> Prediction:
+        """Predict the time of the launch; arguments as for `Entry.estimate`."""
+        return super().estimate(*self._launch_of(args), **options)
+
+    def roofline(self, *args: Any, **options: Any) -> Roofline:
+        """Place the launch on the roofline of a GPU; arguments as for `Entry.roofline`."""
+        return super().roofline(*self._launch_of(args), **options)
+
+    def diff(self, other: Any = None, **meta: Any) -> Diff:
+        """Compare with another entry, or with the same launch compiled with other meta-parameters.
+
+        Args:
+            other: anything that `pyptx.diff` takes; None: `with_meta(**meta)`.
+            meta: meta-parameters and compilation options, `target=` included.
+        """
+        if (other is None) == (not meta):
+            raise ArgumentTypeError("diff() takes another entry, or meta-parameters: entry.diff(num_warps=8)")
+        return diff(self, self.with_meta(**meta) if other is None else other)

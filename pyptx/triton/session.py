@@ -1,0 +1,177 @@
+"""Sessions: while one is active, Triton kernels run on the simulator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyptx.check import CheckError, Report
+from pyptx.errors import BackendError, OptionError
+from pyptx.launch_config import LaunchConfig
+from pyptx.runtime import use
+from pyptx.triton.targets import DEFAULT, TritonTarget, parse
+from pyptx.triton.versions import require_triton
+from pyptx.workbench.program import Entry
+
+if TYPE_CHECKING:
+    from pyptx.runtime import LaunchResult
+
+__all__ = ["Session", "activate", "active_session", "deactivate", "simulate"]
+
+VARIABLE = "PYPTX_TRITON"
+
+_active: list[Session] = []
+
+
+class Session:
+    """A simulated device for Triton.
+
+    Attributes:
+        target: the target that kernels are compiled for.
+        reports: the reports of checked launches, in order.
+        last_entry: the entry of the last launch.
+        capture: called with each launch instead of executing it; None: launches are executed.
+    """
+
+    def __init__(
+        self,
+        target: TritonTarget,
+        check: bool | str,
+        ignore: Mapping[str, str],
+        check_options: Mapping[str, Any],
+        options: Mapping[str, Any],
+    ):
+        from pyptx.triton.triton_hooks import TritonHooks
+
+        self.target, self.reports, self.last_entry = target, list[Report](), None
+        self._check, self._ignore, self._check_options, self._options = check, ignore, check_options, options
+        self._modeled: list[float] | None = None
+        self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
+        self._hooks = TritonHooks(target)
+
+    def begin(self) -> None:
+        """Install the driver."""
+        self._hooks.install()
+        _active.append(self)
+
+    def end(self) -> None:
+        """Restore the driver that was active before."""
+        if self in _active:
+            _active.remove(self)
+            self._hooks.remove()
+
+    def launch(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> LaunchResult | None:
+        """Execute a launch that Triton hands over; while times are modeled, predict its time instead.
+
+        Raises:
+            CheckError: launches are checked, and this one has findings.
+        """
+        if self._modeled is not None:
+            self._modeled.append(entry.estimate(config, *values).seconds)
+            return None
+        if self.capture is not None:
+            self.capture(entry, config, values)
+            return None
+        self.last_entry = entry
+        if self._check:
+            report = entry.check(config, *values, ignore=self._ignore, **self._check_options)
+            self.reports.append(report)
+            if not report.ok and self._check != "report":
+                raise CheckError(report)
+        with use("sim", **self._options):
+            return entry.launch(config, *values)
+
+    def modeled_seconds(self, call: Callable[[], Any]) -> float:
+        """Return the modeled time of the launches that a call makes; they are not executed."""
+        before, self._modeled = self._modeled, []
+        try:
+            call()
+            return sum(self._modeled)
+        finally:
+            self._modeled = before
+
+
+class simulate:
+    """Run Triton kernels on the simulator in a `with` block.
+
+    Args:
+        target: "sm_80", "sm_89", "sm_90a", "sm_100a" or "sm_120a", what the kernels are compiled for.
+        check: True: run every launch under the sanitizer in several schedules first, and raise its findings at the Triton
+            line; "report": only collect the reports, in `reports`.
+        ignore: rules of findings that do not fail a check, with the reason, as for `Entry.check`.
+        schedules, random, seed: schedules of checks, as for `Entry.check`.
+        options: options of the simulator, such as `schedule="random"`, `seed=1` or `threads=4`.
+    Raises:
+        BackendError: Triton is not installed, or its version is not supported.
+        OptionError: Triton kernels are not simulated for this target.
+    """
+
+    def __init__(
+        self,
+        target: str = DEFAULT,
+        *,
+        check: bool | str = False,
+        ignore: Mapping[str, str] | None = None,
+        schedules: Sequence[str] = ("eager", "late"),
+        random: int = 4,
+        **options: Any,
+    ):
+        if check not in (True, False, "report"):
+            raise OptionError(f"check={check!r}; expected True, False or 'report'")
+        require_triton()
+        checked = {"schedules": schedules, "random": random, "seed": options.get("seed", 0)}
+        self._session = Session(parse(target), check, ignore or {}, checked, options)
+
+    @property
+    def reports(self) -> list[Report]:
+        """The reports of checked launches, in order."""
+        return self._session.reports
+
+    @property
+    def last_entry(self) -> Entry | None:
+        """The entry of the last launch, with `view`, `counters` and `last_run`; None before the first."""
+        return self._session.last_entry
+
+    def __enter__(self) -> simulate:
+        self._session.begin()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._session.end()
+
+
+def activate(target: str | None = None, **options: Any) -> simulate:
+    """Run Triton kernels on the simulator until `deactivate`; arguments as for `simulate`.
+
+    Args:
+        target: default: that of the environment variable PYPTX_TRITON, else "sm_90a".
+    """
+    deactivate()
+    session = simulate(target or os.environ.get(VARIABLE) or DEFAULT, **options)
+    session.__enter__()
+    _activated.append(session)
+    return session
+
+
+def deactivate() -> None:
+    """Undo `activate`."""
+    while _activated:
+        _activated.pop().__exit__()
+
+
+_activated: list[simulate] = []
+
+
+def active_session() -> Session:
+    """Return the innermost session.
+
+    Raises:
+        BackendError: none is active.
+    """
+    if not _active:
+        raise BackendError(
+            "a Triton kernel was compiled for the simulator and is launched outside of it",
+            hint="launch it inside `with pyptx.triton.simulate(...)`, or call pyptx.triton.activate()",
+        )
+    return _active[-1]

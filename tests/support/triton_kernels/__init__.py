@@ -1,0 +1,1 @@
+"""Triton kernels for tests, in the styles that people write, with their references."""
