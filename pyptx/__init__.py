@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and e
     from pyptx.validate import check_ptx
     from pyptx.workbench.autotune import autotune
     from pyptx.workbench.comparing import diff
+    from pyptx.workbench.cuda_program import cuda
 
 __all__ = [
     "__version__",
@@ -41,6 +42,7 @@ __all__ = [
     "check_ptx",
     "Compiled",
     "CompileError",
+    "cuda",
     "detect_arch",
     "Diagnostic",
     "diff",
@@ -116,6 +118,7 @@ _NAMES = {
     "Texture": "texture",
     "Surface": "texture",
     "differentiable_kernel": "torch_support",
+    "cuda": "workbench.cuda_program",
     "diff": "workbench.comparing",
     "Diagnostic": "errors",
     "PtxError": "errors",

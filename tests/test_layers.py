@@ -29,7 +29,7 @@ LAYERS = (
     ("ir",),
     ("parser", "emitter", "linker", "grid_batch", "validate", "compat", "spec", "launch_config"),
     ("tracing", "_trace", "wgmma_layout", "reg", "elements", "smem", "specs", "tensor_map", "texture", "tensor", "ptx"),
-    ("toolchain", "codegen", "cache", "store", "assembly", "sim"),
+    ("toolchain", "codegen", "cache", "nvrtc", "store", "assembly", "sim"),
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),
     ("renderer", "highlight", "analysis", "views", "compiled", "history", "tune", "check", "debug"),
@@ -43,7 +43,7 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 EDGES = {
     "IPython": {"pyptx.jupyter"},
     "anywidget": {"pyptx.jupyter.view_widget"},
-    "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device"},
+    "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device", "pyptx.nvrtc.library"},
     "distributed": {"pyptx.tune.dask_cluster"},
     "jax": {"pyptx.jax_support"},
     "jaxlib": {"pyptx.jax_support"},

@@ -240,11 +240,16 @@ def specializations(
     emitted: Emitted | None = None,
     artifact: ArtifactType = assembly_type,
     objects: tuple[str, ...] = (),
+    shared: dict[str, Any] | None = None,
 ) -> dict[str, Specialization]:
-    """Return the entries of a loaded module by name, which share its text; of a module without entries, the functions."""
+    """Return the entries of a loaded module by name, which share its text; of a module without entries, the functions.
+
+    Args:
+        shared: state that they have in common, see `Specialization`; default: none yet.
+    """
     emitted = emitted or emit_lines(module)
     found = module.entries or [f for f in module.functions if not f.declaration]
-    shared: dict[str, Any] = {}
+    shared = {} if shared is None else shared
     return {
         f.name: Specialization(module, f, emitted, artifact=artifact, objects=objects, shared=shared) for f in found
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,6 +48,12 @@ class Variable:
         sizes = tuple(size or unsized for size in declaration.dimensions)
         self.name, self.space, self._memory = name, declaration.state_space.value, memory
         self.shape = (*sizes, *((n,) if (n := (declaration.vector or 1) * packed) > 1 else ()))
+
+    def typed(self, element: str, shape: tuple[int, ...]) -> Variable:
+        """Return the same variable with another element type, such as "f32", and shape, of the same size in bytes."""
+        found = copy(self)
+        found._element, found.shape = element, shape
+        return found
 
     @property
     def dtype(self) -> np.dtype:

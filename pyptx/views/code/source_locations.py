@@ -6,7 +6,7 @@ import linecache
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,14 +101,21 @@ def _read(path: str, roots: Sequence[Path], limit: int) -> bytes | None:
         return None
 
 
-def source_places(ptx: str) -> tuple[SourceLocation | None, ...]:
+def source_places(
+    ptx: str, name_of: Callable[[str], str] = foreign_name, is_hidden: Callable[[str], bool] = lambda file: False
+) -> tuple[SourceLocation | None, ...]:
     """Return the source place of each PTX line, given by the preceding `.loc`, with the callers of inlined functions.
 
     A `.loc` applies until the next one, or the end of the function.
+
+    Args:
+        name_of: the name of a file for `linecache`, by its path in `.file`.
+        is_hidden: True for a path whose functions are left out: their instructions belong to the caller.
     """
     chains, functions = source_chains(ptx)
-    foreign = [tuple((foreign_name(file), line, column) for file, line, column in chain) for chain in chains]
-    return _places(foreign, dict(zip(foreign, functions, strict=True)))
+    shown = [tuple(at for at in chain if not is_hidden(at[0])) or chain for chain in chains]
+    named = [tuple((name_of(file), line, column) for file, line, column in chain) for chain in shown]
+    return _places(named, dict(zip(named, functions, strict=True)))
 
 
 def source_chains(ptx: str) -> tuple[list[tuple[Location, ...]], list[str]]:

@@ -1,0 +1,195 @@
+"""Host code of a CUDA C++ source: the functions without `__device__` or `__global__`, which NVRTC does not accept.
+
+They are replaced by blanks, so every line and column keeps its number. Device code cannot call them, except `constexpr`
+functions, which stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+__all__ = ["Token", "closing", "device_macros", "tokens", "without_host_code"]
+
+_TOKEN = re.compile(
+    r"""
+    (?P<skip>//[^\n]*(?:\\\n[^\n]*)*|/\*.*?\*/|\s+)
+  | (?P<text>(?:u8|[uUL])?R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+')
+  | (?P<word>[A-Za-z_]\w*)
+  | (?P<number>\.?\d(?:[\w.']|[eEpP][+-])*)
+  | (?P<mark>::|->|<<<|>>>|.)
+    """,
+    re.X | re.S,
+)
+_LOGICAL_LINE = re.compile(r"(?:[^\n\\]|\\.)*", re.S)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DEVICE = {
+    "__device__",
+    "__global__",
+    "constexpr",
+    "consteval",
+    "__constant__",
+    "__shared__",
+    "__managed__",
+    "__grid_constant__",
+}
+_OPEN, _CLOSE = {"(", "[", "{"}, {")", "]", "}"}
+_CLASS = {"struct", "class", "union"}
+_BEFORE_CLASS = {"typedef", "static", "const", "constexpr", "inline", "extern", "friend"}
+_AFTER_PARAMETERS = {")", "const", "noexcept", "override", "final", "volatile", "&"}
+_NOT_FUNCTIONS = {"alignas", "__align__", "__attribute__", "decltype", "__declspec", "template"}
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)\n]*\))?((?:[^\n\\]|\\.|\\\n)*)", re.M)
+
+
+class Token(NamedTuple):
+    """A token with its position in the text."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a source without comments, blanks and preprocessor directives."""
+    found = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        assert match is not None, "the last alternative matches any character"
+        kind = match.lastgroup or "mark"
+        if match["mark"] == "#" and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+            directive = _LOGICAL_LINE.match(text, at)
+            assert directive is not None, "it matches the empty text"
+            at = directive.end()
+            continue
+        if kind != "skip":
+            found.append(Token("text" if kind == "tag" else kind, match[0], match.start(), match.end()))
+        at = match.end()
+    return found
+
+
+def device_macros(texts: Iterable[str]) -> set[str]:
+    """Return the macros whose definitions contain `__device__` or `__global__`, also through other macros."""
+    bodies: dict[str, set[str]] = {}
+    for text in texts:
+        for name, body in _DEFINE.findall(text):
+            bodies.setdefault(name, set()).update(_WORD.findall(body))
+    found = set(_DEVICE)
+    while more := {name for name, words in bodies.items() if name not in found and words & found}:
+        found |= more
+    return found | {f"?{name}" for name in bodies}
+
+
+def without_host_code(text: str, device: AbstractSet[str] = frozenset(_DEVICE)) -> str:
+    """Return the source with host functions replaced by blanks.
+
+    Args:
+        device: words that mark a function as device code, of `device_macros`. An upper-case word that is not a known
+            macro counts as one.
+    """
+    for start, end in reversed(_host_spans(tokens(text), device)):
+        text = text[:start] + _NOT_NEWLINE.sub(" ", text[start:end]) + text[end:]
+    return text
+
+
+def _host_spans(every: list[Token], device: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return the spans of the definitions of host functions, in order."""
+    spans: list[tuple[int, int]] = []
+    at = first = 0  # token, and first token of the declaration
+    while at < len(every):
+        word = every[at].text
+        if word in (";", "}"):  # "}": end of a namespace or class
+            head = every[first:at]
+            if word == ";" and _declares_function([token.text for token in head]) and not _any_device(head, device):
+                spans.append((head[0].start, every[at].end))
+            at = first = at + 1
+        elif word in ("(", "["):
+            at = closing(every, at) + 1
+        elif word == ":" and every[at - 1].text in ("public", "private", "protected"):
+            at = first = at + 1
+        elif word == "{":
+            head = every[first:at]
+            match _kind([token.text for token in head]):
+                case "scope":
+                    at = first = at + 1
+                case "function":
+                    end = closing(every, at)
+                    if not _any_device(head, device):
+                        spans.append((head[0].start, every[end].end))
+                    at = first = end + 1
+                case _:
+                    at = closing(every, at) + 1
+        else:
+            at += 1
+    return spans
+
+
+def _any_device(head: Sequence[Token], device: AbstractSet[str]) -> bool:
+    return any(_is_device(token.text, device) for token in head)
+
+
+def _declares_function(words: list[str]) -> bool:
+    """Return whether a statement declares a function, rather than a variable, a type or an assertion."""
+    words = _without_template(words)
+    if "(" not in words or words[0] in ("using", "typedef", "friend", "static_assert"):
+        return False
+    at = words.index("(")
+    before = words[:at]
+    if ("=" in before and "operator" not in before) or {"default", "delete"} & set(words):
+        return False
+    named = len(before) > 1 or before[:1] not in ([], ["alignas"])
+    return named and before[-1] not in _NOT_FUNCTIONS and words[at + 1 : at + 2] != ["*"]
+
+
+def _is_device(word: str, device: AbstractSet[str]) -> bool:
+    if word in device:
+        return True
+    return len(word) > 3 and word.isupper() and f"?{word}" not in device
+
+
+def _kind(words: list[str]) -> str:
+    """Return what a brace after these words opens: a "scope" (namespace or class), a "function", or a "value"."""
+    words = _without_template(words)
+    if "namespace" in words or (len(words) == 2 and words[0] == "extern"):
+        return "scope"
+    start = next((word for word in words if word not in _BEFORE_CLASS), "")
+    if start == "enum":
+        return "value"
+    if start in _CLASS and words[-1] not in _AFTER_PARAMETERS:
+        return "scope"
+    if "(" not in words:
+        return "value"
+    before = words[: words.index("(")]
+    if "=" in before and "operator" not in before:
+        return "value"
+    if ":" in words[words.index("(") :] and words[-1] not in _AFTER_PARAMETERS | {"}"}:
+        return "value"  # of a member, in a list of initializers
+    return "function"
+
+
+def _without_template(words: list[str]) -> list[str]:
+    """Remove `template <...>` at the start."""
+    while words[:2] == ["template", "<"]:
+        depth = 0
+        for k, word in enumerate(words):
+            depth += (word == "<") - (word == ">") - 3 * (word == ">>>") - 2 * (word == ">>")
+            if word.startswith(">") and depth <= 0:
+                words = words[k + 1 :]
+                break
+        else:
+            return []
+    return words
+
+
+def closing(every: list[Token], at: int) -> int:
+    """Return the index of the bracket that closes the one at `at`; the last token if there is none."""
+    depth = 0
+    for k in range(at, len(every)):
+        depth += (every[k].text in _OPEN) - (every[k].text in _CLOSE)
+        if depth == 0:
+            return k
+    return len(every) - 1

@@ -1,0 +1,419 @@
+"""CUDA C++ kernels: compiled with NVRTC, with the methods of loaded PTX and the names, types and lines of the source."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pyptx._loc import name_files
+from pyptx.analysis.ptx_rows import statement_rows
+from pyptx.emitter import Emitted, emit_lines
+from pyptx.errors import Diagnostic, InputError, OptionError, SimulationError, UnknownNameError
+from pyptx.ir.nodes import Module
+from pyptx.ir.visit import with_places
+from pyptx.isa import targets
+from pyptx.jit.specialization import Specialization, specializations
+from pyptx.launch_config import LaunchConfig
+from pyptx.linker import link
+from pyptx.nvrtc import Compilation, CudaError, Source, compile_source
+from pyptx.nvrtc.headers import toolkit_folders
+from pyptx.nvrtc.mangling import demangle, local_names
+from pyptx.nvrtc.signatures import (
+    DeclaredVariable,
+    KernelDeclaration,
+    Signature,
+    declared_kernels,
+    declared_variables,
+    signature_of,
+)
+from pyptx.parser import parse
+from pyptx.runtime import LaunchResult
+from pyptx.views.code.source_locations import source_places
+from pyptx.workbench.cuda_arguments import converted, element_type
+from pyptx.workbench.kernel import compiled_type
+from pyptx.workbench.program import Entry, Program
+
+if TYPE_CHECKING:
+    from pyptx.check import Report
+    from pyptx.compiled import Compiled
+    from pyptx.runtime.variables import Variable
+
+__all__ = ["CudaEntry", "CudaProgram", "CudaSource", "cuda"]
+
+CudaText = str | os.PathLike[str]
+"""A path (os.PathLike, or text without a newline), or CUDA C++ (text with one)."""
+
+OLDEST = 75  # compute capability that NVRTC 13 compiles for
+
+_names: dict[str, str] = {}  # names of texts in linecache -> names shown
+name_files(_names.get)
+
+
+def cuda(
+    source: CudaText | Sequence[CudaText],
+    *,
+    arch: str = "sm_90a",
+    options: Iterable[str] = (),
+    defines: Mapping[str, object] | None = None,
+    include: Iterable[str | os.PathLike[str]] = (),
+    templates: Iterable[str] = (),
+    debug: bool = False,
+    name: str | None = None,
+) -> CudaProgram:
+    """Compile CUDA C++ with NVRTC, in process; neither a GPU nor a host compiler is needed.
+
+    Host code in the source (functions without `__device__` or `__global__`, such as `main`) is ignored. The PTX is cached
+    by source, headers and options.
+
+    Args:
+        source: a path (os.PathLike, or text without a newline), or CUDA C++ (text with one); or a list of them, which are
+            compiled as relocatable device code and linked.
+        arch: the target, such as "sm_100a".
+        options: of NVRTC, such as "--maxrregcount=64"; default: -lineinfo and --std=c++17.
+        defines: macros: `{"TILE": 32, "NDEBUG": None}`.
+        include: folders of headers, besides that of the source and those of the CUDA toolkit.
+        templates: kernel templates to instantiate, such as "scale<float, 4>"; others are instantiated on use.
+        debug: compile with -G: not optimized, with the names of variables for `debug`.
+        name: name of the program; default: that of the file.
+    Returns:
+        The program: `program["add"].launch(grid, block, a, b, n)`, `program["scale<float, 4>"]`, `program["coefficients"]`.
+    Raises:
+        CudaError: the compiler refused the source; each error with file, line and column. It is a CompileError.
+        MissingToolError: NVRTC is not installed: `pip install 'pyptx-workbench[cuda]'`.
+        OSError: the file cannot be read.
+    Examples:
+        >>> program = pyptx.cuda('''
+        ... __global__ void scale(float *x, float by, int n) {
+        ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+        ...     if (i < n) x[i] *= by;
+        ... }
+        ... ''')
+        >>> x = np.ones(5, np.float32)
+        >>> result = program["scale"].launch(1, 32, x, 2.5, x.size)
+        >>> x
+        array([2.5, 2.5, 2.5, 2.5, 2.5], dtype=float32)
+    """
+    given = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not given:
+        raise InputError("cuda: an empty list; pass one source or more")
+    sources = tuple(CudaSource.of(each, name) for each in given)
+    build = _Build(
+        sources,
+        _checked_arch(arch),
+        (*options, *(("-G",) if debug else ())),
+        dict(defines or {}),
+        tuple(str(os.fspath(folder)) for folder in include),
+        name or " + ".join(each.shown for each in sources),
+    )
+    return CudaProgram(build, tuple(map(_normal, templates)))
+
+
+def _checked_arch(arch: str) -> str:
+    known = [target.name for target in targets.ALL if target.number >= OLDEST]
+    if arch not in known:
+        raise OptionError(f"arch={arch!r} is not a target; expected {', '.join(known)}")
+    return arch
+
+
+@dataclass(frozen=True)
+class CudaSource:
+    """A source with its file name for `linecache`, from which views and errors read its lines.
+
+    Attributes:
+        source: as the compiler gets it.
+        file: the name in `linecache`.
+        shown: the name shown to the user.
+    """
+
+    source: Source
+    file: str
+    shown: str
+
+    @classmethod
+    def of(cls, given: CudaText, name: str | None = None) -> CudaSource:
+        """Return the source of a path or a text."""
+        if isinstance(given, os.PathLike) or "\n" not in given:
+            path = Path(given).resolve()
+            text = path.read_text(encoding="utf-8")
+            linecache.checkcache(str(path))
+            return cls(Source(text, str(path), path.parent), str(path), path.name)
+        digest = hashlib.sha256(given.encode()).hexdigest()[:12]
+        shown = name if name and name.endswith((".cu", ".cuh")) else f"{name or 'kernel'}.cu"
+        file = f"<cuda {digest} {shown}>"
+        _names[file] = shown
+        linecache.cache[file] = (len(given), None, given.splitlines(keepends=True), file)
+        return cls(Source(given, f"/{digest}/{shown}"), file, shown)
+
+
+@dataclass(frozen=True)
+class _Build:
+    """The sources of a program and how to compile them."""
+
+    sources: tuple[CudaSource, ...]
+    arch: str
+    options: tuple[str, ...]
+    defines: Mapping[str, object]
+    include: tuple[str, ...]
+    name: str
+
+    def file_of(self, path: str) -> str:
+        """Return the name in `linecache` of a file in the compiler's output."""
+        return next((each.file for each in self.sources if each.source.name == path), path)
+
+    def compilations(self, templates: Sequence[str]) -> list[Compilation]:
+        """Compile each source; a template is instantiated in the sources that declare it, else in the first."""
+        found = []
+        declared = [{d.name for d in declared_kernels(each.source.text)} for each in self.sources]
+        for k, each in enumerate(self.sources):
+            own = [
+                t for t in templates if _base(t) in declared[k] or (k == 0 and not any(_base(t) in d for d in declared))
+            ]
+            found.append(
+                compile_source(
+                    each.source,
+                    arch=self.arch,
+                    options=self.options,
+                    defines=self.defines,
+                    include=self.include,
+                    templates=own,
+                    relocatable=len(self.sources) > 1,
+                    file_of=self.file_of,
+                )
+            )
+        return found
+
+
+@dataclass
+class _Declared:
+    """Declarations in the sources and the headers of the user."""
+
+    kernels: list[KernelDeclaration] = field(default_factory=list)
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
+
+    def read(self, text: str) -> None:
+        self.kernels += declared_kernels(text)
+        self.variables |= {v.name: v for v in declared_variables(text)}
+
+
+class CudaProgram(Program):
+    """A compiled CUDA C++ source; its entries have the names, parameter types and lines of the source.
+
+    Attributes:
+        arch: the target.
+        warnings: of the compiler, each at its line.
+    """
+
+    arch: str
+    warnings: tuple[Diagnostic, ...]
+
+    def __init__(self, build: _Build, templates: tuple[str, ...] = (), shared: dict[str, Any] | None = None):
+        self._build, self._templates, self._shared = build, templates, {} if shared is None else shared
+        self._instances: dict[str, CudaEntry] = {}
+        compiled = build.compilations(templates)
+        self._lowered = {name: mangled for each in compiled for name, mangled in each.lowered.items()}
+        self.arch, self.warnings = build.arch, tuple(w for each in compiled for w in each.warnings)
+        self._declared = _Declared()
+        for text in [each.source.text for each in build.sources]:
+            self._declared.read(text)
+        for path in dict.fromkeys(header for each in compiled for header in each.headers):
+            self._declared.read(Path(path).read_text(encoding="utf-8", errors="replace"))
+        module, objects = self._linked(compiled)
+        text = emit_lines(module).text
+        self._places = source_places(text, build.file_of, _is_toolkit)
+        rows = statement_rows(module, text.removesuffix("\n").split("\n"))
+        super().__init__(with_places(module, (self._places[row] for row in rows)), build.name, objects)
+
+    def _linked(self, compiled: Sequence[Compilation]) -> tuple[Module, tuple[str, ...]]:
+        modules = [parse(each.ptx) for each in compiled]
+        if len(modules) == 1:
+            return modules[0], ()
+        names = [f"{each.shown} ({k})" for k, each in enumerate(self._build.sources, 1)]
+        linked = link(list(zip(names, modules, strict=True)))
+        return linked.module, linked.objects
+
+    @cached_property
+    def _emitted(self) -> Emitted:
+        return emit_lines(self.module)._replace(places=self._places)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of the kernels in C++, with the arguments of templates that are instantiated."""
+        return tuple(self._entries)
+
+    @cached_property
+    def signatures(self) -> Mapping[str, Signature]:
+        """Signatures of the kernels, by name."""
+        return {name: cast(CudaEntry, entry).signature for name, entry in self._entries.items()}
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        found = specializations(self.module, self._emitted, compiled_type, self._objects, self._shared)
+        signed = {
+            mangled: signature_of(mangled, self._declared.kernels, len(each.entry.params))
+            for mangled, each in found.items()
+        }
+        names = [signature.name for signature in signed.values()]
+        return {
+            (name := str(signature) if names.count(signature.name) > 1 else signature.name): CudaEntry(
+                found[mangled], signature, name
+            )
+            for mangled, signature in signed.items()
+        }
+
+    @cached_property
+    def variables(self) -> Mapping[str, Variable]:
+        """Its `__device__` and `__constant__` variables by name, with the element type of the source."""
+        found: dict[str, Variable] = {}
+        for symbol, variable in super().variables.items():
+            whole = demangle(symbol)
+            name = whole.name if whole is not None else symbol
+            declared = self._declared.variables.get(name.rpartition("::")[2])
+            typed = None if declared is None else element_type(declared, variable.size * variable.dtype.itemsize)
+            if typed is not None and variable.dtype == "uint8":
+                variable = variable.typed(*typed)
+            found[name] = variable
+        return found
+
+    def __getitem__(self, name: str) -> CudaEntry:
+        """Return an entry or a variable by its C++ name; "scale<float, 4>" instantiates a template.
+
+        Namespaces may be omitted where the name is unique. Type checkers and completion take it for an entry;
+        `variables[name]` has the type of a variable.
+        """
+        found = self._find(name)
+        if found is not None:
+            return found
+        if "<" in name:
+            key = _normal(name)
+            if key not in self._instances:
+                self._instances[key] = self._instantiated(key)
+            return self._instances[key]
+        templates = sorted({d.name for d in self._declared.kernels if d.is_template})
+        if name in templates:
+            raise UnknownNameError(f"{name} is a template; name its arguments, as in program[{name + '<float>'!r}]")
+        listed = [*self.entries, *(f"{t}<...>" for t in templates if not any(_base(e) == t for e in self.entries))]
+        variables = ", ".join(self.variables)
+        raise UnknownNameError(
+            f"{self.name} has no kernel or variable {name!r}; its kernels are {', '.join(listed) or 'none'}"
+            + (f", its variables are {variables}" if variables else "")
+        )
+
+    def _find(self, name: str) -> CudaEntry | None:
+        if (exact := self._entries.get(name) or self._variable(name)) is not None:
+            return cast(CudaEntry, exact)
+        wanted = self._lowered.get(_normal(name))
+        same = [
+            entry
+            for entry in cast("list[CudaEntry]", list(self))
+            if (wanted and entry.mangled == wanted)
+            or _normal(entry.name) == _normal(name)
+            or ("<" not in name and entry.signature.base == name)
+        ]
+        if len(same) > 1:
+            raise UnknownNameError(f"{name} is ambiguous; it is one of {', '.join(entry.name for entry in same)}")
+        return same[0] if same else None
+
+    def _instantiated(self, expression: str) -> CudaEntry:
+        """Return an entry of a program with one more template; it shares the variables of this one on the simulator."""
+        from pyptx.sim.variables import ModuleVariables
+
+        expression = self._qualified(expression)
+        shared = {"sim": self._shared.setdefault("sim", ModuleVariables())}
+        try:
+            program = CudaProgram(self._build, (*self._templates, expression), shared)
+        except CudaError as error:
+            raise CudaError(error.diagnostics, summary=f"{self.name} cannot instantiate {expression}") from None
+        found = program._find(expression)
+        assert found is not None, "the compiler names every instantiation"
+        return found
+
+    def _qualified(self, expression: str) -> str:
+        """Return the expression with the namespace of the template, if it has none."""
+        base, rest = expression.partition("<")[0], expression.partition("<")[2]
+        names = {d.qualified for d in self._declared.kernels if d.is_template and d.name == base}
+        return f"{names.pop()}<{rest}" if len(names) == 1 else expression
+
+
+class CudaEntry(Entry):
+    """A kernel of CUDA C++. `launch`, `check` and the other methods take arguments of the types in the source."""
+
+    signature: Signature
+
+    def __init__(self, specialization: Specialization, signature: Signature, name: str):
+        super().__init__(specialization)
+        self.signature, self._name = signature, name
+
+    def __repr__(self) -> str:
+        return f"<pyptx entry {self.signature}>"
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel in C++."""
+        return self._name
+
+    @property
+    def mangled(self) -> str:
+        """Name of the entry in the PTX."""
+        return self._function.name
+
+    def compile(self, *args: Any, arch: str | None = None, options: Iterable[str] = ()) -> Compiled:
+        """Validate and assemble; arguments and errors as for `Entry.compile`."""
+        return replace(super().compile(*args, arch=arch, options=options), name=self.name)
+
+    def launch(self, *args: Any, **settings: Any) -> LaunchResult:
+        """Launch: `launch(grid, block, *args)`; arguments as for `Entry.launch`, of the types in the source.
+
+        Numbers are converted to `int`, `__half` and so on; sequences to `float4` and other vectors; structures are bytes,
+        ctypes structures or NumPy records; None is a null pointer.
+        """
+        try:
+            return super().launch(*args, **settings)
+        except SimulationError as error:
+            error.message, error.hint = self._renamed(error.message), error.hint and self._renamed(error.hint)
+            raise
+
+    def _configured(self, config: LaunchConfig | None, args: Sequence[Any]) -> tuple[LaunchConfig, Sequence[Any]]:
+        config, args = super()._configured(config, args)
+        return config, converted(self.signature, self.params, args)
+
+    def check(self, *args: Any, **options: Any) -> Report:
+        """Simulate a launch in several schedules and report races and other findings; arguments as for `Entry.check`."""
+        report = super().check(*args, **options)
+        findings = [
+            replace(
+                found,
+                message=self._renamed(found.message),
+                fix=found.fix and self._renamed(found.fix),
+                tensor=found.tensor and self._renamed(found.tensor),
+            )
+            for found in report.findings
+        ]
+        return replace(report, kernel=self.name, findings=tuple(findings))
+
+    def _renamed(self, text: str) -> str:
+        """Return a message with the names of parameters, and of the kernel, in C++."""
+        for param, slot in zip(self.signature.params, self.params, strict=False):
+            if param.name:
+                text = re.sub(rf"(?<![\w$]){re.escape(slot.name)}(?![\w$])", param.name, text)
+        text = local_names(text)
+        return text.replace(self.mangled, self.name) if self.mangled != self.name else text
+
+
+def _is_toolkit(file: str) -> bool:
+    return any(file.startswith(f"{folder}{os.sep}") for folder in map(str, toolkit_folders()))
+
+
+def _normal(name: str) -> str:
+    """Return a name expression with canonical blanks."""
+    return re.sub(r"\s*([<>,*&:()])\s*", r"\1", " ".join(name.split())).replace(",", ", ")
+
+
+def _base(name: str) -> str:
+    return name.partition("<")[0].rpartition("::")[2]
