@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="pyptx",
         description="PTX kernels in Python: write them, read their SASS, run them with or without a GPU.",
-        epilog="KERNEL is FILE.py:NAME, module:NAME, FILE.ptx:ENTRY, or A.ptx+B.ptx:ENTRY (linked); NAME is optional if the file defines one kernel. "
+        epilog="KERNEL is FILE.py:NAME, module:NAME, FILE.cu:KERNEL, FILE.ptx:ENTRY, or A.ptx+B.ptx:ENTRY (linked); NAME is optional if the file defines one kernel. "
         "Exit status: 0 success, 1 failure, 2 wrong usage, 130 interrupted; the --help of diff, check, debug, and tune "
         "describes theirs.",
     )

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyptx.cli.cuda_files import cuda_options, split_cuda
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -38,6 +39,7 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx check examples/softmax.py:softmax -p M=8 N=1000",
             "pyptx check gemm.py:gemm --args a.npy b.npy --json",
+            "pyptx check kernels.cu:reduce --grid 8 --block 256 --args f32[2048] f32[8] 2048 --sarif found.sarif",
             "pyptx check kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 --sarif found.sarif",
             more="No GPU is needed. Exit status: 0 no findings (or only notes), 1 findings, 2 the kernel could not be checked.",
         ),
@@ -88,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace) -> Report:
     from pyptx.cli.inputs import launch_of  # late: NumPy takes time to load
 
-    kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    kernel, params = load_kernel(arguments.kernel, cuda=cuda_options(arguments)), parameters(arguments.parameters)
     kinds = arguments.schedules.split(",") if arguments.schedules else []
-    if arguments.arch:
+    if arguments.arch and not split_cuda(arguments.kernel):
         raise CommandError("--arch is not supported: a check runs the kernel for its own target")
     options: dict[str, Any] = {"schedules": kinds, "random": arguments.random, "seed": arguments.seed}
     if arguments.ignore:

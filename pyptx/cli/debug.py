@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyptx.cli.cuda_files import cuda_options, split_cuda
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -38,6 +39,7 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx debug examples/softmax.py:softmax -p M=8 N=1000",
             "pyptx debug examples/hopper/gemm.py:gemm -p M=256 N=256 K=128 --schedule late -c 'b op:wgmma' -c c",
+            "pyptx debug kernels.cu:reduce --grid 8 --block 256 --args f32[2048] f32[8] 2048 -c 'b kernels.cu:12' -c c",
             "pyptx debug kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 -x commands.txt",
             "echo 'info warps' | pyptx debug kernel.py:kernel -p N=128",
             more="No GPU is needed. Commands are read from -c and -x, then from the terminal or standard input; `help` lists "
@@ -124,8 +126,8 @@ def _session(arguments: argparse.Namespace) -> Iterator[Session]:
     """Open the debug session that the command line describes."""
     from pyptx.cli.inputs import launch_of
 
-    kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    if arguments.arch:
+    kernel, params = load_kernel(arguments.kernel, cuda=cuda_options(arguments)), parameters(arguments.parameters)
+    if arguments.arch and not split_cuda(arguments.kernel):
         raise CommandError("--arch is not supported: a kernel is debugged for its own target")
     with one_line_errors(kernel):
         values, launch = launch_of(kernel, arguments, params)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pyptx import history
+from pyptx.cli.cuda_files import CudaOptions, split_cuda
 from pyptx.cli.kernels import (
     CommandError,
     existing_file,
@@ -37,9 +38,10 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx diff gemm.py:gemm@sm_90a gemm.py:gemm@sm_100a -p M=256 N=256 K=256",
             "pyptx diff gemm.py:gemm -p M=256 N=256 K=256 -b BK=32        # the same kernel with another parameter",
+            "pyptx diff gemm.cu:gemm -a TILE=16 -b TILE=32                   # the same kernel with another macro",
             "pyptx diff before.ptx after.ptx -o diff.html",
             "pyptx diff gemm@-2 gemm@-1",
-            more="A and B are FILE.py:NAME or module:NAME, followed by @ARCH to compile for that target; FILE.ptx or "
+            more="A and B are FILE.py:NAME, module:NAME or FILE.cu:KERNEL, followed by @ARCH to compile for that target; FILE.ptx or "
             "FILE.ptx:ENTRY; FILE.cubin; or versions listed by `pyptx history`. Exit status: 0 if they are identical, 1 if "
             "they differ, 2 if an error occurred.",
         ),
@@ -56,7 +58,7 @@ def add(subparsers: Any) -> None:
             action="extend",
             default=[],
             dest=name,
-            help=f"sizes and template parameters of {whose}",
+            help=f"sizes and template parameters of {whose}; of a .cu file, macros",
         )
     for side in ("a", "b"):
         command.add_argument(
@@ -122,13 +124,17 @@ def _run(arguments: argparse.Namespace) -> int:
 def _operand(reference: str, common: dict[str, Any], own: dict[str, Any], options: list[str]) -> DiffOperand:
     """Return what A or B names; `common` parameters apply to kernels only."""
     suffix = Path(reference).suffix
+    name, at, arch = reference.rpartition("@")
+    if split_cuda(name if at and arch.startswith("sm_") else reference):
+        target = arch if at and arch.startswith("sm_") else None
+        cuda = CudaOptions(target, {**common, **own})
+        return operand_of(load_kernel(name if target else reference, isolate=True, cuda=cuda).compile(options=options))
     if suffix in (".ptx", ".cubin") or ".ptx:" in reference:
         if own or options:
             does = "compared" if suffix == ".cubin" else "assembled"
             raise CommandError(f"{reference} is {does} as it is; parameters and options apply to kernels")
         loaded = ".ptx:" in reference or len(linked_files(reference)) > 1
         return operand_of(load_kernel(reference, isolate=True) if loaded else existing_file(reference))
-    name, at, arch = reference.rpartition("@")
     if at and not arch.startswith("sm_") and ":" not in name and not name.endswith(".py"):
         if own or options:
             raise CommandError(f"{reference} is compared as recorded; parameters and options apply to kernels")

@@ -19,6 +19,7 @@ from pyptx.kernel import Kernel
 from pyptx.program import Entry
 from pyptx.runtime.numpy_arrays import numpy_dtype
 from pyptx.runtime.pointers import pointer
+from pyptx.workbench.cuda_program import CudaEntry
 
 __all__ = ["dimensions", "inputs_of", "launch_of", "value_of"]
 
@@ -38,12 +39,15 @@ def launch_of(
     }
     if isinstance(kernel, Kernel):
         if launch or arguments.smem:
-            raise CommandError("--grid, --block, --cluster, and --smem are for FILE.ptx:ENTRY; a kernel has its own")
+            raise CommandError(
+                "--grid, --block, --cluster, and --smem are for .cu and .ptx files; a kernel has its own"
+            )
         reachable: list[Any] = []
         values = inputs_of(kernel, arguments.args, params, arguments.seed, reachable)
         return values, {**params, **({"reachable": reachable} if reachable else {})}
     if "grid" not in launch or "block" not in launch or params:
-        raise CommandError(f"{arguments.kernel} is PTX text: pass --grid, --block and --args, and no -p")
+        kind = "CUDA C++" if isinstance(kernel, CudaEntry) else "PTX text"
+        raise CommandError(f"{arguments.kernel} is {kind}: pass --grid, --block and --args, and no -p")
     rng = np.random.default_rng(arguments.seed)
     reachable = []
     values = [launch.pop("grid"), launch.pop("block"), *(value_of(text, rng, reachable) for text in arguments.args)]

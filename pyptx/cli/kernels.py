@@ -1,4 +1,4 @@
-"""Kernels named on the command line: `examples/rms_norm.py:rms_norm -p M=512 N=1024`, `kernel.ptx:entry`."""
+"""Kernels named on the command line: `examples/rms_norm.py:rms_norm -p M=512 N=1024`, `kernel.cu:scale<float>`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,19 @@ from types import ModuleType
 from typing import Any
 
 from pyptx._loc import raised_at
-from pyptx.cli.entries import isolated
+from pyptx.cli.cuda_files import (
+    CudaOptions,
+    add_cuda_arguments,
+    compile_files,
+    require_no_options,
+    split_cuda,
+)
 from pyptx.compiled import Compiled, load_cubin
-from pyptx.errors import PtxError
+from pyptx.errors import PtxError, UnknownNameError
 from pyptx.kernel import Kernel
 from pyptx.parser import ParseError
 from pyptx.program import Entry, Program, load
+from pyptx.workbench.isolation import isolated
 
 __all__ = [
     "CommandError",
@@ -44,7 +51,7 @@ __all__ = [
     "suggestion",
 ]
 
-KERNEL = "FILE.py:NAME, module:NAME, FILE.ptx:ENTRY, A.ptx+B.ptx:ENTRY, or FILE.cubin"
+KERNEL = "FILE.py:NAME, module:NAME, FILE.cu:KERNEL, FILE.ptx:ENTRY, A.ptx+B.ptx:ENTRY, or FILE.cubin"
 
 
 class CommandError(PtxError, ValueError):
@@ -63,7 +70,7 @@ def help_options(summary: str, *examples: str, more: str = "") -> dict[str, Any]
 
 
 def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
-    """Add KERNEL, -p NAME=VALUE, and --arch to a subcommand."""
+    """Add KERNEL, -p NAME=VALUE, --arch and the options of CUDA C++ to a subcommand."""
     command.add_argument("kernel", metavar="KERNEL", help=KERNEL)
     command.add_argument(
         "-p",
@@ -76,8 +83,11 @@ def add_kernel_arguments(command: argparse.ArgumentParser) -> None:
         help="sizes and template parameters: -p M=512 N=1024",
     )
     command.add_argument(
-        "--arch", metavar="SM", help="target to compile for, such as sm_100a; default: the kernel's own"
+        "--arch",
+        metavar="SM",
+        help="target to compile for, such as sm_100a; default: the kernel's own, sm_90a for a .cu file",
     )
+    add_cuda_arguments(command)
 
 
 def add_launch_arguments(command: argparse.ArgumentParser) -> None:
@@ -88,13 +98,13 @@ def add_launch_arguments(command: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         help="f32[64,96] (random), FILE.npy, a number, or pointers[f32[64,96],FILE.npy] (a table of their addresses): "
-        "the inputs of a kernel (default: random arrays for its Tiles), or all arguments of FILE.ptx:ENTRY",
+        "the inputs of a kernel (default: random arrays for its Tiles), or all arguments of an entry of a .cu or .ptx file",
     )
-    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs in the grid, for FILE.ptx:ENTRY")
-    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads per CTA, for FILE.ptx:ENTRY")
-    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs per cluster, for FILE.ptx:ENTRY")
+    command.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs in the grid, for .cu and .ptx files")
+    command.add_argument("--block", metavar="X[,Y[,Z]]", help="threads per CTA, for .cu and .ptx files")
+    command.add_argument("--cluster", metavar="X[,Y[,Z]]", help="CTAs per cluster, for .cu and .ptx files")
     command.add_argument(
-        "--smem", metavar="BYTES", type=int, default=0, help="dynamic shared memory, for FILE.ptx:ENTRY"
+        "--smem", metavar="BYTES", type=int, default=0, help="dynamic shared memory, for .cu and .ptx files"
     )
     command.add_argument("--seed", metavar="N", type=int, default=0, help="seed of random inputs and random schedules")
 
@@ -161,16 +171,21 @@ def linked_files(source: str) -> list[str]:
     return re.split(r"(?<=\.ptx)\+", source)
 
 
-def load_kernel(name: str, *, isolate: bool = False) -> Kernel | Entry:
-    """Return the kernel that `FILE.py:NAME`, `module:NAME`, or `FILE.ptx:ENTRY` names; a Python file is executed.
+def load_kernel(name: str, *, isolate: bool = False, cuda: CudaOptions | None = None) -> Kernel | Entry:
+    """Return the kernel that `FILE.py:NAME`, `module:NAME`, `FILE.cu:KERNEL`, or `FILE.ptx:ENTRY` names.
 
-    `A.ptx+B.ptx:ENTRY` links PTX files.
+    A Python file is executed, a .cu file compiled. `A.ptx+B.ptx:ENTRY` and `A.cu+B.cu:KERNEL` link files.
 
     Args:
         isolate: reduce the module to ENTRY, if it is named, and what it calls.
+        cuda: options of the command line that apply to .cu files.
     Raises:
         CommandError: the file, module, or kernel does not exist, or NAME is missing and there are several kernels.
+        CompileError: the CUDA C++ has errors.
     """
+    if found := split_cuda(name):
+        return _cuda_kernel(*found, cuda or CudaOptions(), isolate)
+    require_no_options(name, cuda or CudaOptions(), CommandError)
     source, colon, wanted = name.rpartition(":")
     if not colon or "/" in wanted or "\\" in wanted or wanted.endswith((".py", ".ptx")):
         source, wanted = name, ""
@@ -200,6 +215,21 @@ def load_kernel(name: str, *, isolate: bool = False) -> Kernel | Entry:
     if len(kernels) != 1:
         raise CommandError(f"{source} defines {len(kernels)} kernels ({listed}); name one as {source}:NAME")
     return next(iter(kernels.values()))
+
+
+def _cuda_kernel(files: list[str], wanted: str, options: CudaOptions, isolate: bool) -> Entry:
+    for file in files:
+        existing_file(file)
+    program, shown = compile_files(files, options), "+".join(files)
+    if not wanted and len(program.entries) == 1:
+        wanted = program.entries[0]
+    if not wanted:
+        listed = ", ".join(program.entries) or "none; a template is named with its arguments, as in scale<float>"
+        raise CommandError(f"{shown} defines {len(program.entries)} kernels ({listed}); name one as {shown}:NAME")
+    try:
+        return program.isolated(wanted) if isolate else program[wanted]
+    except UnknownNameError as error:
+        raise CommandError(f"{error.message}{suggestion(wanted, program.entries)}") from None
 
 
 def load_module(source: str) -> ModuleType:
@@ -267,7 +297,7 @@ def one_line_errors(kernel: Kernel | Entry) -> Iterator[None]:
         raise
     except (TypeError, ValueError, KeyError) as error:
         if isinstance(kernel, Entry):
-            raise CommandError(f"{kernel.name} is PTX text and takes no -p: {error}") from error
+            raise CommandError(f"{kernel.name} is not a kernel in Python and takes no -p: {error}") from error
         file = inspect.unwrap(kernel).__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f"{file}:{lines[-1]}: " if lines else ""

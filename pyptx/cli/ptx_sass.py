@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pyptx.cli.cuda_files import cuda_options
 from pyptx.cli.kernels import add_kernel_arguments, help_options, load_kernel, one_line_errors, open_cubin, parameters
 from pyptx.toolchain.sass import to_columns
 
@@ -19,7 +20,11 @@ def add(subparsers: Any) -> None:
             "ptx",
             print_ptx,
             "print the PTX text of a kernel",
-            ("pyptx ptx examples/rms_norm.py:rms_norm -p M=512 N=1024", "pyptx ptx kernel.py:add -p N=1000 -o add.ptx"),
+            (
+                "pyptx ptx examples/rms_norm.py:rms_norm -p M=512 N=1024",
+                "pyptx ptx kernel.py:add -p N=1000 -o add.ptx",
+                "pyptx ptx kernels.cu:add --arch sm_80",
+            ),
         ),
         (
             "sass",
@@ -48,7 +53,10 @@ def add(subparsers: Any) -> None:
 def print_ptx(arguments: argparse.Namespace) -> int:
     if cubin := open_cubin(arguments):
         return deliver(cubin.ptx, arguments.output)
-    kernel, values = load_kernel(arguments.kernel, isolate=True), parameters(arguments.parameters)
+    kernel, values = (
+        load_kernel(arguments.kernel, isolate=True, cuda=cuda_options(arguments)),
+        parameters(arguments.parameters),
+    )
     with one_line_errors(kernel):
         text = kernel.compile(arch=arguments.arch, **values).ptx if arguments.arch else kernel.ptx(**values)
     return deliver(text, arguments.output)
@@ -57,7 +65,10 @@ def print_ptx(arguments: argparse.Namespace) -> int:
 def print_sass(arguments: argparse.Namespace) -> int:
     compiled = open_cubin(arguments)
     if compiled is None:
-        kernel, values = load_kernel(arguments.kernel, isolate=True), parameters(arguments.parameters)
+        kernel, values = (
+            load_kernel(arguments.kernel, isolate=True, cuda=cuda_options(arguments)),
+            parameters(arguments.parameters),
+        )
         with one_line_errors(kernel):
             compiled = kernel.compile(arch=arguments.arch, **values)
     text = json.dumps(to_columns(compiled.sass)) if arguments.json else compiled.listing(control=arguments.control)

@@ -8,6 +8,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from pyptx.analysis.gpus import GPUS, LEVELS
+from pyptx.cli.cuda_files import cuda_options, split_cuda
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -55,7 +56,7 @@ def add(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     files = output_files(arguments, SUFFIXES)
-    if arguments.arch:
+    if arguments.arch and not split_cuda(arguments.kernel):
         raise CommandError("--arch is not supported: the kernel is assembled for the GPU that --device names")
     view = _roofline(arguments)
     for path in files:
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _roofline(arguments: argparse.Namespace):
     from pyptx.cli.inputs import launch_of  # late: NumPy takes time to load
 
-    kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
+    kernel, params = load_kernel(arguments.kernel, cuda=cuda_options(arguments)), parameters(arguments.parameters)
     with one_line_errors(kernel):
         values, launch = launch_of(kernel, arguments, params)
         return kernel.roofline(*values, **launch, device=_device(arguments), level=arguments.level)

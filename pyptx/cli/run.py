@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+from pyptx.cli.cuda_files import cuda_options, split_cuda
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -31,6 +32,7 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx run examples/softmax.py:softmax -p M=64 N=1000",
             "pyptx run kernel.py:gemm --args a.npy b.npy --expect c.npy --rtol 1e-3",
+            "pyptx run kernels.cu:scale<float> --grid 2 --block 32 --args f32[64] 2.5 64 --save out.npz",
             "pyptx run kernel.ptx:entry --grid 64 --block 32 --args x.npy f32[64] 1000 --save out.npz",
             more="Exit status: 0; 1 if --expect does not match or the kernel cannot be run.",
         ),
@@ -57,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pyptx.cli.inputs import array_file, launch_of  # late: NumPy takes time to load
     from pyptx.runtime import use
 
-    kernel, params = load_kernel(arguments.kernel), parameters(arguments.parameters)
-    if arguments.arch:
+    kernel, params = load_kernel(arguments.kernel, cuda=cuda_options(arguments)), parameters(arguments.parameters)
+    if arguments.arch and not split_cuda(arguments.kernel):
         raise CommandError("--arch is not supported: a kernel is run for its own target")
     settings: dict[str, Any] = {"seed": arguments.seed} if arguments.backend == "sim" else {}
     if arguments.schedule:
@@ -77,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             result = kernel.launch(*values, **launch)
             outputs = {
-                parameter.name: value
-                for parameter, value in zip(kernel.params, values[2:], strict=True)
+                name: value
+                for name, value in zip(kernel.argument_names, values[2:], strict=True)
                 if isinstance(value, np.ndarray)
             }
         outputs.update({f"reachable[{k}]": array for k, array in enumerate(launch.get("reachable", ()))})

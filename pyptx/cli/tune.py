@@ -154,7 +154,7 @@ def _study(arguments: argparse.Namespace) -> Any:
 
     kernel = load_kernel(arguments.kernel)
     if not isinstance(kernel, Kernel):
-        raise CommandError(f"{arguments.kernel} is PTX text, which has no parameters to tune")
+        raise CommandError(f"{arguments.kernel} is not a kernel in Python, which alone has parameters to tune")
     if arguments.arch:
         raise CommandError("--arch is not supported: a kernel is tuned for its own target; --device names the GPU")
     given = parameters(arguments.parameters)

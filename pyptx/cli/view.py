@@ -1,4 +1,4 @@
-"""`pyptx view`: show Python, PTX, and SASS of a kernel side by side."""
+"""`pyptx view`: show Python or CUDA C++, PTX, and SASS of a kernel side by side."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyptx.cli.cuda_files import cuda_options
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -19,17 +20,19 @@ from pyptx.cli.kernels import (
     parameters,
 )
 from pyptx.program import Entry
+from pyptx.workbench.cuda_program import CudaEntry
 
 __all__ = ["add", "run"]
 
 
 def add(subparsers: Any) -> None:
-    summary = "show a kernel's Python, PTX, and SASS, linked line by line"
+    summary = "show a kernel's source, PTX, and SASS, linked line by line"
     command = subparsers.add_parser(
         "view",
         **help_options(
             summary,
             "pyptx view examples/sgemm.py:sgemm -p M=256 N=256 K=256 -o sgemm.html",
+            "pyptx view kernels.cu:scale<float> -D TILE=32 --arch sm_100a -o scale.html",
             "pyptx view kernel.ptx:entry",
             "pyptx view kernel.ptx:entry --source src/cuda",
             "pyptx view kernel.cubin -o kernel.html",
@@ -65,9 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
     if cubin := open_cubin(arguments):
         view = cubin.view()
     else:
-        kernel, values = load_kernel(arguments.kernel, isolate=True), parameters(arguments.parameters)
+        kernel, values = (
+            load_kernel(arguments.kernel, isolate=True, cuda=cuda_options(arguments)),
+            parameters(arguments.parameters),
+        )
         if isinstance(kernel, Entry) and values:
-            raise CommandError(f"{kernel.name} is PTX text and takes no -p; got {', '.join(values)}")
+            hint = "use -D" if isinstance(kernel, CudaEntry) else "it is PTX text"
+            raise CommandError(f"{kernel.name} takes no -p, {hint}; got {', '.join(values)}")
         if arguments.source is not None:
             if not isinstance(kernel, Entry):
                 raise CommandError("--source applies to the source files of a .ptx file; a kernel names its own")
@@ -77,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         with one_line_errors(kernel):
             if arguments.device is not None:
                 if isinstance(kernel, Entry):
-                    raise CommandError("--device applies to kernels in Python; a .ptx file does not name its launch")
+                    raise CommandError(
+                        "--device applies to kernels in Python; a .cu or .ptx file does not name its launch"
+                    )
                 values["device"] = arguments.device
             view = kernel.view(arch=arguments.arch, **values)
     if arguments.json:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pyptx.codegen.transpile import ptx_to_python
 from pyptx.errors import PtxError
 from pyptx.parser import ParseError
 
-__all__ = ["add_arguments", "main", "transpile"]
+__all__ = ["add_arguments", "main", "read_ptx", "transpile"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", metavar="ENTRY", help="transpile this entry only")
 
 
-def transpile(arguments: argparse.Namespace) -> int:
+def read_ptx(file: str) -> bytes:
+    """Return the content of a file; "-" is standard input."""
+    return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+
+
+def transpile(arguments: argparse.Namespace, read: Callable[[str], bytes] = read_ptx) -> int:
     """Transpile the files of the command line.
+
+    Args:
+        read: returns the PTX of a file.
 
     Returns:
         Exit status: 1 if a file could not be read or transpiled; each such file gets a line on standard error.
@@ -42,8 +50,7 @@ def transpile(arguments: argparse.Namespace) -> int:
     failed = False
     for file in arguments.files:
         try:
-            data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-            text = ptx_to_python(data, sugar=arguments.sugar, kernel_name=arguments.name, entry=arguments.kernel)
+            text = ptx_to_python(read(file), sugar=arguments.sugar, kernel_name=arguments.name, entry=arguments.kernel)
             _write(text, file, arguments.out, several=len(arguments.files) > 1)
         except (ParseError, PtxError, OSError, KeyError) as error:
             if isinstance(error, BrokenPipeError):

@@ -44,6 +44,7 @@ class Specialization:
         params: sizes and template values it was traced with.
         artifact: returns the class of compile results; called on first compilation.
         shared: state that the entries of a loaded module have in common: variables, libraries, the backend used last.
+        display_name: name shown to users where the entry's is mangled; see `title`.
         objects: texts that are assembled and linked in place of the module's; empty for a module that was not linked.
     """
 
@@ -56,6 +57,7 @@ class Specialization:
     artifact: ArtifactType = assembly_type
     objects: tuple[str, ...] = ()
     shared: dict[str, Any] | None = None
+    display_name: str | None = None
     _last_run: LaunchResult | None = None
     _lock: Any = field(default_factory=RLock)
     _programs: dict[str, Any] = field(default_factory=dict)
@@ -63,6 +65,11 @@ class Specialization:
     _batched: dict[tuple[Any, ...], Specialization | str] = field(default_factory=dict)
     _diagnostics: tuple[Diagnostic, ...] | None = None
     _undefined: tuple[str, ...] | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the entry for users."""
+        return self.display_name or self.entry.name
 
     @property
     def last_run(self) -> LaunchResult | None:

@@ -15,6 +15,7 @@ from pyptx.ir.visit import undefined_functions
 from pyptx.jit import JitKernel
 from pyptx.parser import parse
 from pyptx.views.diffs.diff import Diff, DiffOperand, compare
+from pyptx.workbench.cuda_program import cuda
 from pyptx.workbench.program import Entry, Program, load
 
 __all__ = ["compiled_of", "diff", "operand_of"]
@@ -33,7 +34,7 @@ def diff(
     """Compare two kernels: identical, renamed, rescheduled and different instructions, and the Python lines behind them.
 
     Args:
-        a, b: references as for `compiled_of`: a Compiled, a Kernel, an Entry, a path to a .ptx or .cubin file, PTX text,
+        a, b: references as for `compiled_of`: a Compiled, a Kernel, an Entry, a path to a .cu, .ptx or .cubin file, PTX text,
             or a version.
         level: "sass", "ptx" or "python": the level shown first; the diff contains all of them.
         block: threads of a block, for the occupancy; default: that of the kernel or version.
@@ -65,7 +66,8 @@ def operand_of(reference: Any) -> DiffOperand:
 
     Args:
         reference: a Compiled; a Kernel, or an Entry or Program that was loaded, which is compiled with its defaults; a
-            path to a .ptx file, which is assembled for its target, or to a .cubin file; PTX text; a version of the
+            path to a .cu file, which is compiled for sm_90a, a .ptx file, which is assembled for its target, or a .cubin
+            file; PTX text; a version of the
             history, or its name such as "rms_norm@3" or a label.
     Raises:
         ValueError: a path with another suffix, or PTX without a target.
@@ -97,15 +99,17 @@ def operand_of(reference: Any) -> DiffOperand:
         return DiffOperand(_from_file(Path(reference)))
     raise OperandError(
         f"cannot compare {type(reference).__name__}; expected a Compiled, a kernel, an entry, a path to a "
-        ".ptx or .cubin file, PTX text or the name of a version"
+        ".cu, .ptx or .cubin file, PTX text or the name of a version"
     )
 
 
 def _from_file(path: Path) -> Compiled:
     if path.suffix == ".cubin":
         return load_cubin(path)
+    if path.suffix == ".cu":
+        return cuda(path).compile()
     if path.suffix != ".ptx":
-        raise OptionError(f"{path}: expected a file that ends in .ptx or .cubin")
+        raise OptionError(f"{path}: expected a file that ends in .cu, .ptx or .cubin")
     source = path.read_text(encoding="utf-8")
     module = parse(source)
     places = (None,) * len(source.split("\n"))

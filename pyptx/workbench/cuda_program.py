@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyptx._loc import name_files
 from pyptx.analysis.ptx_rows import statement_rows
-from pyptx.emitter import Emitted, emit_lines
+from pyptx.emitter import emit_lines
 from pyptx.errors import Diagnostic, InputError, OptionError, SimulationError, UnknownNameError
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import with_places
@@ -37,6 +37,7 @@ from pyptx.parser import parse
 from pyptx.runtime import LaunchResult
 from pyptx.views.code.source_locations import source_places
 from pyptx.workbench.cuda_arguments import converted, element_type
+from pyptx.workbench.isolation import isolated
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.program import Entry, Program
 
@@ -226,9 +227,9 @@ class CudaProgram(Program):
             self._declared.read(Path(path).read_text(encoding="utf-8", errors="replace"))
         module, objects = self._linked(compiled)
         text = emit_lines(module).text
-        self._places = source_places(text, build.file_of, _is_toolkit)
+        places = source_places(text, build.file_of, _is_toolkit, _function_name)
         rows = statement_rows(module, text.removesuffix("\n").split("\n"))
-        super().__init__(with_places(module, (self._places[row] for row in rows)), build.name, objects)
+        super().__init__(with_places(module, (places[row] for row in rows)), build.name, objects)
 
     def _linked(self, compiled: Sequence[Compilation]) -> tuple[Module, tuple[str, ...]]:
         modules = [parse(each.ptx) for each in compiled]
@@ -237,10 +238,6 @@ class CudaProgram(Program):
         names = [f"{each.shown} ({k})" for k, each in enumerate(self._build.sources, 1)]
         linked = link(list(zip(names, modules, strict=True)))
         return linked.module, linked.objects
-
-    @cached_property
-    def _emitted(self) -> Emitted:
-        return emit_lines(self.module)._replace(places=self._places)
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -305,6 +302,17 @@ class CudaProgram(Program):
             + (f", its variables are {variables}" if variables else "")
         )
 
+    def isolated(self, name: str) -> CudaEntry:
+        """Return an entry of a program without the other entries, for a view of it alone.
+
+        It has variables of its own, with their initial values. A program of several sources stays as it is.
+        """
+        found = self[name]
+        if self.is_linked or not isinstance(found, CudaEntry):
+            return found
+        module = isolated(found._specialization.module, found.mangled)
+        return CudaEntry(specializations(module, artifact=compiled_type)[found.mangled], found.signature, found.name)
+
     def _find(self, name: str) -> CudaEntry | None:
         if (exact := self._entries.get(name) or self._variable(name)) is not None:
             return cast(CudaEntry, exact)
@@ -349,6 +357,7 @@ class CudaEntry(Entry):
     def __init__(self, specialization: Specialization, signature: Signature, name: str):
         super().__init__(specialization)
         self.signature, self._name = signature, name
+        specialization.display_name = name
 
     def __repr__(self) -> str:
         return f"<pyptx entry {self.signature}>"
@@ -357,6 +366,12 @@ class CudaEntry(Entry):
     def name(self) -> str:
         """Name of the kernel in C++."""
         return self._name
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """Names of the parameters in C++, else in PTX."""
+        own = [param.name for param in self.signature.params] or [""] * len(self.params)
+        return tuple(name or slot.name for name, slot in zip(own, self.params, strict=False))
 
     @property
     def mangled(self) -> str:
@@ -404,6 +419,11 @@ class CudaEntry(Entry):
                 text = re.sub(rf"(?<![\w$]){re.escape(slot.name)}(?![\w$])", param.name, text)
         text = local_names(text)
         return text.replace(self.mangled, self.name) if self.mangled != self.name else text
+
+
+def _function_name(mangled: str) -> str:
+    found = demangle(mangled)
+    return mangled if found is None else found.name
 
 
 def _is_toolkit(file: str) -> bool:

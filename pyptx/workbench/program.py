@@ -238,6 +238,11 @@ class Entry:
         return self._function.params
 
     @property
+    def argument_names(self) -> tuple[str, ...]:
+        """Names of the parameters, as results and messages show them."""
+        return tuple(param.name for param in self.params)
+
+    @property
     def last_run(self) -> LaunchResult | None:
         """The result of the last launch; None before the first."""
         return self._specialization.last_run

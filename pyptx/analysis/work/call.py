@@ -50,7 +50,7 @@ class Call:
     @property
     def name(self) -> str:
         """Name of the entry."""
-        return self.specialization.entry.name
+        return self.specialization.title
 
     def compiled(self) -> Assembly:
         """Return the machine code, assembled once.

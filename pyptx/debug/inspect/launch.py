@@ -83,7 +83,7 @@ class StoppedLaunch:
     @property
     def name(self) -> str:
         """Name of the kernel."""
-        return self.specialization.entry.name
+        return self.specialization.title
 
     @property
     def step_number(self) -> int:

@@ -102,7 +102,10 @@ def _read(path: str, roots: Sequence[Path], limit: int) -> bytes | None:
 
 
 def source_places(
-    ptx: str, name_of: Callable[[str], str] = foreign_name, is_hidden: Callable[[str], bool] = lambda file: False
+    ptx: str,
+    name_of: Callable[[str], str] = foreign_name,
+    is_hidden: Callable[[str], bool] = lambda file: False,
+    function_name: Callable[[str], str] = str,
 ) -> tuple[SourceLocation | None, ...]:
     """Return the source place of each PTX line, given by the preceding `.loc`, with the callers of inlined functions.
 
@@ -111,11 +114,12 @@ def source_places(
     Args:
         name_of: the name of a file for `linecache`, by its path in `.file`.
         is_hidden: True for a path whose functions are left out: their instructions belong to the caller.
+        function_name: the name shown for a function of the PTX.
     """
     chains, functions = source_chains(ptx)
     shown = [tuple(at for at in chain if not is_hidden(at[0])) or chain for chain in chains]
     named = [tuple((name_of(file), line, column) for file, line, column in chain) for chain in shown]
-    return _places(named, dict(zip(named, functions, strict=True)))
+    return _places(named, dict(zip(named, map(function_name, functions), strict=True)))
 
 
 def source_chains(ptx: str) -> tuple[list[tuple[Location, ...]], list[str]]:
