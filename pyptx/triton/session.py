@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyptx.check import CheckError, Report
 from pyptx.errors import BackendError, OptionError
 from pyptx.launch_config import LaunchConfig
-from pyptx.runtime import use
+from pyptx.runtime import options, use
 from pyptx.triton.targets import DEFAULT, TritonTarget, parse
 from pyptx.triton.versions import require_triton
 from pyptx.workbench.program import Entry
@@ -40,12 +41,12 @@ class Session:
         check: bool | str,
         ignore: Mapping[str, str],
         check_options: Mapping[str, Any],
-        options: Mapping[str, Any],
+        settings: Mapping[str, Any],
     ):
         from pyptx.triton.triton_hooks import TritonHooks
 
         self.target, self.reports, self.last_entry = target, list[Report](), None
-        self._check, self._ignore, self._check_options, self._options = check, ignore, check_options, options
+        self._check, self._ignore, self._check_options, self._options = check, ignore, check_options, settings
         self._modeled: list[float] | None = None
         self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
         self._hooks = TritonHooks(target)
@@ -67,6 +68,9 @@ class Session:
         Raises:
             CheckError: launches are checked, and this one has findings.
         """
+        settings = {**options(), **self._options}
+        if "reachable" in settings:
+            config = replace(config, reachable=settings.pop("reachable"))
         if self._modeled is not None:
             self._modeled.append(entry.estimate(config, *values).seconds)
             return None
@@ -74,13 +78,16 @@ class Session:
             self.capture(entry, config, values)
             return None
         self.last_entry = entry
+        with use("sim", **settings):
+            return self._run(entry, config, values)
+
+    def _run(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> LaunchResult:
         if self._check:
             report = entry.check(config, *values, ignore=self._ignore, **self._check_options)
             self.reports.append(report)
             if not report.ok and self._check != "report":
                 raise CheckError(report)
-        with use("sim", **self._options):
-            return entry.launch(config, *values)
+        return entry.launch(config, *values)
 
     def modeled_seconds(self, call: Callable[[], Any]) -> float:
         """Return the modeled time of the launches that a call makes; they are not executed."""
@@ -101,7 +108,8 @@ class simulate:
             line; "report": only collect the reports, in `reports`.
         ignore: rules of findings that do not fail a check, with the reason, as for `Entry.check`.
         schedules, random, seed: schedules of checks, as for `Entry.check`.
-        options: options of the simulator, such as `schedule="random"`, `seed=1` or `threads=4`.
+        options: options of the simulator, such as `schedule="random"`, `seed=1` or `threads=4`; `reachable=`, the arrays
+            whose addresses, of `pyptx.pointer`, a kernel reads from memory.
     Raises:
         BackendError: Triton is not installed, or its version is not supported.
         OptionError: Triton kernels are not simulated for this target.
