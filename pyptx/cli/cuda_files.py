@@ -99,15 +99,14 @@ def compile_files(files: Sequence[str], options: CudaOptions) -> Any:
     Raises:
         CompileError: the compiler refused them.
     """
-    from pyptx.workbench.cuda_program import cuda  # late: NumPy takes time to load
+    from pyptx.workbench.cuda_program import DEFAULT_ARCH, cuda  # late: NumPy takes time to load
 
-    settings: dict[str, Any] = {} if options.arch is None else {"arch": options.arch}
     return cuda(
         [Path(file) for file in files],
         defines=options.defines,
         include=options.include,
         options=options.options,
-        **settings,
+        arch=options.arch or DEFAULT_ARCH,
     )
 
 

@@ -16,7 +16,14 @@ from pyptx.jupyter.magics import PtxMagics
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
-MAGICS = (("cell", "ptxkernel"), ("cell", "ptx"), ("line", "ptxconfig"), ("line", "ptxhistory"), ("line", "ptxdebug"))
+MAGICS = (
+    ("cell", "ptxkernel"),
+    ("cell", "ptx"),
+    ("cell", "cuda"),
+    ("line", "ptxconfig"),
+    ("line", "ptxhistory"),
+    ("line", "ptxdebug"),
+)
 
 _loaded: dict[int, list[Callable[[], Any]]] = {}  # id of the shell -> functions that undo the loading
 

@@ -13,13 +13,15 @@ from pyptx.jupyter.debug_magics import DebugMagics
 from pyptx.jupyter.history_magics import HistoryMagics
 from pyptx.jupyter.magic_options import PANES, known_archs
 from pyptx.jupyter.magics import PtxMagics
+from pyptx.nvrtc.signatures import declared_kernels
 
 __all__ = ["complete_magics", "completions"]
 
-CELL_MAGICS = ("%%ptxkernel", "%%ptx")
+CELL_MAGICS = ("%%ptxkernel", "%%ptx", "%%cuda")
 MAGICS = {
     "%%ptxkernel": PtxMagics.ptxkernel,
     "%%ptx": PtxMagics.ptx,
+    "%%cuda": PtxMagics.cuda,
     "%ptxconfig": PtxMagics.ptxconfig,
     "%ptxhistory": HistoryMagics.ptxhistory,
     "%ptxdebug": DebugMagics.ptxdebug,
@@ -57,7 +59,8 @@ def completions(line: str, cell: str = "") -> Sequence[tuple[str, str]]:
         left = [given + comma + other for other in PANES if other not in given.split(",")]
         return _values(left, given + comma + pane)
     if last == "--entry":
-        return _values(_ENTRY.findall(cell), word)
+        names = [d.name for d in declared_kernels(cell)] if name == "%%cuda" else _ENTRY.findall(cell)
+        return _values(names, word)
     if last == "--diff" and name in CELL_MAGICS:
         return _values(["@-1", *history.refs()], word)
     if name == "%ptxhistory" and (last in (*VERSION_OPTIONS, "--name") or before[-2:-1] == ["--diff"]):

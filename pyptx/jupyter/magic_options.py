@@ -21,9 +21,11 @@ __all__ = [
     "assembly_arguments",
     "check_parameter_names",
     "compile_arguments",
+    "cuda_arguments",
     "known_archs",
     "parameter_names",
     "parse_arch",
+    "parse_defines",
     "parse_given",
     "parse_name",
     "parse_panes",
@@ -80,6 +82,40 @@ _VERSION = (
 def assembly_arguments(function: Callable) -> Callable:
     """Add the options shared by all magics that compile; used as `@argument` is."""
     return _add_arguments(function, (_ARCH, *_OUTPUT))
+
+
+def cuda_arguments(function: Callable) -> Callable:
+    """Add the options of the compilation of CUDA C++: macros, folders of headers, options of NVRTC."""
+    return _add_arguments(
+        function,
+        (
+            argument(
+                "-D",
+                "--define",
+                metavar="NAME=VALUE",
+                action="append",
+                default=[],
+                dest="defines",
+                help="define a macro: -D TILE=32 -D NDEBUG; {expression} is evaluated in the notebook",
+            ),
+            argument(
+                "-I", "--include", metavar="DIR", action="append", default=[], dest="include", help="folder of headers"
+            ),
+            argument("--nvrtc", metavar="TEXT", help='options of NVRTC, quoted: --nvrtc "--use_fast_math -G"'),
+        ),
+    )
+
+
+def parse_defines(given: Sequence[str], namespace: dict[str, Any]) -> dict[str, Any]:
+    """Parse macros, each NAME or NAME=VALUE; `{expressions}` are evaluated in `namespace`."""
+    found: dict[str, Any] = {}
+    for item in map(unquote, given):
+        name, equals, text = item.partition("=")
+        if not name.isidentifier():
+            raise UsageError(f"-D {item}: expected NAME or NAME=VALUE, as in -D TILE=32")
+        evaluated = equals and text.startswith("{") and text.endswith("}")
+        found[name] = _value(name, text, namespace) if evaluated else text if equals else 1
+    return found
 
 
 def version_arguments(function: Callable) -> Callable:

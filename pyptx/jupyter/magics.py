@@ -1,8 +1,9 @@
-"""The magics `%%ptxkernel` for Python kernels, `%%ptx` for PTX, and `%ptxconfig` for the options of both."""
+"""The magics `%%ptxkernel` for Python kernels, `%%cuda` for CUDA C++, `%%ptx` for PTX, and `%ptxconfig` for their options."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -11,11 +12,12 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from pyptx.check import CheckError
+from pyptx.check import CheckError, Report
 from pyptx.jit.specialization import Specialization
 from pyptx.jupyter import magic_options
 from pyptx.jupyter.baselines import BaselineLookup, lookup_baseline
 from pyptx.jupyter.cells import Cell
+from pyptx.jupyter.cuda_cells import Call, Ran, bind_entries, compile_cuda_cell, compiled_entries, parse_call, run_call
 from pyptx.jupyter.debug_magics import debug_call
 from pyptx.jupyter.errors import attach_traceback, print_warnings
 from pyptx.jupyter.kernel_runs import CompiledKernel, check_call, compile_kernel, run_kernels
@@ -107,13 +109,7 @@ class PtxMagics(Magics):
         view = self._show(list(made.values()), text, given, panes=panes)
         if session is not None:
             return session
-        if report is None or not report.errors:
-            return view
-        if view is not None:
-            display(view)
-        failed = CheckError(report, f"--check {given.check} found the errors listed in the report above")
-        attach_traceback(self.shell, failed)
-        raise failed
+        return self._failed(report, view, f"--check {given.check}")
 
     @no_var_expand
     @output_can_be_silenced
@@ -154,6 +150,90 @@ class PtxMagics(Magics):
         )
         located = any(made.compiled.places)
         return self._show([made], text, given, panes=panes or (magic_options.PANES if located else ("ptx", "sass")))
+
+    @no_var_expand
+    @output_can_be_silenced
+    @magic_arguments()
+    @magic_options.assembly_arguments
+    @magic_options.cuda_arguments
+    @argument(
+        "--entry", metavar="NAME", help='show this kernel only, or an instance of a template: --entry "scale<float, 4>"'
+    )
+    @argument(
+        "--run",
+        metavar="CALL",
+        help='launch a kernel: --run "scale<float, 4>(grid, block, x, 1024)", with values of the notebook; the '
+        "simulator's counters appear beside the lines",
+    )
+    @argument(
+        "--check",
+        metavar="CALL",
+        help='check a launch in several schedules, such as --check "add(grid, block, x, 1024)"; a report lists races, '
+        "missing waits, faults and deadlocks",
+    )
+    @argument(
+        "--debug",
+        metavar="CALL",
+        help="open the debugger for a launch; it replaces the view, and is the value of the cell",
+    )
+    @magic_options.version_arguments
+    @cell_magic
+    def cuda(self, line: str, cell: str) -> Any:
+        """Compile a cell of CUDA C++ and show each kernel as CUDA C++ | PTX | SASS, linked line by line.
+
+        Kernels are bound to their names in the notebook; --name binds the program, whose templates and variables are
+        program["scale<float, 4>"] and program["table"]. Errors of the compiler are raised at the line of the cell. Every
+        version is recorded (see %ptxhistory), and a kernel that the notebook compiled before is shown with its changes.
+        """
+        __tracebackhide__ = True
+        own = magic_options.parse_given(self.cuda, line)
+        given = self._with_defaults(
+            own, "entry", "run", "check", "debug", "diff", "name", "defines", "include", "nvrtc"
+        )
+        arch, options = magic_options.parse_arch(given.arch), tuple(magic_options.unquote(given.options or "").split())
+        panes = magic_options.parse_panes(given.panes)
+        magic_options.parse_name(given.name, ())
+        text = Cell.current(self.shell, cell, "%%cuda")
+        program = compile_cuda_cell(
+            self.shell,
+            text,
+            arch=arch,
+            options=tuple(magic_options.unquote(given.nvrtc or "").split()),
+            defines=magic_options.parse_defines(given.defines or [], self.shell.user_ns),
+            include=tuple(map(magic_options.unquote, given.include or [])),
+            name=given.name,
+        )
+        calls: dict[str, Call] = {
+            option: parse_call(program, magic_options.unquote(call), f"--{option}")
+            for option in ("run", "check", "debug")
+            if (call := getattr(given, option))
+        }
+        bind_entries(self.shell, program, given.name)
+        ran = {}
+        if "run" in calls:
+            ran[calls["run"].entry.name] = run_call(self.shell, calls["run"], "launch", "--run")[1]
+        report = run_call(self.shell, calls["check"], "check", "--check")[0] if "check" in calls else None
+        if report is not None:
+            display(report)
+        called = {call.entry.name: ran.get(call.entry.name, Ran()) for call in calls.values()}
+        wanted = magic_options.unquote(given.entry) if given.entry else None
+        made = compiled_entries(program, wanted, called, options)
+        made[0] = replace(made[0], warnings=program.warnings)
+        if "debug" in calls:
+            self._show(made, text, Namespace(**{**vars(given), "quiet": True}), panes=panes)
+            return run_call(self.shell, calls["debug"], "debug", "--debug")[0]
+        return self._failed(report, self._show(made, text, given, panes=panes), f"--check {given.check}")
+
+    def _failed(self, report: Report | None, view: Any, what: str) -> Any:
+        """Return the view; display it and raise an error if the report has errors."""
+        __tracebackhide__ = True
+        if report is None or not report.errors:
+            return view
+        if view is not None:
+            display(view)
+        failed = CheckError(report, f"{what} found the errors listed in the report above")
+        attach_traceback(self.shell, failed)
+        raise failed
 
     def _with_defaults(self, own: dict[str, Any], *others: str) -> Namespace:
         """Return the options of a line, completed by those of %ptxconfig; absent options are None."""
@@ -218,10 +298,10 @@ class PtxMagics(Magics):
     @argument("--reset", action="store_true", help="clear all settings first")
     @line_magic
     def ptxconfig(self, line: str) -> None:
-        """Set options for all following %%ptxkernel and %%ptx cells; without options, show the settings.
+        """Set options for all following %%ptxkernel, %%cuda and %%ptx cells; without options, show the settings.
 
         Options of a cell take precedence. A -p that a kernel does not have is ignored for it; -p and --version do not
-        apply to %%ptx cells.
+        apply to %%cuda and %%ptx cells.
         """
         own = magic_options.parse_given(self.ptxconfig, line)
         magic_options.parse_arch(own.get("arch"))

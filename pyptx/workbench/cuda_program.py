@@ -46,11 +46,12 @@ if TYPE_CHECKING:
     from pyptx.compiled import Compiled
     from pyptx.runtime.variables import Variable
 
-__all__ = ["CudaEntry", "CudaProgram", "CudaSource", "cuda"]
+__all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
 
 CudaText = str | os.PathLike[str]
 """A path (os.PathLike, or text without a newline), or CUDA C++ (text with one)."""
 
+DEFAULT_ARCH = "sm_90a"
 OLDEST = 75  # compute capability that NVRTC 13 compiles for
 
 _names: dict[str, str] = {}  # names of texts in linecache -> names shown
@@ -58,9 +59,9 @@ name_files(_names.get)
 
 
 def cuda(
-    source: CudaText | Sequence[CudaText],
+    source: CudaText | CudaSource | Sequence[CudaText | CudaSource],
     *,
-    arch: str = "sm_90a",
+    arch: str = DEFAULT_ARCH,
     options: Iterable[str] = (),
     defines: Mapping[str, object] | None = None,
     include: Iterable[str | os.PathLike[str]] = (),
@@ -101,7 +102,7 @@ def cuda(
         >>> x
         array([2.5, 2.5, 2.5, 2.5, 2.5], dtype=float32)
     """
-    given = [source] if isinstance(source, str | os.PathLike) else list(source)
+    given = [source] if isinstance(source, str | os.PathLike | CudaSource) else list(source)
     if not given:
         raise InputError("cuda: an empty list; pass one source or more")
     sources = tuple(CudaSource.of(each, name) for each in given)
@@ -138,8 +139,10 @@ class CudaSource:
     shown: str
 
     @classmethod
-    def of(cls, given: CudaText, name: str | None = None) -> CudaSource:
-        """Return the source of a path or a text."""
+    def of(cls, given: CudaText | CudaSource, name: str | None = None) -> CudaSource:
+        """Return the source of a path or a text; a source is returned as it is."""
+        if isinstance(given, CudaSource):
+            return given
         if isinstance(given, os.PathLike) or "\n" not in given:
             path = Path(given).resolve()
             text = path.read_text(encoding="utf-8")
@@ -303,15 +306,19 @@ class CudaProgram(Program):
         )
 
     def isolated(self, name: str) -> CudaEntry:
-        """Return an entry of a program without the other entries, for a view of it alone.
+        """Return an entry of the program without the other entries, for a view of it alone.
 
-        It has variables of its own, with their initial values. A program of several sources stays as it is.
+        On the simulator it shares the variables of the program. A program of several sources stays as it is.
         """
+        from pyptx.sim.variables import ModuleVariables
+
         found = self[name]
         if self.is_linked or not isinstance(found, CudaEntry):
             return found
         module = isolated(found._specialization.module, found.mangled)
-        return CudaEntry(specializations(module, artifact=compiled_type)[found.mangled], found.signature, found.name)
+        shared = {"sim": self._shared.setdefault("sim", ModuleVariables())}
+        alone = specializations(module, artifact=compiled_type, shared=shared)[found.mangled]
+        return CudaEntry(alone, found.signature, found.name)
 
     def _find(self, name: str) -> CudaEntry | None:
         if (exact := self._entries.get(name) or self._variable(name)) is not None:

@@ -100,7 +100,7 @@ def test_a_kernel_becomes_python(folder, capsys):
         (["view", "k.cu:add", "-p", "X=1"], "add takes no -p, use -D; got X"),
         (["view", "kk.cu"], "no file kk.cu; did you mean k.cu?"),
         (["run", "k.py", "-D", "A"], "-D: k.py is not CUDA C++"),
-        (["view", "k.cu:add", "-D", "TILE=no"], 'k.cu:7:33: identifier "no" is undefined'),
+        (["view", "k.cu:add", "-D", "TILE=no"], 'k.cu:7:35: identifier "no" is undefined'),
         (["check", "k.cu:add"], "k.cu:add is CUDA C++: pass --grid, --block and --args"),
     ],
 )
