@@ -139,7 +139,7 @@ def compiled_entries(
     Args:
         ran: launches by name of the entry.
     Raises:
-        UsageError: there is no kernel, or none of that name.
+        UsageError: the cell defines no kernel, or none of that name.
     """
     names = [wanted] if wanted else list(dict.fromkeys([*program.entries, *ran]))
     if not names:
