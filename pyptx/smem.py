@@ -6,6 +6,7 @@ allocations are offsets into one extern array, and the name of an allocation is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, overload
 
@@ -231,8 +232,18 @@ class SharedSlice(_Shared, SharedElements):
             hint=f"load it: {where}.load({self.stage})" if not self.shape else f"load an element: {where}[i, j]",
         )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_value
-    __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __add__: Callable[..., Any] = _no_value
+    __radd__: Callable[..., Any] = _no_value
+    __sub__: Callable[..., Any] = _no_value
+    __rsub__: Callable[..., Any] = _no_value
+    __mul__: Callable[..., Any] = _no_value
+    __rmul__: Callable[..., Any] = _no_value
+    __truediv__: Callable[..., Any] = _no_value
+    __rtruediv__: Callable[..., Any] = _no_value
+    __lt__: Callable[..., Any] = _no_value
+    __le__: Callable[..., Any] = _no_value
+    __gt__: Callable[..., Any] = _no_value
+    __ge__: Callable[..., Any] = _no_value
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ __all__ = ["ArrayRow", "TensorSpec", "TmaDescriptorHandle"]
 class _GlobalElements(Elements):
     """Elements of an array in global memory: `x[i, j]` loads one, `x[i, j] = value` stores one."""
 
-    _space = "global"
+    _space: str = "global"
 
     @abstractmethod
     def _base(self) -> Reg:
@@ -62,6 +62,9 @@ class ArrayRow(_GlobalElements):
         start: address of the first element, a u64 register.
     """
 
+    name: str
+    shape: Any
+    dtype: Any
     start: Reg
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: PtxType, start: Reg):

@@ -41,7 +41,7 @@ class Elements(Atomics):
     shape: Any
     dtype: Any
     _space: str
-    _remaining = "{}.row(i) is the array of the remaining dimensions"
+    _remaining: str = "{}.row(i) is the array of the remaining dimensions"
 
     # subclass ---------------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ __all__ = ["RemoteElements", "SharedElements"]
 class SharedElements(Elements):
     """Elements of an array in shared memory. Indices ignore the swizzle that TMA or `smem.apply_swizzle` applies."""
 
-    _space = "shared"
-    _remaining = "{0}[i] is slice i of the first dimension: {0}[i][j]"
+    _space: str = "shared"
+    _remaining: str = "{0}[i] is slice i of the first dimension: {0}[i][j]"
 
     @abstractmethod
     def _start(self) -> tuple[str | Reg, int]:
@@ -65,9 +65,12 @@ class RemoteElements(Elements):
         start: address of the first element in the window shared::cluster, a u32 register.
     """
 
-    _space = "shared::cluster"
-    _remaining = "give an index for every dimension of {}"
+    _space: str = "shared::cluster"
+    _remaining: str = "give an index for every dimension of {}"
 
+    name: str
+    shape: Any
+    dtype: Any
     start: Reg
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, start: Reg):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import struct
-
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import BoundsError, OperandError
 from pyptx.reg import Reg
-from pyptx.tracing.operand import float_literal, operand
+from pyptx.tracing.operand import float_literal, half_bits, operand
 from pyptx.types import PtxType, b8, pred, s32, u8, u32
 
-__all__ = ["as_source", "byte_type", "half_bits", "in_memory", "in_register", "number", "register_type"]
+__all__ = ["as_source", "byte_type", "in_memory", "in_register", "number", "register_type"]
 
 _BITS = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32", "tf32": "b32", "e4m3": "b8", "e5m2": "b8"}
 _WIDENED = {"u8": u32, "s8": s32}
@@ -84,7 +82,7 @@ def number(dtype: PtxType, value: float) -> object:
         if dtype.name in ("f32", "f64"):
             return operand(float(value), dtype.bits)
         if dtype.name in ("f16", "bf16", "f16x2", "bf16x2"):
-            return half_bits(dtype, float(value))
+            return half_bits(dtype.name, float(value))
         if dtype.name == "tf32":
             return int(float_literal(float(value), 32)[2:], 16)
         if not value:
@@ -104,16 +102,6 @@ def number(dtype: PtxType, value: float) -> object:
         at=user_place(),
         hint=f"convert a register: reg.scalar(f32, {float(value)}).to({dtype})",
     )
-
-
-def half_bits(dtype: PtxType, value: float) -> int:
-    """Return the bits of a number as f16 or bf16, in both halves for the packed types; rounded to nearest even."""
-    if dtype.name.startswith("bf16"):
-        wide = int(float_literal(value, 32)[2:], 16)
-        bits = wide >> 16 if value != value else (wide + 0x7FFF + (wide >> 16 & 1)) >> 16
-    else:
-        bits = int.from_bytes(struct.pack("<e", value), "little")
-    return bits << 16 | bits if dtype.bits == 32 else bits
 
 
 _BYTES = {"u8": u8, "s8": PtxType("s8", 8)}

@@ -7,12 +7,14 @@ from typing import Any
 
 from pyptx import reg
 from pyptx._loc import user_place
+from pyptx.elements.arithmetic import VectorOperators
+from pyptx.elements.conversions import converted
 from pyptx.elements.values import byte_type, in_register
 from pyptx.errors import BoundsError, OperandError
 from pyptx.ir.nodes import VectorOperand
 from pyptx.reg import Reg
 from pyptx.tracing.trace import emit
-from pyptx.types import PtxType, b16, b32
+from pyptx.types import PtxType, b16, b32, f16, f32
 
 __all__ = ["Vector", "words_for"]
 
@@ -32,10 +34,10 @@ def words_for(dtype: PtxType, count: int) -> tuple[PtxType, int] | None:
     return None if rest else (PtxType(packed, 32) if packed else b32, words)
 
 
-class Vector:
-    """Consecutive elements in registers: what a vector load returns and a vector store takes.
+class Vector(VectorOperators):
+    """Consecutive elements in registers: the result of a vector load and the operand of a vector store.
 
-    `v[i]` is element i in a register, `v[i] = register` replaces it, and iteration gives all of them. Elements smaller
+    Operators apply to the elements: `v * 2.0 + w`. `v[i]` is element i in a register, `v[i] = register` replaces it, and iteration gives all of them. Elements smaller
     than 32 bits are packed into words; reading one extracts it (`mov.b32 {lo, hi}, word`). As an operand the vector is the
     brace list of its words.
 
@@ -77,11 +79,6 @@ class Vector:
         for i, word in enumerate(vector.words):
             _pack(word, elements[each * i : each * (i + 1)])
         return vector
-
-    @property
-    def per_word(self) -> int:
-        """Number of elements in each word."""
-        return self.count // len(self.words)
 
     def __len__(self) -> int:
         return self.count
@@ -135,6 +132,27 @@ class Vector:
         for one, part in zip(extended, parts, strict=True):
             emit("cvt", f"{wide}.{self.dtype}", one, part)
         return extended
+
+    def to(self, dtype: PtxType) -> Vector:
+        """Convert the elements, as `Reg.to` does; return a new vector.
+
+        f32 to f16, bf16 and fp8, f16 to fp8, and fp8 to f16 convert two elements in one instruction.
+        """
+        pairs = converted(self.dtype, self.words, self.words if self.dtype == f32 else None, dtype)
+        if pairs is not None:
+            return Vector(dtype, self.count, pairs)
+        if self.dtype.name in ("e4m3", "e5m2"):
+            return self.to(f16).to(dtype)
+        if dtype.bits == 8 and not dtype.is_float:
+            wide = [element.to(in_register(dtype)) for element in self.elements()]
+            vector = Vector(dtype, self.count)
+            each = vector.per_word
+            for i, word in enumerate(vector.words):
+                _pack(word, wide[each * i : each * (i + 1)])
+            return vector
+        if dtype.name in ("e4m3", "e5m2") and self.dtype != f32:
+            return self.to(f32).to(dtype)
+        return Vector.of([element.to(dtype) for element in self.elements()])
 
     def map(self, function: Callable[..., Reg], *others: Any) -> Vector:
         """Return the vector of `function(element, *other elements)`; others are vectors of as many elements, or scalars."""

@@ -45,6 +45,7 @@ class VectorElements:
 
     array: Array
     count: int
+    shape: tuple[int, ...]
 
     def __init__(self, array: Array, count: int):
         if not isinstance(count, int) or count < 2:

@@ -49,6 +49,25 @@ from pyptx.ptx.instructions import inst as inst
 from pyptx.ptx.instructions import pipe as pipe
 from pyptx.ptx.intrinsics import expr as expr
 from pyptx.ptx.intrinsics import intrinsic as intrinsic
+from pyptx.ptx.math import abs as abs
+from pyptx.ptx.math import ceil as ceil
+from pyptx.ptx.math import cos as cos
+from pyptx.ptx.math import exp as exp
+from pyptx.ptx.math import exp2 as exp2
+from pyptx.ptx.math import floor as floor
+from pyptx.ptx.math import fma as fma
+from pyptx.ptx.math import log as log
+from pyptx.ptx.math import log2 as log2
+from pyptx.ptx.math import max as max
+from pyptx.ptx.math import min as min
+from pyptx.ptx.math import rcp as rcp
+from pyptx.ptx.math import round as round
+from pyptx.ptx.math import rsqrt as rsqrt
+from pyptx.ptx.math import select as select
+from pyptx.ptx.math import sin as sin
+from pyptx.ptx.math import sqrt as sqrt
+from pyptx.ptx.math import tanh as tanh
+from pyptx.ptx.math import trunc as trunc
 from pyptx.ptx.matrix import ldmatrix as ldmatrix
 from pyptx.ptx.matrix import movmatrix as movmatrix
 from pyptx.ptx.matrix import stmatrix as stmatrix
@@ -73,6 +92,10 @@ from pyptx.ptx.position import nctaid as nctaid
 from pyptx.ptx.position import ntid as ntid
 from pyptx.ptx.position import tid as tid
 from pyptx.ptx.position import warpid as warpid
+from pyptx.ptx.reductions import block_reduce as block_reduce
+from pyptx.ptx.reductions import unroll as unroll
+from pyptx.ptx.reductions import warp_reduce as warp_reduce
+from pyptx.ptx.reductions import warp_scan as warp_scan
 from pyptx.ptx.special import ctaid_x as ctaid_x
 from pyptx.ptx.special import ctaid_y as ctaid_y
 from pyptx.ptx.special import special as special
@@ -83,12 +106,14 @@ from pyptx.ptx.texture import sust as sust
 from pyptx.ptx.texture import tex as tex
 from pyptx.ptx.texture import tld4 as tld4
 
-__all__ = ["NamedBarrier", "PipelineState", "add", "addr", "and_", "bar", "bra", "cluster", "cluster_ctaid",
-           "cluster_ctarank", "cluster_nctaid", "cluster_nctarank", "clusterid", "cp", "ctaid", "ctaid_x",
-           "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_", "global_id", "global_ptrs",
-           "if_", "inst", "intrinsic", "kloop", "label", "laneid", "ld", "ldmatrix", "loc", "loop", "mad",
-           "mbarrier", "mma", "mov", "movmatrix", "mul", "named_barrier", "nclusterid", "nctaid", "not_", "ntid",
-           "or_", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "selp", "setmaxnreg",
-           "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st", "stmatrix",
-           "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured", "sust", "tcgen05", "tex", "tid", "tld4", "tma",
-           "var", "warp", "warpid", "wgmma", "xor_"]
+__all__ = ["NamedBarrier", "PipelineState", "abs", "add", "addr", "and_", "bar", "block_reduce", "bra", "ceil",
+           "cluster", "cluster_ctaid", "cluster_ctarank", "cluster_nctaid", "cluster_nctarank", "clusterid", "cos",
+           "cp", "ctaid", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "exp", "exp2", "expr",
+           "fence", "file_", "floor", "fma", "global_id", "global_ptrs", "if_", "inst", "intrinsic", "kloop",
+           "label", "laneid", "ld", "ldmatrix", "loc", "log", "log2", "loop", "mad", "max", "mbarrier", "min",
+           "mma", "mov", "movmatrix", "mul", "named_barrier", "nclusterid", "nctaid", "not_", "ntid", "or_",
+           "param", "pipe", "pipeline", "pragma", "range_", "raw", "rcp", "ret", "round", "rsqrt", "scope",
+           "select", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "sin",
+           "special", "sqrt", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured",
+           "sust", "tanh", "tcgen05", "tex", "tid", "tld4", "tma", "trunc", "unroll", "var", "warp", "warp_reduce",
+           "warp_scan", "warpid", "wgmma", "xor_"]

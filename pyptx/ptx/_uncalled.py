@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pyptx.errors import OperandError
 from pyptx.reg import Reg
 
@@ -23,11 +26,29 @@ class Uncalled:
     def _compare(self, other: object) -> Reg:
         return NotImplemented if isinstance(other, type) else self._refuse()  # `inspect` compares with classes
 
-    __eq__ = __ne__ = _compare  # pyright: ignore[reportAssignmentType] - refuses every comparison but with a class
-    __ptx_operand__ = __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __bool__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _refuse
-    __lshift__ = __rshift__ = __or__ = __xor__ = _refuse
-    __hash__ = object.__hash__
+    __eq__: Callable[..., Any] = _compare  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
+    __ne__: Callable[..., Any] = _compare  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
+    __ptx_operand__: Callable[..., Any] = _refuse
+    __lt__: Callable[..., Any] = _refuse
+    __le__: Callable[..., Any] = _refuse
+    __gt__: Callable[..., Any] = _refuse
+    __ge__: Callable[..., Any] = _refuse
+    __and__: Callable[..., Any] = _refuse
+    __rand__: Callable[..., Any] = _refuse
+    __bool__: Callable[..., Any] = _refuse
+    __add__: Callable[..., Any] = _refuse
+    __radd__: Callable[..., Any] = _refuse
+    __sub__: Callable[..., Any] = _refuse
+    __rsub__: Callable[..., Any] = _refuse
+    __mul__: Callable[..., Any] = _refuse
+    __rmul__: Callable[..., Any] = _refuse
+    __floordiv__: Callable[..., Any] = _refuse
+    __mod__: Callable[..., Any] = _refuse
+    __lshift__: Callable[..., Any] = _refuse
+    __rshift__: Callable[..., Any] = _refuse
+    __or__: Callable[..., Any] = _refuse
+    __xor__: Callable[..., Any] = _refuse
+    __hash__: Callable[..., int] = object.__hash__  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __repr__(self) -> str:
         return self._call.removesuffix("()")

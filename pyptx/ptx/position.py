@@ -37,6 +37,7 @@ class Extent(Uncalled):
     x: Reg
     y: Reg
     z: Reg
+    _name: str
 
     def __init__(self, name: str):
         self.x, self.y, self.z = (sreg(f"%{name}.{axis}") for axis in "xyz")
@@ -50,11 +51,18 @@ class Extent(Uncalled):
         return f"ptx.{self._name}"
 
 
-tid, ntid, ctaid, nctaid = Extent("tid"), Extent("ntid"), Extent("ctaid"), Extent("nctaid")
-clusterid, nclusterid = Extent("clusterid"), Extent("nclusterid")
-cluster_ctaid, cluster_nctaid = Extent("cluster_ctaid"), Extent("cluster_nctaid")
-laneid, warpid = sreg("%laneid"), sreg("%warpid")
-cluster_ctarank, cluster_nctarank = sreg("%cluster_ctarank"), sreg("%cluster_nctarank")
+tid: Extent = Extent("tid")
+ntid: Extent = Extent("ntid")
+ctaid: Extent = Extent("ctaid")
+nctaid: Extent = Extent("nctaid")
+clusterid: Extent = Extent("clusterid")
+nclusterid: Extent = Extent("nclusterid")
+cluster_ctaid: Extent = Extent("cluster_ctaid")
+cluster_nctaid: Extent = Extent("cluster_nctaid")
+laneid: Reg = sreg("%laneid")
+warpid: Reg = sreg("%warpid")
+cluster_ctarank: Reg = sreg("%cluster_ctarank")
+cluster_nctarank: Reg = sreg("%cluster_nctarank")
 
 
 def global_id(axis: str = "x") -> Reg:

@@ -24,7 +24,7 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 
-__all__ = ["address", "float_literal", "operand", "shifted"]
+__all__ = ["address", "float_literal", "half_bits", "operand", "shifted"]
 
 _NODES = get_args(Operand)
 _NONE = "; an instruction returns its destination if one is passed: x = ptx.inst.mul.f32(reg.scalar(f32), a, b)"
@@ -93,6 +93,20 @@ def float_literal(value: float, bits: int) -> str:
     if bits == 64:
         return "0d" + struct.pack(">d", value).hex().upper()
     return "0f" + struct.pack(">f", value).hex().upper()
+
+
+def half_bits(name: str, value: float) -> int:
+    """Return the bits of a number of type f16, bf16, f16x2 or bf16x2 (in both halves), rounded to nearest even.
+
+    Raises:
+        OverflowError: the finite value rounds to infinity as f16.
+    """
+    if name.startswith("bf16"):
+        wide = int(float_literal(value, 32)[2:], 16)
+        bits = wide >> 16 if value != value else (wide + 0x7FFF + (wide >> 16 & 1)) >> 16
+    else:
+        bits = int.from_bytes(struct.pack("<e", value), "little")
+    return bits << 16 | bits if name.endswith("x2") else bits
 
 
 def address(value: object, offset: object = None) -> AddressOperand:

@@ -1,8 +1,8 @@
 """Python operators on registers: the instruction each emits, by the types of its operands.
 
 An operator returns a new register; an in-place operator (`a += b`) writes its left operand. A Python number on either
-side becomes a literal of the register's type. A 32-bit integer combined with a 64-bit one is widened first. Floats and
-integers do not mix: convert one of them with `ptx.inst.cvt`.
+side becomes a literal of the register's type; f16 and bf16 have none, so it is loaded with a `mov`. A 32-bit integer
+combined with a 64-bit one is widened first. Other types do not mix: convert one of the operands with `x.to(f32)`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pyptx._loc import user_place
 from pyptx.errors import OperandError
 from pyptx.ir.nodes import ImmediateOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.isa.registers import SPECIAL
-from pyptx.tracing.operand import float_literal
+from pyptx.tracing.operand import float_literal, half_bits
 from pyptx.tracing.trace import emit, get_ctx, split_modifiers
-from pyptx.types import PtxType, pred, s32, s64, u32, u64
+from pyptx.types import PtxType, pred, s64, u32, u64
 
-__all__ = ["PREFIX", "Operators", "arithmetic", "declared", "readable"]
+__all__ = ["PREFIX", "Operators", "arithmetic", "declared", "readable", "spelling"]
 
 PREFIX = {
     "pred": "%p",
@@ -45,7 +45,9 @@ PREFIX = {
     "u8": "%r",
     "s8": "%r",
 }
-_FLOATS = ("f32", "f64")
+_HALVES = ("f16", "bf16", "f16x2", "bf16x2")
+_FLOATS = ("f32", "f64", *_HALVES)
+_BITS = ("b16", "b32", "b64", "tf32")  # without a type of their own
 
 T = TypeVar("T")
 
@@ -155,9 +157,9 @@ class Operators:
 
     def __neg__(self) -> Self:
         _require_number(self, "-")
-        signed = self.dtype if self.dtype.is_float or self.dtype.is_signed else (s64 if self.dtype.bits == 64 else s32)
+        signed = self.dtype.name if self.dtype.is_float else f"s{self.dtype.bits}"
         value, result = readable(self), declared(self, self.dtype)
-        emit("neg", signed.name, result, value)
+        emit("neg", signed, result, value)
         return result
 
     def __invert__(self) -> Any:
@@ -235,8 +237,17 @@ def _literal(like: Operators, value: object) -> Any:
     dtype = like.dtype
     if isinstance(value, float) and not dtype.is_float:
         raise OperandError(f"a Python float ({value!r}) cannot be combined with a {dtype} register")
+    if dtype.name in _HALVES:
+        return _half(like, dtype, float(value))
     register = declared(like, dtype)
     emit("mov", dtype.register, register, float_literal(float(value), dtype.bits) if dtype.is_float else value)
+    return register
+
+
+def _half(like: Operators, dtype: PtxType, value: float) -> Any:
+    """Load a number into a new register of a 16-bit float type or a pair of them; instructions take no literals."""
+    register = declared(like, dtype)
+    emit("mov", f"b{dtype.bits}", register, half_bits(dtype.name, value))
     return register
 
 
@@ -250,14 +261,18 @@ def declared(like: Operators, dtype: PtxType) -> Any:
 
 def _require_number(register: Operators, symbol: str, *, floats: bool = True) -> None:
     dtype = register.dtype
-    fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (32, 64) and dtype.name[0] in "bus"
+    fits = dtype.name in _FLOATS if dtype.is_float else dtype.bits in (16, 32, 64) and dtype.name[0] in "bus"
     if dtype == pred:
         raise OperandError(
             f"operator {symbol} is not defined on predicates ({register.name}); use p & q, p ^ q or ~p, "
             "or ptx.inst.selp for a number"
         )
     if not fits or (dtype.is_float and not floats):
-        raise OperandError(f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst")
+        raise OperandError(
+            f"operator {symbol} is not defined on {dtype} registers ({register.name}); use ptx.inst",
+            at=user_place(),
+            hint=f"convert it first: x.to({'f32' if dtype.is_float else 'u32'})" if dtype.bits <= 16 else None,
+        )
 
 
 def readable(value: T) -> T:
@@ -272,16 +287,42 @@ def readable(value: T) -> T:
 def _compare(op: str, left: Operators, right: object) -> Any:
     dtype = left.dtype
     left, right = readable(left), readable(right)
+    if isinstance(right, Operators):
+        _require_like(left, right, op)
     if dtype.name in ("b32", "b64"):
         dtype = u64 if dtype.bits == 64 else u32
+    if dtype.name in ("f16x2", "bf16x2"):
+        raise OperandError(
+            f"{left!r} holds two numbers; compare them with ptx.inst.setp, which has two results", at=user_place()
+        )
+    source = _right(left, right, op)
     result = declared(left, pred)
-    emit("setp", f"{op}.{dtype.name}", result, left, _right(right, dtype, op))
+    emit("setp", f"{op}.{dtype.name}", result, left, source)
     return result
 
 
-def _right(value: object, dtype: PtxType, symbol: str) -> object:
-    """Return the right operand: a register unchanged, a float as a literal of the type."""
+def _require_like(left: Operators, right: Operators, symbol: str) -> None:
+    """Refuse operands that no instruction combines: floats of different types, a float and an integer, other widths.
+
+    Raises:
+        OperandError: they do not fit.
+    """
+    a, b = left.dtype, right.dtype
+    if a == b or (a.bits == b.bits and (not (a.is_float or b.is_float) or a.name in _BITS or b.name in _BITS)):
+        return
+    raise OperandError(
+        f"operator {symbol} on {a} and {b} ({left.name}, {right.name}); convert one with ptx.inst.cvt",
+        at=user_place(),
+        hint=f"the right operand as {a} is x.to({a})",
+    )
+
+
+def _right(left: Operators, value: object, symbol: str) -> object:
+    """Return the right operand: a register unchanged, a number as a literal of the type of the left one."""
+    dtype = left.dtype
     if isinstance(value, bool | int | float) and dtype.is_float:
+        if dtype.name in _HALVES:
+            return _half(left, dtype, float(value))
         return float_literal(float(value), dtype.bits)
     if isinstance(value, float):
         raise OperandError(f"a Python float ({value!r}) cannot be combined with a {dtype} register by {symbol}")
@@ -343,17 +384,25 @@ def _converted(
     if left.dtype == pred and op in ("and", "xor"):
         return _of_predicates(op, left, right, destination)
     _require_number(left, symbol, floats=op in ("add", "sub", "mul", "truediv", "max", "min"))
+    if op == "truediv" and left.dtype.name in _HALVES:
+        raise OperandError(
+            f"operator / is not defined on {left.dtype} registers ({left.name})",
+            at=user_place(),
+            hint=f"divide in f32: (x.to(f32) / y.to(f32)).to({left.dtype})",
+        )
     if not left.dtype.is_float and op == "truediv":
         raise OperandError(
             f"operator / is not defined on {left.dtype} registers ({left.name}); use // for integer division"
         )
     if isinstance(right, Operators):
         _require_number(right, symbol)
-        if right.dtype.is_float != left.dtype.is_float:
-            raise OperandError(f"operator {symbol} on {left.dtype} and {right.dtype}; convert one with ptx.inst.cvt")
+        if op not in ("shl", "shr") and (
+            left.dtype.is_float or right.dtype.is_float or 16 in (left.dtype.bits, right.dtype.bits)
+        ):
+            _require_like(left, right, symbol)
     elif not isinstance(right, str) and not hasattr(right, "__index__") and not isinstance(right, float):
         return NotImplemented
-    right = _right(right, left.dtype, symbol)
+    right = _right(left, right, symbol)
     widen_left = (
         isinstance(right, Operators)
         and not left.dtype.is_float
@@ -375,9 +424,9 @@ def _converted(
         and not left.dtype.is_float
     ):
         right = _widened(right)
-    if op in ("shl", "shr") and isinstance(right, Operators) and right.dtype.bits == 64:
+    if op in ("shl", "shr") and isinstance(right, Operators) and right.dtype.bits != 32:
         raise OperandError(f"the shift amount {right!r} must be a 32-bit register")
-    opcode, modifiers = _spelling(op, left.dtype, immediate=not isinstance(right, Operators))
+    opcode, modifiers = spelling(op, left.dtype, immediate=not isinstance(right, Operators))
     emit(opcode, modifiers, result, left, right)
     if key[1:] == (left.dtype.name, "int" if right.__class__ is int else getattr(right, "dtype", pred).name):
         _SPELLED[key] = opcode, split_modifiers(modifiers)
@@ -396,7 +445,7 @@ def _of_predicates(op: str, left: Operators, right: Any, destination: Operators 
     return result
 
 
-def _spelling(op: str, dtype: PtxType, *, immediate: bool) -> tuple[str, str]:
+def spelling(op: str, dtype: PtxType, *, immediate: bool = False) -> tuple[str, str]:
     """Return opcode and modifiers of an operator on registers of a type."""
     bits = dtype.bits
     if dtype.is_float:
@@ -410,5 +459,5 @@ def _spelling(op: str, dtype: PtxType, *, immediate: bool) -> tuple[str, str]:
         case "sub":
             return op, f"s{bits}"
         case "mul":
-            return op, "lo.u64" if bits == 64 else "lo.s32" if immediate else "lo.u32"
+            return op, "lo.u64" if bits == 64 else "lo.u16" if bits == 16 else "lo.s32" if immediate else "lo.u32"
     return op, unsigned_or_signed

@@ -10,7 +10,7 @@ from pyptx.isa import targets
 from pyptx.kernel import Kernel, TensorSpec, TmaDescriptorHandle
 from pyptx.parser import LexError, ParseError, parse
 from pyptx.runtime import device
-from pyptx.types import bf16, f16, f32, u16, u32
+from pyptx.types import bf16, e4m3, f32, u8, u32
 
 N = np.arange(64, dtype=np.float32)
 
@@ -330,8 +330,8 @@ ERRORS = [
     ("register index", traced(lambda: reg.array(f32, 2)[2]), IndexError, r"0\.\.1"),
     ("barrier index", traced(lambda: smem.mbarrier(2)[2]), IndexError, r"0\.\.1"),
     ("else without if", traced(an_else_alone), RuntimeError, "ptx.if_"),
-    ("operator on f16", traced(lambda: reg.scalar(f16) * 2), TypeError, "f16"),
-    ("operator on u16", traced(lambda: reg.scalar(u16) + 1), TypeError, "u16"),
+    ("operator on fp8", traced(lambda: reg.scalar(e4m3) * 2), TypeError, "e4m3"),
+    ("operator on u8", traced(lambda: reg.scalar(u8) + 1), TypeError, "u8"),
     ("operand", traced(lambda: ptx.inst.mov.u32(reg.scalar(u32), object())), TypeError, "not a PTX operand"),
     ("cache of a load", traced(lambda: ptx.ld(f32, reg.scalar(f32), "x", cache="nowhere")), ValueError, "nowhere"),
     ("cache of a store", traced(lambda: ptx.st(f32, "x", reg.scalar(f32), cache="nc")), ValueError, "nc"),

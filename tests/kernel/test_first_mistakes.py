@@ -316,7 +316,7 @@ def test_a_kernel_that_returns_something_is_told_where_results_go():
 @pytest.mark.parametrize(
     ("use", "says"),
     [
-        (lambda x: ptx.fma, r"ptx\.inst\.fma"),
+        (lambda x: ptx.prmt, r"ptx\.inst\.prmt"),
         (lambda x: ptx.bar_sync(0), r"ptx\.inst\.bar\.sync"),
         (lambda x: ptx.rangee, r"did you mean ptx\.range_"),
         (lambda x: reg.scalar("f32"), r"'f32' is not a PTX type; .* f32"),
