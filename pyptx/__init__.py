@@ -7,6 +7,7 @@ Names are loaded on first use; `import pyptx` needs only the standard library.
 
 import sys
 from importlib import import_module
+from os import environ
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -163,7 +164,14 @@ def _register_handler(jax: ModuleType) -> None:
         import_module("pyptx.jax_support.registry")
 
 
+def _simulate_triton(triton: ModuleType) -> None:
+    if not getattr(triton.__spec__, "_initializing", False):  # else Triton activates the backend when it needs it
+        import_module("pyptx.triton").activate()
+
+
 connect(_front_end)
+if environ.get("PYPTX_TRITON"):
+    when_imported("triton", _simulate_triton)
 when_imported("torch", _register_operator)
 when_imported("jax", _register_handler)
 

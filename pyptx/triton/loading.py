@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from pyptx.errors import ArgumentTypeError, ArgumentValueError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError, PtxError
 from pyptx.jit.launchable import ResolvedLaunch
 from pyptx.launch_config import LaunchConfig, describe
 from pyptx.triton.session import Session
 from pyptx.triton.targets import DEFAULT, parse
 from pyptx.triton.versions import require_triton
 from pyptx.workbench.comparing import diff
+from pyptx.workbench.entry_sweep import EntrySweep, sweep_entries
 from pyptx.workbench.program import Entry
 
 if TYPE_CHECKING:
+    from pyptx.analysis.gpus import Gpu
     from pyptx.analysis.model.prediction import Prediction
     from pyptx.check import Report
     from pyptx.debug import Session as DebugSession
     from pyptx.runtime import LaunchResult
+    from pyptx.tune.space import Space
     from pyptx.views import LinkedView, Roofline
     from pyptx.views.diffs.diff import Diff
 
@@ -187,3 +190,30 @@ class TritonEntry(Entry):
         if (other is None) == (not meta):
             raise ArgumentTypeError("diff() takes another entry, or meta-parameters: entry.diff(num_warps=8)")
         return diff(self, self.with_meta(**meta) if other is None else other)
+
+    def sweep(
+        self,
+        space: Space | Mapping[str, Iterable[Any]],
+        *,
+        device: str | Gpu | None = None,
+        check: bool = False,
+    ) -> EntrySweep:
+        """Compile the launch for all values of meta-parameters and compilation options, and model the times.
+
+        Args:
+            space: {"BLOCK": [64, 128], "num_warps": [4, 8]}, or a `pyptx.tune.Space` with restrictions.
+            device: a GPU of the table, as for `estimate`.
+            check: also check each configuration; findings make it "wrong".
+        """
+        from triton.errors import TritonError
+
+        refused = (PtxError, TritonError, RuntimeError, ValueError, AssertionError)  # as its compiler raises them
+        return sweep_entries(
+            self.with_meta,
+            space,
+            title=self.name,
+            target=self._specialization.module.target.targets[0],
+            device=device,
+            check=check,
+            refusals=refused,
+        )

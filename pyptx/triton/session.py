@@ -51,6 +51,11 @@ class Session:
         self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
         self._hooks = TritonHooks(target)
 
+    @property
+    def driver(self) -> Any:
+        """The Triton driver."""
+        return self._hooks.driver
+
     def begin(self) -> None:
         """Install the driver."""
         self._hooks.install()
@@ -140,6 +145,11 @@ class simulate:
     def last_entry(self) -> Entry | None:
         """The entry of the last launch, with `view`, `counters` and `last_run`; None before the first."""
         return self._session.last_entry
+
+    @property
+    def driver(self) -> Any:
+        """The Triton driver of the session."""
+        return self._session.driver
 
     def __enter__(self) -> simulate:
         self._session.begin()

@@ -50,13 +50,13 @@ class TritonHooks:
     """
 
     def __init__(self, target: TritonTarget):
-        self._driver = SimulatorDriver(target)
+        self.driver = SimulatorDriver(target)
         self._undo: list[Callable[[], None]] = []
 
     def install(self) -> None:
         """Activate the simulator's driver."""
         previous = driver._active
-        driver.set_active(self._driver)
+        driver.set_active(self.driver)
         self._undo.append(lambda: driver.set_active(previous))  # type: ignore[arg-type] - None: found again on next use
         runtime: Any = triton.knobs.runtime
         self._replace(runtime, "add_stages_inspection_hook", without_assembling(runtime.add_stages_inspection_hook))

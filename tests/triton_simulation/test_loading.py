@@ -56,3 +56,11 @@ def test_other_targets_are_compiled_by_triton(entry):
 def test_only_triton_kernels_are_loaded():
     with pytest.raises(LaunchError, match="is not a Triton kernel"):
         pyptx.triton.load(print, grid=1)
+
+
+def test_a_sweep_models_each_configuration_and_gives_reasons(entry):
+    found = entry.sweep({"BLOCK": [64, 1000, 1024], "num_warps": [2, 4]}, device="h200")
+    states = found.view.counts
+    assert states == {"refused": 2, "modeled": 4}  # tl.arange takes powers of two
+    assert found.entry()._specialization.params["BLOCK"] == found.best["BLOCK"]
+    assert "power of 2" in found.view.text()

@@ -1,5 +1,6 @@
 """Sessions: what they change, what they report, and that they restore everything."""
 
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -95,3 +96,29 @@ def test_an_unknown_target_is_refused():
 def test_importing_the_package_does_not_import_triton():
     code = "import sys, pyptx.triton, pyptx; pyptx.triton.TARGETS; assert 'triton' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+SCRIPT = """
+import torch, triton
+from support.triton_kernels.arguments import add
+device = triton.runtime.driver.active.get_active_torch_device()
+x, out = torch.ones(64, device=device), torch.zeros(64, device=device)
+add[(1,)](x, x, out, 64, BLOCK=64)
+print(triton.runtime.driver.active.get_current_target().arch, out.sum().item())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["", "import pyptx\n"], ids=["triton", "pyptx"])
+def test_the_environment_variable_runs_a_script_on_the_simulator(first, tmp_path):
+    package = tmp_path / "pyptx_entry_point-1.dist-info"  # as pip installs it
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: pyptx-entry-point\nVersion: 1\n")
+    (package / "entry_points.txt").write_text("[triton.backends]\npyptx = pyptx.triton.backend\n")
+    (tmp_path / "script.py").write_text(first + SCRIPT)
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    environment = {**os.environ, "PYTHONPATH": path, "PYPTX_TRITON": "sm_120a"}
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "120 256.0\n", done.stderr

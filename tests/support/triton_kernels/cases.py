@@ -350,7 +350,7 @@ for _kind, _target in (("e4m3", "sm_100a"), ("e2m1", "sm_100a"), ("e4m3", "sm_12
             tolerance=2e-2,
             interpreted=False,
             findings=INIT if _target == "sm_100a" else (),
-        )  # fmt: skip
+        )
     )
 
 

@@ -1,0 +1,34 @@
+"""Triton asks each backend for a compiler; kernels for the simulator are compiled by Triton's own for NVIDIA GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton.backends.compiler import BaseBackend
+
+__all__ = ["NoCompiler"]
+
+_NOTHING = "this backend compiles nothing"
+
+
+class NoCompiler(BaseBackend):
+    """A compiler for no target."""
+
+    @staticmethod
+    def supports_target(target: Any) -> bool:
+        return False
+
+    def hash(self) -> str:
+        raise NotImplementedError(_NOTHING)
+
+    def parse_options(self, options: dict) -> object:
+        raise NotImplementedError(_NOTHING)
+
+    def add_stages(self, stages: dict, options: object, language: Any) -> None:
+        raise NotImplementedError(_NOTHING)
+
+    def load_dialects(self, context: Any) -> None:
+        raise NotImplementedError(_NOTHING)
+
+    def get_module_map(self) -> dict:
+        raise NotImplementedError(_NOTHING)

@@ -1,0 +1,40 @@
+"""The driver that Triton creates on first use if the environment variable PYPTX_TRITON is set."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from triton.backends.driver import DriverBase
+
+__all__ = ["EnvironmentDriver"]
+
+_REPLACED = "the driver of the simulator takes its place"
+
+if os.environ.get("PYPTX_TRITON"):
+    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "pyptx")  # also on a machine with a GPU
+
+
+class EnvironmentDriver(DriverBase):
+    """Activates the simulator and is replaced by its driver."""
+
+    def __new__(cls) -> Any:
+        from pyptx.triton.session import activate
+
+        return activate().driver
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return bool(os.environ.get("PYPTX_TRITON"))
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        raise NotImplementedError(_REPLACED)
+
+    def get_current_target(self) -> Any:
+        raise NotImplementedError(_REPLACED)
+
+    def get_active_torch_device(self) -> Any:
+        raise NotImplementedError(_REPLACED)
+
+    def get_benchmarker(self) -> Any:
+        raise NotImplementedError(_REPLACED)
