@@ -205,7 +205,7 @@ def _differences(
         differing = {
             schedule: found
             for schedule, outcome in completed.items()
-            if (found := first_difference(base.arrays[name], outcome.arrays[name])) is not None
+            if outcome is not base and (found := first_difference(base.arrays[name], outcome.arrays[name])) is not None
         }
         if differing:
             findings += _difference_finding(runner, base, first, name, differing, locations, explained)

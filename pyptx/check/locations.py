@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.check.finding import Location
@@ -13,6 +14,8 @@ from pyptx.sim import Program
 from pyptx.sim.faults.messages import text_of
 
 __all__ = ["Locations", "ptx_lines"]
+
+_lines: WeakKeyDictionary[Specialization, dict[int, int]] = WeakKeyDictionary()
 
 
 class Locations:
@@ -43,11 +46,12 @@ class Locations:
 
 def ptx_lines(specialization: Specialization) -> dict[int, int]:
     """Return the 1-based PTX line of each instruction and label, by the id of its node."""
-    lines, rows = (
-        {},
-        iter(statement_rows(specialization.module, specialization.emitted.text.removesuffix("\n").split("\n"))),
-    )
-    for directive in specialization.module.directives:
+    if (found := _lines.get(specialization)) is not None:
+        return found
+    module = specialization.module
+    rows = iter(statement_rows(module, specialization.emitted.text.removesuffix("\n").split("\n")))
+    lines = _lines[specialization] = {}
+    for directive in module.directives:
         for node in statements(directive.body) if isinstance(directive, Function) else (directive,):
             if isinstance(node, Instruction | Label):
                 lines[id(node)] = next(rows) + 1

@@ -33,7 +33,7 @@ def assembly_type() -> type[Assembly]:
 _ON_GPU = LaunchResult("cuda", None)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Specialization:
     """An entry of a module with its compiled code and loaded programs, which are created once.
 

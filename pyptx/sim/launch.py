@@ -12,8 +12,8 @@ import numpy as np
 
 from pyptx.errors import ArgumentValueError, BackendError
 from pyptx.launch_config import choice, describe, integer
-from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
+from pyptx.sim.core import parallel as core
 from pyptx.sim.counters import Counters
 from pyptx.sim.memory.address_space import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
 from pyptx.sim.memory.arguments import pack
@@ -77,8 +77,8 @@ def launch(
         smem_bytes: bytes of dynamic shared memory.
         engine: "core" (C), "reference" (Python), or "auto": the core where it can be loaded.
         seed: seed of the random schedule; a launch is deterministic for a given seed.
-        threads: OS threads that share the CTAs (core only); None is 1. Use more than 1 only when CTAs are independent:
-            no atomics, no ordered accesses to global memory.
+        threads: OS threads that share the CTAs (core only). None: all cores for a long launch whose CTAs do not depend on
+            each other through atomics, ordered accesses or printf, else 1; the results and counters are equal.
         max_steps: limit on executed warp instructions; None is no limit.
         tensor_cores: "fast" rounds to nearest after each product added; "hw" reproduces the hardware bit for bit;
             "none" counts products without computing them.
@@ -114,7 +114,7 @@ def launch(
     variables = program.symbols.copied_buffers() if keep_variables else program.symbols.global_buffers
     block_of_params, segments = memory_of(program, args, variables, reachable)
     chosen = _engine(engine)
-    threads = 1 if threads is None else integer(threads, "threads", 1)
+    threads = None if threads is None else integer(threads, "threads", 1)
     if not isinstance(sanitize, bool | np.bool_):
         raise ArgumentValueError(f"sanitize={describe(sanitize)}; expected True or False")
     findings = [] if findings is None and sanitize else findings

@@ -14,7 +14,7 @@ from pyptx.sim.abi import SCHEDULES, TENSOR_CORES
 from pyptx.sim.memory.address_space import SHARED_START
 from pyptx.sim.program.program import Program
 
-__all__ = ["SCHEDULES", "TENSOR_CORES", "Plan"]
+__all__ = ["SCHEDULES", "TENSOR_CORES", "UNLIMITED", "Plan"]
 
 WARP_QUANTUM = 1024  # warp instructions in a turn of a warp
 SPINNING_QUANTUM = 256  # the same if threads may wait for each other through memory
@@ -24,6 +24,7 @@ RESIDENT = 1024  # maximum number of CTAs that run concurrently
 RESIDENT_BYTES = 512 << 20
 MAX_SHARED = 232448  # bytes a CTA can have on the largest device
 MAX_CLUSTER = 16  # CTAs
+UNLIMITED = (1 << 63) - 1  # maximum number of steps of a launch without a limit
 
 
 def _cluster(program: Program, cluster: tuple[int, int, int]) -> tuple[tuple[int, int, int], bool]:
@@ -133,7 +134,7 @@ class Plan:
             SPINNING_QUANTUM if program.spins else WARP_QUANTUM,
             resident,
             program.spins,
-            max_steps if max_steps is not None else (1 << 63) - 1,
+            max_steps if max_steps is not None else UNLIMITED,
             tensor_cores=tensor_cores,
             schedule=schedule,
             seed=seed & (1 << 64) - 1,

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyptx.launch_config import Dim3
-from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
+from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch
+from pyptx.sim.core.parallel import run_launch
 from pyptx.sim.launch import Result, count_products, memory_of
 from pyptx.sim.memory.arguments import scalar_bytes
 from pyptx.sim.memory.pointers import POINTERS
@@ -59,7 +60,7 @@ class PreparedLaunch:
         started, progress = time.perf_counter(), Progress(self.program.entry.name)
         launch = self._launch(arrays, values)
         try:
-            counters = core.run_launch(launch, progress=progress)
+            counters = run_launch(launch, progress=progress)
         finally:
             progress.end()
         count_products(self.program, counters)
@@ -69,7 +70,7 @@ class PreparedLaunch:
         program = self.program
         if self._first is None:
             block, segments = memory_of(program, [*arrays, *values], program.symbols.global_buffers)
-            launch = CoreLaunch(program, core.encoded_program(program), self.plan, block, segments)
+            launch = CoreLaunch(program, encoded_program(program), self.plan, block, segments)
             by_array = {id(array): k for k, array in enumerate(arrays)}
             places = [by_array.get(id(segment.buffer.array)) for segment in launch.ordered]
             kept = launch.rebind(

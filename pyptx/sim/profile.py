@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pyptx.errors import BackendError
-from pyptx.sim.core import engine as core
 from pyptx.sim.core import library
+from pyptx.sim.core import parallel as core
 from pyptx.sim.core.launch_arguments import ProfileArrays
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import count_products, memory_of

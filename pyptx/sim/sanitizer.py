@@ -6,6 +6,7 @@ Only the C core checks accesses (core/src/sanitizer); the reference engine has n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,13 +31,18 @@ _ORDERINGS = {
 _MEMBAR_SCOPES = {"cta": "cta", "gl": "gpu", "sys": "sys"}
 _SWIZZLES = {1: "no swizzle", 2: "32B", 4: "64B", 8: "128B", 16: "128B_ATOM_32B"}
 
+_flags: WeakKeyDictionary[Program, np.ndarray] = WeakKeyDictionary()
+
 
 def access_flags(program: Program) -> np.ndarray:
     """Return, for each instruction, ordering | scope << 4 | fence << 8 | sc << 12 | explicit scope << 13 | spaces << 14.
 
     The spaces are those that a fence.proxy.async covers, one bit for each of abi.WATCHED_SPACES.
     """
-    return np.array([_word(instruction) for instruction in program.instructions] or [0], np.uint32)
+    found = _flags.get(program)
+    if found is None:
+        found = _flags[program] = np.array([_word(one) for one in program.instructions] or [0], np.uint32)
+    return found
 
 
 def _word(instruction: Instruction) -> int:

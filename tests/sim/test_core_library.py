@@ -9,9 +9,9 @@ import pytest
 from sim.text import entry
 
 from pyptx import sim
-from pyptx.errors import BackendError, LaunchError
+from pyptx.errors import BackendError, LaunchError, SimulationError
 from pyptx.sim import abi, abi_structures
-from pyptx.sim.core import library
+from pyptx.sim.core import library, parallel
 from pyptx.sim.core.encoding.encoder import _OP, OP
 from pyptx.texture import FORMATS, GEOMETRIES
 
@@ -71,3 +71,40 @@ def test_threads_are_refused_where_the_order_of_ctas_shows():
     program = sim.load(entry(body, "u64 x"))
     with pytest.raises(LaunchError, match="pass threads=1"):
         sim.launch(program, 4, 32, (np.zeros(1, np.uint32),), engine="core", threads=2)
+
+
+def test_a_long_launch_uses_all_cores_with_equal_results_and_counters(monkeypatch):
+    body = """
+    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p
+    ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r1, 32, %r2; mov.u32 %r3, 0
+    L: add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 2000; @%p bra L
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; add.u32 %r3, %r3, %r1; st.global.u32 [%rd1], %r3; ret
+    """
+    program, started = sim.load(entry(body, "u64 out")), []
+    start = parallel._Others.start
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
+    monkeypatch.setattr(parallel._Others, "start", lambda self, count: (started.append(count), start(self, count)))
+    together, alone = (np.zeros(32 * 100, np.uint32) for _ in range(2))
+    shared = sim.launch(program, 100, 32, (together,), engine="core", schedule="random", seed=3)
+    assert started[0] == 2
+    one = sim.launch(program, 100, 32, (alone,), engine="core", schedule="random", seed=3, threads=1)
+    assert shared.counters == one.counters
+    np.testing.assert_array_equal(together, np.arange(3200) + 2000)
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_a_fault_in_any_thread_is_that_of_the_first_cta(monkeypatch):
+    body = """
+    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<3>
+    ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r3, 0
+    L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 2000; @%p1 bra L
+    mul.wide.u32 %rd2, %r1, 1048576; add.u64 %rd1, %rd1, %rd2; setp.ge.u32 %p2, %r1, 60; @%p2 st.global.u32 [%rd1], %r1; ret
+    """
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
+    program, out = sim.load(entry(body, "u64 out")), np.zeros(8, np.uint32)
+    messages = []
+    for threads in (None, 1):
+        with pytest.raises(SimulationError) as raised:
+            sim.launch(program, 100, 32, (out,), engine="core", threads=threads)
+        messages.append(str(raised.value))
+    assert messages[0] == messages[1] and "CTA (60, 0, 0)" in messages[0], messages

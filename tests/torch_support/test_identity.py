@@ -77,6 +77,7 @@ LOAD = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.transform(
     "PyTorch", "`torch.export`, saved and loaded in another process", "supported: the kernel is found in its module"
 )
@@ -87,6 +88,7 @@ def test_an_exported_program_calls_its_own_kernel_in_another_process(run, export
     assert "[2.0, 2.0, 2.0, 2.0]" in run(other), "the kernel is not the first one that the process calls"
 
 
+@pytest.mark.slow
 @pytest.mark.transform(
     "PyTorch", "loading an export whose kernel has changed", "refused: the message names what changed"
 )
@@ -94,7 +96,7 @@ def test_an_exported_program_calls_its_own_kernel_in_another_process(run, export
     "change, reason",
     [
         ({"factor": 5.0}, "its source or a value that it captures"),
-        pytest.param({"size": "8"}, "its Tiles or parameters", marks=pytest.mark.slow),
+        ({"size": "8"}, "its Tiles or parameters"),
     ],
 )
 def test_an_exported_program_refuses_a_kernel_that_has_changed(run, exported, tmp_path: Path, change, reason):

@@ -1,21 +1,19 @@
-"""Run an encoded program on the C core, in slices so that an interrupt is noticed."""
+"""Run clusters of a launch on the C core, in slices so that an interrupt is noticed."""
 
 from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from pyptx.errors import ArgumentValueError, SimulationError
+from pyptx.errors import SimulationError
 from pyptx.sim import abi, abi_structures
 from pyptx.sim.abi import Status
 from pyptx.sim.actions import HostCall
 from pyptx.sim.core.encoding.actions import encode
 from pyptx.sim.core.encoding.encoder import Encoded
-from pyptx.sim.core.launch_arguments import CoreLaunch, ProfileArrays, address_of
+from pyptx.sim.core.launch_arguments import CoreLaunch, address_of
 from pyptx.sim.core.library import core
 from pyptx.sim.counters import Counters
 from pyptx.sim.faults import deadlocks
@@ -26,7 +24,7 @@ from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 from pyptx.sim.sanitizer import AccessFinding, access_findings
 
-__all__ = ["Worker", "encoded_program", "findings_of", "group_of", "run", "run_launch"]
+__all__ = ["Worker", "encoded_program", "findings_of", "group_of"]
 
 SLICE = 100_000  # warp-instructions before the first check for signals
 SLICE_SECONDS = 0.1  # about, between two checks
@@ -42,64 +40,6 @@ def encoded_program(program: Program) -> Encoded:
     if found is None:
         found = _encoded[program] = encode(program)
     return found
-
-
-def run(
-    program: Program,
-    plan: Plan,
-    params: bytes,
-    segments: list[Segment],
-    threads: int,
-    profile: ProfileArrays | None = None,
-    findings: list[AccessFinding] | None = None,
-    uninitialized: Collection[np.ndarray] = (),
-    progress: Callable[[int, int], None] | None = None,
-) -> Counters:
-    """Run the whole grid and return the counters.
-
-    Args:
-        profile: run only its clusters, and fill it; `threads` is 1, and `issues` of the result stay 0.
-        findings: list that receives the findings of the sanitizer; None: it does not run.
-        uninitialized: arrays without contents until the kernel writes them, for the sanitizer.
-        progress: called now and then with the clusters started and their total number.
-    Raises:
-        SimulationError: a fault, a deadlock, or too many steps.
-        LaunchError: several threads for a program whose CTAs may depend on each other.
-    """
-    code = encoded_program(program)
-    if threads > 1 and findings is not None:
-        raise ArgumentValueError(f"threads={threads}: the sanitizer watches one thread; pass threads=1")
-    if threads > 1 and (program.polls or program.reduces or program.calls_host):
-        raise ArgumentValueError(
-            f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
-            "order several threads would not keep; pass threads=1"
-        )
-    launch = CoreLaunch(program, code, plan, params, segments, profile, findings, uninitialized=uninitialized)
-    return run_launch(launch, threads, progress)
-
-
-def run_launch(launch: CoreLaunch, threads: int = 1, progress: Callable[[int, int], None] | None = None) -> Counters:
-    """Run a launch to its end and return the counters. Raises what `run` does."""
-    workers = [Worker(launch) for _ in range(min(threads, launch.plan.clusters))]
-    workers[0].progress = progress
-    if len(workers) == 1:
-        workers[0].run()
-    else:
-        from concurrent.futures import ThreadPoolExecutor  # late: it loads the logging of Python
-
-        with ThreadPoolExecutor(len(workers)) as pool:
-            try:
-                list(pool.map(Worker.run, workers))
-            except BaseException:
-                launch.stop = True
-                raise
-    failed = [worker.failed for worker in workers if worker.failed]
-    if failed:
-        raise min(failed, key=lambda cta_and_error: cta_and_error[0])[1]
-    total = workers[0].counters
-    for worker in workers[1:]:
-        total += worker.counters
-    return total
 
 
 class Worker:

@@ -35,6 +35,7 @@ from pyptx.sim.actions import (
     Reg,
     SetMaxRegisters,
     Special,
+    TryCancel,
     flops,
 )
 from pyptx.sim.actions.dataflow import sources, targets, values
@@ -158,6 +159,16 @@ class Program:
     def reduces(self) -> bool:
         """True if it has reductions into global memory, which several OS threads would do concurrently."""
         return any(getattr(action, "reduction", None) is not None for action in self.kinds)
+
+    @cached_property
+    def ordered(self) -> bool:
+        """True if results may depend on the order of CTAs, races apart: several OS threads would not keep it."""
+        return self.polls or self.reduces or self.calls_host
+
+    @cached_property
+    def cancels(self) -> bool:
+        """True if CTAs take over the work of clusters that have not started (clusterlaunchcontrol.try_cancel)."""
+        return any(isinstance(action, TryCancel) for action in self.kinds)
 
     @cached_property
     def spins(self) -> bool:
