@@ -12,7 +12,7 @@ from pathlib import Path
 from pyptx.cache import CacheEntry, CacheKey, get_global_cache
 from pyptx.errors import Diagnostic, OptionError
 from pyptx.nvrtc.diagnostics import CudaError, diagnostics_of
-from pyptx.nvrtc.headers import STANDARD, toolkit_folders
+from pyptx.nvrtc.headers import IMPLICIT, STANDARD, toolkit_folders
 from pyptx.nvrtc.host_code import device_macros, without_host_code
 from pyptx.nvrtc.includes import fingerprint, included_headers
 from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
@@ -20,7 +20,7 @@ from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
 __all__ = ["Compilation", "Source", "compile_source"]
 
 _OWN = ("-arch", "--gpu-architecture", "-gpu-architecture", "--gpu-code", "-code")
-_VERSION = 1  # of the preparation of sources, part of the cache key
+_VERSION = 2  # of the preparation of sources, part of the cache key
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def compile_source(
     arguments = [
         f"--gpu-architecture=compute_{arch.removeprefix('sm_')}",
         "-lineinfo",
+        f"--pre-include={IMPLICIT[0]}",
         *([] if any(o.startswith(("-std", "--std")) for o in given) else ["--std=c++17"]),
         *(["--relocatable-device-code=true"] if relocatable else []),
         *(_define(name, value) for name, value in (defines or {}).items()),
@@ -113,7 +114,8 @@ def compile_source(
     if kept is not None and {"log", "lowered"} <= kept.metadata.keys():
         output = Output(kept.ptx_source, kept.metadata["log"], kept.metadata["lowered"])
     else:
-        texts = {name: STANDARD[name] for name in _standard(others)}
+        own = {name for header in headers for name in header.names}
+        texts = {IMPLICIT[0]: IMPLICIT[1], **{name: body for name, body in STANDARD.items() if name not in own}}
         device = device_macros([source.text, *(header.text for header in headers), "\n".join(_macro_lines(defines))])
         keep_host = any(option.lstrip("-").startswith("default-device") for option in given)
         prepare = str if keep_host else partial(without_host_code, device=device)
@@ -143,11 +145,6 @@ def compile_source(
         tuple(one for one in found if one.severity == "warning"),
         tuple(str(header.path) for header in headers),
     )
-
-
-def _standard(others: set[str]) -> list[str]:
-    """Return the stand-ins to provide: all of them if any is used, because headers of the toolkit include some."""
-    return list(STANDARD) if others else []
 
 
 def _macro_lines(defines: Mapping[str, object] | None) -> list[str]:

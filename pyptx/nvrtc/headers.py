@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyptx.nvrtc.library import HINT
 
-__all__ = ["STANDARD", "missing_header_hint", "toolkit_folders"]
+__all__ = ["IMPLICIT", "STANDARD", "missing_header_hint", "toolkit_folders"]
 
 _MATH = (
     "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma "
@@ -32,12 +32,42 @@ def _cuda_std(*headers: str) -> str:
 
 
 _STDINT = "#include <cuda/std/cstdint>\n" + "".join(f"using cuda::std::{name};\n" for name in _INTEGERS.split())
+_CONSTANTS = """
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#define HUGE_VALF INFINITY
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000)
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LN2 0.69314718055994530942
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+"""
+_DRIVER = """
+typedef unsigned int cuuint32_t;
+typedef unsigned long long cuuint64_t;
+typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
+typedef struct CUtensorMap_st { alignas(64) cuuint64_t opaque[16]; } CUtensorMap;
+"""
 _LIMITS = "#include <cuda/std/climits>\n"
 _FLOAT = "#include <cuda/std/cfloat>\n"
 _BODIES = {
     "stdint.h cstdint inttypes.h cinttypes": _STDINT + _with_std(_INTEGERS),
     "stddef.h cstddef": "namespace std { using ::size_t; using ::ptrdiff_t; }\n",
-    "math.h cmath": _with_std(_MATH),
+    "math.h cmath": _CONSTANTS + _with_std(_MATH),
+    "cuda.h cudaTypedefs.h": _DRIVER,
     "limits.h climits": _LIMITS,
     "float.h cfloat": _FLOAT,
     "limits": _cuda_std("limits"),
@@ -67,6 +97,10 @@ STANDARD: dict[str, str] = {
     **dict.fromkeys(_HOST_ONLY.split(), "#pragma once\n"),
 }
 """Text of each stand-in by its name in `#include`. A file of that name in a folder of the user takes precedence."""
+
+_HAS_CUDA_STD = "#if __has_include(<cuda/std/cstdint>)\n"
+IMPLICIT = ("pyptx_implicit.h", f"#pragma once\n{_CONSTANTS}{_HAS_CUDA_STD}{_STDINT}#endif\n")
+"""Name and text of a header that every source includes first: what nvcc includes with the headers of the runtime."""
 
 _WHEELS = {"cuda_runtime.h": "nvidia-cuda-runtime", "cuda/std/cstdint": "nvidia-cuda-cccl"}
 
