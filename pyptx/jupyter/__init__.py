@@ -20,6 +20,7 @@ MAGICS = (
     ("cell", "ptxkernel"),
     ("cell", "ptx"),
     ("cell", "cuda"),
+    ("cell", "tritonkernel"),
     ("line", "ptxconfig"),
     ("line", "ptxhistory"),
     ("line", "ptxdebug"),

@@ -18,6 +18,8 @@ from pyptx.kernel import Kernel
 
 __all__ = ["Cell", "rewrite_as_method", "evaluate", "rewrite_kernel_call", "run_statement"]
 
+PYTHON_MAGICS = ("%%ptxkernel", "%%tritonkernel")  # their cells are Python
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -37,14 +39,14 @@ class Cell:
 
     @classmethod
     def current(cls, shell: InteractiveShell, body: str, magic: str = "%%ptxkernel") -> Cell:
-        """Return the cell that is running; `body` is its text below the magic, Python for `%%ptxkernel`."""
+        """Return the cell that is running; `body` is its text below the magic, Python for PYTHON_MAGICS."""
         history = shell.history_manager.input_hist_raw if shell.history_manager else [""]
         raw, number = history[-1], len(history) - 1
         body = body.rstrip("\n")
         if not raw.rstrip("\n").endswith(body):  # the magic is called from code, or without history
             raw, number = f"{magic}\n{body}\n", shell.execution_count
         above = raw.rstrip("\n")[: len(raw.rstrip("\n")) - len(body)].count("\n")
-        source = "\n" * above + (shell.transform_cell(body) if magic == "%%ptxkernel" else body + "\n")
+        source = "\n" * above + (shell.transform_cell(body) if magic in PYTHON_MAGICS else body + "\n")
         return cls(shell.compile.cache(source, number, raw_code=raw), raw, source, above)
 
     def name(self, shell: InteractiveShell) -> str:

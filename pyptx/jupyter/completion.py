@@ -17,11 +17,12 @@ from pyptx.nvrtc.signatures import declared_kernels
 
 __all__ = ["complete_magics", "completions"]
 
-CELL_MAGICS = ("%%ptxkernel", "%%ptx", "%%cuda")
+CELL_MAGICS = ("%%ptxkernel", "%%ptx", "%%cuda", "%%tritonkernel")
 MAGICS = {
     "%%ptxkernel": PtxMagics.ptxkernel,
     "%%ptx": PtxMagics.ptx,
     "%%cuda": PtxMagics.cuda,
+    "%%tritonkernel": PtxMagics.tritonkernel,
     "%ptxconfig": PtxMagics.ptxconfig,
     "%ptxhistory": HistoryMagics.ptxhistory,
     "%ptxdebug": DebugMagics.ptxdebug,

@@ -224,6 +224,70 @@ class PtxMagics(Magics):
             return run_call(self.shell, calls["debug"], "debug", "--debug")[0]
         return self._failed(report, self._show(made, text, given, panes=panes), f"--check {given.check}")
 
+    @no_var_expand
+    @output_can_be_silenced
+    @magic_arguments()
+    @magic_options.assembly_arguments
+    @argument(
+        "--run",
+        metavar="STATEMENT",
+        help='run a statement after the cell, such as --run "add[(8,)](x, y, out, 1000, BLOCK=128)"; the kernels it '
+        "launches are shown as they ran, with the simulator's counters",
+    )
+    @argument(
+        "--check",
+        metavar="LAUNCH",
+        help='check a launch in several schedules, such as --check "add[(8,)](x, y, out, 1000, BLOCK=128)"; a report '
+        "lists races, missing waits, faults and deadlocks",
+    )
+    @argument(
+        "--debug",
+        metavar="LAUNCH",
+        help="open the debugger for a launch; it replaces the view, and is the value of the cell",
+    )
+    @magic_options.version_arguments
+    @cell_magic
+    def tritonkernel(self, line: str, cell: str) -> Any:
+        """Run the cell with its Triton kernels on the simulator, and show each kernel it launches as Triton | PTX | SASS.
+
+        The cell is ordinary Python that runs in the notebook's namespace. Launches in it, and in --run, take torch tensors
+        on the CPU and NumPy arrays; --arch is the target that Triton compiles for, by default sm_90a. Findings of --check
+        fail the cell. Every version is recorded (see %ptxhistory), and a kernel that the notebook compiled before is shown
+        with its changes.
+        """
+        __tracebackhide__ = True
+        from pyptx.jupyter import triton_cells  # late: Triton is an optional package
+
+        given = self._with_defaults(
+            magic_options.parse_given(self.tritonkernel, line), "run", "check", "debug", "diff", "name"
+        )
+        target = magic_options.parse_arch(given.arch) or "sm_90a"
+        options = tuple(magic_options.unquote(given.options or "").split())
+        panes = magic_options.parse_panes(given.panes)
+        magic_options.parse_name(given.name, ())
+        text = Cell.current(self.shell, cell, "%%tritonkernel")
+        run = magic_options.unquote(given.run) if given.run else None
+        launched = triton_cells.run_triton_cell(self.shell, text, target, run)
+        report = session = None
+        if given.check:
+            entry, report = triton_cells.check_launch(self.shell, magic_options.unquote(given.check), target)
+            launched.setdefault(entry.name, entry)
+        if given.debug:
+            entry, session = triton_cells.debug_launch(self.shell, magic_options.unquote(given.debug), target)
+            launched.setdefault(entry.name, entry)
+            given.quiet = True
+        if not launched:
+            raise UsageError(
+                "%%tritonkernel: the cell launches no Triton kernel; launch one in it, or with --run, --check or --debug"
+            )
+        made = triton_cells.compiled_launches(launched, options)
+        if given.name:
+            self.shell.user_ns[given.name] = next(iter(launched.values())) if len(launched) == 1 else launched
+        view = self._show(made, text, given, panes=panes)
+        if session is not None:
+            return session
+        return self._failed(report, view, f"--check {given.check}")
+
     def _failed(self, report: Report | None, view: Any, what: str) -> Any:
         """Return the view; display it and raise an error if the report has errors."""
         __tracebackhide__ = True

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyptx.views import LinkedView, Roofline
     from pyptx.views.diffs.diff import Diff
 
-__all__ = ["TritonEntry", "load"]
+__all__ = ["TritonEntry", "load", "load_launch"]
 
 Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Any]
 
@@ -53,19 +53,32 @@ def load(kernel: Any, *args: Any, grid: Grid, target: str = DEFAULT, **meta: Any
         raise ArgumentTypeError(
             f"{describe(kernel)} is not a Triton kernel", hint="pass a function decorated with @triton.jit"
         )
-    capture = _Capture(Session(parse(target), False, {}, {}, {}))
-    with capture:
-        compiled = kernel[_grid(grid)](*args, **meta)
-    if capture.launch is None:
+
+    def again(**new: Any) -> TritonEntry:
+        return load(kernel, *args, **{"grid": grid, "target": target, **meta, **new})
+
+    entry = load_launch(lambda: kernel[_grid(grid)](*args, **meta), target, again)
+    if entry is None:
         raise ArgumentValueError(f"{getattr(kernel, '__name__', kernel)} launches nothing: its grid is empty")
+    return entry
+
+
+def load_launch(
+    call: Callable[[], Any], target: str = DEFAULT, again: Callable[..., TritonEntry] | None = None
+) -> TritonEntry | None:
+    """Return the entry of the last launch that a call makes, which is not executed; None if it makes none.
+
+    Args:
+        call: launches a Triton kernel, and returns what the launch returns.
+        target: as for `load`.
+        again: returns the entry for other meta-parameters.
+    """
+    with _Capture(Session(parse(target), False, {}, {}, {})) as capture:
+        compiled = call()
+    if capture.launch is None:
+        return None
     entry, config, values = capture.launch
-    return TritonEntry(
-        entry,
-        config,
-        values,
-        dict(getattr(compiled, "asm", {})),
-        lambda **new: load(kernel, *args, **{"grid": grid, "target": target, **meta, **new}),
-    )
+    return TritonEntry(entry, config, values, getattr(compiled, "asm", None), again)
 
 
 def _grid(grid: Grid) -> Any:
@@ -111,11 +124,11 @@ class TritonEntry(Entry):
         entry: Entry,
         config: LaunchConfig,
         values: Sequence[Any],
-        stages: Mapping[str, Any],
-        again: Callable[..., TritonEntry],
+        stages: Mapping[str, Any] | None = None,
+        again: Callable[..., TritonEntry] | None = None,
     ):
         super().__init__(entry._specialization)
-        self.config, self._values, self._stages, self._again = config, tuple(values), stages, again
+        self.config, self._values, self._stages, self._again = config, tuple(values), dict(stages or {}), again
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self._specialization.params.items())
@@ -123,6 +136,11 @@ class TritonEntry(Entry):
 
     def with_meta(self, **meta: Any) -> TritonEntry:
         """Return the same launch compiled with other meta-parameters, compilation options, `grid=` or `target=`."""
+        if self._again is None:
+            raise ArgumentValueError(
+                f"{self.name} was recorded from a launch and cannot be compiled again",
+                hint="use pyptx.triton.load(kernel, *args, grid=...)",
+            )
         return self._again(**meta)
 
     @property

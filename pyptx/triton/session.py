@@ -17,6 +17,7 @@ from pyptx.workbench.program import Entry
 
 if TYPE_CHECKING:
     from pyptx.runtime import LaunchResult
+    from pyptx.triton.loading import TritonEntry
 
 __all__ = ["Session", "activate", "active_session", "deactivate", "simulate"]
 
@@ -32,6 +33,7 @@ class Session:
         target: the target that kernels are compiled for.
         reports: the reports of checked launches, in order.
         last_entry: the entry of the last launch.
+        launched: called after each launch that was executed.
         capture: called with each launch instead of executing it; None: launches are executed.
     """
 
@@ -47,6 +49,7 @@ class Session:
 
         self.target, self.reports, self.last_entry = target, list[Report](), None
         self._check, self._ignore, self._check_options, self._options = check, ignore, check_options, settings
+        self.launched: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
         self._modeled: list[float] | None = None
         self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
         self._hooks = TritonHooks(target)
@@ -92,7 +95,10 @@ class Session:
             self.reports.append(report)
             if not report.ok and self._check != "report":
                 raise CheckError(report)
-        return entry.launch(config, *values)
+        result = entry.launch(config, *values)
+        if self.launched is not None:
+            self.launched(entry, config, values)
+        return result
 
     def modeled_seconds(self, call: Callable[[], Any]) -> float:
         """Return the modeled time of the launches that a call makes; they are not executed."""
@@ -112,6 +118,7 @@ class simulate:
         check: True: run every launch under the sanitizer in several schedules first, and raise its findings at the Triton
             line; "report": only collect the reports, in `reports`.
         ignore: rules of findings that do not fail a check, with the reason, as for `Entry.check`.
+        keep_launches: keep every launch in `launches`, with its arrays.
         schedules, random, seed: schedules of checks, as for `Entry.check`.
         options: options of the simulator, such as `schedule="random"`, `seed=1` or `threads=4`; `reachable=`, the arrays
             whose addresses, of `pyptx.pointer`, a kernel reads from memory.
@@ -128,6 +135,7 @@ class simulate:
         ignore: Mapping[str, str] | None = None,
         schedules: Sequence[str] = ("eager", "late"),
         random: int = 4,
+        keep_launches: bool = False,
         **options: Any,
     ):
         if check not in (True, False, "report"):
@@ -135,6 +143,14 @@ class simulate:
         require_triton()
         checked = {"schedules": schedules, "random": random, "seed": options.get("seed", 0)}
         self._session = Session(parse(target), check, ignore or {}, checked, options)
+        self.launches: list[TritonEntry] = []
+        if keep_launches:
+            self._session.launched = self._keep
+
+    def _keep(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> None:
+        from pyptx.triton.loading import TritonEntry
+
+        self.launches.append(TritonEntry(entry, config, values))
 
     @property
     def reports(self) -> list[Report]:
