@@ -40,6 +40,7 @@ from pyptx.workbench.cuda_arguments import converted, element_type
 from pyptx.workbench.isolation import isolated
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.program import Entry, Program
+from pyptx.workbench.source_text import is_path, source_list
 
 if TYPE_CHECKING:
     from pyptx.check import Report
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
 
 CudaText = str | os.PathLike[str]
-"""A path (os.PathLike, or text without a newline), or CUDA C++ (text with one)."""
+"""A path (os.PathLike, or text without newline, brace and semicolon), or CUDA C++ (other text)."""
 
 DEFAULT_ARCH = "sm_90a"
 OLDEST = 75  # compute capability that NVRTC 13 compiles for
@@ -75,8 +76,8 @@ def cuda(
     by source, headers and options.
 
     Args:
-        source: a path (os.PathLike, or text without a newline), or CUDA C++ (text with one); or a list of them, which are
-            compiled as relocatable device code and linked.
+        source: a path (os.PathLike, or text without newline, brace and semicolon), or CUDA C++ (other text); or a list of
+            them, which are compiled as relocatable device code and linked.
         arch: the target, such as "sm_100a".
         options: of NVRTC, such as "--maxrregcount=64"; default: -lineinfo and --std=c++17.
         defines: macros: `{"TILE": 32, "NDEBUG": None}`.
@@ -89,6 +90,7 @@ def cuda(
     Raises:
         CudaError: the compiler refused the source; each error with file, line and column. It is a CompileError.
         MissingToolError: NVRTC is not installed: `pip install 'pyptx-workbench[cuda]'`.
+        OperandError: `source` is neither a path nor text. It is a TypeError.
         OSError: the file cannot be read.
     Examples:
         >>> program = pyptx.cuda('''
@@ -102,7 +104,7 @@ def cuda(
         >>> x
         array([2.5, 2.5, 2.5, 2.5, 2.5], dtype=float32)
     """
-    given = [source] if isinstance(source, str | os.PathLike | CudaSource) else list(source)
+    given = source_list(source, (str, os.PathLike, CudaSource), "cuda", "CUDA C++")
     if not given:
         raise InputError("cuda: an empty list; pass one source or more")
     sources = tuple(CudaSource.of(each, name) for each in given)
@@ -143,7 +145,7 @@ class CudaSource:
         """Return the source of a path or a text; a source is returned as it is."""
         if isinstance(given, CudaSource):
             return given
-        if isinstance(given, os.PathLike) or "\n" not in given:
+        if is_path(given):
             path = Path(given).resolve()
             text = path.read_text(encoding="utf-8")
             linecache.checkcache(str(path))

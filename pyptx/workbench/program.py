@@ -23,6 +23,7 @@ from pyptx.runtime import LaunchResult, chosen, options, runtime_for
 from pyptx.runtime.foreign_arrays import import_foreign
 from pyptx.runtime.reachable import checked, staged
 from pyptx.workbench.kernel import compiled_type
+from pyptx.workbench.source_text import is_path, source_list
 from pyptx.workbench.tools import check_launch, counters_of, debug_launch, linked_view
 
 if TYPE_CHECKING:
@@ -38,20 +39,21 @@ __all__ = ["Entry", "Program", "load"]
 
 
 PtxSource = str | bytes | os.PathLike[str]
-"""A path (os.PathLike, or text without a newline), or PTX text (text with one, or bytes)."""
+"""A path (os.PathLike, or text without newline, brace and semicolon), or PTX (other text, or bytes)."""
 
 
 def load(source: PtxSource | Sequence[PtxSource], *, name: str | None = None) -> Program:
     """Read PTX.
 
     Args:
-        source: a path (os.PathLike, or text without a newline), or PTX text (text with one, or bytes); or a list of them,
-            which are linked: `load(["main.ptx", "library.ptx"])`. Each is then assembled by itself with `ptxas -c`, and
+        source: a path (os.PathLike, or text without newline, brace and semicolon), or PTX (other text, or bytes); or a list
+            of them, which are linked: `load(["main.ptx", "library.ptx"])`. Each is then assembled by itself with `ptxas -c`, and
             nvlink (else nvJitLink) links the machine code.
         name: name of the program; default: the names of the files.
     Raises:
         ParseError: the text is not PTX; `pyptx.check_ptx` finds all of what is wrong with it.
         InputError: the modules cannot be linked: a name is defined twice or nowhere. It is a ValueError.
+        OperandError: `source` is neither. It is a TypeError.
         OSError: the file cannot be read.
     Examples:
         >>> program = pyptx.load('''
@@ -75,10 +77,7 @@ def load(source: PtxSource | Sequence[PtxSource], *, name: str | None = None) ->
         >>> out
         array([0, 1, 2, 3], dtype=uint32)
     """
-    if isinstance(source, str | bytes | os.PathLike):
-        found, module = _read(source)
-        return Program(module, name or found)
-    modules = [_read(each) for each in source]
+    modules = [_read(each) for each in source_list(source, (str, bytes, os.PathLike), "load", "PTX")]
     if not modules:
         raise InputError("load: an empty list; pass the PTX of one module or more")
     if len(modules) == 1:
@@ -91,7 +90,7 @@ def load(source: PtxSource | Sequence[PtxSource], *, name: str | None = None) ->
 
 def _read(source: PtxSource) -> tuple[str, Module]:
     """Return the name of a source and its tree."""
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
+    if is_path(source):
         path = Path(source)
         return path.name, parse(path.read_bytes())
     return "<ptx>", parse(source)

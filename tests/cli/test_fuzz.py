@@ -28,7 +28,7 @@ def run(capsys: pytest.CaptureFixture, *arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("command", ["ptx", "sass", "view", "run", "check", "debug", "roofline"])
-@pytest.mark.parametrize("name", ["README.md", "x.cu", "sub", "empty"])
+@pytest.mark.parametrize("name", ["README.md", "x.cpp", "sub", "empty"])
 def test_a_file_that_is_no_kernel_gets_one_line_with_the_accepted_kinds(folder, capsys, command: str, name: str):
     status, _, err = run(capsys, command, name)
     assert status and len(err.splitlines()) == 1 and "FILE.py:NAME" in err and "FILE.ptx:ENTRY" in err, err

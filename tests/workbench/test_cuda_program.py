@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import pyptx
 from pyptx import nvrtc
 from pyptx.cache import CubinCache, set_global_cache
+from pyptx.errors import OperandError
 from pyptx.nvrtc import library
 
 SOURCE = """
@@ -173,3 +175,13 @@ def test_sources_are_linked():
     x = np.zeros(32, np.float32)
     pyptx.cuda([main, part])["k"].launch(1, 32, x)
     assert (x == 1).all()
+
+
+@pytest.mark.parametrize("read, language", [(pyptx.cuda, "CUDA C++"), (pyptx.load, "PTX")])
+def test_other_values_than_paths_and_text_are_refused(read, language):
+    with pytest.raises(OperandError, match=rf"{read.__name__}: 3 is neither a path nor {re.escape(language)}"):
+        read([3])
+
+
+def test_source_on_one_line_is_no_path():
+    assert list(pyptx.cuda("__global__ void clear(int *x) { x[threadIdx.x] = 0; }").entries) == ["clear"]
