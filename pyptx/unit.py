@@ -68,6 +68,10 @@ class _Func:
             raise TraceError(
                 f"function {self.head.name}: dynamic shared memory and .file belong to a kernel", at=self.head.place
             )
+        if ctx.externs:
+            raise TraceError(
+                f"function {self.head.name}: ptx.printf and ptx.check_ belong to a kernel", at=self.head.place
+            )
         head = self.head
         return Function(
             False,

@@ -39,6 +39,7 @@ class Declaration:
         extern_smem: name of an extern shared array.
         unit: the translation unit it belongs to.
         in_place: an output may be an input.
+        debug: emit `ptx.printf` and `ptx.check_`.
     Raises:
         TypeError: more Tiles than tensors, or a parameter of the function that cannot be a kernel's.
     """
@@ -60,6 +61,7 @@ class Declaration:
     linking: LinkingDirective | None
     unit: Unit | None
     in_place: bool
+    debug: bool
 
     @classmethod
     def of(
@@ -82,6 +84,7 @@ class Declaration:
         linking: str | None = "visible",
         unit: Unit | None = None,
         in_place: bool = False,
+        debug: bool = True,
     ) -> Declaration:
         """Return the declaration for the arguments of the decorator, which are those of `pyptx.kernel`."""
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
@@ -103,6 +106,7 @@ class Declaration:
             linking=LinkingDirective.from_ptx(linking) if linking else None,
             unit=unit,
             in_place=in_place,
+            debug=debug,
         )
 
     def __post_init__(self) -> None:

@@ -28,6 +28,7 @@ def kernel_identity(declared: Declaration) -> KernelIdentity:
         repr(declared.directives),
         repr(declared.linking),
         declared.in_place,
+        *([] if declared.debug else ["debug=False"]),
     ]
     return KernelIdentity(
         module_of(function),

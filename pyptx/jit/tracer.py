@@ -12,7 +12,7 @@ from pyptx._gc import gc_paused
 from pyptx._loc import SourceLocation, raised_at
 from pyptx.emitter import emit_lines
 from pyptx.errors import TraceError
-from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
+from pyptx.ir.nodes import AddressSize, Directive, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.jit.declaration import Declaration
@@ -76,6 +76,7 @@ def _trace(
             force_dynamic_smem=dynamic,
             static_smem_limit=None if dynamic else STATIC_SMEM_LIMIT,
             extern_smem_name=kernel.extern_smem,
+            debug=kernel.debug,
             raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)},
         ) as ctx:
             try:
@@ -118,7 +119,7 @@ def _trace(
         _directives(kernel, env, template),
         place=SourceLocation(kernel.function.__code__, 0),
     )
-    directives = (*ctx.module_files, *_extern(kernel, ctx), entry)
+    directives = (*ctx.module_files, *_externs(ctx), *_extern(kernel, ctx), entry)
     if kernel.unit is None:
         module = Module(Version(*default_version), Target((arch,)), AddressSize(64), directives)
     else:
@@ -187,6 +188,16 @@ def _pointer(name: str, align: int | None) -> Param:
     if align is None:
         return replace(_POINTER, name=name)
     return replace(_POINTER, name=name, ptr_state_space=StateSpace.GLOBAL, ptr_alignment=align)
+
+
+def _externs(ctx: TraceContext) -> tuple[Directive, ...]:
+    """Return the declarations of the external functions that the body calls."""
+    if not ctx.externs:
+        return ()
+    from pyptx.parser import parse  # most kernels need no parser
+
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    return parse(head + "\n".join(ctx.externs.values()) + "\n").directives
 
 
 def _extern(kernel: Declaration, ctx: TraceContext) -> list[VarDecl]:

@@ -7,6 +7,7 @@ from pyptx.ptx.arithmetic import add, and_, mad, mul, not_, or_, selp, setp, shl
 from pyptx.ptx.barrier import NamedBarrier, bar, elect_sync, named_barrier, setmaxnreg, setmaxnreg_dec, setmaxnreg_inc
 from pyptx.ptx.control import bra, else_, if_, kloop, label, loop, pragma, range_, ret, scope
 from pyptx.ptx.data_movement import cvt, ld, mov, st
+from pyptx.ptx.debugging import check_, printf
 from pyptx.ptx.inline_ptx import file_, loc, raw
 from pyptx.ptx.instructions import inst, pipe
 from pyptx.ptx.intrinsics import expr, intrinsic
@@ -52,6 +53,7 @@ from pyptx.ptx.position import (
 from pyptx.ptx.reductions import block_reduce, unroll, warp_reduce, warp_scan
 from pyptx.ptx.special import ctaid_x, ctaid_y, special, sreg
 from pyptx.ptx.texture import suld, sured, sust, tex, tld4
+from pyptx.ptx.vectors import vector
 
 __all__ = [
     "NamedBarrier",
@@ -64,6 +66,7 @@ __all__ = [
     "block_reduce",
     "bra",
     "ceil",
+    "check_",
     "cluster",
     "cluster_ctaid",
     "cluster_ctarank",
@@ -118,6 +121,7 @@ __all__ = [
     "pipe",
     "pipeline",
     "pragma",
+    "printf",
     "range_",
     "raw",
     "rcp",
@@ -153,6 +157,7 @@ __all__ = [
     "trunc",
     "unroll",
     "var",
+    "vector",
     "warp",
     "warp_reduce",
     "warp_scan",

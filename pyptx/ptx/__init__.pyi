@@ -42,6 +42,8 @@ from pyptx.ptx.data_movement import cvt as cvt
 from pyptx.ptx.data_movement import ld as ld
 from pyptx.ptx.data_movement import mov as mov
 from pyptx.ptx.data_movement import st as st
+from pyptx.ptx.debugging import check_ as check_
+from pyptx.ptx.debugging import printf as printf
 from pyptx.ptx.inline_ptx import file_ as file_
 from pyptx.ptx.inline_ptx import loc as loc
 from pyptx.ptx.inline_ptx import raw as raw
@@ -105,15 +107,16 @@ from pyptx.ptx.texture import sured as sured
 from pyptx.ptx.texture import sust as sust
 from pyptx.ptx.texture import tex as tex
 from pyptx.ptx.texture import tld4 as tld4
+from pyptx.ptx.vectors import vector as vector
 
 __all__ = ["NamedBarrier", "PipelineState", "abs", "add", "addr", "and_", "bar", "block_reduce", "bra", "ceil",
-           "cluster", "cluster_ctaid", "cluster_ctarank", "cluster_nctaid", "cluster_nctarank", "clusterid", "cos",
-           "cp", "ctaid", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "exp", "exp2", "expr",
-           "fence", "file_", "floor", "fma", "global_id", "global_ptrs", "if_", "inst", "intrinsic", "kloop",
-           "label", "laneid", "ld", "ldmatrix", "loc", "log", "log2", "loop", "mad", "max", "mbarrier", "min",
-           "mma", "mov", "movmatrix", "mul", "named_barrier", "nclusterid", "nctaid", "not_", "ntid", "or_",
-           "param", "pipe", "pipeline", "pragma", "range_", "raw", "rcp", "ret", "round", "rsqrt", "scope",
-           "select", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "sin",
+           "check_", "cluster", "cluster_ctaid", "cluster_ctarank", "cluster_nctaid", "cluster_nctarank",
+           "clusterid", "cos", "cp", "ctaid", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "exp",
+           "exp2", "expr", "fence", "file_", "floor", "fma", "global_id", "global_ptrs", "if_", "inst", "intrinsic",
+           "kloop", "label", "laneid", "ld", "ldmatrix", "loc", "log", "log2", "loop", "mad", "max", "mbarrier",
+           "min", "mma", "mov", "movmatrix", "mul", "named_barrier", "nclusterid", "nctaid", "not_", "ntid", "or_",
+           "param", "pipe", "pipeline", "pragma", "printf", "range_", "raw", "rcp", "ret", "round", "rsqrt",
+           "scope", "select", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "sin",
            "special", "sqrt", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "suld", "sured",
-           "sust", "tanh", "tcgen05", "tex", "tid", "tld4", "tma", "trunc", "unroll", "var", "warp", "warp_reduce",
-           "warp_scan", "warpid", "wgmma", "xor_"]
+           "sust", "tanh", "tcgen05", "tex", "tid", "tld4", "tma", "trunc", "unroll", "var", "vector", "warp",
+           "warp_reduce", "warp_scan", "warpid", "wgmma", "xor_"]

@@ -66,6 +66,7 @@ class TraceContext:
         static_smem_limit: end the trace with StaticLimitExceeded when more bytes are allocated; None for no limit.
         extern_smem_name: name of the kernel's own extern shared array.
         raw_param_types: parameter name -> type string of `raw_params`.
+        debug: emit `ptx.printf` and `ptx.check_`.
     """
 
     raw_param_types: dict[str, str]
@@ -82,12 +83,15 @@ class TraceContext:
         static_smem_limit: int | None = None,
         extern_smem_name: str | None = None,
         raw_param_types: dict[str, str] | None = None,
+        debug: bool = True,
     ):
         self.ptx_version = ptx_version
         self.force_dynamic_smem = force_dynamic_smem
         self.static_smem_limit = static_smem_limit
         self.extern_smem_name = extern_smem_name
         self.raw_param_types = raw_param_types or {}
+        self.debug = debug
+        self.externs: dict[str, str] = {}  # name -> declaration of an external function that the body calls
         self.statements: list[Statement] = []  # those of the innermost open scope
         self.prologue: list[Statement] = []  # emitted before the body
         self.var_decls: list[VarDecl] = []

@@ -240,6 +240,7 @@ def kernel(
     linking: str | None = "visible",
     unit: Unit | None = None,
     in_place: bool = False,
+    debug: bool = True,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(*fn: Callable[..., Any], **options: Any) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Turn a Python function into a kernel: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
@@ -260,6 +261,7 @@ def kernel(*fn: Callable[..., Any], **options: Any) -> Kernel | Callable[[Callab
         linking: "visible", "weak" or None.
         unit: the translation unit with the variables and functions it uses.
         in_place: an output may be an input; the kernel reads each element before it overwrites it.
+        debug: emit `ptx.printf` and `ptx.check_`; False removes both.
     Examples:
         >>> @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
         ... def double(x, y):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import subprocess
 import sys
@@ -75,3 +76,12 @@ def test_it_builds_and_every_link_inside_it_leads_somewhere(tmp_path: Path):
             if not to.exists() or (anchor and to in pages and anchor not in pages[to].ids):
                 broken.append(f"{path.name}: {link}")
     assert not broken, broken[:20]
+
+
+@pytest.mark.parametrize(("page", "most"), [("guide/first-kernel.md", 3), ("guide/tiled-gemm.md", 25)])
+def test_the_kernel_of_a_page_has_the_lines_of_its_title(page: str, most: int):
+    """Lines of the body for the first kernel, of decorator and function for the GEMM."""
+    code = re.search(r"^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.M | re.S)[1]
+    (function,) = (node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef))
+    start = function.body[0].lineno if most == 3 else function.decorator_list[0].lineno
+    assert function.end_lineno - start + 1 <= most
