@@ -1,24 +1,38 @@
-"""Pytest plugin: checks of kernels in tests, and Triton tests on the simulator.
+"""Pytest plugin: checks of kernels in tests, Triton tests on the simulator, and all findings as SARIF.
 
 def test_it_waits_for_its_copies(pyptx_check):
     pyptx_check(gemm, a, b)                                 # as gemm.check(a, b)
-    pyptx_check(program["gemm"], grid, block, a, b, c)      # an entry of loaded PTX
+    pyptx_check(program["gemm"], grid, block, a, b, c)      # an entry of CUDA C++ or of loaded PTX
 
+@pytest.mark.pyptx_sanitize                                 # each launch of such an entry in the test is checked first
+def test_gemm(): ...
+
+pytest --pyptx-sarif=found.sarif                            # the findings of all checks, for code review
 pytest --pyptx-triton=sm_90a                                # Triton kernels run on the simulator, under the sanitizer
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from pyptx.check import Report
     from pyptx.triton import simulate
 
-__all__ = ["pyptx_check", "pyptx_triton"]
+__all__ = ["pyptx_check", "pyptx_sanitize", "pyptx_triton"]
 
+_RESULTS = pytest.StashKey[list[dict[str, Any]]]()  # SARIF logs of the checks in this process
+_LAUNCH = ("grid", "block", "cluster", "smem_bytes", "reachable", "max_steps", "tensor_cores")
+
+_SANITIZE = (
+    "pyptx_sanitize(**options): check each launch of an entry of CUDA C++ or loaded PTX before it runs, and fail on "
+    "findings; options as for Entry.check, such as random=1"
+)
 _MARKER = (
     "pyptx_triton(target, check=True, ignore=None, **options): run the Triton kernels of a test on pyptx's simulator; "
     "arguments as for pyptx.triton.simulate"
@@ -27,6 +41,12 @@ _MARKER = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("pyptx")
+    group.addoption(
+        "--pyptx-sarif",
+        metavar="FILE",
+        type=Path,
+        help="write the findings of all checks in this run as SARIF 2.1.0",
+    )
     group.addoption(
         "--pyptx-triton",
         metavar="TARGET",
@@ -45,6 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+    config.addinivalue_line("markers", _SANITIZE)
+    config.stash[_RESULTS] = []
     if target := config.getoption("--pyptx-triton"):
         from pyptx.triton import activate
 
@@ -58,18 +80,62 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         deactivate()
 
 
+def _record(config: pytest.Config, reports: Iterable[Report]) -> None:
+    """Keep the findings of reports for --pyptx-sarif, with file names relative to the folder of the run."""
+    config.stash[_RESULTS] += [report.to_sarif() for report in reports]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the findings; a worker of pytest-xdist hands them to its controller."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["pyptx_sarif"] = json.dumps(config.stash[_RESULTS])  # pyright: ignore
+    elif path := config.getoption("--pyptx-sarif"):
+        from pyptx.check import joined_sarif
+
+        path.write_text(json.dumps(joined_sarif(config.stash[_RESULTS]), indent=1), encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take the findings of a worker of pytest-xdist."""
+    node.config.stash[_RESULTS] += json.loads(getattr(node, "workeroutput", {}).get("pyptx_sarif", "[]"))
+
+
 @pytest.fixture
-def pyptx_check() -> Callable[..., Any]:
+def pyptx_check(pytestconfig: pytest.Config) -> Callable[..., Any]:
     """Return a function that checks a kernel or an entry, fails with the report of findings, else returns the report."""
 
     def check(kernel: Any, *args: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         report = kernel.check(*args, **options)
+        _record(pytestconfig, [report])
         if not report.ok:
             pytest.fail(report.text(), pytrace=False)
         return report
 
     return check
+
+
+@pytest.fixture(autouse=True)
+def pyptx_sanitize(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Check the launches of entries in a test with the marker."""
+    marker = request.node.get_closest_marker("pyptx_sanitize")
+    if marker is None:
+        yield
+        return
+    from pyptx.workbench.program import observed_launches
+
+    def check(entry: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
+        __tracebackhide__ = True
+        launch = {name: value for name, value in settings.items() if name in _LAUNCH and value is not None}
+        report = entry.check(*args, **launch, **{"random": 1, **marker.kwargs})
+        _record(request.config, [report])
+        if not report.ok:
+            pytest.fail(report.text(), pytrace=False)
+
+    with observed_launches(check):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +156,7 @@ def pyptx_triton(request: pytest.FixtureRequest) -> Iterator[simulate | None]:
     given |= marker.kwargs if marker is not None else {}
     with simulate(*(marker.args if marker is not None and marker.args else filter(None, [target])), **given) as session:
         yield session
+        _record(request.config, session.reports)
 
 
 def _ignored(config: pytest.Config) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -13,7 +15,7 @@ from pyptx.check.rules import RULES
 if TYPE_CHECKING:
     from pyptx.check.report import Report
 
-__all__ = ["sarif"]
+__all__ = ["joined_sarif", "sarif"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -22,11 +24,23 @@ def sarif(report: Report) -> dict[str, Any]:
     """Return a report as a log with one run; file names are relative to the current folder."""
     base = Path(os.curdir).resolve()
     used = list(dict.fromkeys(finding.rule for finding in report.findings))
+    return _log(used, [_result(report.kernel, finding, used, base) for finding in report.findings])
+
+
+def joined_sarif(logs: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return the results of several logs of `sarif`, each once, as a log with one run."""
+    results = [result for log in logs for run in log["runs"] for result in run["results"]]
+    used = list(dict.fromkeys(result["ruleId"] for result in results))
+    numbered = [{**result, "ruleIndex": used.index(result["ruleId"])} for result in results]
+    return _log(used, list({json.dumps(result, sort_keys=True): result for result in numbered}.values()))
+
+
+def _log(used: list[str], results: list[dict[str, Any]]) -> dict[str, Any]:
     rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in used]
     run = {
         "tool": {"driver": {"name": "pyptx check", "rules": rules}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(report.kernel, finding, used, base) for finding in report.findings],
+        "results": results,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

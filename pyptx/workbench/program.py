@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
     from pyptx.runtime.variables import Variable, VariableMemory
     from pyptx.views import LinkedView, Roofline
 
-__all__ = ["Entry", "Program", "load"]
+__all__ = ["Entry", "Program", "load", "observed_launches"]
+
+LaunchObserver = Callable[["Entry", tuple[Any, ...], dict[str, Any]], None]
+_observers: list[LaunchObserver] = []
 
 
 PtxSource = str | bytes | os.PathLike[str]
@@ -94,6 +98,16 @@ def _read(source: PtxSource) -> tuple[str, Module]:
         path = Path(source)
         return path.name, parse(path.read_bytes())
     return "<ptx>", parse(source)
+
+
+@contextmanager
+def observed_launches(observer: LaunchObserver) -> Iterator[None]:
+    """Call `observer` before each launch of an entry, with its positional and keyword arguments."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
 
 
 class Program:
@@ -334,6 +348,9 @@ class Entry:
             settings: backend options, such as `seed=` or `threads=` of the simulator; `reachable=`, the arrays that the
                 kernel reaches only through addresses in memory, see `pyptx.pointer`.
         """
+        for observe in _observers:
+            sizes = {"grid": grid, "block": block, "cluster": cluster, "smem_bytes": smem_bytes}
+            observe(self, args, {**sizes, **settings})
         split = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
         config, values = self._configured(*split)
         if (stream := config.stream if stream is None else stream) is not None:
