@@ -119,6 +119,7 @@ def make_files(folder: Path) -> list[str]:
     (folder / "cut.ptx").write_text(TWO_ENTRIES[: len(TWO_ENTRIES) // 2])
     (folder / "README.md").write_text("# Not a kernel\n")
     (folder / "x.cu").write_text("__global__ void k() {}\n")
+    (folder / "x.cpp").write_text("int main() {}\n")
     (folder / "x.npy").write_bytes(b"\x93NUMPY")
     (folder / "x.cubin").write_bytes(b"\x7fELF" + bytes(90))
     (folder / "bytes.ptx").write_bytes(bytes(range(256)))
