@@ -30,6 +30,7 @@ from pyptx.launch_config import integer
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.core.library import problem
 from pyptx.sim.plan import SCHEDULES
+from pyptx.sim.progress import Progress
 
 __all__ = ["check"]
 
@@ -92,10 +93,15 @@ def check(
     runner = Runner(program, plan, args, names, settings, tuple(results))
     watched = settings.get("engine", "auto") != "reference" and problem() is None
     outcomes: dict[Schedule, Outcome] = {}
-    for schedule in wanted:
-        endless = any(map(_is_endless, outcomes.values()))
-        limit = min(settings["max_steps"], MAX_STEPS_AFTER_ENDLESS) if endless else None
-        outcomes[schedule] = runner.run(schedule, sanitize=watched, max_steps=limit)
+    progress = Progress(specialization.entry.name)
+    try:
+        for number, schedule in enumerate(wanted, 1):
+            progress.say(f"schedule {number} of {len(wanted)}, {schedule}")
+            endless = any(map(_is_endless, outcomes.values()))
+            limit = min(settings["max_steps"], MAX_STEPS_AFTER_ENDLESS) if endless else None
+            outcomes[schedule] = runner.run(schedule, sanitize=watched, max_steps=limit)
+    finally:
+        progress.end()
     locations = Locations(specialization, program)
     access_findings = sanitizer_findings(
         program,

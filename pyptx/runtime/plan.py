@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from pyptx.ir.nodes import Function, Param
@@ -51,3 +52,23 @@ class LaunchResult:
     counters: Any = None
     findings: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        totals = self.counters.totals if self.counters is not None else {}
+        return f"<LaunchResult: {', '.join([self._headline, *(f'{name}={n:,}' for name, n in totals.items())])}>"
+
+    def _repr_html_(self) -> str:
+        """Return the totals of the counters as a table."""
+        totals = self.counters.totals if self.counters is not None else {}
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{name.replace('_', ' ')}</td><td>{n:,}</td></tr>"
+            for name, n in totals.items()
+        )
+        return f"<table><caption>{escape(self._headline)}</caption>{rows}</table>"
+
+    @property
+    def _headline(self) -> str:
+        """Backend, duration, and number of findings."""
+        where = {"sim": "simulated", "cuda": "ran on the GPU"}.get(self.backend, self.backend)
+        took = "" if self.seconds is None else f" in {self.seconds * 1e3:.3g} ms"
+        return where + took + (f", {len(self.findings)} findings of the sanitizer" if self.findings else "")

@@ -54,6 +54,12 @@ class Counters:
         """Thread instructions executed, in total."""
         return int(self.lanes.sum())
 
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over all instructions, by name; counters that stayed 0 are absent."""
+        sums = {f.name: int(getattr(self, f.name).sum()) for f in fields(self)}
+        return {name: value for name, value in sums.items() if value}
+
     def row(self, index: int) -> dict[str, int]:
         """Return the counters of an instruction, by name."""
         return {f.name: int(getattr(self, f.name)[index]) for f in fields(self)}
@@ -70,3 +76,7 @@ class Counters:
         return isinstance(other, Counters) and all(
             np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
+
+    def __repr__(self) -> str:
+        totals = ", ".join(f"{name}={value:,}" for name, value in self.totals.items())
+        return f"<Counters of {self.issues.size} instructions{': ' if totals else ''}{totals}>"

@@ -68,7 +68,7 @@ def launch(
 ) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
-    A launch that takes more than two seconds reports its progress in a terminal and in a notebook; Ctrl-C stops it.
+    A launch that takes more than a second reports its progress in a terminal and in a notebook; Ctrl-C stops it.
 
     Args:
         program: a program of `sim.load`.

@@ -8,7 +8,7 @@ from typing import TextIO
 
 __all__ = ["AFTER_S", "Progress"]
 
-AFTER_S = 2.0  # shorter launches show nothing
+AFTER_S = 1.0  # shorter launches show nothing
 EACH_S = 0.5
 
 
@@ -38,6 +38,11 @@ class Progress:
                 f"{self.name}: {min(started, total)} of {total} CTAs or clusters started, "
                 f"{now - self.started:.0f} s (Ctrl-C or interrupt stops it)"
             )
+
+    def say(self, activity: str) -> None:
+        """Show what is being done, unless it only began."""
+        if self.wanted and time.monotonic() - self.started >= AFTER_S:
+            self._write(f"{self.name}: {activity} (Ctrl-C or interrupt stops it)")
 
     def end(self) -> None:
         """Remove the line."""

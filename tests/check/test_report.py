@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +117,17 @@ def _installed() -> bool:
     from importlib.metadata import entry_points
 
     return any(found.value == "pyptx.pytest_plugin" for found in entry_points(group="pytest11"))
+
+
+def test_a_long_check_names_the_schedule_that_runs(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.setattr("pyptx.sim.progress.AFTER_S", 0.0)
+    racy.wait_too_weak.check(X, random=1)
+    lines = sys.stderr.getvalue().split("\r")
+    assert "wait_too_weak: schedule 2 of 3, late (Ctrl-C or interrupt stops it)" in {line.rstrip() for line in lines}
+    assert lines[-1] == "" and not lines[-2].strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -132,3 +133,14 @@ def test_options_and_a_missing_core_are_not_passed_over(monkeypatch):
     monkeypatch.setattr(library, "problem", lambda: "it is not there")
     with pytest.warns(RuntimeWarning, match="uses its slow Python engine"):
         np.testing.assert_array_equal(scale(x, factor=2.0), 2 * x)
+
+
+def test_results_are_shown_in_one_line_and_as_a_table():
+    difference(floats(32), floats(32))
+    assert re.fullmatch(
+        r"<LaunchResult: simulated in \S+ ms, issues=\d+, lanes=[\d,]+, global_requests=3, global_sectors=12>",
+        repr(difference.last_run),
+    )
+    html = difference.last_run._repr_html_()
+    assert html.startswith("<table><caption>simulated in ") and "global sectors</td><td>12</td>" in html
+    assert re.fullmatch(r"<Counters of \d+ instructions: issues=\d+, .*>", repr(difference.last_run.counters))
