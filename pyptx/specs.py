@@ -47,6 +47,7 @@ class Tile:
         tma_padding: with `tma_rank=3`, pad the rows of a box to 72 elements.
         tma_whole: keep the size of the box for arrays smaller than it, so that its shared-memory layout is fixed:
             elements out of bounds are read as zero and not written.
+        l2_promotion: "64B", "128B" or "256B": L2 fetches so many bytes for each TMA access; default: no more than it needs.
         tensor_map: a function that makes the tensor map if a box cannot describe it (im2col, interleave, another view
             of the array): `lambda array, BM, PAD: TensorMap(array, ...)`. Its parameters after the array are sizes and
             template parameters, by name.
@@ -76,6 +77,7 @@ class Tile:
     tma_rank: int
     tma_padding: bool
     tma_whole: bool
+    l2_promotion: str | None
     tensor_map: Callable[..., Any] | None
     align: int | None
     zeroed: bool
@@ -89,6 +91,7 @@ class Tile:
         tma_rank: int = 2,
         tma_padding: bool = False,
         tma_whole: bool = False,
+        l2_promotion: str | None = None,
         tensor_map: Callable[..., Any] | None = None,
         align: int | None = None,
         zeroed: bool = False,
@@ -109,8 +112,12 @@ class Tile:
             raise ShapeError("Tile needs a dtype, for instance Tile('M', 'N', f32)")
         if not shape:
             raise ShapeError("Tile needs at least one dimension")
-        if tensor_map is not None and (tma_box is not None or tma_whole or tma_padding or tma_rank != 2):
+        if tensor_map is not None and (
+            tma_box is not None or tma_whole or tma_padding or tma_rank != 2 or l2_promotion
+        ):
             raise ShapeError("Tile: tensor_map= makes the whole tensor map; omit tma_box and the other tma_ arguments")
+        if l2_promotion not in (None, "64B", "128B", "256B"):
+            raise ShapeError(f"Tile: l2_promotion={l2_promotion!r}; expected None, '64B', '128B' or '256B'")
         if align is not None and (align < 1 or align & (align - 1)):
             raise ShapeError(f"Tile: align={align} is not a power of two")
         values = {
@@ -121,6 +128,7 @@ class Tile:
             "tma_rank": tma_rank,
             "tma_padding": tma_padding,
             "tma_whole": tma_whole,
+            "l2_promotion": l2_promotion,
             "tensor_map": tensor_map,
             "align": align,
             "zeroed": zeroed,

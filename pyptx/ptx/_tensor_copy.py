@@ -10,16 +10,21 @@ from collections.abc import Sequence
 
 from pyptx._loc import user_place
 from pyptx.errors import OperandError, ShapeError
-from pyptx.ir.nodes import AddressOperand, ImmediateOperand, RegisterOperand
-from pyptx.ptx._checked import check_option, emit_checked, shared_address
+from pyptx.ir.nodes import AddressOperand, ImmediateOperand, Instruction, RegisterOperand
+from pyptx.ptx._checked import check_option, emit_checked, one_of, shared_address
 from pyptx.reg import NegPred, Reg
 from pyptx.tensor import TensorSpec
 from pyptx.tracing.operand import address, operand
+from pyptx.tracing.trace import get_ctx
+from pyptx.types import u64
 
 __all__ = ["BulkTensor", "TensorCopy", "load", "reduce", "store", "tensor_address"]
 
 Guard = Reg | NegPred | None
 
+CacheHint = str | Reg | None
+
+_POLICIES = ("evict_first", "evict_normal", "evict_last")
 _OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
@@ -133,6 +138,42 @@ def reduce(rank: int, operation: str, *, dst: object, src: object, coord: Sequen
     )
 
 
+def _hinted(cache_hint: CacheHint) -> str:
+    return "" if cache_hint is None else ".L2::cache_hint"
+
+
+def policy(cache_hint: CacheHint) -> Reg | None:
+    """Return the cache policy of a hint; one that is given by name is created once, at the start of the kernel.
+
+    Raises:
+        ShapeError: an unknown name.
+        TypeError: neither a name nor a 64-bit register.
+    """
+    if cache_hint is None:
+        return None
+    if isinstance(cache_hint, str):
+        one_of(cache_hint, _POLICIES, "cache_hint")
+        return _hoisted(cache_hint)
+    if not isinstance(cache_hint, Reg) or cache_hint.dtype.bits != 64:
+        raise OperandError(
+            f"cache_hint takes {', '.join(map(repr, _POLICIES))} or a cache policy in a 64-bit register, not {cache_hint!r}",
+            at=user_place(),
+        )
+    return cache_hint
+
+
+def _hoisted(priority: str) -> Reg:
+    """Return the register of a cache policy that the prologue of the kernel creates."""
+    ctx = get_ctx()
+    name = ctx.hoisted.get(priority)
+    if name is None:
+        name = ctx.hoisted[priority] = f"%rd{ctx.next_index('%rd')}"
+        ctx.declare_first(u64, name)
+        modifiers = (".fractional", f".L2::{priority}", ".b64")
+        ctx.prologue.append(Instruction("createpolicy", modifiers, (RegisterOperand(name),), place=user_place()))
+    return Reg(name, u64)
+
+
 def _group(cta_group: int) -> str:
     check_option(cta_group, (1, 2), "cta_group")
     return ".cta_group::2" if cta_group == 2 else ""
@@ -156,6 +197,7 @@ class TensorCopy:
         mbar: object = None,
         cta_group: int = 1,
         multicast_mask: int | Reg | None = None,
+        cache_hint: CacheHint = None,
         pred: Guard = None,
     ) -> None:
         """Load the box at `coord` into shared memory.
@@ -167,6 +209,8 @@ class TensorCopy:
             mbar: mbarrier that tracks the bytes.
             cta_group: 1, or 2 to signal an mbarrier of either CTA of a pair.
             multicast_mask: bit i set: CTA i of the cluster receives a copy.
+            cache_hint: how long L2 keeps the data, "evict_first", "evict_normal" or "evict_last"; or a cache policy in a
+                64-bit register. A policy that is given by name is created once, at the start of the kernel.
         Raises:
             ShapeError: `mbar` is missing, or a wrong number of coordinates.
         """
@@ -174,18 +218,42 @@ class TensorCopy:
         group = f"{_group(cta_group)[1:]}." if _group(cta_group) else ""
         load(
             self._rank,
-            f"{group}shared::cluster.global.mbarrier::complete_tx::bytes{multicast}",
+            f"{group}shared::cluster.global.mbarrier::complete_tx::bytes{multicast}{_hinted(cache_hint)}",
             dst=dst,
             src=src,
             coord=coord,
             mbar=mbar,
             multicast_mask=multicast_mask,
+            cache_hint=policy(cache_hint),
             pred=pred,
         )
 
-    def store(self, *, dst: object, src: object, coord: Sequence[object], pred: Guard = None) -> None:
+    def prefetch(
+        self, *, src: object, coord: Sequence[object], cache_hint: CacheHint = None, pred: Guard = None
+    ) -> None:
+        """Prefetch the box at `coord` to L2; see `__call__` for `cache_hint`."""
+        what = f"cp.async.bulk.prefetch.tensor.{self._rank}d"
+        hint = policy(cache_hint)
+        emit_checked(
+            "cp",
+            f"async.bulk.prefetch.tensor.{self._rank}d.L2.global{_hinted(cache_hint)}",
+            tensor_address(src, coord, self._rank, what),
+            *(() if hint is None else (hint,)),
+            pred=pred,
+        )
+
+    def store(
+        self,
+        *,
+        dst: object,
+        src: object,
+        coord: Sequence[object],
+        cache_hint: CacheHint = None,
+        pred: Guard = None,
+    ) -> None:
         """Write shared memory `src` to the box at `coord`; completes through `commit_group` and `wait_group`."""
-        store(self._rank, "global.shared::cta.bulk_group", dst=dst, src=src, coord=coord, pred=pred)
+        modifiers = f"global.shared::cta.bulk_group{_hinted(cache_hint)}"
+        store(self._rank, modifiers, dst=dst, src=src, coord=coord, cache_hint=policy(cache_hint), pred=pred)
 
     def reduce(
         self, *, dst: object, src: object, coord: Sequence[object], operation: str = "add", pred: Guard = None

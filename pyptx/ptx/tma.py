@@ -13,14 +13,26 @@ from pyptx.errors import OperandError, ShapeError
 from pyptx.ptx import _tensor_copy, cluster
 from pyptx.ptx._checked import emit_checked
 from pyptx.reg import NegPred, Reg
+from pyptx.tensor import TensorSpec
+from pyptx.tracing.operand import address
 from pyptx.types import u32
 
-__all__ = ["load_3d", "load_3d_multicast", "store_3d"]
+__all__ = ["load_3d", "load_3d_multicast", "prefetch_map", "store_3d"]
 
 Guard = Reg | NegPred | None
 Index = int | Reg | None
 
 _LOAD = "shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
+def prefetch_map(tensor: object, *, pred: Guard = None) -> None:
+    """Prefetch a tensor map, so that the first copy does not wait for it (`prefetch.tensormap`).
+
+    Args:
+        tensor: an array of the kernel, the result of its `tma_desc()`, or an address.
+    """
+    source = tensor.tma_desc() if isinstance(tensor, TensorSpec) else tensor
+    emit_checked("prefetch", "tensormap", address(source), pred=pred)
 
 
 def load_3d(

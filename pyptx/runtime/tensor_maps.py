@@ -73,7 +73,7 @@ def map_of(tile: Tile, array: Any, sizes: Mapping[str, int]) -> TensorMap:
         raise ArgumentValueError(f"tma_box {box} has {len(box)} sizes for an array of rank {len(shape)}")
     if not tile.tma_whole:
         box = tuple(min(b, n) for b, n in zip(box, shape, strict=True))
-    return TensorMap(array, box, dtype=tile.dtype, swizzle=swizzle)
+    return TensorMap(array, box, dtype=tile.dtype, swizzle=swizzle, l2_promotion=tile.l2_promotion)
 
 
 def _own(tile: Tile, function: Callable[..., Any], array: Any, sizes: Mapping[str, int]) -> TensorMap:
@@ -106,6 +106,7 @@ def _blocked(tile: Tile, array: Any, box: tuple[int, ...] | None, swizzle: str |
         strides=(_BLOCK * item, width * item),
         dtype=tile.dtype,
         swizzle="128B" if swizzle == "128B" else None,
+        l2_promotion=tile.l2_promotion,
     )
 
 

@@ -94,6 +94,7 @@ class TraceContext:
         self.externs: dict[str, str] = {}  # name -> declaration of an external function that the body calls
         self.statements: list[Statement] = []  # those of the innermost open scope
         self.prologue: list[Statement] = []  # emitted before the body
+        self.hoisted: dict[str, str] = {}  # value that the prologue computes -> its register
         self.var_decls: list[VarDecl] = []
         self.dyn_smem_offset = 0  # running offset of all shared allocations, bytes
         self.dyn_smem_align = EXTERN_SMEM_ALIGN  # of all shared allocations, bytes
