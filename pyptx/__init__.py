@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and e
     from pyptx.workbench.autotune import autotune
     from pyptx.workbench.comparing import diff
     from pyptx.workbench.cuda_program import cuda
+    from pyptx.workbench.numba_kernels import numba
 
 __all__ = [
     "__version__",
@@ -62,6 +63,7 @@ __all__ = [
     "Layout",
     "load",
     "load_ipython_extension",
+    "numba",
     "pointer",
     "Program",
     "ptx",
@@ -120,6 +122,7 @@ _NAMES = {
     "Surface": "texture",
     "differentiable_kernel": "torch_support",
     "cuda": "workbench.cuda_program",
+    "numba": "workbench.numba_kernels",
     "diff": "workbench.comparing",
     "Diagnostic": "errors",
     "PtxError": "errors",

@@ -54,6 +54,7 @@ EDGES = {
     "ml_dtypes": {"pyptx.jax_support", "pyptx.runtime.numpy_arrays"},
     "nbclient": {"pyptx.cli.notebooks"},
     "nbformat": {"pyptx.cli.notebooks"},
+    "numba": {"pyptx.workbench.numba_kernels"},
     "numpy": {
         "pyptx.sim",
         "pyptx.runtime",

@@ -7,7 +7,7 @@ import linecache
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pyptx._loc import name_files
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.emitter import emit_lines
-from pyptx.errors import Diagnostic, InputError, OptionError, SimulationError, UnknownNameError
+from pyptx.errors import Diagnostic, InputError, OptionError, UnknownNameError
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import with_places
 from pyptx.isa import targets
@@ -34,17 +34,15 @@ from pyptx.nvrtc.signatures import (
     signature_of,
 )
 from pyptx.parser import parse
-from pyptx.runtime import LaunchResult
 from pyptx.views.code.source_locations import source_places
 from pyptx.workbench.cuda_arguments import converted, element_type
 from pyptx.workbench.isolation import isolated
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.program import Entry, Program
+from pyptx.workbench.source_entry import SourceEntry
 from pyptx.workbench.source_text import is_path, source_list
 
 if TYPE_CHECKING:
-    from pyptx.check import Report
-    from pyptx.compiled import Compiled
     from pyptx.runtime.variables import Variable
 
 __all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
@@ -150,12 +148,13 @@ class CudaSource:
             text = path.read_text(encoding="utf-8")
             linecache.checkcache(str(path))
             return cls(Source(text, str(path), path.parent), str(path), path.name)
-        digest = hashlib.sha256(given.encode()).hexdigest()[:12]
+        text = str(given)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         shown = name if name and name.endswith((".cu", ".cuh")) else f"{name or 'kernel'}.cu"
         file = f"<cuda {digest} {shown}>"
         _names[file] = shown
-        linecache.cache[file] = (len(given), None, given.splitlines(keepends=True), file)
-        return cls(Source(given, f"/{digest}/{shown}"), file, shown)
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        return cls(Source(text, f"/{digest}/{shown}"), file, shown)
 
 
 @dataclass(frozen=True)
@@ -358,76 +357,28 @@ class CudaProgram(Program):
         return f"{names.pop()}<{rest}" if len(names) == 1 else expression
 
 
-class CudaEntry(Entry):
-    """A kernel of CUDA C++. `launch`, `check` and the other methods take arguments of the types in the source."""
+class CudaEntry(SourceEntry):
+    """A kernel of CUDA C++. `launch`, `check` and the other methods take arguments of the types in the source.
+
+    Numbers are converted to `int`, `__half` and so on; sequences to `float4` and other vectors; structures are bytes,
+    ctypes structures or NumPy records; None is a null pointer.
+    """
 
     signature: Signature
 
     def __init__(self, specialization: Specialization, signature: Signature, name: str):
-        super().__init__(specialization)
-        self.signature, self._name = signature, name
-        specialization.display_name = name
+        super().__init__(specialization, name, [param.name for param in signature.params])
+        self.signature = signature
 
     def __repr__(self) -> str:
         return f"<pyptx entry {self.signature}>"
-
-    @property
-    def name(self) -> str:
-        """Name of the kernel in C++."""
-        return self._name
-
-    @property
-    def argument_names(self) -> tuple[str, ...]:
-        """Names of the parameters in C++, else in PTX."""
-        own = [param.name for param in self.signature.params] or [""] * len(self.params)
-        return tuple(name or slot.name for name, slot in zip(own, self.params, strict=False))
-
-    @property
-    def mangled(self) -> str:
-        """Name of the entry in the PTX."""
-        return self._function.name
-
-    def compile(self, *args: Any, arch: str | None = None, options: Iterable[str] = ()) -> Compiled:
-        """Validate and assemble; arguments and errors as for `Entry.compile`."""
-        return replace(super().compile(*args, arch=arch, options=options), name=self.name)
-
-    def launch(self, *args: Any, **settings: Any) -> LaunchResult:
-        """Launch: `launch(grid, block, *args)`; arguments as for `Entry.launch`, of the types in the source.
-
-        Numbers are converted to `int`, `__half` and so on; sequences to `float4` and other vectors; structures are bytes,
-        ctypes structures or NumPy records; None is a null pointer.
-        """
-        try:
-            return super().launch(*args, **settings)
-        except SimulationError as error:
-            error.message, error.hint = self._renamed(error.message), error.hint and self._renamed(error.hint)
-            raise
 
     def _configured(self, config: LaunchConfig | None, args: Sequence[Any]) -> tuple[LaunchConfig, Sequence[Any]]:
         config, args = super()._configured(config, args)
         return config, converted(self.signature, self.params, args)
 
-    def check(self, *args: Any, **options: Any) -> Report:
-        """Simulate a launch in several schedules and report races and other findings; arguments as for `Entry.check`."""
-        report = super().check(*args, **options)
-        findings = [
-            replace(
-                found,
-                message=self._renamed(found.message),
-                fix=found.fix and self._renamed(found.fix),
-                tensor=found.tensor and self._renamed(found.tensor),
-            )
-            for found in report.findings
-        ]
-        return replace(report, kernel=self.name, findings=tuple(findings))
-
     def _renamed(self, text: str) -> str:
-        """Return a message with the names of parameters, and of the kernel, in C++."""
-        for param, slot in zip(self.signature.params, self.params, strict=False):
-            if param.name:
-                text = re.sub(rf"(?<![\w$]){re.escape(slot.name)}(?![\w$])", param.name, text)
-        text = local_names(text)
-        return text.replace(self.mangled, self.name) if self.mangled != self.name else text
+        return super()._renamed(local_names(text))
 
 
 def _function_name(mangled: str) -> str:
