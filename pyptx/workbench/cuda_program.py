@@ -7,7 +7,7 @@ import linecache
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -36,6 +36,7 @@ from pyptx.nvrtc.signatures import (
 from pyptx.parser import parse
 from pyptx.views.code.source_locations import source_places
 from pyptx.workbench.cuda_arguments import converted, element_type
+from pyptx.workbench.cuda_sweep import sweep
 from pyptx.workbench.isolation import isolated
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.program import Entry, Program
@@ -43,7 +44,9 @@ from pyptx.workbench.source_entry import SourceEntry
 from pyptx.workbench.source_text import is_path, source_list
 
 if TYPE_CHECKING:
+    from pyptx.analysis.gpus import Gpu
     from pyptx.runtime.variables import Variable
+    from pyptx.views.sweeps.sweep import SweepView
 
 __all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
 
@@ -305,6 +308,40 @@ class CudaProgram(Program):
             f"{self.name} has no kernel or variable {name!r}; its kernels are {', '.join(listed) or 'none'}"
             + (f", its variables are {variables}" if variables else "")
         )
+
+    def sweep(
+        self,
+        kernel: str,
+        values: Mapping[str, Sequence[Any]],
+        *args: Any,
+        grid: Any,
+        block: Any,
+        cluster: Any = 1,
+        smem_bytes: Any = 0,
+        expected: Mapping[int, Any] | None = None,
+        device: str | Gpu | None = None,
+    ) -> SweepView:
+        """Compile a kernel for each combination of macros and template arguments, and estimate its time on a GPU.
+
+        Args:
+            kernel: its name; braces mark template arguments, such as "gemm<float, {TILE}>".
+            values: values to try, by name: of a template argument in braces, else of a macro.
+            args: arguments of the kernel; arrays are not changed.
+            grid, block, cluster, smem_bytes: as for `launch`, or functions of the values, such as
+                `lambda TILE: (n // TILE, m // TILE)`.
+            expected: arrays that the launch should leave, by the number of the argument; others are reported as wrong.
+            device: a GPU, as for `estimate`.
+        Returns:
+            A table and heat map of modeled times and resources; `.best`, `.csv()`, `.page()`.
+        """
+        launch = {"grid": grid, "block": block, "cluster": cluster, "smem_bytes": smem_bytes}
+
+        def compiled(macros: Mapping[str, Any]) -> CudaProgram:
+            if not macros:
+                return self
+            return CudaProgram(replace(self._build, defines={**self._build.defines, **macros}))
+
+        return sweep(compiled, kernel, values, launch, args, expected=expected or {}, device=device)
 
     def isolated(self, name: str) -> CudaEntry:
         """Return an entry of the program without the other entries, for a view of it alone.

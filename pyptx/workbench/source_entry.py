@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyptx.errors import SimulationError
+from pyptx.errors import LaunchError, SimulationError
 from pyptx.jit.specialization import Specialization
 from pyptx.runtime import LaunchResult
 from pyptx.workbench.program import Entry
@@ -43,6 +43,11 @@ class SourceEntry(Entry):
         return tuple(name or slot.name for name, slot in zip(self._parameters, self.params, strict=False))
 
     @property
+    def target(self) -> str:
+        """The target it is compiled for, "sm_90a"."""
+        return self._specialization.module.target.targets[0]
+
+    @property
     def mangled(self) -> str:
         """Name of the entry in the PTX."""
         return self._function.name
@@ -55,7 +60,7 @@ class SourceEntry(Entry):
         """Launch: `launch(grid, block, *args)`; arguments as for `Entry.launch`, of the types in the source."""
         try:
             return super().launch(*args, **settings)
-        except SimulationError as error:
+        except (LaunchError, SimulationError) as error:
             error.message, error.hint = self._renamed(error.message), error.hint and self._renamed(error.hint)
             raise
 

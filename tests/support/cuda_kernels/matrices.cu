@@ -4,12 +4,12 @@
 #include <cuda_pipeline.h>
 #include <mma.h>
 
-template <typename T, int TILE> __global__ void transpose(const T *x, T *y, int rows, int columns) {
-    __shared__ T tile[TILE][TILE + 1];
-    int c = blockIdx.x * TILE + threadIdx.x, r = blockIdx.y * TILE + threadIdx.y;
+template <typename T, int SIDE> __global__ void transpose(const T *x, T *y, int rows, int columns) {
+    __shared__ T tile[SIDE][SIDE + 1];
+    int c = blockIdx.x * SIDE + threadIdx.x, r = blockIdx.y * SIDE + threadIdx.y;
     if (r < rows && c < columns) tile[threadIdx.y][threadIdx.x] = x[r * columns + c];
     __syncthreads();
-    c = blockIdx.y * TILE + threadIdx.x, r = blockIdx.x * TILE + threadIdx.y;
+    c = blockIdx.y * SIDE + threadIdx.x, r = blockIdx.x * SIDE + threadIdx.y;
     if (r < columns && c < rows) y[r * rows + c] = tile[threadIdx.x][threadIdx.y];
 }
 
