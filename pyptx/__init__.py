@@ -16,7 +16,7 @@ from pyptx._notebook import FrontEnd, connect
 from pyptx._version import __version__
 
 if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
-    from pyptx import errors, history, ir, isa, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
+    from pyptx import errors, history, ir, isa, lib, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
     from pyptx.compiled import Compiled
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
     from pyptx.jupyter import load_ipython_extension, unload_ipython_extension
@@ -59,6 +59,7 @@ __all__ = [
     "kernel",
     "LaunchConfig",
     "LaunchError",
+    "lib",
     "LaunchResult",
     "Layout",
     "load",
@@ -91,6 +92,7 @@ _MODULES = {
     "history",
     "ir",
     "isa",
+    "lib",
     "ptx",
     "reg",
     "sim",

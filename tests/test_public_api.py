@@ -39,6 +39,7 @@ PUBLIC_MODULES = (
     "pyptx.reg",
     "pyptx.smem",
     "pyptx.ptx",
+    "pyptx.lib",
     "pyptx.tensor_map",
     "pyptx.texture",
     "pyptx.wgmma_layout",

@@ -9,8 +9,8 @@ registers. Techniques and their sources:
 
 - Tensor maps with 128-byte swizzle; out-of-bounds elements are read as zero and not written, so that no size has to be a
   multiple of a tile (CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors").
-- A `full` and an `empty` mbarrier per stage: the first tracks the bytes that arrive, the second counts the warps that
-  have read it (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+- A `full` and an `empty` mbarrier per stage (pyptx.lib.TmaRing): the first tracks the bytes that arrive, the second counts
+  the warps that have read it (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 - Registers move from the producer to the consumers (PTX ISA, "setmaxnreg"; CUTLASS: "warp-specialized" kernels).
 - wgmma on shared memory, B read across its rows (an MN-major descriptor); the product of one stage overlaps with the
   start of the next (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
@@ -25,10 +25,10 @@ from examples.hopper.boxes import box_place, fill_box
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_lines, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
-from pyptx.types import PtxType, b8, bf16, f16, f32, u32
+from pyptx.types import PtxType, bf16, f16, f32, u32
 
 CONSUMERS = 2  # consumer warpgroups
 THREADS = 128 * (1 + CONSUMERS)
@@ -39,62 +39,36 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     """Compute C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for supported sizes."""
     (M, K), N = a.shape, b.shape[1]
     check_sizes(M, N, K, BM, BN, BK, STAGES, c.dtype)
-    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
-    stage_bytes = a_bytes + b_bytes
     steps = -(-K // BK)
 
-    ring = smem.alloc(b8, (STAGES, stage_bytes), align=1024)
-    full, empty = smem.mbarrier(STAGES), smem.mbarrier(STAGES)
-    start = reg.from_(ring.name, u32)
-    filled = ptx.mbarrier.array(reg.from_(full.name, u32), 0, STAGES)
-    freed = ptx.mbarrier.array(reg.from_(empty.name, u32), 0, STAGES)
-    tid = reg.from_(ptx.special.tid.x(), u32)
-    row = reg.from_(ptx.special.ctaid.y(), u32) * BM
-    column = reg.from_(ptx.special.ctaid.x(), u32) * BN
+    ring = lib.TmaRing(STAGES, {"a": BM * BK * 2, "b": BK * BN * 2}, readers=CONSUMERS * 4)
+    tid = reg.from_(ptx.tid.x, u32)
+    row, column = ptx.ctaid.y * BM, ptx.ctaid.x * BN
 
-    with ptx.if_(tid == 0):
-        filled.init_all(1)  # the producer, and the bytes it announces
-        freed.init_all(CONSUMERS * 4)  # one lane of every consumer warp
-        ptx.fence.mbarrier_init()
-    ptx.bar.sync(0)
-
-    position = ptx.pipeline(STAGES)
+    ring.set_up(tid)
     gives = BM * BN > 128 * 128  # registers; smaller tiles do with what a thread starts with
-    with ptx.if_(tid < 128):
-        if gives:
-            ptx.setmaxnreg_dec(40)
-        with ptx.if_(tid == 0):
-            for step in ptx.range_(0, steps):
-                stage, phase = position.advance()
-                freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
-                ready = filled.at(stage)
-                ready.arrive_expect_tx(stage_bytes)
-                to_a, k = start + stage * stage_bytes, step * BK
-                for i in range(0, BK, BOX):
-                    ptx.cp.async_bulk.tensor_2d(dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready)
-                to_b = to_a + a_bytes
-                for j in range(0, BN, BOX):
-                    ptx.cp.async_bulk.tensor_2d(
-                        dst=to_b + j * BK * 2, src=b.tma_desc(), coord=(column + j, k), mbar=ready
-                    )
-    with ptx.else_():
-        if gives:
-            ptx.setmaxnreg_inc(232)
-        consumer = (tid >> 7) - 1
+    roles = lib.roles(consumers=CONSUMERS, registers=(40, 232) if gives else None, tid=tid)
+    with roles.producer():
+        for step in ptx.range_(0, steps):
+            stage, k = ring.acquire(), step * BK
+            stage.load("a", a, (k, row), boxes=BK // BOX, columns=BOX)
+            stage.load("b", b, (column, k), boxes=BN // BOX, columns=BOX)
+    with roles.consumer() as consumer:
         rows = BM // CONSUMERS  # of this consumer
-        leads = (tid & 31) == 0
+        lane = tid & 31
         sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
 
         # Boxes of A: BM rows of 64 columns. Eight rows are 1 KiB; the next columns of a row follow within its line.
-        from_a = ptx.wgmma.make_descriptor(start + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED)
+        from_a = ptx.wgmma.make_descriptor(
+            ring.address("a") + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED
+        )
         # Boxes of B: BK rows of 64 columns. Eight rows of K are 1 KiB; the next columns are in the next box.
-        from_b = ptx.wgmma.make_descriptor(start + a_bytes, leading_byte_offset=BK * LINE, **SWIZZLED)
+        from_b = ptx.wgmma.make_descriptor(ring.address("b"), leading_byte_offset=BK * LINE, **SWIZZLED)
 
-        def multiply(first: bool) -> Reg:
+        def multiply(first: bool) -> lib.Stage:
             """Start the product of the next stage once it is filled; return the stage."""
-            stage, phase = position.advance()
-            filled.at(stage).wait(phase)
-            this_a, this_b = (descriptor + stage * (stage_bytes // 16) for descriptor in (from_a, from_b))
+            stage = ring.wait()
+            this_a, this_b = (stage.descriptor(descriptor) for descriptor in (from_a, from_b))
             ptx.wgmma.fence()
             for k in range(0, BK, WGMMA_K):
                 a_offset = k // BOX * BM * LINE + k % BOX * 2
@@ -117,15 +91,15 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         for _ in ptx.range_(1, steps):
             stage = multiply(first=False)
             ptx.wgmma.wait_group(1)  # the product of the previous stage has completed
-            freed.at(previous).arrive(pred=leads)
-            ptx.inst.mov.u32(previous, stage)
+            ring.release(previous, lane)
+            previous.become(stage)
         ptx.wgmma.wait_group(0)
 
         ptx.bar.sync(1, 128 * CONSUMERS)  # the ring is no longer read: it holds C from here on
         thread = tid & 127
         for i, part in enumerate(sums):
             first_row = consumer * rows + i * WGMMA_ROWS
-            to_c = start + first_row * (BN * c.dtype.bits // 8)
+            to_c = ring.start + first_row * (BN * c.dtype.bits // 8)
             stage_out(part, to_c, thread, c.dtype)
             ptx.fence.proxy_async_shared_cta()
             ptx.bar.sync(consumer + 2, 128)

@@ -10,7 +10,7 @@ from pyptx._loc import user_place
 from pyptx.errors import BoundsError, OperandError, ShapeError
 from pyptx.ir.nodes import AddressOperand, LabelOperand, RegisterOperand
 from pyptx.ptx import cluster
-from pyptx.ptx._checked import emit_checked, shared_address
+from pyptx.ptx._checked import check_option, emit_checked, shared_address
 from pyptx.reg import NegPred, Reg
 from pyptx.smem import MbarrierArray
 from pyptx.tracing.trace import emit, get_ctx
@@ -65,22 +65,38 @@ def expect_tx(mbar: object, tx: int | Reg, *, pred: Guard = None) -> None:
     emit_checked("mbarrier", "expect_tx.shared.b64", shared_address(mbar), tx, pred=pred)
 
 
-def try_wait(mbar: object, phase: int | Reg, *, parity: bool = True, pred: Guard = None) -> Reg:
+def try_wait(
+    mbar: object, phase: int | Reg, *, parity: bool = True, scope: str | None = None, pred: Guard = None
+) -> Reg:
     """Test once whether a phase has completed; return a predicate.
 
     The instruction may suspend the thread up to a system time limit and then yields false; `wait` repeats it.
 
     Args:
         phase: parity of the phase, 0 or 1 (u32); with parity=False the state that `arrive` returned (b64).
+        scope: "cluster" to acquire what other CTAs of the cluster released; default: what the own CTA did.
     """
+    check_option(scope, (None, "cta", "cluster"), "scope")
+    acquire = f".acquire.{scope}" if scope else ""
     target = shared_address(mbar)
     over = reg.scalar(pred_type)
-    emit_checked("mbarrier", f"try_wait{'.parity' if parity else ''}.shared.b64", over, target, phase, pred=pred)
+    emit_checked(
+        "mbarrier",
+        f"try_wait{'.parity' if parity else ''}{acquire}.shared{'::cta' * bool(scope)}.b64",
+        over,
+        target,
+        phase,
+        pred=pred,
+    )
     return over
 
 
-def wait(mbar: object, phase: int | Reg, *, pred: Guard = None) -> None:
-    """Wait until the phase of the given parity has completed; with `pred=`, only in threads where it holds."""
+def wait(mbar: object, phase: int | Reg, *, scope: str | None = None, pred: Guard = None) -> None:
+    """Wait until the phase of the given parity has completed; with `pred=`, only in threads where it holds.
+
+    Args:
+        scope: as for `try_wait`.
+    """
     ctx = get_ctx()
     target = shared_address(mbar)
     again = ctx.label("mbar_wait")
@@ -88,7 +104,7 @@ def wait(mbar: object, phase: int | Reg, *, pred: Guard = None) -> None:
     if pred is not None and skip is not None:
         emit("bra", "", LabelOperand(skip), pred=~pred)
     ctx.place_label(again)
-    over = try_wait(target, phase)
+    over = try_wait(target, phase, scope=scope)
     emit("bra", "", LabelOperand(again), pred=~over)
     if skip is not None:
         ctx.place_label(skip)
@@ -197,9 +213,9 @@ class Slot:
         """See ptx.mbarrier.init."""
         init(self, count, pred=pred)
 
-    def wait(self, phase: int | Reg, *, pred: Guard = None) -> None:
+    def wait(self, phase: int | Reg, *, scope: str | None = None, pred: Guard = None) -> None:
         """See ptx.mbarrier.wait."""
-        wait(self, phase, pred=pred)
+        wait(self, phase, scope=scope, pred=pred)
 
     def arrive(self, *, pred: Guard = None) -> Reg:
         """See ptx.mbarrier.arrive."""

@@ -30,6 +30,7 @@ PUBLIC = (
     "ir",
     "isa",
     "kernel",
+    "lib",
     "parser",
     "program",
     "ptx",

@@ -1,0 +1,235 @@
+"""A ring of stages in shared memory that TMA fills and warps read, tracked by two mbarriers per stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyptx import reg, smem
+from pyptx._loc import user_place
+from pyptx.errors import ShapeError, UnknownNameError
+from pyptx.ptx import cluster, cp, mbarrier
+from pyptx.ptx.barrier import bar
+from pyptx.ptx.control import if_
+from pyptx.ptx.mbarrier import DynamicSlot, MbarrierRing
+from pyptx.ptx.pipeline_state import PipelineState, pipeline
+from pyptx.reg import NegPred, Reg
+from pyptx.tracing.operand import address
+from pyptx.tracing.trace import emit
+from pyptx.types import b8, u32
+
+__all__ = ["Stage", "TmaRing"]
+
+Guard = Reg | NegPred | None
+
+
+class TmaRing:
+    """A ring of stages that one thread of each CTA fills by TMA, and `readers` warps read.
+
+    ```
+                    stage 0     stage 1     stage 2     stage 3
+                   +---------+ +---------+ +---------+ +---------+
+    TMA  --------> | a  | b  | | a  | b  | | a  | b  | | a  | b  | --------> wgmma
+                   +---------+ +---------+ +---------+ +---------+
+    producer: stage = ring.acquire()    waits for empty[i], expects the bytes of a stage at full[i]
+              stage.load("a", ...)      copies boxes, which arrive at full[i]
+    readers:  stage = ring.wait()       waits for full[i]
+              ring.release(stage, ...)  arrives at empty[i]
+    ```
+
+    Producer and readers each go through the stages in order with a position of their own, so each role calls its methods in
+    a branch of its own. `ring.set_up(tid)` comes first, in all threads.
+
+    Args:
+        stages: number of stages.
+        tiles: name -> bytes of each tile of a stage, in the order of their memory; a multiple of 1024 for swizzled tiles.
+        readers: warps of a CTA that read every stage.
+        cluster: CTAs of the cluster, if a CTA writes to the stages of all of them (multicast): a stage is free when the
+            readers of all have released it.
+    Attributes:
+        stage_bytes: bytes of a stage.
+        start: shared address of stage 0, a u32 register.
+        full, empty: mbarriers of the stages.
+        position: stage and phase of the role; from `begin` on.
+    Raises:
+        ShapeError: a number that is not positive.
+    """
+
+    tiles: dict[str, int]
+    stage_bytes: int
+    readers: int
+    cluster: int
+    start: Reg
+    full: MbarrierRing
+    empty: MbarrierRing
+    position: PipelineState
+
+    def __init__(self, stages: int, tiles: Mapping[str, int], *, readers: int, cluster: int = 1):
+        for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **tiles}.items():
+            if not isinstance(number, int) or number < 1:
+                raise ShapeError(f"TmaRing: {name} is {number!r}; expected a positive int", at=user_place())
+        self.tiles, self.stage_bytes = dict(tiles), sum(tiles.values())
+        self.readers, self.cluster = readers, cluster
+        memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
+        full, empty = smem.mbarrier(stages), smem.mbarrier(stages)
+        self.start = reg.from_(memory.name, u32)
+        self.full = mbarrier.array(reg.from_(full.name, u32), 0, stages)
+        self.empty = mbarrier.array(reg.from_(empty.name, u32), 0, stages)
+        self._stages = stages
+
+    def set_up(self, tid: Reg) -> None:
+        """Initialize the mbarriers in one thread, synchronize the CTA, or the cluster, and begin; called by all threads.
+
+        With several rings, call `init` of each in one thread, then synchronize, then `begin` of each.
+
+        Args:
+            tid: index of the thread.
+        """
+        with if_(tid == 0):
+            self.init()
+        if self.cluster > 1:
+            cluster.sync()
+            emit("bar", "warp.sync", -1)  # reconverge the warp
+        else:
+            bar.sync(0)
+        self.begin()
+
+    def begin(self) -> None:
+        """Set the position to stage 0; called by all threads, before the branches of the roles."""
+        self.position = pipeline(self._stages)
+
+    def init(self) -> None:
+        """Initialize the mbarriers, and make them visible to TMA and the cluster; called by one thread."""
+        self.full.init_all(1)  # the producer, and the bytes it expects
+        self.empty.init_all(self.readers * self.cluster)
+        emit("fence", "mbarrier_init.release.cluster")
+
+    def offset(self, tile: str) -> int:
+        """Return the bytes from the start of a stage to a tile.
+
+        Raises:
+            UnknownNameError: no such tile. It is a KeyError.
+        """
+        if tile not in self.tiles:
+            raise UnknownNameError(
+                f"the ring has no tile {tile!r}; its tiles: {', '.join(self.tiles)}", at=user_place()
+            )
+        names = list(self.tiles)
+        return sum(self.tiles[name] for name in names[: names.index(tile)])
+
+    def address(self, tile: str) -> Reg:
+        """Return the shared address of a tile in stage 0."""
+        return self.start + offset if (offset := self.offset(tile)) else self.start
+
+    def acquire(self, expect_bytes: int | None = None) -> Stage:
+        """Wait until the next stage is free, and expect its bytes; called by the producer.
+
+        Args:
+            expect_bytes: bytes that will arrive; default: those of all tiles.
+        """
+        index, phase = self.position.advance()
+        scope = "cluster" if self.cluster > 1 else None  # the warps of other CTAs have read the stage, too
+        self.empty.at(index).wait(phase ^ 1, scope=scope)  # returns immediately in the first round
+        full = self.full.at(index)
+        full.arrive_expect_tx(self.stage_bytes if expect_bytes is None else expect_bytes)
+        return Stage(self, index, full)
+
+    def wait(self) -> Stage:
+        """Wait until the next stage is filled; called by the readers."""
+        index, phase = self.position.advance()
+        full = self.full.at(index)
+        full.wait(phase)
+        return Stage(self, index, full)
+
+    def release(self, stage: Stage | Reg, lane: Reg, *, sync: bool = False) -> None:
+        """Signal that the warp has read a stage; called by all lanes of a reading warp.
+
+        Lane 0 arrives at `empty`; in a cluster, lane i arrives at that of CTA i.
+
+        Args:
+            stage: the stage, or its index.
+            lane: index of the thread in its warp, `ptx.laneid`.
+            sync: emit `bar.warp.sync` first, for lanes that read with `ld.shared` or `ldmatrix`: the arriving lane then
+                signals the reads of all. After `wgmma.wait_group` it is not needed.
+        """
+        if sync:
+            emit("bar", "warp.sync", -1)
+        empty = self.empty.at(stage.index if isinstance(stage, Stage) else stage)
+        if self.cluster > 1:
+            remote = cluster.map_shared_u32(empty.addr_reg(), lane)
+            emit(
+                "mbarrier", "arrive.release.cluster.shared::cluster.b64", "_", address(remote), pred=lane < self.cluster
+            )
+        else:
+            empty.arrive(pred=lane == 0)
+
+
+class Stage:
+    """A stage of a ring.
+
+    Attributes:
+        ring: the ring.
+        index: of the stage, a u32 register.
+        full: the mbarrier that tracks its bytes.
+    """
+
+    ring: TmaRing
+    index: Reg
+    full: DynamicSlot
+
+    def __init__(self, ring: TmaRing, index: Reg, full: DynamicSlot):
+        self.ring, self.index, self.full = ring, index, full
+        self._start: Reg | None = None
+
+    def address(self, tile: str) -> Reg:
+        """Return the shared address of a tile of the stage in a u32 register."""
+        start = self.ring.start + self.index * self.ring.stage_bytes
+        return start + offset if (offset := self.ring.offset(tile)) else start
+
+    def descriptor(self, descriptor: Reg) -> Reg:
+        """Return a matrix descriptor of stage 0 moved to this stage."""
+        return descriptor + self.index * (self.ring.stage_bytes // 16)
+
+    def load(
+        self,
+        tile: str,
+        source: object,
+        coord: Sequence[int | Reg],
+        *,
+        boxes: int = 1,
+        columns: int = 0,
+        multicast_mask: int | Reg | None = None,
+        cache_hint: str | Reg | None = None,
+        pred: Guard = None,
+    ) -> None:
+        """Copy a tile by TMA: one `cp.async.bulk.tensor` for each box, which arrive at `full`.
+
+        Args:
+            tile: name of the tile.
+            source: the array, whose Tile has a `tma_box`.
+            coord: coordinates of the first box, innermost first.
+            boxes: number of boxes, side by side along the innermost dimension; each has an equal part of the tile.
+            columns: elements from a box to the next.
+            multicast_mask, cache_hint, pred: as for `ptx.cp.async_bulk.tensor_2d`.
+        Raises:
+            ShapeError: the tile is not divisible into the boxes.
+            UnknownNameError: no such tile.
+        """
+        self.ring.offset(tile)
+        if boxes < 1 or self.ring.tiles[tile] % boxes or (boxes > 1 and columns < 1):
+            raise ShapeError(
+                f"tile {tile!r} of {self.ring.tiles[tile]} bytes cannot be copied as {boxes} boxes, {columns} columns apart",
+                at=user_place(),
+            )
+        copy, box_bytes = getattr(cp.async_bulk, f"tensor_{len(coord)}d"), self.ring.tiles[tile] // boxes
+        to = self.address(tile)
+        for i in range(boxes):
+            place = coord if i == 0 else (coord[0] + i * columns, *coord[1:])
+            target = to + i * box_bytes if i else to
+            copy(
+                dst=target, src=source, coord=place, mbar=self.full, multicast_mask=multicast_mask,
+                cache_hint=cache_hint, pred=pred,
+            )  # fmt: skip
+
+    def become(self, other: Stage) -> None:
+        """Copy the index of another stage into the register of this one, to keep it for the next iteration of a loop."""
+        emit("mov", "u32", self.index, other.index)
