@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if target := config.getoption("--pyptx-triton"):
         from pyptx.triton import activate
 
-        activate(target)  # modules of tests ask Triton for the device
+        activate(target, torch_cuda=True, autotune="first")  # modules of tests ask Triton or torch for the device
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -150,6 +150,7 @@ def pyptx_triton(request: pytest.FixtureRequest) -> Iterator[simulate | None]:
 
     given = {
         "check": True,
+        "autotune": "first",
         "random": int(request.config.getini("pyptx_triton_random")),
         "ignore": _ignored(request.config),
     }

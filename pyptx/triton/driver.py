@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from triton.backends.driver import DriverBase
 from pyptx.analysis.gpus import gpu
 from pyptx.triton.benchmark import modeled_benchmark
 from pyptx.triton.compiled_kernel import LoadedPtx
+from pyptx.triton.events import Event
 from pyptx.triton.launcher import SimulatorLauncher
 from pyptx.triton.targets import TritonTarget
 
@@ -115,28 +115,10 @@ class SimulatorUtils:
         return max(1, gpu(self._target.name).sms // count)
 
 
-class _Event:
-    """A time stamp with the interface of torch.cuda.Event; times between events are wall times of the simulation."""
-
-    def __init__(self, enable_timing: bool = True, **_: Any):
-        self.at = 0.0
-
-    def record(self, stream: Any = None) -> None:
-        self.at = time.perf_counter()
-
-    def elapsed_time(self, end: _Event) -> float:
-        return 1e3 * (end.at - self.at)
-
-    def synchronize(self) -> None:
-        """Do nothing: launches return when they are complete."""
-
-    wait = query = synchronize
-
-
 class DeviceInterface:
     """The interface of torch.cuda that Triton's tools use, for the simulator."""
 
-    Event = _Event
+    Event = Event
 
     def synchronize(self, device: Any = None) -> None:
         """Do nothing: launches return when they are complete."""

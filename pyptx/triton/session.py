@@ -44,7 +44,10 @@ class Session:
         ignore: Mapping[str, str],
         check_options: Mapping[str, Any],
         settings: Mapping[str, Any],
+        torch_cuda: bool = False,
+        autotune: str = "modeled",
     ):
+        from pyptx.triton.torch_device import TorchDevice
         from pyptx.triton.triton_hooks import TritonHooks
 
         self.target, self.reports, self.last_entry = target, list[Report](), None
@@ -52,7 +55,9 @@ class Session:
         self.launched: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
         self._modeled: list[float] | None = None
         self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
+        self._autotune, self._choices = autotune, 0
         self._hooks = TritonHooks(target)
+        self._torch = TorchDevice(target) if torch_cuda else None
 
     @property
     def driver(self) -> Any:
@@ -62,12 +67,16 @@ class Session:
     def begin(self) -> None:
         """Install the driver."""
         self._hooks.install()
+        if self._torch is not None:
+            self._torch.install()
         _active.append(self)
 
     def end(self) -> None:
         """Restore the driver that was active before."""
         if self in _active:
             _active.remove(self)
+            if self._torch is not None:
+                self._torch.remove()
             self._hooks.remove()
 
     def launch(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> LaunchResult | None:
@@ -101,7 +110,13 @@ class Session:
         return result
 
     def modeled_seconds(self, call: Callable[[], Any]) -> float:
-        """Return the modeled time of the launches that a call makes; they are not executed."""
+        """Return the modeled time of the launches that a call makes; they are not executed.
+
+        With `autotune="first"` the call is not made, and the first one has the shortest time.
+        """
+        if self._autotune == "first":
+            self._choices += 1
+            return float(self._choices)
         before, self._modeled = self._modeled, []
         try:
             call()
@@ -119,6 +134,10 @@ class simulate:
             line; "report": only collect the reports, in `reports`.
         ignore: rules of findings that do not fail a check, with the reason, as for `Entry.check`.
         keep_launches: keep every launch in `launches`, with its arrays.
+        autotune: "modeled": Triton's autotuner chooses the configuration with the shortest modeled time; "first": it takes
+            the first one, which compiles no other.
+        torch_cuda: let torch report a GPU of the target, and place on the CPU what is asked for on "cuda": for code that
+            asks torch for a device.
         schedules, random, seed: schedules of checks, as for `Entry.check`.
         options: options of the simulator, such as `schedule="random"`, `seed=1` or `threads=4`; `reachable=`, the arrays
             whose addresses, of `pyptx.pointer`, a kernel reads from memory.
@@ -136,13 +155,17 @@ class simulate:
         schedules: Sequence[str] = ("eager", "late"),
         random: int = 4,
         keep_launches: bool = False,
+        torch_cuda: bool = False,
+        autotune: str = "modeled",
         **options: Any,
     ):
         if check not in (True, False, "report"):
             raise OptionError(f"check={check!r}; expected True, False or 'report'")
+        if autotune not in ("modeled", "first"):
+            raise OptionError(f"autotune={autotune!r}; expected 'modeled' or 'first'")
         require_triton()
         checked = {"schedules": schedules, "random": random, "seed": options.get("seed", 0)}
-        self._session = Session(parse(target), check, ignore or {}, checked, options)
+        self._session = Session(parse(target), check, ignore or {}, checked, options, torch_cuda, autotune)
         self.launches: list[TritonEntry] = []
         if keep_launches:
             self._session.launched = self._keep

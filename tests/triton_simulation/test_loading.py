@@ -64,3 +64,9 @@ def test_a_sweep_models_each_configuration_and_gives_reasons(entry):
     assert states == {"refused": 2, "modeled": 4}  # tl.arange takes powers of two
     assert found.entry()._specialization.params["BLOCK"] == found.best["BLOCK"]
     assert "power of 2" in found.view.text()
+
+
+def test_an_estimate_writes_copies_where_only_later_programs_write():
+    x = np.zeros(64, np.int32)
+    assert pyptx.triton.load(kernels.all_but_the_first_write, x, grid=64).estimate().seconds > 0
+    assert not x.any()

@@ -7,6 +7,7 @@ from importlib import metadata
 
 import numpy as np
 import pytest
+import torch
 import triton
 from support.triton_kernels import arguments as kernels
 from triton.runtime.driver import driver
@@ -101,8 +102,9 @@ def test_importing_the_package_does_not_import_triton():
 SCRIPT = """
 import torch, triton
 from support.triton_kernels.arguments import add
-device = triton.runtime.driver.active.get_active_torch_device()
-x, out = torch.ones(64, device=device), torch.zeros(64, device=device)
+assert torch.cuda.is_available()
+x, out = torch.ones(64, device="cuda"), torch.zeros(64).to("cuda")
+assert x.is_cuda
 add[(1,)](x, x, out, 64, BLOCK=64)
 print(triton.runtime.driver.active.get_current_target().arch, out.sum().item())
 """
@@ -122,3 +124,18 @@ def test_the_environment_variable_runs_a_script_on_the_simulator(first, tmp_path
         [sys.executable, tmp_path / "script.py"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout == "120 256.0\n", done.stderr
+
+
+def test_torch_reports_a_gpu_of_the_target_during_a_session():
+    before = torch.cuda.is_available()
+    with pyptx.triton.simulate("sm_100a", torch_cuda=True):
+        assert torch.cuda.get_device_capability() == (10, 0)
+        assert torch.zeros(4, device="cuda:0").cuda().is_cuda
+    assert torch.cuda.is_available() == before and not torch.zeros(4).is_cuda
+
+
+def test_the_autotuner_can_take_the_first_configuration():
+    x = np.ones(101, np.int64)
+    with pyptx.triton.simulate(autotune="first"):
+        kernels.doubled_with_autotuning[(4,)](x, 101)
+    assert kernels.doubled_with_autotuning.best_config.kwargs == {"BLOCK": 32} and (x == 2).all()

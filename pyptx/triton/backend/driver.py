@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+from types import ModuleType
 from typing import Any
 
 from triton.backends.driver import DriverBase
+
+from pyptx._import_hook import when_imported
 
 __all__ = ["EnvironmentDriver"]
 
 _REPLACED = "the driver of the simulator takes its place"
 
+
+def _report_gpu(torch: ModuleType) -> None:
+    from pyptx.triton.targets import parse
+    from pyptx.triton.torch_device import TorchDevice
+
+    if not getattr(torch.__spec__, "_initializing", False):
+        TorchDevice(parse(os.environ["PYPTX_TRITON"])).install()
+
+
 if os.environ.get("PYPTX_TRITON"):
+    when_imported("torch", _report_gpu)
     os.environ.setdefault("TRITON_DEFAULT_BACKEND", "pyptx")  # also on a machine with a GPU
 
 
@@ -21,7 +34,7 @@ class EnvironmentDriver(DriverBase):
     def __new__(cls) -> Any:
         from pyptx.triton.session import activate
 
-        return activate().driver
+        return activate(autotune="first").driver
 
     @classmethod
     def is_active(cls) -> bool:

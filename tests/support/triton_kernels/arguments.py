@@ -81,3 +81,9 @@ def doubled_with_heuristics(x_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
 def doubled_with_autotuning(x_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+
+
+@triton.jit
+def all_but_the_first_write(x_ptr):
+    if tl.program_id(0) > 0:
+        tl.store(x_ptr + tl.program_id(0), 1)
