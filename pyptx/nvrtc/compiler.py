@@ -12,7 +12,7 @@ from pathlib import Path
 from pyptx.cache import CacheEntry, CacheKey, get_global_cache
 from pyptx.errors import Diagnostic, OptionError
 from pyptx.nvrtc.diagnostics import CudaError, diagnostics_of
-from pyptx.nvrtc.headers import IMPLICIT, STANDARD, toolkit_folders
+from pyptx.nvrtc.headers import IMPLICIT, STANDARD, is_host_library, toolkit_folders
 from pyptx.nvrtc.host_code import device_macros, without_host_code
 from pyptx.nvrtc.includes import fingerprint, included_headers
 from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
@@ -20,7 +20,7 @@ from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
 __all__ = ["Compilation", "Source", "compile_source"]
 
 _OWN = ("-arch", "--gpu-architecture", "-gpu-architecture", "--gpu-code", "-code")
-_VERSION = 2  # of the preparation of sources, part of the cache key
+_VERSION = 3  # of the preparation of sources, part of the cache key
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ def compile_source(
     else:
         own = {name for header in headers for name in header.names}
         texts = {IMPLICIT[0]: IMPLICIT[1], **{name: body for name, body in STANDARD.items() if name not in own}}
+        texts |= {name: "" for name in others if is_host_library(name) and not _in_toolkit(name)}
         device = device_macros([source.text, *(header.text for header in headers), "\n".join(_macro_lines(defines))])
         keep_host = any(option.lstrip("-").startswith("default-device") for option in given)
         prepare = str if keep_host else partial(without_host_code, device=device)
@@ -145,6 +146,10 @@ def compile_source(
         tuple(one for one in found if one.severity == "warning"),
         tuple(str(header.path) for header in headers),
     )
+
+
+def _in_toolkit(name: str) -> bool:
+    return any((folder / name).is_file() for folder in toolkit_folders())
 
 
 def _macro_lines(defines: Mapping[str, object] | None) -> list[str]:

@@ -6,12 +6,13 @@ them; those that only host code uses are empty, since host code is not compiled 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from pyptx.nvrtc.library import HINT
 
-__all__ = ["IMPLICIT", "STANDARD", "missing_header_hint", "toolkit_folders"]
+__all__ = ["IMPLICIT", "STANDARD", "is_host_library", "missing_header_hint", "toolkit_folders"]
 
 _MATH = (
     "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma "
@@ -92,14 +93,25 @@ _HOST_ONLY = (
     "nvtx3/nvToolsExt.h helper_cuda.h helper_functions.h helper_timer.h helper_string.h "
     "thrust/host_vector.h thrust/device_vector.h"
 )
+_LIBRARIES = re.compile(
+    r"(?:sys|GL|opencv2?|boost|gtest|benchmark|nvtx3|thrust/system)/.*|"
+    r"(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|nvml|npp|nvJPEG|mpi|omp|helper_|nvrtc|cudaProfiler|getopt|dirent|"
+    r"pthread|signal|fcntl|locale|codecvt|ratio|format|span|ranges|source_location|immintrin|xmmintrin)[\w.]*"
+)
 STANDARD: dict[str, str] = {
     **{name: "#pragma once\n" + body for names, body in _BODIES.items() for name in names.split()},
     **dict.fromkeys(_HOST_ONLY.split(), "#pragma once\n"),
 }
 """Text of each stand-in by its name in `#include`. A file of that name in a folder of the user takes precedence."""
 
+
+def is_host_library(name: str) -> bool:
+    """Return whether a header is one of a library for host code; without it, device code still compiles."""
+    return _LIBRARIES.fullmatch(name) is not None and name != "curand_kernel.h"
+
+
 _HAS_CUDA_STD = "#if __has_include(<cuda/std/cstdint>)\n"
-IMPLICIT = ("pyptx_implicit.h", f"#pragma once\n{_CONSTANTS}{_HAS_CUDA_STD}{_STDINT}#endif\n")
+IMPLICIT = ("pyptx_implicit.h", f"#pragma once\nnamespace std {{}}\n{_CONSTANTS}{_HAS_CUDA_STD}{_STDINT}#endif\n")
 """Name and text of a header that every source includes first: what nvcc includes with the headers of the runtime."""
 
 _WHEELS = {"cuda_runtime.h": "nvidia-cuda-runtime", "cuda/std/cstdint": "nvidia-cuda-cccl"}

@@ -41,6 +41,12 @@ _CLASS = {"struct", "class", "union"}
 _BEFORE_CLASS = {"typedef", "static", "const", "constexpr", "inline", "extern", "friend"}
 _AFTER_PARAMETERS = {")", "const", "noexcept", "override", "final", "volatile", "&"}
 _NOT_FUNCTIONS = {"alignas", "__align__", "__attribute__", "decltype", "__declspec", "template"}
+_NOT_VARIABLES = {"using", "typedef", "struct", "class", "union", "enum", "static_assert", "friend", "asm", "namespace"}
+_HOST_CLASSES = set(
+    "vector string map unordered_map set unordered_set deque list queue stack shared_ptr unique_ptr thread mutex "
+    "ostream istream ofstream ifstream stringstream ostringstream mt19937 random_device exception runtime_error "
+    "function future condition_variable chrono filesystem any cout cerr endl cin atomic".split()
+)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)\n]*\))?((?:[^\n\\]|\\.|\\\n)*)", re.M)
 
 
@@ -97,35 +103,61 @@ def without_host_code(text: str, device: AbstractSet[str] = frozenset(_DEVICE)) 
 
 
 def _host_spans(every: list[Token], device: AbstractSet[str]) -> list[tuple[int, int]]:
-    """Return the spans of the definitions of host functions, in order."""
+    """Return the spans of host functions, of host variables, and of classes that hold objects of the host's library."""
     spans: list[tuple[int, int]] = []
+    scopes: list[str] = []  # open namespaces and classes
     at = first = 0  # token, and first token of the declaration
     while at < len(every):
         word = every[at].text
-        if word in (";", "}"):  # "}": end of a namespace or class
+        if word in (";", "}"):
             head = every[first:at]
-            if word == ";" and _declares_function([token.text for token in head]) and not _any_device(head, device):
+            if word == ";" and _is_host_statement(head, scopes[-1:] == ["class"], device):
                 spans.append((head[0].start, every[at].end))
+            if word == "}" and scopes:
+                scopes.pop()
             at = first = at + 1
         elif word in ("(", "["):
             at = closing(every, at) + 1
         elif word == ":" and every[at - 1].text in ("public", "private", "protected"):
             at = first = at + 1
         elif word == "{":
-            head = every[first:at]
-            match _kind([token.text for token in head]):
-                case "scope":
-                    at = first = at + 1
-                case "function":
-                    end = closing(every, at)
-                    if not _any_device(head, device):
-                        spans.append((head[0].start, every[end].end))
-                    at = first = end + 1
-                case _:
-                    at = closing(every, at) + 1
+            head, end = every[first:at], closing(every, at)
+            kind = _kind([token.text for token in head])
+            if kind == "class" and _is_host_library(every[at:end]) and not _any_device(every[first:end], device):
+                spans.append((head[0].start, every[end].end))
+                at = first = end + 1
+            elif kind in ("class", "namespace"):
+                scopes.append(kind)
+                at = first = at + 1
+            elif kind == "function":
+                if not _any_device(head, device):
+                    spans.append((head[0].start, every[end].end))
+                at = first = end + 1
+            else:
+                at = end + 1
         else:
             at += 1
     return spans
+
+
+def _is_host_statement(head: Sequence[Token], in_class: bool, device: AbstractSet[str]) -> bool:
+    """Return whether a declaration without a body is one of host code: a function, or a variable of a namespace."""
+    words = [token.text for token in head]
+    if not words or _any_device(head, device) or (words[1:2] == ["("] and f"?{words[0]}" in device):
+        return False  # the last is a macro
+    if _declares_function(words) or _is_host_library(head):
+        return True
+    plain = not {"const", "template", "operator"} & set(words) and words[0] not in _NOT_VARIABLES
+    return not in_class and plain and len(words) > 1
+
+
+def _is_host_library(part: Sequence[Token]) -> bool:
+    """Return whether tokens name a class of the C++ library that only host code can use, such as `std::vector`."""
+    words = [token.text for token in part]
+    return any(
+        words[k : k + 2] == ["std", "::"] and words[k + 2 : k + 3] and words[k + 2] in _HOST_CLASSES
+        for k in range(len(words) - 2)
+    )
 
 
 def _any_device(head: Sequence[Token], device: AbstractSet[str]) -> bool:
@@ -152,15 +184,15 @@ def _is_device(word: str, device: AbstractSet[str]) -> bool:
 
 
 def _kind(words: list[str]) -> str:
-    """Return what a brace after these words opens: a "scope" (namespace or class), a "function", or a "value"."""
+    """Return what a brace after these words opens: a "namespace", "class", "function" or "value"."""
     words = _without_template(words)
     if "namespace" in words or (len(words) == 2 and words[0] == "extern"):
-        return "scope"
+        return "namespace"
     start = next((word for word in words if word not in _BEFORE_CLASS), "")
     if start == "enum":
         return "value"
     if start in _CLASS and words[-1] not in _AFTER_PARAMETERS:
-        return "scope"
+        return "class"
     if "(" not in words:
         return "value"
     before = words[: words.index("(")]

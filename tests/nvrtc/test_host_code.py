@@ -27,6 +27,10 @@ def kept(source: str) -> str:
         "typedef struct { int a; } T;",
         "using F = float (*)(float);",
         "static_assert(sizeof(int) == 4, \"(\");",
+        "#define INSTANTIATE(T) template __global__ void k<T>(T *);\nINSTANTIATE(float);",
+        "const int SIZE = 4; static constexpr float EPSILON = 1e-5f; using namespace std;",
+        "struct Q { int x, y; float *data; }; typedef Q R; enum { N = 3 };",
+        "template __global__ void k<float>(float *);",
     ],
 )  # fmt: skip
 def test_device_code_and_types_stay(source: str):
@@ -44,6 +48,9 @@ def test_device_code_and_types_stay(source: str):
             "class T { int e; public: T() { open(&e); } ~T() {} float stop(); };",
             "class T { int e; public: };",
         ),
+        ("static size_t bytes = 32 * 1024; cublasHandle_t handle; float *h_a, *d_a; __device__ int kept;", "__device__ int kept;"),
+        ("extern cudaDeviceProp properties; std::vector<float> data = {1, 2};", ""),
+        ("struct Options { std::string name; int n; }; using V = std::vector<int>; struct P { int x; };", "; struct P { int x; };"),
         ("float T::stop() { return 0; } struct Q { int x; };", "struct Q { int x; };"),
         ("// void f() {\nint main() { /* } */ return R\"(})\"[0]; }", "// void f() {"),
         ("namespace a { void f() { if (1) { } } __device__ int g; }", "namespace a { __device__ int g; }"),
