@@ -20,7 +20,7 @@ from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
 __all__ = ["Compilation", "Source", "compile_source"]
 
 _OWN = ("-arch", "--gpu-architecture", "-gpu-architecture", "--gpu-code", "-code")
-_VERSION = 3  # of the preparation of sources, part of the cache key
+_VERSION = 4  # of the preparation of sources, part of the cache key
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     re.X | re.S,
 )
 _LOGICAL_LINE = re.compile(r"(?:[^\n\\]|\\.)*", re.S)
-_NOT_NEWLINE = re.compile(r"[^\n]")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([^\n]*)", re.M)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEVICE = {
     "__device__",
@@ -62,8 +62,11 @@ class Token(NamedTuple):
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a source without comments, blanks and preprocessor directives."""
     found = []
-    at = 0
+    at, skipped = 0, _inactive(text)
     while at < len(text):
+        if skipped and at >= skipped[0][0]:
+            at = max(at, skipped.pop(0)[1])
+            continue
         match = _TOKEN.match(text, at)
         assert match is not None, "the last alternative matches any character"
         kind = match.lastgroup or "mark"
@@ -76,6 +79,32 @@ def tokens(text: str) -> list[Token]:
             found.append(Token("text" if kind == "tag" else kind, match[0], match.start(), match.end()))
         at = match.end()
     return found
+
+
+def _inactive(text: str) -> list[tuple[int, int]]:
+    """Return the spans of `#if 0`, and of `#else` branches that repeat the brace of the branch before."""
+    spans: list[tuple[int, int]] = []
+    open_conditions: list[tuple[int, bool]] = []  # start of the branch, and whether it is skipped
+    for found in _CONDITION.finditer(text):
+        word, condition = found[1], found[2].strip()
+        if word != "endif" and word.startswith("if"):
+            open_conditions.append((found.end(), condition in ("0", "false")))
+            continue
+        if not open_conditions:
+            continue
+        start, is_skipped = open_conditions.pop()
+        if is_skipped:
+            spans.append((start, found.start()))
+        if word != "endif":
+            rest = text[found.end() :]
+            end = _CONDITION.search(rest)
+            other = rest[: end.start()] if end else rest
+            open_conditions.append((found.end(), other.count("{") != other.count("}") or condition == "0"))
+    outer = []
+    for span in sorted(spans):
+        if not outer or span[0] >= outer[-1][1]:
+            outer.append(span)
+    return outer
 
 
 def device_macros(texts: Iterable[str]) -> set[str]:
@@ -98,8 +127,17 @@ def without_host_code(text: str, device: AbstractSet[str] = frozenset(_DEVICE)) 
             macro counts as one.
     """
     for start, end in reversed(_host_spans(tokens(text), device)):
-        text = text[:start] + _NOT_NEWLINE.sub(" ", text[start:end]) + text[end:]
+        text = text[:start] + _blank(text[start:end]) + text[end:]
     return text
+
+
+def _blank(text: str) -> str:
+    """Return blanks of the same shape; preprocessor directives stay, because code around them depends on them."""
+    rows, is_directive = [], False
+    for row in text.split("\n"):
+        is_directive = row.lstrip().startswith("#") or (is_directive and rows[-1].endswith("\\"))
+        rows.append(row if is_directive else " " * len(row))
+    return "\n".join(rows)
 
 
 def _host_spans(every: list[Token], device: AbstractSet[str]) -> list[tuple[int, int]]:
@@ -161,7 +199,10 @@ def _is_host_library(part: Sequence[Token]) -> bool:
 
 
 def _any_device(head: Sequence[Token], device: AbstractSet[str]) -> bool:
-    return any(_is_device(token.text, device) for token in head)
+    """Return whether a declaration is one of device code; unknown macros count before its parameters and its value."""
+    words = [token.text for token in head]
+    end = min((words.index(mark) for mark in ("(", "=", "{") if mark in words), default=len(words))
+    return bool(device & set(words)) or any(_is_unknown_macro(word, device) for word in words[: max(end - 1, 0)])
 
 
 def _declares_function(words: list[str]) -> bool:
@@ -177,10 +218,8 @@ def _declares_function(words: list[str]) -> bool:
     return named and before[-1] not in _NOT_FUNCTIONS and words[at + 1 : at + 2] != ["*"]
 
 
-def _is_device(word: str, device: AbstractSet[str]) -> bool:
-    if word in device:
-        return True
-    return len(word) > 3 and word.isupper() and f"?{word}" not in device
+def _is_unknown_macro(word: str, device: AbstractSet[str]) -> bool:
+    return len(word) > 3 and word.isupper() and word not in ("FILE", "NULL") and f"?{word}" not in device
 
 
 def _kind(words: list[str]) -> str:
