@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CORES", "ROWS", "SOURCES", "Number", "Row"]
+__all__ = ["CORES", "ENERGIES", "ROWS", "SOURCES", "Energy", "Number", "Row"]
 
 SOURCES = {"O": "read in an NVIDIA source", "R": "from the GPU's data sheet, not read again here",
            "D": "derived by arithmetic", "M": "measured by others", "P": "read from ptxas' schedule",
@@ -133,3 +133,37 @@ CORES: dict[int, dict[str, Number]] = {
         100: (128, 128, 64, 64, 64, 128, 16, 64, 16, 32, 16),
         120: (128, 128, 2, 128, 64, 64, 16, 16, 16, 32, 0)}.items()}
 CORES[86]["f16"] = P(128)                       # the guide says 256; ptxas and the 1:1 ratio of GA102 say 128
+
+
+class Energy(NamedTuple):
+    """Energies of a generation at the boost clock, in pJ; `idle` is the fraction of the power limit that an SM without
+    events takes, clocks running.
+
+    `fma`, `mufu` and `instruction` are per lane and include issue and registers; `tensor_cycle` is a cycle in which the
+    tensor cores of an SM are busy, whatever the type.
+
+    Sources: gpu-benches' gpu-roofline logs of power against rate on A100, A40, L40 and H200 give `idle`, `fma` and
+    `dram_byte` (+-15 %); `tensor_cycle` is what is left at the power limit of the best published matrix products (A100
+    271, H100 795, B200 1,745 TFLOP/s; RTX PRO 6000 226 at 300 W); the others are those of Arunkumar et al. 2019 for a
+    28 nm GPU (shared memory 5.3, L2 15.5 pJ a bit), scaled to about a sixth, and assumed elsewhere.
+    """
+
+    idle: float
+    fma: float
+    instruction: float
+    mufu: float
+    tensor_cycle: float
+    shared_byte: float
+    l2_byte: float
+    dram_byte: float
+
+
+ENERGIES: dict[int, Energy] = {       # by compute capability times ten
+    75: Energy(0.30, 12, 7, 20, 900, 7, 30, 120),
+    80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 118),
+    86: Energy(0.43, 12.6, 6, 20, 500, 5, 25, 112),
+    89: Energy(0.33, 10.7, 6, 20, 500, 5, 25, 112),
+    90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 122),
+    100: Energy(0.15, 11.6, 6, 20, 3400, 5, 25, 122),
+    120: Energy(0.30, 10.7, 6, 20, 500, 5, 25, 112),
+}

@@ -75,7 +75,18 @@ def device(name: str) -> Gpu:
     if name not in relatives:
         return gpu(name)
     base, sms, clock, dram = relatives[name]
-    return replace(gpu(base), name=name, sms=sms, clock_hz=clock, dram_bytes_per_s=dram, dram_reached_bytes_per_s=None)
+    watts = {"RTX A6000": 300, "A40": 300, "L40": 300, "GH200": 900}[name]
+    tensor = min(clock, gpu(base).tensor_clock_hz)
+    return replace(
+        gpu(base),
+        name=name,
+        sms=sms,
+        clock_hz=clock,
+        tensor_clock_hz=tensor,
+        dram_bytes_per_s=dram,
+        dram_reached_bytes_per_s=None,
+        watts=watts,
+    )
 
 
 @cache
@@ -257,16 +268,17 @@ def pieces() -> Iterator[Ladder]:
 
 
 def histograms() -> Iterator[Ladder]:
-    count = 1 << 30
+    count = 1 << 28  # a quarter of the measured bytes
 
     def args() -> Sequence[Any]:
-        return [np.random.default_rng(0).integers(0, 256, count, np.uint8), np.zeros(256, np.uint32), count]
+        part = np.random.default_rng(0).integers(0, 256, 1 << 20, np.uint8)
+        return [np.tile(part, count >> 20), np.zeros(256, np.uint32), count]
 
     rungs = (
-        Rung(name, "H100 SXM", ms / 1e3, "memory.ptx", f"histogram_{name}", (grid,), (512,), args)
+        Rung(name, "H100 SXM", ms / 4e3, "memory.ptx", f"histogram_{name}", (grid,), (512,), args)
         for name, grid, ms in (("global", count // 512, 276.13), ("shared", 528, 1.53), ("vector", 528, 0.47))
     )
-    yield Ladder("histogram, H100 SXM", HISTOGRAMS, True, tuple(rungs))
+    yield Ladder("histogram, H100 SXM", HISTOGRAMS, False, tuple(rungs))  # was held until it showed a defect
 
 
 def ladders() -> list[Ladder]:

@@ -3,10 +3,10 @@
 Needs no GPU. published.json holds matrix products and attention that others measured and published, each with the
 example of ours that is built most like it, the parameters that make it so, and what still differs. For each: the
 published rate, what the model finds for our example on that GPU, and the quotient of the two. Of the model's numbers
-only the clock that tensor cores sustain and the least that L2 of the B200 gives come from such runs
-(`pyptx.analysis.model.constants`); of its rules two were settled with these points in view: busy servers cost nothing
+only the energy of tensor cores (`pyptx.analysis.gpu_table.ENERGIES`) and the least that L2 of the B200 gives
+(`pyptx.analysis.model.constants`) come from such runs; of its rules two were settled with these points in view: busy servers cost nothing
 beside their waiting, and what copies bring fills shared memory little by little. Attention on Hopper is modeled a
-quarter (D 128) to two fifths (D 64) faster than FlashAttention-3 was measured: what its softmax costs the products
+fifth (D 128) to two fifths (D 64) faster than FlashAttention-3 was measured: what its softmax costs the products
 beside it is not all in the model.
 With --write the modeled rates go to published.json, for the table in docs/performance.md (gpu/report.py).
 """

@@ -23,6 +23,7 @@ UNIT_NAMES: Mapping[str, str] = {
     "tmem": "tensor memory",
     "l2": "L2",
     "dram": "DRAM",
+    "atomics": "atomic operations on equal lines",
     "latency": "latency",
     "launch": "launch",
 }

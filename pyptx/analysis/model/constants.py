@@ -22,10 +22,10 @@ SOURCES = {
     "port_bytes": "M: bytes per cycle that one SM gets from L2 alone; B200 at least that (rhrnald/benchmark, 5.GEMM: "
     "all SMs read one tile, 48 KiB for 4.19 MFLOP at 1,754 TFLOP/s)",
     "dram_share": "M: 1898 of 2039 GB/s on A100, 3942 of 4000 on GH200",
-    "sustained": "M: best matrix products over the published peak, normally distributed numbers (H100 and H200 bf16, "
-    "795 of 989; A100 270 of 312; B200 1,928 of 2,250 in a loop of products alone on 0..1, and 0.89 of "
-    "that for numbers of both signs: rhrnald/benchmark, 5.GEMM)",
-    "start_cycles": "A: start of a CTA, and its last writes",
+    "turnaround": "M: copies and triads over reads on A100 (0.92, 0.89), A40 (0.97), H100 (torch.clone, 3.0 of 3.12 TB/s) "
+    "and B200 (CUB transform, 6.7 of 7.4 TB/s)",
+    "start_cycles": "M: gpu-benches gpu-stream on A100 and A40 with one warp per sub-core: 965 cycles from one CTA to the "
+    "next, less the latency of its load",
 }
 
 
@@ -42,7 +42,7 @@ class Constants:
         copy_request_cycles: copy engine cycles for each copy.
         port_bytes: L2 rate of one SM when the others are idle.
         dram_share: attainable fraction of the DRAM rate.
-        sustained: fraction of the clock that remains when the tensor cores are always busy.
+        turnaround: fraction of the DRAM rate that is lost when reads and writes alternate equally.
         start_cycles: from the end of one CTA to the first instruction of the next.
     """
 
@@ -54,16 +54,17 @@ class Constants:
     copy_request_cycles: float = 8
     port_bytes: float = 64
     dram_share: float = 0.93
-    sustained: float = 0.92
-    start_cycles: float = 600
+    turnaround: float = 0.04
+    start_cycles: float = 220
 
 
 _GENERATIONS = {
     75: Constants(port_bytes=32),
-    80: Constants(),
+    80: Constants(turnaround=0.1),
+    86: Constants(dram_share=0.97),
     89: Constants(dram_share=0.92),
-    90: Constants(sustained=0.85),
-    100: Constants(sustained=0.76, port_bytes=71),
+    90: Constants(turnaround=0.03),
+    100: Constants(turnaround=0.1, port_bytes=71),
     120: Constants(dram_share=0.92),
 }
 _calibrated: dict[str, Constants] = {}

@@ -25,8 +25,9 @@ from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic
 from pyptx.analysis.model.mbarrier_rings import find_rings
-from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, l1_miss_rate
+from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomics_per_line, l1_miss_rate
 from pyptx.analysis.model.operations import Operation, OperationBuilder, chain_ctas, skipped_iterations
+from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import UNITS, Memory, ReplayResult, Span
@@ -50,6 +51,8 @@ __all__ = ["LaunchModel"]
 OPERATIONS = 24_000  # replayed operations of an SM
 FOLLOWING = 4  # successive CTAs that are replayed; their second half is extrapolated
 GPCS = 8
+WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: copies by CTAs of 1024 on A100 and H100
+CLOCK_STEPS = 30  # the activity of a launch that DRAM limits depends on the clock; each step halves the distance
 BUSY = 0.5  # utilization below which a resource is not the bottleneck
 
 
@@ -59,7 +62,7 @@ class LaunchModel:
     def __init__(self, compiled: Assembly, launch: LaunchPlan, work: Work, on: Gpu, fits: Occupancy):
         self.compiled, self.launch, self.work, self.gpu, self.fits = compiled, launch, work, on, fits
         self.constants: Constants = find_constants(on.name, on.target)
-        self.cluster = prod(launch.cluster)
+        self.cluster, self.warps = prod(launch.cluster), ceil(prod(launch.block) / 32)
         sample = work.sample
         self.sms = _usable(on, self.cluster)
         self.per_sm = ceil(work.ctas / self.sms)  # CTAs of the busiest SM
@@ -101,7 +104,9 @@ class LaunchModel:
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
         traffic = estimate_traffic(work, on, fits.blocks * self.sms, read)
-        self.memory = MemorySystem(on, self.constants, min(self.sms, work.ctas), read, written, traffic)
+        self.memory = MemorySystem(
+            on, self.constants, min(self.sms, work.ctas), read, written, traffic, atomics_per_line(sample)
+        )
         self.operations: list[list[Operation]] = []
         known: dict[tuple, list[Operation]] = {}
         for warp_slice, path in zip(self.slices, self.paths, strict=True):
@@ -114,17 +119,15 @@ class LaunchModel:
         """Replay the launch and return its prediction."""
         start = self.constants.start_cycles
         busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
-        clock = self._clock(self.average * busy["tensor"] / max(1.0, *busy.values()))
-        while True:  # a lower clock under tensor load makes DRAM faster in cycles
+        clock, _ = self._settled_clock(busy, max(1.0, *busy.values()), self.gpu.clock_hz)
+        while True:  # a lower clock under load makes DRAM faster in cycles
             run = self._run(self.resident, self.memory.seen_by_sm(clock), self.per_sm)
             total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
-            before, clock = clock, self._clock(self.average * busy["tensor"] / total if total else 0.0)
+            before, (clock, activity) = clock, self._settled_clock(busy, total, clock)
             dram = min(1.0, self.memory.dram_seconds * before / total)
             if dram * abs(clock - before) <= 0.02 * clock:
                 break
-        terms = {unit: value / clock for unit, value in busy.items() if value}
-        terms["l2"] = max(self.memory.l2_seconds(clock), terms.get("l2", 0.0))
-        terms["dram"] = self.memory.dram_seconds
+        terms = self._terms(busy, clock)
         seconds = max(total / clock, *terms.values()) + self.gpu.launch_seconds
         resources = dict(terms)
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
@@ -146,6 +149,9 @@ class LaunchModel:
             waves,
             self.gpu.name,
             notes=notes,
+            clock_hz=clock,
+            watts=board_watts(self.gpu, activity, clock),
+            burst_seconds=self._burst_seconds(busy, total, clock, float(seconds)),
             extrapolated=1 - run.replayed / run.cycles if run.cycles else 0.0,
         )
         if not attribute_lines:
@@ -193,12 +199,45 @@ class LaunchModel:
             for slot in range(slots)
             for warp_slice, operations in zip(self.slices, self.operations, strict=True)
         ]
-        return replay(slices, memory, self.constants, log)
+        first = [warp_slice.warps[0] % self.warps for warp_slice in self.slices]
+        return replay(slices, memory, self.constants, log, [WARP_CYCLES * warp for warp in first] * slots)
 
-    def _clock(self, tensor: float) -> float:
-        """Return the clock in Hz for a utilization of the tensor cores, whose power lowers it."""
-        low = self.gpu.tensor_clock_hz * self.constants.sustained
-        return self.gpu.clock_hz + min(1.0, tensor) * (low - self.gpu.clock_hz)
+    def _terms(self, busy: dict[str, float], clock: float) -> dict[str, float]:
+        """Return the seconds that each resource needs alone at a clock in Hz."""
+        terms = {unit: value / clock for unit, value in busy.items() if value}
+        terms["l2"] = max(self.memory.l2_seconds(clock), terms.get("l2", 0.0))
+        terms["dram"] = self.memory.dram_seconds
+        if self.memory.atomics:
+            terms["atomics"] = self.memory.atomic_seconds(clock)
+        return terms
+
+    def _activity(self, busy: dict[str, float], cycles: float, clock: float) -> Activity:
+        """Return what the SMs do in a launch of some cycles at a clock in Hz."""
+        moved = self.memory.traffic.read + self.memory.traffic.written
+        seconds = max(cycles / clock, *self._terms(busy, clock).values())
+        cycles = seconds * clock
+        return Activity(
+            {unit: min(1.0, self.average * value / cycles) for unit, value in busy.items()},
+            (self.memory.read + self.memory.written) / cycles,
+            moved / seconds,
+            self.memory.active,
+        )
+
+    def _settled_clock(self, busy: dict[str, float], cycles: float, clock: float) -> tuple[float, Activity]:
+        """Return the clock in Hz at which the power of a launch of some cycles meets the limit, and its activity."""
+        for _ in range(CLOCK_STEPS):
+            activity = self._activity(busy, cycles, clock)
+            before, clock = clock, sustained_clock(self.gpu, activity)
+            if abs(clock - before) <= 1e-4 * clock:
+                break
+        return clock, activity
+
+    def _burst_seconds(self, busy: dict[str, float], cycles: float, clock: float, seconds: float) -> float:
+        """Return the seconds at the boost clock, before power limits it."""
+        boost = boost_clock(self.gpu, self.average * busy["tensor"] / cycles)
+        if boost <= clock:
+            return seconds
+        return float(max(cycles / boost, *self._terms(busy, boost).values())) + self.gpu.launch_seconds
 
 
 def _moved(counts: InstructionTotals) -> float:

@@ -10,13 +10,16 @@ from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.dram_traffic import Traffic
 from pyptx.analysis.model.replay_state import Memory
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
-from pyptx.analysis.work.instruction_work import InstructionWork
+from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sampling import Sample
+from pyptx.sim.actions import Atomic
 
-__all__ = ["L1_BYTES", "MemorySystem", "l1_miss_rate"]
+__all__ = ["L1_BYTES", "MemorySystem", "atomics_per_line", "l1_miss_rate"]
 
 DRIFT = 8  # iterations of a loop by which the warps of a CTA are apart
 REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (Luo et al. 2024)
+ATOMIC_CYCLES = 4  # of a line of L2 for each lane of an atomic operation: 2**30 into 8 lines take 276 ms on H100
+GROUP = 16  # lanes of equal address that count as one: measured on QV100 (Accel-Sim)
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
@@ -29,6 +32,7 @@ class MemorySystem:
         active: SMs that execute CTAs.
         read, written: bytes that all clusters request from L2.
         traffic: bytes between L2 and DRAM.
+        atomics: lanes of atomic operations that each line of L2 executes one after the other, at least.
     """
 
     gpu: Gpu
@@ -37,11 +41,14 @@ class MemorySystem:
     read: float
     written: float
     traffic: Traffic
+    atomics: float = 0.0
 
     @property
     def dram_rate(self) -> float:
-        """Reached DRAM bandwidth in bytes per second."""
-        return self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
+        """Reached DRAM bandwidth in bytes per second; alternating reads and writes cost a part of it."""
+        rate = self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
+        reads = self.traffic.read / max(1.0, self.traffic.read + self.traffic.written)
+        return rate * (1 - self.constants.turnaround * 4 * reads * (1 - reads))
 
     @property
     def dram_seconds(self) -> float:
@@ -51,6 +58,10 @@ class MemorySystem:
     def l2_seconds(self, clock: float) -> float:
         """Return the time of the L2 traffic alone at a clock in Hz."""
         return (self.read + self.written) / (self.gpu.l2_bytes_per_clock * clock)
+
+    def atomic_seconds(self, clock: float) -> float:
+        """Return the time of the atomic operations on equal lines at a clock in Hz."""
+        return ATOMIC_CYCLES * self.atomics / clock
 
     def seen_by_sm(self, clock: float) -> Memory:
         """Return the memory as one SM sees it while all others are active; L2 scales with the clock, DRAM does not."""
@@ -68,7 +79,18 @@ class MemorySystem:
             l2 + from_dram * (dram - l2),
             (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles,
             REMOTE * near,
+            near / 2,
         )
+
+
+def atomics_per_line(sample: Sample) -> float:
+    """Return the lanes of global atomic operations over the lines that the launch writes: those of a line, at least."""
+    totals, lanes = sample.totals, 0.0
+    for k, action in enumerate(sample.program.actions):
+        if isinstance(action, Atomic) and totals.global_requests[k]:
+            one_address = totals.global_sectors[k] < 1.5 * totals.global_requests[k]
+            lanes += totals.lanes[k] / (GROUP if one_address else 1)
+    return lanes * LINE / max(LINE, sum(sample.written.values()))
 
 
 def l1_miss_rate(

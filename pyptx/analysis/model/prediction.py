@@ -12,15 +12,18 @@ from pyptx.analysis.occupancy import Occupancy
 
 __all__ = ["Prediction"]
 
+BURST = 0.97  # relative duration at the boost clock below which the text mentions it
+
 
 @dataclass(frozen=True)
 class Prediction:
     """Modeled time of a launch, never a measurement.
 
     Attributes:
-        seconds: duration; infinite when the launch cannot run, with the reason in `summary`.
+        seconds: duration in a long series of launches; infinite when the launch cannot run, with the reason in `summary`.
         terms: time each resource would need alone, in seconds: "issue", "fma", "alu", "mufu", "shared", "tensor", "tma",
-            "l2", "dram", "pipeline" (an SM including its stalls) and "launch". They overlap; `seconds` is not their sum.
+            "l2", "dram", "atomics" (on equal lines of L2), "pipeline" (an SM including its stalls) and "launch". They
+            overlap; `seconds` is not their sum.
         bound: name of the limiting term.
         summary: the bottleneck as a phrase: "tensor pipe 71 %, waits for TMA, 4 stages".
         occupancy: resident blocks and warps of an SM.
@@ -29,6 +32,9 @@ class Prediction:
         flops, bytes, ctas: work of the launch, as in `pyptx.analysis.work.count.Work`.
         notes: reasons for low confidence: modeled work that differs from the simulated work, clusters that do not predict
             each other, machine instructions whose cost is not known, units whose overlap is uncertain.
+        clock_hz: clock at which the board meets its power limit, or the boost clock.
+        watts: power of the board at that clock.
+        burst_seconds: duration at the boost clock: of a few launches, before power limits the clock.
         extrapolated: fraction of the cycles that stand for skipped iterations of loops and for skipped CTAs, 0..1.
         attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
             `attribute_lines`, and when the launch cannot run.
@@ -46,6 +52,9 @@ class Prediction:
     bytes: Mapping[str, int] = field(default_factory=dict)
     ctas: int = 0
     notes: tuple[str, ...] = ()
+    clock_hz: float = 0.0
+    watts: float = 0.0
+    burst_seconds: float = 0.0
     extrapolated: float = 0.0
     attribution: Attribution | None = field(default=None, repr=False, compare=False)
     kind: str = field(default="modeled", init=False)
@@ -93,6 +102,9 @@ class Prediction:
             "ctas": self.ctas,
             "confidence": self.confidence,
             "notes": list(self.notes),
+            "clock_hz": self.clock_hz,
+            "watts": self.watts,
+            "burst_seconds": self.burst_seconds,
             "extrapolated": self.extrapolated,
             "occupancy": {
                 "blocks": self.occupancy.blocks,
@@ -107,7 +119,9 @@ class Prediction:
             return f"cannot run on {self.gpu}: {self.summary}"
         confidence = f" (low confidence: {'; '.join(self.notes)})" if self.notes else ""
         low, high = map(_time, self.interval)
-        return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}): {self.summary}{confidence}"
+        throttled = self.burst_seconds and self.burst_seconds < BURST * self.seconds
+        burst = f"; {_time(self.burst_seconds)} before power limits the clock" if throttled else ""
+        return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}{burst}): {self.summary}{confidence}"
 
 
 def _time(seconds: float) -> str:

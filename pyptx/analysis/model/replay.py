@@ -12,7 +12,7 @@ Yield hints, which select among eligible warps, are not modeled: the slice with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.operations import Operation, OpKind
@@ -39,6 +39,7 @@ def replay(
     memory: Memory,
     constants: Constants,
     log: list[Span] | None = None,
+    delays: Sequence[float] = (),
 ) -> ReplayResult:
     """Replay warp slices on their SMs.
 
@@ -48,8 +49,9 @@ def replay(
         memory: the memory system as seen by one SM.
         constants: latencies and rates.
         log: intervals are appended to it.
+        delays: cycles from the start of a CTA to that of each slice; default: none.
     """
-    return _Replay(slices, memory, constants, log).run()
+    return _Replay(slices, memory, constants, log, delays or [0.0] * len(slices)).run()
 
 
 class _Replay:
@@ -59,11 +61,16 @@ class _Replay:
         memory: Memory,
         constants: Constants,
         log: list[Span] | None,
+        delays: Sequence[float],
     ):
         self.memory, self.constants, self.record = memory, constants, Recorder(log)
         self.sms = 1 + max(sm for _, sm, _ in slices)
-        self.states = [SliceState(k, sm, (slot, 0), operations) for k, (slot, sm, operations) in enumerate(slices)]
-        self.ready = [(0.0, state.number) for state in self.states]
+        self.states = [
+            SliceState(k, sm, (slot, 0), operations, delay)
+            for k, ((slot, sm, operations), delay) in enumerate(zip(slices, delays, strict=True))
+        ]
+        self.ready = [(state.now, state.number) for state in self.states]
+        heapify(self.ready)
         self.resources = SmResources(self.sms, memory, constants.shared_cycles, self.record)
         self.rings = MbarrierRings(self.states, self.sms, self.ready, memory.remote_cycles, self.record)
         self.barriers = CtaBarriers(self.states, self.ready, constants.barrier_cycles, self.record)
@@ -164,6 +171,7 @@ class _Replay:
                 scoreboards[op.write] = done, "global loads", op.row
         elif kind == OpKind.STORE:
             resources.write(rank, op.bytes, end)
+            state.stored = end + self.memory.store_cycles
             if op.read >= 0:
                 scoreboards[op.read] = end + 8, "stores", op.row
         elif kind == OpKind.ASYNC_COPY:
@@ -237,7 +245,7 @@ class _Replay:
         slot, number = state.cta
         state.cta = slot, number + 1
         self.rings.end_arrivals(state, number)
-        state.now += self.constants.start_cycles
+        state.now = max(state.now, state.stored) + self.constants.start_cycles + state.delay
         state.attribute(-1, "start of the next CTA", state.now)
         state.scoreboards[:] = [(0.0, "", -1)] * 6
         for pending in (state.waits, state.groups, state.products):

@@ -39,6 +39,7 @@ class Memory:
         load_cycles: latency of a load.
         copy_cycles: latency of a bulk copy until its mbarrier completes.
         remote_cycles: latency of an arrival at the mbarrier of another CTA of the cluster.
+        store_cycles: time until a store has reached L2; a CTA keeps its slot until then.
     """
 
     port: float
@@ -48,6 +49,7 @@ class Memory:
     load_cycles: float
     copy_cycles: float
     remote_cycles: float = 0.0
+    store_cycles: float = 0.0
 
 
 class Span(NamedTuple):
@@ -103,6 +105,7 @@ class SliceState:
         "attributed",
         "computes",
         "cta",
+        "delay",
         "ends",
         "executions",
         "extra",
@@ -116,19 +119,21 @@ class SliceState:
         "rank",
         "scoreboards",
         "stalls",
+        "stored",
         "synchronizing",
         "waited_rings",
         "waits",
     )
 
-    def __init__(self, number: int, rank: int, cta: Cta, operations: Sequence[Operation]):
-        self.number, self.rank, self.cta, self.operations = number, rank, cta, operations
-        self.at, self.now, self.extra = 0, 0.0, 0.0
+    def __init__(self, number: int, rank: int, cta: Cta, operations: Sequence[Operation], delay: float = 0.0):
+        self.number, self.rank, self.cta, self.operations, self.delay = number, rank, cta, operations, delay
+        self.at, self.now, self.extra = 0, delay, 0.0
         self.scoreboards: list[tuple[float, str, int]] = [(0.0, "", -1)] * 6  # (clear at, why, set by row)
         self.attributed = 0.0  # time up to which cycles are attributed to instructions
         self.executions: dict[int, float] = defaultdict(float)
         self.stalls: dict[Stall, float] = defaultdict(float)
         self.pending = 0.0  # completion of copies and stores not yet in a group
+        self.stored = 0.0  # arrival of the last store in L2
         self.groups: list[float] = []  # completion of each such group
         self.products: list[float] = []  # completion of each group of wgmma products
         self.ends = 0.0  # completion of the last matrix product
@@ -142,6 +147,7 @@ class SliceState:
         ]
         self.waited_rings = frozenset(op.detail.number for op in self.synchronizing if op.kind == OpKind.MBARRIER_WAIT)
         self.computes = False  # uses the main unit of the kernel, so its waits are reported
+        self.attribute(-1, "start of the next CTA", delay)
 
     @property
     def over(self) -> bool:

@@ -1,0 +1,82 @@
+"""Power, the clock it leaves, and atomic operations on equal lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pyptx
+from pyptx.analysis.gpus import GPUS, gpu
+from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.power import Activity, board_watts, boost_clock, energy_of, sustained_clock
+
+IDLE = Activity({}, 0.0, 0.0, 132)
+
+COUNTING = """
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry counting(.param .u64 bins, .param .u32 mask)
+{
+    .reg .u64 %rd<3>;
+    .reg .u32 %r<5>;
+    ld.param.u64 %rd1, [bins];
+    ld.param.u32 %r4, [mask];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mad.lo.u32 %r3, %r2, 256, %r1;
+    and.b32 %r3, %r3, %r4;
+    mad.wide.u32 %rd2, %r3, 4, %rd1;
+    red.global.add.u32 [%rd2], 1;
+    ret;
+}
+"""
+
+
+def busy(sms: int = 132, l2: float = 0.0, dram: float = 0.0, **units: float) -> Activity:
+    return Activity(units, l2, dram, sms)
+
+
+def test_the_clock_meets_the_power_limit():
+    on = gpu("H100 SXM")
+    load = busy(tensor=0.97, shared=0.98, issue=0.1, l2=4100, dram=0.4e12)
+    clock = sustained_clock(on, load)
+    assert clock < boost_clock(on, 0.97) and board_watts(on, load, clock) == pytest.approx(on.watts)
+    assert sustained_clock(replace(on, watts=400), load) < clock
+
+
+@pytest.mark.parametrize(
+    "name, load, watts, tolerance",
+    [  # logs of gpu-benches gpu-roofline: board power at a known rate and clock
+        ("A100 SXM 40GB", busy(108, fma=19.0e12 / (108 * 128 * 1.41e9), issue=0.5, dram=156e9), 182, 0.1),
+        ("A100 SXM 40GB", busy(108, dram=1372e9), 230, 0.1),
+        ("H200 SXM", busy(fma=42.1e12 / (132 * 256 * 1.98e9), issue=0.65, dram=456e9), 403, 0.15),
+        ("H200 SXM", busy(dram=3759e9), 572, 0.05),
+    ],
+)
+def test_power_is_that_of_published_logs(name, load, watts, tolerance):
+    on = gpu(name)
+    assert board_watts(on, load, on.clock_hz) == pytest.approx(watts, rel=tolerance)
+
+
+@pytest.mark.parametrize("name", GPUS)
+def test_an_idle_gpu_and_one_without_a_limit_keep_the_boost_clock(name):
+    on = GPUS[name]
+    assert sustained_clock(on, IDLE) == on.clock_hz
+    assert sustained_clock(replace(on, watts=0.0), busy(tensor=1.0, issue=1.0)) == boost_clock(on, 1.0)
+    assert 0 < energy_of(on).idle < 1
+
+
+def test_atomic_operations_on_equal_lines_wait_for_each_other():
+    entry = pyptx.load(COUNTING)["counting"]
+    few, many = (
+        estimate(entry, np.zeros(1 << 14, np.uint32), mask, grid=(1024,), block=(256,), device="H100")
+        for mask in (31, (1 << 14) - 1)
+    )
+    lanes = 1024 * 256
+    assert few.bound == "atomics" and "atomic operations on equal lines" in few.summary
+    assert few.terms["atomics"] == pytest.approx(4 * lanes / few.clock_hz)
+    assert many.terms["atomics"] == pytest.approx(few.terms["atomics"] / 512)
+    assert few.seconds > few.terms["atomics"] > 3 * many.seconds
