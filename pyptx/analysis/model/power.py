@@ -27,7 +27,7 @@ _LEAST = 0.2  # fraction of the boost clock; below, the model's energies do not 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What the SMs do during a launch.
+    """Utilization of the SMs and of memory during a launch.
 
     Attributes:
         busy: unit ("issue", "fma", "mufu", "shared", "tensor") -> utilization, 0..1.
