@@ -36,7 +36,7 @@ def run_triton_cell(shell: InteractiveShell, cell: Cell, target: str, run: str |
         cell.run(shell)
         if run is not None:
             before = len(session.launches)
-            run_statement(shell, run, "--run")
+            run_statement(shell, run.rstrip(";") + ";", "--run")  # a launch returns Triton's compiled kernel
             if len(session.launches) == before:
                 raise UsageError(f'--run {run}: launched no Triton kernel; expected a launch such as "{_EXAMPLE}"')
     return {entry.name: entry for entry in session.launches}

@@ -79,6 +79,7 @@ def test_needs_what_the_notebook_extra_brings(path: Path):
     project = tomllib.loads((path.parents[1] / "pyproject.toml").read_text())["project"]
     brought = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
     brought += ["torch", "jax"] if path.stem == "09-torch-jax-script" else []
+    brought += ["triton"] if path.stem == "11-a-triton-kernel" else []
     known = {re.split(r"[^\w-]", name)[0].replace("-", "_") for name in brought} | {"pyptx"} | sys.stdlib_module_names
     imported = {
         name.partition(".")[0]
