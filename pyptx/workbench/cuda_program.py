@@ -148,7 +148,7 @@ class CudaSource:
             return given
         if is_path(given):
             path = Path(given).resolve()
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             linecache.checkcache(str(path))
             return cls(Source(text, str(path), path.parent), str(path), path.name)
         text = str(given)
@@ -301,7 +301,9 @@ class CudaProgram(Program):
             return self._instances[key]
         templates = sorted({d.name for d in self._declared.kernels if d.is_template})
         if name in templates:
-            raise UnknownNameError(f"{name} is a template; name its arguments, as in program[{name + '<float>'!r}]")
+            raise UnknownNameError(
+                f"{name} is a template; name its arguments, as in program[{name + '<float>'!r}]; {name}<> has its defaults"
+            )
         listed = [*self.entries, *(f"{t}<...>" for t in templates if not any(_base(e) == t for e in self.entries))]
         variables = ", ".join(self.variables)
         raise UnknownNameError(

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_$%][\w$]*")
 def isolated(module: Module, entry: str) -> Module:
     """Return the module reduced to an entry and everything it refers to, directly or not.
 
-    Debug sections are dropped with the functions that they describe. A module without other functions is unchanged.
+    Debug sections are dropped with the functions that they describe, except the names that `.loc` refers to. A module without other functions is unchanged.
     """
     declared: dict[str, list[Directive]] = {}
     for directive in module.directives:
@@ -43,4 +43,4 @@ def _declared_name(directive: Function | VarDecl | Alias) -> str:
 def _is_kept(directive: Directive, reached: set[str]) -> bool:
     if isinstance(directive, Function | VarDecl | Alias):
         return _declared_name(directive) in reached
-    return not isinstance(directive, Section)
+    return not isinstance(directive, Section) or directive.name == ".debug_str"  # names of inlined functions in `.loc`

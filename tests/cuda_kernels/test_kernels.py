@@ -41,5 +41,5 @@ def test_they_have_no_findings_and_a_view(case: Case):
     assert report.ok, report.text()
     for (array, *_), unchanged in zip(launch.expected, before, strict=True):
         np.testing.assert_array_equal(array, unchanged)
-    text = entry.view(block=launch.block).text()
-    assert entry.signature.base in text
+    for shown in (entry, program_of(case.sources, case.include).isolated(case.kernel)):
+        assert entry.signature.base in shown.view(block=launch.block).text()

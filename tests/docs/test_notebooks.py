@@ -50,7 +50,7 @@ def python_of(path: Path) -> ast.Module:
         "\n".join(
             re.sub(r"^[%!].*$", "", source, flags=re.M)
             for source in cells
-            if not source.startswith(("%%writefile", "%%ptx\n"))
+            if not source.startswith(("%%writefile", "%%ptx\n", "%%cuda"))
         )
     )
 

@@ -93,6 +93,7 @@ def test_findings_and_stops_have_lines_and_names_of_the_source(program):
 
 
 def test_views_show_the_source(program):
+    assert "return x * x;" in program.isolated("racy").view().text()
     text = program["racy"].view().text()
     assert "tile[threadIdx.x] = square(x[threadIdx.x]);" in text
     assert "return x * x;" in text  # inlined
