@@ -69,6 +69,8 @@ def moving(stride: int = 1, pad: int = 1, n: int = 1 << 20, device: str = "A100"
 def test_addresses_far_apart_are_slower():
     assert moving(stride=8, n=1 << 22).seconds > 3 * moving(n=1 << 22).seconds
     assert moving(stride=2).seconds > 1.2 * moving().seconds
+    assert "accessed by one lane each" in moving(stride=8, n=1 << 22).notes[0]
+    assert moving(stride=2).notes == () == moving(n=1 << 22).notes
 
 
 def test_bank_conflicts_are_slower():

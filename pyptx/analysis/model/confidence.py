@@ -6,10 +6,14 @@ from collections.abc import Mapping
 
 from pyptx.analysis.model.demand import Demand
 from pyptx.analysis.work.count import Work
+from pyptx.analysis.work.sampling import Sample
+from pyptx.sim.actions import Load, Store
 
-__all__ = ["UNIT_NAMES", "busy_notes", "sample_notes", "unfamiliar_notes"]
+__all__ = ["UNIT_NAMES", "busy_notes", "sample_notes", "scatter_notes", "unfamiliar_notes"]
 
 UNFAMILIAR = 0.005  # fraction of the issued instructions from which on their unknown cost matters
+SECTOR = 32  # bytes
+SCATTERED = 0.3  # fraction of the sectors from which on scattered accesses matter
 BUSY = 0.6  # utilization from which on two units that share issue slots and registers may delay each other
 UNIT_NAMES: Mapping[str, str] = {
     "issue": "issue slots",
@@ -40,6 +44,22 @@ def unfamiliar_notes(demand: Demand) -> tuple[str, ...]:
     issued = demand.cycles.get("issue", 0.0)
     words = sorted(word for word, cycles in demand.unfamiliar.items() if cycles > UNFAMILIAR * issued)
     return (f"the cost of {', '.join(words)} is not known",) if words else ()
+
+
+def scatter_notes(sample: Sample) -> tuple[str, ...]:
+    """Describe loads and stores whose lanes each access a sector of their own in part: DRAM moves more than the sectors."""
+    sectors, lanes = sample.totals.global_sectors, sample.totals.lanes
+    scattered = sum(
+        float(sectors[k])
+        for k, action in enumerate(sample.program.actions)
+        if isinstance(action, Load | Store) and action.size * action.count < SECTOR and sectors[k] >= lanes[k] > 0
+    )
+    share = scattered / max(1.0, float(sectors.sum()))
+    if share < SCATTERED:
+        return ()
+    return (
+        f"{share:.0%} of the sectors are accessed by one lane each: DRAM may move more than modeled".replace("%", " %"),
+    )
 
 
 def busy_notes(terms: Mapping[str, float], seconds: float) -> tuple[str, ...]:

@@ -11,6 +11,8 @@
 6. The time is that of the replay, or of the resource that needs most alone. No penalty is added for resources that are
    busy at the same time: the replay queues them, and published kernels for H100 keep the tensor pipe, shared memory and
    80 % of L2 busy together (tests/benchmarks/published.py reports the model's error on them).
+7. The clock is the one at which the power of all these events meets the limit of the board (`power`).
+8. The error range follows from the limiting resource (`error_ranges`), the confidence from `confidence`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from math import ceil, prod
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.attribution import Attribution, attribute
-from pyptx.analysis.model.confidence import UNIT_NAMES, busy_notes, sample_notes, unfamiliar_notes
+from pyptx.analysis.model.confidence import UNIT_NAMES, busy_notes, sample_notes, scatter_notes, unfamiliar_notes
 from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic
@@ -138,6 +140,7 @@ class LaunchModel:
             *conservation_notes(self.demand, self.builder, self.slices),
             *sample_notes(self.work),
             *unfamiliar_notes(self.demand),
+            *(scatter_notes(self.work.sample) if bound == "dram" else ()),
             *busy_notes(terms, seconds),
         )
         found = Prediction(

@@ -31,7 +31,7 @@ class Prediction:
         gpu: name of the GPU.
         flops, bytes, ctas: work of the launch, as in `pyptx.analysis.work.count.Work`.
         notes: reasons for low confidence: modeled work that differs from the simulated work, clusters that do not predict
-            each other, machine instructions whose cost is not known, units whose overlap is uncertain.
+            each other, machine instructions whose cost is not known, scattered accesses, units whose overlap is uncertain.
         clock_hz: clock at which the board meets its power limit, or the boost clock.
         watts: power of the board at that clock.
         burst_seconds: duration at the boost clock: of a few launches, before power limits the clock.
