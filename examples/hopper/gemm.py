@@ -22,7 +22,7 @@ Cost: 168 registers per thread at launch, then 40 and 232; 192 KiB of shared mem
 from __future__ import annotations
 
 from examples.hopper.boxes import box_place, fill_box
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_lines, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
@@ -41,7 +41,8 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     check_sizes(M, N, K, BM, BN, BK, STAGES, c.dtype)
     steps = -(-K // BK)
 
-    ring = lib.TmaRing(STAGES, {"a": BM * BK * 2, "b": BK * BN * 2}, readers=CONSUMERS * 4)
+    tile_a, tile_b = lib.WgmmaTile(BM, BK, a.dtype, "K"), lib.WgmmaTile(BK, BN, b.dtype, "MN")
+    ring = lib.TmaRing(STAGES, {"a": tile_a, "b": tile_b}, readers=CONSUMERS * 4)
     tid = reg.from_(ptx.tid.x, u32)
     row, column = ptx.ctaid.y * BM, ptx.ctaid.x * BN
 
@@ -51,19 +52,14 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     with roles.producer():
         for step in ptx.range_(0, steps):
             stage, k = ring.acquire(), step * BK
-            stage.load("a", a, (k, row), boxes=BK // BOX, columns=BOX)
-            stage.load("b", b, (column, k), boxes=BN // BOX, columns=BOX)
+            stage.load("a", a, (k, row))
+            stage.load("b", b, (column, k))
     with roles.consumer() as consumer:
         rows = BM // CONSUMERS  # of this consumer
         lane = tid & 31
         sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
 
-        # Boxes of A: BM rows of 64 columns. Eight rows are 1 KiB; the next columns of a row follow within its line.
-        from_a = ptx.wgmma.make_descriptor(
-            ring.address("a") + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED
-        )
-        # Boxes of B: BK rows of 64 columns. Eight rows of K are 1 KiB; the next columns are in the next box.
-        from_b = ptx.wgmma.make_descriptor(ring.address("b"), leading_byte_offset=BK * LINE, **SWIZZLED)
+        from_a, from_b = ring.descriptor("a", consumer * rows), ring.descriptor("b")
 
         def multiply(first: bool) -> lib.Stage:
             """Start the product of the next stage once it is filled; return the stage."""
@@ -71,7 +67,6 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
             this_a, this_b = (stage.descriptor(descriptor) for descriptor in (from_a, from_b))
             ptx.wgmma.fence()
             for k in range(0, BK, WGMMA_K):
-                a_offset = k // BOX * BM * LINE + k % BOX * 2
                 for i, part in enumerate(sums):
                     ptx.wgmma.mma_async(
                         shape=(WGMMA_ROWS, BN, WGMMA_K),
@@ -79,8 +74,8 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
                         dtype_a=a.dtype,
                         dtype_b=b.dtype,
                         d=part,
-                        a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
-                        b=this_b + k * LINE // 16,
+                        a=this_a + tile_a.offset(k, i * WGMMA_ROWS),
+                        b=this_b + tile_b.offset(k),
                         trans_b=1,
                         scale_d=not (first and k == 0),
                     )

@@ -6,5 +6,7 @@ them below the line of the call.
 
 from pyptx.lib.roles import Roles, roles
 from pyptx.lib.tma_ring import Stage, TmaRing
+from pyptx.lib.wgmma_fragment import WgmmaFragment
+from pyptx.lib.wgmma_tile import WgmmaTile
 
-__all__ = ["Roles", "Stage", "TmaRing", "roles"]
+__all__ = ["Roles", "Stage", "TmaRing", "WgmmaFragment", "WgmmaTile", "roles"]

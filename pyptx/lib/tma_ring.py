@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pyptx import reg, smem
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError, UnknownNameError
+from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import cluster, cp, mbarrier
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
@@ -41,12 +42,16 @@ class TmaRing:
 
     Args:
         stages: number of stages.
-        tiles: name -> bytes of each tile of a stage, in the order of their memory; a multiple of 1024 for swizzled tiles.
+        tiles: name -> bytes of each tile of a stage, in the order of their memory, a multiple of 1024 for swizzled tiles; or
+            a `WgmmaTile`, which knows its bytes, boxes and descriptor.
         readers: warps of a CTA that read every stage.
         cluster: CTAs of the cluster, if a CTA writes to the stages of all of them (multicast): a stage is free when the
             readers of all have released it.
     Attributes:
+        tiles: bytes of each tile.
+        operands: the tiles that are operands of wgmma.
         stage_bytes: bytes of a stage.
+        memory: the shared memory; `ring.memory[i]` is stage i, also in the debugger.
         start: shared address of stage 0, a u32 register.
         full, empty: mbarriers of the stages.
         position: stage and phase of the role; from `begin` on.
@@ -55,21 +60,25 @@ class TmaRing:
     """
 
     tiles: dict[str, int]
+    operands: dict[str, WgmmaTile]
     stage_bytes: int
     readers: int
     cluster: int
+    memory: smem.SharedAlloc
     start: Reg
     full: MbarrierRing
     empty: MbarrierRing
     position: PipelineState
 
-    def __init__(self, stages: int, tiles: Mapping[str, int], *, readers: int, cluster: int = 1):
-        for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **tiles}.items():
+    def __init__(self, stages: int, tiles: Mapping[str, int | WgmmaTile], *, readers: int, cluster: int = 1):
+        self.operands = {name: tile for name, tile in tiles.items() if isinstance(tile, WgmmaTile)}
+        sizes = {name: tile.bytes if isinstance(tile, WgmmaTile) else tile for name, tile in tiles.items()}
+        for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **sizes}.items():
             if not isinstance(number, int) or number < 1:
                 raise ShapeError(f"TmaRing: {name} is {number!r}; expected a positive int", at=user_place())
-        self.tiles, self.stage_bytes = dict(tiles), sum(tiles.values())
+        self.tiles, self.stage_bytes = sizes, sum(sizes.values())
         self.readers, self.cluster = readers, cluster
-        memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
+        self.memory = memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
         full, empty = smem.mbarrier(stages), smem.mbarrier(stages)
         self.start = reg.from_(memory.name, u32)
         self.full = mbarrier.array(reg.from_(full.name, u32), 0, stages)
@@ -119,6 +128,22 @@ class TmaRing:
     def address(self, tile: str) -> Reg:
         """Return the shared address of a tile in stage 0."""
         return self.start + offset if (offset := self.offset(tile)) else self.start
+
+    def descriptor(self, tile: str, row: int | Reg = 0) -> Reg:
+        """Return the matrix descriptor of an operand in stage 0; `Stage.descriptor` moves it to another stage.
+
+        Args:
+            tile: name of a `WgmmaTile`.
+            row: first row, for major "K"; a multiple of 8.
+        Raises:
+            UnknownNameError: no operand has this name.
+        """
+        if tile not in self.operands:
+            raise UnknownNameError(
+                f"tile {tile!r} is not a WgmmaTile; the ring's: {', '.join(self.operands)}", at=user_place()
+            )
+        start = self.address(tile)
+        return self.operands[tile].descriptor(start + row * 128 if isinstance(row, Reg) or row else start)
 
     def acquire(self, expect_bytes: int | None = None) -> Stage:
         """Wait until the next stage is free, and expect its bytes; called by the producer.
@@ -195,8 +220,8 @@ class Stage:
         source: object,
         coord: Sequence[int | Reg],
         *,
-        boxes: int = 1,
-        columns: int = 0,
+        boxes: int | None = None,
+        columns: int | None = None,
         multicast_mask: int | Reg | None = None,
         cache_hint: str | Reg | None = None,
         pred: Guard = None,
@@ -207,14 +232,18 @@ class Stage:
             tile: name of the tile.
             source: the array, whose Tile has a `tma_box`.
             coord: coordinates of the first box, innermost first.
-            boxes: number of boxes, side by side along the innermost dimension; each has an equal part of the tile.
-            columns: elements from a box to the next.
+            boxes: number of boxes, side by side along the innermost dimension; each has an equal part of the tile. Default:
+                those of a `WgmmaTile`, else 1.
+            columns: elements from a box to the next; default: those of a `WgmmaTile`.
             multicast_mask, cache_hint, pred: as for `ptx.cp.async_bulk.tensor_2d`.
         Raises:
             ShapeError: the tile is not divisible into the boxes.
             UnknownNameError: no such tile.
         """
         self.ring.offset(tile)
+        operand = self.ring.operands.get(tile)
+        boxes = boxes if boxes is not None else operand.boxes if operand is not None else 1
+        columns = columns if columns is not None else operand.box_columns if operand is not None else 0
         if boxes < 1 or self.ring.tiles[tile] % boxes or (boxes > 1 and columns < 1):
             raise ShapeError(
                 f"tile {tile!r} of {self.ring.tiles[tile]} bytes cannot be copied as {boxes} boxes, {columns} columns apart",

@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pyptx import lib
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = [(200, 400), (400, 264)]
 HEADS = [(1, 1, 300, 64)] * 3
@@ -18,8 +20,6 @@ HEADS = [(1, 1, 300, 64)] * 3
 WAITS = [
     ("hopper/gemm", "hopper/gemm", "            ptx.wgmma.wait_group(1) ", GEMM, {"STAGES": 3}),
     ("hopper/gemm", "hopper/gemm", "        ptx.wgmma.wait_group(0)", GEMM, {}),
-    ("hopper/gemm", "hopper/gemm", "filled.at(stage).wait(phase)", GEMM, {}),
-    ("hopper/gemm", "hopper/gemm", "freed.at(stage).wait(phase ^ 1)", GEMM, {"STAGES": 3}),
     (
         "hopper/persistent_gemm",
         "hopper/tiles",
@@ -81,3 +81,29 @@ def test_the_defect_is_found(changed_examples, path: str, file: str, wait: str, 
     arrays = [random.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in shapes]
     report = kernel.check(*arrays, **options)
     assert not report.ok
+
+
+def acquire_at_once(ring: lib.TmaRing) -> lib.Stage:
+    """`TmaRing.acquire` without the wait for a free stage."""
+    index, _ = ring.position.advance()
+    full = ring.full.at(index)
+    full.arrive_expect_tx(ring.stage_bytes)
+    return lib.Stage(ring, index, full)
+
+
+def read_at_once(ring: lib.TmaRing) -> lib.Stage:
+    """`TmaRing.wait` without the wait for the bytes."""
+    index, _ = ring.position.advance()
+    return lib.Stage(ring, index, ring.full.at(index))
+
+
+@pytest.mark.parametrize(
+    ("method", "replacement"), [("acquire", acquire_at_once), ("wait", read_at_once)], ids=["acquire", "wait"]
+)
+def test_the_waits_of_the_ring_are_needed(monkeypatch, method: str, replacement):
+    from examples.hopper import gemm
+
+    monkeypatch.setattr(lib.TmaRing, method, replacement)
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in GEMM]
+    assert not gemm.gemm_of(gemm.bf16, gemm.bf16).check(*arrays, STAGES=3).ok

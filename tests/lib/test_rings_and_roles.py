@@ -85,7 +85,7 @@ def test_the_example_has_the_machine_code_of_the_written_out_kernel(tiling):
 
 def test_the_example_is_shorter():
     short, long = (len(inspect.getsource(f).splitlines()) for f in (gemm.product, written_out_gemm.product))
-    assert short < long - 15
+    assert short <= long - 30
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from pyptx._loc import SourceLocation, StoredCode, is_users
+from pyptx.elements import Vector
 from pyptx.ir.nodes import Block, CompoundExpr, Instruction, IntrinsicScope, Statement
 from pyptx.ir.visit import instructions
 from pyptx.jit.specialization import Specialization
@@ -281,6 +282,8 @@ def _binding(value: Any, depth: int) -> Binding | None:
             return Register(value.name, value.dtype.name)
         case NegPred():
             return Register(value.reg.name, "pred", True)
+        case Vector():
+            return tuple(Register(word.name, word.dtype.name) for word in value.words)
         case RegArray():
             return tuple(Register(f"{value.base}{k}", value.dtype.name) for k in range(value.count))
         case SharedAlloc():

@@ -1,0 +1,101 @@
+"""Accumulators of wgmma with the coordinates of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pyptx import reg
+from pyptx._loc import user_place
+from pyptx.elements import Elements, Vector
+from pyptx.errors import ShapeError
+from pyptx.reg import Reg, RegArray
+from pyptx.tracing.trace import emit
+from pyptx.types import PtxType, f32
+
+__all__ = ["WgmmaFragment"]
+
+
+class WgmmaFragment:
+    """The 64 x n accumulator of a wgmma over the 128 threads of a warpgroup.
+
+    A thread holds n/2 elements: pairs of neighbors in two rows, eight rows apart, every eight columns.
+
+    ```
+    columns    0    1    2    3    4    5    6    7    8 ...
+    row 0    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
+    row 1    [lane 4  ] [lane 5  ] [lane 6  ] [lane 7  ] [lane 4  ]      warp w: rows 16 w to 16 w + 15
+     ...
+    row 8    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
+    ```
+
+    Args:
+        n: columns, a multiple of 8 from 8 to 256.
+        tid: index of the thread in a u32 register; its warpgroup starts at a multiple of 128.
+        dtype: type of the accumulator.
+    Attributes:
+        sums: the registers, the operand `d` of `ptx.wgmma.mma_async`.
+        row, column: coordinates of the first element of the thread in the tile, u32 registers.
+    Raises:
+        ShapeError: n is not such a number.
+    Source: PTX ISA, "Register Fragments for wgmma.mma_async", matrix D.
+    """
+
+    sums: RegArray
+    row: Reg
+    column: Reg
+
+    def __init__(self, n: int, tid: Reg, dtype: PtxType = f32):
+        if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
+            raise ShapeError(f"WgmmaFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
+        self.sums = reg.wgmma_frag(m=64, n=n, dtype=dtype)
+        tid = reg.readable(tid)
+        self.row = ((tid >> 5) & 3) * 16 + ((tid >> 2) & 7)
+        self.column = (tid & 3) * 2
+
+    def coords(self) -> Iterator[tuple[Reg, int, int]]:
+        """Iterate over the elements of the thread.
+
+        Yields:
+            The register, and its distance in rows and columns from `row` and `column`.
+        """
+        for i, value in enumerate(self.sums):
+            yield value, i // 2 % 2 * 8, i // 4 * 8 + i % 2
+
+    def map(self, function: Callable[[Reg, int, int], Reg]) -> None:
+        """Replace every element by `function(value, i, j)`, with its distance from `row` and `column`.
+
+        The bias of a column is `frag.map(lambda v, i, j: v + bias.load(frag.column, offset=j))`.
+        """
+        for value, i, j in self.coords():
+            result = function(value, i, j)
+            if result.name != value.name:
+                emit("mov", f"b{value.dtype.bits}", value, result)
+
+    def store(
+        self,
+        to: Elements,
+        row: int | Reg,
+        column: int | Reg,
+        *,
+        end: Sequence[int | Reg] | None = None,
+        cache: str | None = None,
+    ) -> None:
+        """Store the tile to an array, converted to its type: one `st.v2` for each pair of neighbors.
+
+        Args:
+            to: a matrix in global or shared memory, with an even number of columns.
+            row, column: of the first element of the tile in the array; an even column.
+            end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
+            cache: as for `Elements.store`.
+        """
+        dtype: Any = to.dtype
+        at_row, at_column = self.row + row, self.column + column
+        for i in (0, 8):
+            pairs = [(value, j) for value, di, j in self.coords() if di == i]
+            for (low, j), (high, _) in zip(pairs[::2], pairs[1::2], strict=True):
+                pair, guard = Vector.of([low, high]), None
+                if end is not None:
+                    guard = (at_row + i < end[0]) & (at_column + j < end[1])
+                value = pair if dtype == low.dtype else pair.to(dtype)
+                to.store(at_row, at_column, value, offset=(i, j), cache=cache, pred=guard)
