@@ -66,6 +66,7 @@ PUBLIC_MODULES = (
     # frameworks
     "pyptx.jax_support",
     "pyptx.torch_support",
+    "pyptx.triton",
 )
 
 

@@ -20,6 +20,7 @@ from pyptx.cache import get_global_cache
 from pyptx.cli.cache import size
 from pyptx.cli.lab import install_hint
 from pyptx.errors import PtxError
+from pyptx.triton.versions import require_triton
 
 __all__ = ["Ability", "Finding", "abilities", "findings"]
 
@@ -88,6 +89,7 @@ def abilities(found: list[Finding]) -> list[Ability]:
         ability("NumPy arrays on the CPU, at full speed", of["simulator"], needed=True),
         ability("torch tensors on the CPU", of["torch"]),
         ability("JAX arrays on the CPU", of["jax"]),
+        ability("Triton kernels on the simulator", of["triton"]),
         ability("kernels on a GPU", of["driver"], gpu, of["ptxas"]),
         ability("torch tensors on a GPU", of["driver"], gpu, of["torch"], of["torch CUDA"]),
         ability("JAX arrays on a GPU", of["driver"], gpu, of["jax"], of["jax CUDA"], of["ziglang"]),
@@ -149,7 +151,15 @@ def _frameworks() -> Iterator[Finding]:
     yield _package("jax", jax, "JAX arrays, jax.jit")
     plugin = next((f"{name} {_version(name)}" for name in _PLUGINS if _version(name)), None)
     yield Finding("jax CUDA", plugin is not None, plugin or "JAX has no GPU plugin", "pip install 'jax[cuda13]'")
+    yield _triton()
     yield _package("ziglang", _version("ziglang"), "compiles the handler for JAX calls on GPUs", "pip install ziglang")
+
+
+def _triton() -> Finding:
+    try:
+        return Finding("triton", True, f"{require_triton()} (Triton kernels)")
+    except PtxError as error:
+        return Finding("triton", False, f"{error.message} (Triton kernels)", error.hint)
 
 
 def _jupyter() -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyptx.check import CheckError, Report
+from pyptx.check.ignored import checked_rules
 from pyptx.errors import BackendError, OptionError
 from pyptx.launch_config import LaunchConfig
 from pyptx.runtime import options, use
@@ -143,7 +144,7 @@ class simulate:
             whose addresses, of `pyptx.pointer`, a kernel reads from memory.
     Raises:
         BackendError: Triton is not installed, or its version is not supported.
-        OptionError: Triton kernels are not simulated for this target.
+        OptionError: Triton kernels are not simulated for this target; or an ignored rule does not exist or has no reason.
     """
 
     def __init__(
@@ -164,8 +165,9 @@ class simulate:
         if autotune not in ("modeled", "first"):
             raise OptionError(f"autotune={autotune!r}; expected 'modeled' or 'first'")
         require_triton()
+        ignore = checked_rules(ignore)
         checked = {"schedules": schedules, "random": random, "seed": options.get("seed", 0)}
-        self._session = Session(parse(target), check, ignore or {}, checked, options, torch_cuda, autotune)
+        self._session = Session(parse(target), check, ignore, checked, options, torch_cuda, autotune)
         self.launches: list[TritonEntry] = []
         if keep_launches:
             self._session.launched = self._keep
