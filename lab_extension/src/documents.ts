@@ -6,7 +6,7 @@ import { h } from "pyptx-renderer/dom.js";
 
 import { fileView } from "./api.js";
 import { chipIcon } from "./icons.js";
-import { PTX_MIME, SASS_MIME } from "./logic/cells.js";
+import { CUDA_MIME, PTX_MIME, SASS_MIME } from "./logic/cells.js";
 import { View } from "./view.js";
 
 export const FACTORY = "pyptx view";
@@ -50,6 +50,7 @@ class FileViewFactory extends ABCWidgetFactory<IDocumentWidget<FileView>> {
 
 export function addDocuments(registry: DocumentRegistry, trans: TranslationBundle): void {
   registry.addFileType({ name: "ptx", displayName: trans.__("PTX"), extensions: [".ptx"], mimeTypes: [PTX_MIME], icon: chipIcon });
+  registry.addFileType({ name: "cuda", displayName: trans.__("CUDA C++"), extensions: [".cu", ".cuh"], mimeTypes: [CUDA_MIME], icon: chipIcon });
   registry.addFileType({ name: "nvidia-sass", displayName: trans.__("NVIDIA SASS"), extensions: [".sass", ".nvsass"], mimeTypes: [SASS_MIME], icon: chipIcon });
   registry.addFileType({ name: "cubin", displayName: trans.__("CUDA binary"), extensions: [".cubin"], mimeTypes: ["application/x-cubin"],
                          fileFormat: "base64", contentType: "file", icon: chipIcon });

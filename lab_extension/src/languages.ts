@@ -7,7 +7,7 @@ import type { CompletionHandler, ICompletionContext, ICompletionProvider, ICompl
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
 
-import { mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
+import { CUDA_MIME, mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
 
 const loadPtx = () => import("./ptxlanguage.js");
 
@@ -53,7 +53,7 @@ export function addCompletions(manager: ICompletionProviderManager): void {
   manager.registerProvider(new PtxCompletions());
 }
 
-/** Give `%%ptx` cells their language, whenever the notebook gives them its own. */
+/** Give `%%ptx` and `%%cuda` cells their language, whenever the notebook gives them its own. */
 export function followCells(tracker: INotebookTracker, registry: IEditorLanguageRegistry): void {
   const seen = new WeakSet<CodeEditor.IModel>();
   tracker.widgetAdded.connect((_, panel) => {
@@ -69,11 +69,11 @@ export function followCells(tracker: INotebookTracker, registry: IEditorLanguage
 function watchCell(panel: NotebookPanel, cell: CodeEditor.IModel, registry: IEditorLanguageRegistry, seen: WeakSet<CodeEditor.IModel>): void {
   seen.add(cell);
   const own = () => panel.content.codeMimetype;
-  const target = () => mimeOf(cell.sharedModel.getSource()) ?? (cell.mimeType === PTX_MIME ? own() : cell.mimeType);
+  const target = () => mimeOf(cell.sharedModel.getSource()) ?? ([PTX_MIME, CUDA_MIME].includes(cell.mimeType) ? own() : cell.mimeType);
   const apply = async () => {
     if (cell.mimeType === target()) return;
     // An editor takes the language that is loaded last: ours must not come before the notebook's.
-    await Promise.all([registry.getLanguage(own()), registry.getLanguage(PTX_MIME)]);
+    await Promise.all([registry.getLanguage(own()), registry.getLanguage(PTX_MIME), registry.getLanguage(CUDA_MIME)]);
     const wanted = target();
     if (cell.mimeType !== wanted) cell.mimeType = wanted;
   };

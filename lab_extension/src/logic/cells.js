@@ -2,17 +2,19 @@
 
 export const PTX_MIME = "text/x-ptx";
 export const SASS_MIME = "text/x-nvidia-sass";
+export const CUDA_MIME = "text/x-c++src";               // the editor's C++ reads CUDA C++ as well
 
+const MIMES = new Map([["ptx", PTX_MIME], ["cuda", CUDA_MIME]]);
 const MAGIC = /^\s*%%(\w+)\b/;
 
 /** MIME type of a code cell whose magic says so, null for the notebook's own language. @param {string} source */
 export function mimeOf(source) {
-  return MAGIC.exec(source)?.[1] === "ptx" ? PTX_MIME : null;
+  return MIMES.get(MAGIC.exec(source)?.[1] ?? "") ?? null;
 }
 
 /** The PTX of a `%%ptx` cell, with an empty line in place of the magic, so that line numbers stay. Other text as it is. @param {string} source */
 export function ptxOf(source) {
-  if (mimeOf(source) === null) return source;
+  if (mimeOf(source) !== PTX_MIME) return source;
   const lines = source.split("\n");
   const magic = lines.findIndex(line => MAGIC.test(line));
   return lines.map((line, number) => (number <= magic ? "" : line)).join("\n");
@@ -20,7 +22,7 @@ export function ptxOf(source) {
 
 /** Lines of a `%%ptx` cell up to its magic, null for another cell: line 1 of the PTX is the one behind them. @param {string} source */
 export function bodyOf(source) {
-  return mimeOf(source) === null ? null : source.split("\n").findIndex(line => MAGIC.test(line)) + 1;
+  return mimeOf(source) !== PTX_MIME ? null : source.split("\n").findIndex(line => MAGIC.test(line)) + 1;
 }
 
 /** The target that a `%%ptx` cell asks for with --arch, null where it does not. @param {string} source */

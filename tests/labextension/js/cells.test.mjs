@@ -6,6 +6,8 @@ import { squiggles } from "../../../lab_extension/src/logic/diagnostics.js";
 
 test("only %%ptx cells are PTX", () => {
   assert.equal(mimeOf("%%ptx --arch sm_80\n.version 8.0"), "text/x-ptx");
+  assert.equal(mimeOf("%%cuda -D TILE=32\n__global__ void k() {}"), "text/x-c++src");
+  assert.equal(bodyOf("%%cuda\n"), null);
   for (const source of ["%%ptxkernel\nx = 1", "x = 1", "# %%ptx\n", "%ptx"]) assert.equal(mimeOf(source), null);
 });
 

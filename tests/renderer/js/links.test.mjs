@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, callStacks, colors, control, linkIndex, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
+import { blocks, callStacks, colors, control, linkIndex, nameOf, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
   from "../../../pyptx/renderer/code/links.js";
 
 // Python rows 0 (kernel, calls the helper twice), 1 (kernel), 2 (helper), 3 (a comment).
@@ -110,4 +110,12 @@ test("control fields are said in words", () => {
   const sass = { wait: [0b101, 0], stall: [1, 4], write_barrier: [2, -1], read_barrier: [-1, 0], reuse: [1, 0], spill: [0, 8] };
   assert.equal(control({ sass }, 0), "waits for barriers 0, 2; next instruction after 1 cycle at the earliest; sets barrier 2 until the result is written; keeps an operand for reuse");
   assert.equal(control({ sass }, 1), "next instruction after 4 cycles at the earliest; sets barrier 0 until the operands are read; spills 8 bytes");
+});
+
+test("the pane of the source is named by its language", () => {
+  const data = (file, line) => ({ python: { sections: [{ file }], text: [line] } });
+  assert.equal(nameOf(data("gemm.py", "x = 1"), "python"), "Python");
+  assert.equal(nameOf(data("gemm.cu", "x = 1;"), "python"), "CUDA C++");
+  assert.equal(nameOf(data("Cell In[3]", "template <int N> __global__ void k() {"), "python"), "CUDA C++");
+  assert.equal(nameOf(data("gemm.cu", ""), "ptx"), "PTX");
 });
