@@ -7,7 +7,7 @@ import { h } from "../dom.js";
 import { Search } from "./search.js";
 import { StatusBar } from "./status_bar.js";
 import { header } from "./header.js";
-import { NAMES, PANES, colors, linkIndex, nameOf, related } from "./links.js";
+import { NAMES, PANES, colors, linkIndex, paneName, related } from "./links.js";
 import { dependenceIndex, signs } from "./dependences.js";
 import { Pane } from "./pane.js";
 import { prepare, restore, stateOf } from "./state.js";
@@ -136,7 +136,7 @@ class LinkedView {
   title(name) {
     const { python } = this.data;
     if (name !== "python") return `${NAMES[name]} · ${this.data[name].text.length}`;
-    return `${nameOf(this.data, name)} · ${[...new Set(python.sections.map(section => section.file))].join(", ")}`;
+    return `${paneName(this.data, name)} · ${[...new Set(python.sections.map(section => section.file))].join(", ")}`;
   }
 
   /** Shade lines by shares 0..1: {pane: column}. */

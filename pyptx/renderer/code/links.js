@@ -5,7 +5,7 @@ export const NAMES = { python: "Python", ptx: "PTX", sass: "SASS" };
 const CUDA_FILE = /\.(cu|cuh|cpp|cc|h|hpp|inc)$/;
 
 /** The name of a pane, by the language of its source: CUDA C++ by its file, or in a cell by a kernel. */
-export function nameOf(data, pane) {
+export function paneName(data, pane) {
   const { sections, text } = data.python;
   const cuda = pane === "python" && sections.length > 0
     && (sections.every(section => CUDA_FILE.test(section.file)) || text.some(line => /^\s*(template.*|extern "C" |static )?__global__ /.test(line)));

@@ -2,13 +2,13 @@
 
 import { h } from "../dom.js";
 import { choosers } from "./filters.js";
-import { NAMES, nameOf } from "./links.js";
+import { NAMES, paneName } from "./links.js";
 import { KEYS, block, copyPane } from "./navigation.js";
 
 export function toolbar(view) {
   const button = (text, title, act) => h("button.pyptx-button", { type: "button", title, "aria-label": title, onclick: act }, text);
   const toggles = view.names.length > 1 ? view.names.map(name => h("button.pyptx-button.pyptx-toggle",
-    { type: "button", "aria-pressed": "true", "data-pane": name, title: `Show or hide ${nameOf(view.data, name)}`, onclick: () => view.toggle(name) }, nameOf(view.data, name))) : [];
+    { type: "button", "aria-pressed": "true", "data-pane": name, title: `Show or hide ${paneName(view.data, name)}`, onclick: () => view.toggle(name) }, paneName(view.data, name))) : [];
   const filters = choosers(view);
   const folding = view.names.filter(name => view.panes[name].blocks.length);
   return h("div.pyptx-toolbar", { role: "toolbar", "aria-label": "View" }, ...view.search.elements,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, callStacks, colors, control, linkIndex, nameOf, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
+import { blocks, callStacks, colors, control, linkIndex, paneName, nextBlock, related, revealTop, rowsText, search, sentence, visibleRange }
   from "../../../pyptx/renderer/code/links.js";
 
 // Python rows 0 (kernel, calls the helper twice), 1 (kernel), 2 (helper), 3 (a comment).
@@ -114,8 +114,8 @@ test("control fields are said in words", () => {
 
 test("the pane of the source is named by its language", () => {
   const data = (file, line) => ({ python: { sections: [{ file }], text: [line] } });
-  assert.equal(nameOf(data("gemm.py", "x = 1"), "python"), "Python");
-  assert.equal(nameOf(data("gemm.cu", "x = 1;"), "python"), "CUDA C++");
-  assert.equal(nameOf(data("Cell In[3]", "template <int N> __global__ void k() {"), "python"), "CUDA C++");
-  assert.equal(nameOf(data("gemm.cu", ""), "ptx"), "PTX");
+  assert.equal(paneName(data("gemm.py", "x = 1"), "python"), "Python");
+  assert.equal(paneName(data("gemm.cu", "x = 1;"), "python"), "CUDA C++");
+  assert.equal(paneName(data("Cell In[3]", "template <int N> __global__ void k() {"), "python"), "CUDA C++");
+  assert.equal(paneName(data("gemm.cu", ""), "ptx"), "PTX");
 });
