@@ -21,11 +21,11 @@ __all__ = ["Roles", "roles"]
 class Roles:
     """The roles of the warpgroups of a CTA; made by `roles`.
 
-    ```
-    warpgroup   0          1           2
-                producer   consumer 0  consumer 1
-    registers   fewer      more        more
-    ```
+    ::
+
+        warpgroup   0          1           2
+                    producer   consumer 0  consumer 1
+        registers   fewer      more        more
 
     Attributes:
         consumers: number of consumer warpgroups.

@@ -26,16 +26,16 @@ Guard = Reg | NegPred | None
 class TmaRing:
     """A ring of stages that one thread of each CTA fills by TMA, and `readers` warps read.
 
-    ```
-                    stage 0     stage 1     stage 2     stage 3
-                   +---------+ +---------+ +---------+ +---------+
-    TMA  --------> | a  | b  | | a  | b  | | a  | b  | | a  | b  | --------> wgmma
-                   +---------+ +---------+ +---------+ +---------+
-    producer: stage = ring.acquire()    waits for empty[i], expects the bytes of a stage at full[i]
-              stage.load("a", ...)      copies boxes, which arrive at full[i]
-    readers:  stage = ring.wait()       waits for full[i]
-              ring.release(stage, ...)  arrives at empty[i]
-    ```
+    ::
+
+                        stage 0     stage 1     stage 2     stage 3
+                       +---------+ +---------+ +---------+ +---------+
+        TMA  --------> | a  | b  | | a  | b  | | a  | b  | | a  | b  | --------> wgmma
+                       +---------+ +---------+ +---------+ +---------+
+        producer: stage = ring.acquire()    waits for empty[i], expects the bytes of a stage at full[i]
+                  stage.load("a", ...)      copies boxes, which arrive at full[i]
+        readers:  stage = ring.wait()       waits for full[i]
+                  ring.release(stage, ...)  arrives at empty[i]
 
     Producer and readers each go through the stages in order with a position of their own, so each role calls its methods in
     a branch of its own. `ring.set_up(tid)` comes first, in all threads.

@@ -21,13 +21,13 @@ class WgmmaFragment:
 
     A thread holds n/2 elements: pairs of neighbors in two rows, eight rows apart, every eight columns.
 
-    ```
-    columns    0    1    2    3    4    5    6    7    8 ...
-    row 0    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
-    row 1    [lane 4  ] [lane 5  ] [lane 6  ] [lane 7  ] [lane 4  ]      warp w: rows 16 w to 16 w + 15
-     ...
-    row 8    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
-    ```
+    ::
+
+        columns    0    1    2    3    4    5    6    7    8 ...
+        row 0    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
+        row 1    [lane 4  ] [lane 5  ] [lane 6  ] [lane 7  ] [lane 4  ]      warp w: rows 16 w to 16 w + 15
+         ...
+        row 8    [lane 0  ] [lane 1  ] [lane 2  ] [lane 3  ] [lane 0  ]
 
     Args:
         n: columns, a multiple of 8 from 8 to 256.

@@ -17,13 +17,13 @@ _ATOM = 8 * _LINE  # bytes of eight rows, after which the swizzle repeats
 class WgmmaTile:
     """A tile of rows x columns elements, row-major in the array, in boxes with 128-byte swizzle.
 
-    ```
-    columns  0 .. 63     64 .. 127   ...     (16-bit elements: 64 columns are 128 bytes)
-            +---------+ +---------+
-    row 0   | box 0   | | box 1   |           a box is rows x 128 bytes, contiguous in shared memory;
-     ...    |         | |         |           box 1 follows box 0
-    rows-1  +---------+ +---------+
-    ```
+    ::
+
+        columns  0 .. 63     64 .. 127   ...     (16-bit elements: 64 columns are 128 bytes)
+                +---------+ +---------+
+        row 0   | box 0   | | box 1   |           a box is rows x 128 bytes, contiguous in shared memory;
+         ...    |         | |         |           box 1 follows box 0
+        rows-1  +---------+ +---------+
 
     An array has this tile if its Tile is `Tile(..., Layout.TMA_128B, tma_box=(rows, box_columns), tma_whole=True)`.
 
