@@ -20,7 +20,6 @@ from pyptx.cli.kernels import (
     parameters,
 )
 from pyptx.program import Entry
-from pyptx.workbench.cuda_program import CudaEntry
 
 __all__ = ["add", "run"]
 
@@ -73,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
             parameters(arguments.parameters),
         )
         if isinstance(kernel, Entry) and values:
+            from pyptx.workbench.cuda_program import CudaEntry  # late: it needs NumPy
+
             hint = "use -D" if isinstance(kernel, CudaEntry) else "it is PTX text"
             raise CommandError(f"{kernel.name} takes no -p, {hint}; got {', '.join(values)}")
         if arguments.source is not None:

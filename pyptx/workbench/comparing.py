@@ -15,7 +15,6 @@ from pyptx.ir.visit import undefined_functions
 from pyptx.jit import JitKernel
 from pyptx.parser import parse
 from pyptx.views.diffs.diff import Diff, DiffOperand, compare
-from pyptx.workbench.cuda_program import cuda
 from pyptx.workbench.program import Entry, Program, load
 
 __all__ = ["compiled_of", "diff", "operand_of"]
@@ -107,6 +106,8 @@ def _from_file(path: Path) -> Compiled:
     if path.suffix == ".cubin":
         return load_cubin(path)
     if path.suffix == ".cu":
+        from pyptx.workbench.cuda_program import cuda  # late: it needs NumPy
+
         return cuda(path).compile()
     if path.suffix != ".ptx":
         raise OptionError(f"{path}: expected a file that ends in .cu, .ptx or .cubin")
