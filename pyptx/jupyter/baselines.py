@@ -22,7 +22,7 @@ __all__ = ["Baseline", "BaselineLookup", "compare", "lookup_baseline"]
 
 Baseline = Version | Compiled  # a recorded version, or the code of a file
 BaselineLookup = Callable[[Version], Baseline | None]  # the cell's own version -> its baseline
-FILES = (".ptx", ".cubin")
+FILES = (".cu", ".ptx", ".cubin")
 
 
 def lookup_baseline(ref: str, kernel: str) -> BaselineLookup:

@@ -68,7 +68,7 @@ _VERSION = (
         "--diff",
         metavar="REF",
         help="compare with this version instead of the previous one: @-2, @3, a label, KERNEL@3 of another kernel, "
-        "or a .ptx or .cubin file",
+        "or a .cu, .ptx or .cubin file",
     ),
     argument(
         "--name",

@@ -84,7 +84,7 @@ def cuda(
         defines: macros: `{"TILE": 32, "NDEBUG": None}`.
         include: folders of headers, besides that of the source and those of the CUDA toolkit.
         templates: kernel templates to instantiate, such as "scale<float, 4>"; others are instantiated on use.
-        debug: compile with -G: not optimized, with the names of variables for `debug`.
+        debug: compile with -G: not optimized, so that the debugger stops at every line of the source.
         name: name of the program; default: that of the file.
     Returns:
         The program: `program["add"].launch(grid, block, a, b, n)`, `program["scale<float, 4>"]`, `program["coefficients"]`.

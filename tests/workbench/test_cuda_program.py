@@ -186,3 +186,15 @@ def test_other_values_than_paths_and_text_are_refused(read, language):
 
 def test_source_on_one_line_is_no_path():
     assert list(pyptx.cuda("__global__ void clear(int *x) { x[threadIdx.x] = 0; }").entries) == ["clear"]
+
+
+def test_without_optimization_the_debugger_enters_functions():
+    source = "__device__ float square(float x) {\n    return x * x;\n}\n__global__ void k(float *x) {\n    x[0] = square(x[0]);\n}\n"
+    program = pyptx.cuda(source, debug=True)
+    x = np.array([3], np.float32)
+    with program["k"].debug(1, 1, x) as session:
+        session.breakpoints.add("2")
+        assert session.resume().line == 2
+    assert "return x * x;" in program.isolated("k").view().text()
+    program["k"].launch(1, 1, x)
+    assert x[0] == 9
