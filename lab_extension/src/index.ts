@@ -12,6 +12,7 @@ import { IStatusBar } from "@jupyterlab/statusbar";
 import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 
 import { addCommands, IDS, PALETTE } from "./commands.js";
+import { followEdits } from "./celledits.js";
 import { addDocuments } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
 import { cardUrl } from "./icons.js";
@@ -38,6 +39,7 @@ const editors: JupyterFrontEndPlugin<void> = {
     if (notebooks) {
       followCells(notebooks, languages);
       followWidgets(notebooks);
+      followEdits(notebooks);
     }
     if (completions) addCompletions(completions);
   },

@@ -9,6 +9,7 @@ from typing import Any
 
 import traitlets
 
+from pyptx._loc import given_name
 from pyptx.jupyter.view_widget import ViewWidget, error_message
 from pyptx.renderer import bundle
 from pyptx.tune import Study
@@ -70,7 +71,9 @@ class SweepWidget(Sweep, ViewWidget):
         Sweep.__init__(self, study)
         self._saved: tuple[Any, ...] | None = None
         self._rows = len(study.trials)
-        actions = ["pause", "resume", "stop", "use", "restore", "view", "diff", "roofline"]
+        in_cell = given_name(study.kernel.declaration.function.__code__.co_filename) is not None
+        edit = "write" if in_cell else "edit"
+        actions = ["pause", "resume", "stop", "use", "restore", edit, "view", "diff", "roofline"]
         ViewWidget.__init__(self, data=self.view().to_json(), actions=actions)
         self._notifier = ChangeNotifier(study, self._publish, lambda: max(MIN_INTERVAL_S, self._rows / ROWS_PER_SECOND))
 
@@ -121,6 +124,8 @@ class SweepWidget(Sweep, ViewWidget):
                 self.use(*points)
             case "restore":
                 self.restore_defaults()
+            case "edit" | "write":
+                return self.edit(*points).to_json()
             case "view":
                 return self.linked(*points).to_json()
             case "diff":

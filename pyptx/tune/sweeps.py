@@ -12,6 +12,7 @@ from pyptx.errors import BoundsError, OptionError
 from pyptx.jit import JitKernel
 from pyptx.tune.points import point_of
 from pyptx.tune.rooflines import of_study
+from pyptx.tune.source_edit import SourceEdit, edited_defaults
 from pyptx.tune.space import Space
 from pyptx.tune.study import Study
 from pyptx.tune.trial import Trial, plain_value
@@ -150,16 +151,7 @@ class Sweep:
         Raises:
             OptionError, BoundsError: there is no such point, or it has no time.
         """
-        if config is None:
-            trial = self.study.best
-            if trial is None:
-                raise OptionError("no point has a time yet")
-        elif isinstance(config, int):
-            trial = self.trial(config)
-        else:
-            trial = self.study.trial(config)
-            if trial is None:
-                raise OptionError(f"{dict(config)} is not a point of this sweep")
+        trial = self._chosen(config)
         self.study.use(trial)
         self.choice = dict(trial.config)
         return self.choice
@@ -168,6 +160,17 @@ class Sweep:
         """Undo `use`: later calls use the kernel's declared defaults."""
         self.study.restore_defaults()
         self.choice = None
+
+    def edit(self, config: Mapping[str, Any] | int | None = None) -> SourceEdit:
+        """Return the edit of the kernel's source that makes a configuration, by default the best one, its defaults.
+
+        Nothing is written: print it, or use *Write into the cell* in a notebook.
+
+        Raises:
+            OptionError, BoundsError: as for `use`.
+            InputError: the source is unavailable, or a parameter has no default in the signature.
+        """
+        return edited_defaults(self.study.kernel.declaration.function, self._chosen(config).config)
 
     def trial(self, number: int) -> Trial:
         """Return the trial of a point of the view.
@@ -202,6 +205,18 @@ class Sweep:
     def roofline(self, level: str | None = None) -> Roofline:
         """Return the roofline of all points that have a time; see `pyptx.tune.rooflines.of_study`."""
         return of_study(self.study, level=level)
+
+    def _chosen(self, config: Mapping[str, Any] | int | None) -> Trial:
+        if config is None:
+            if self.study.best is None:
+                raise OptionError("no point has a time yet")
+            return self.study.best
+        if isinstance(config, int):
+            return self.trial(config)
+        trial = self.study.trial(config)
+        if trial is None:
+            raise OptionError(f"{dict(config)} is not a point of this sweep")
+        return trial
 
     def _launch_sizes(self, trial: Trial) -> dict[str, Any]:
         """Return the sizes that determine the occupancy in a view."""

@@ -88,6 +88,25 @@ def test_the_choice_comes_back_to_python(swept):
     lab.wait("return document.querySelectorAll('.jp-CodeCell')[2].innerText.includes(\"choice {'PER': \")")
 
 
+def test_a_choice_is_written_into_the_cell_and_undone_in_one_step(swept):
+    lab = swept
+    source = "return jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel.getSource()"
+    before = lab.js(source)
+    lab.js(
+        "const cell = [...document.querySelectorAll('.pyptx-cell.pyptx-s-modeled')].at(-1); cell.focus(); cell.click()"
+    )
+    lab.js(
+        "[...document.querySelectorAll('.pyptx-acts button')].find(b => b.innerText === 'Write into the cell').click()"
+    )
+    lab.wait("return document.querySelector('.pyptx-edit')?.innerText.includes('Written into the cell')")
+    after = lab.js(source)
+    assert after != before and after.replace("PER=4, ", "PER=2, ") == before
+    assert "+def double(a, b, *, PER=4, WORDS=64):" in lab.text(".pyptx-edit pre")
+    lab.shot("22-sweep-written")
+    lab.js("jupyterapp.shell.currentWidget.content.widgets[0].editor.undo()")
+    assert lab.js(source) == before
+
+
 def test_it_is_live_again_after_the_page_was_loaded_anew(swept):
     lab = swept
     lab.command("docmanager:save")

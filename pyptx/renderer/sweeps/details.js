@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { rateText, size, timeText } from "./data.js";
+import { editBlock } from "./edit.js";
 
 /** [label, value, note] of a point. */
 function facts(sweep, at) {
@@ -24,10 +25,10 @@ function configuration(sweep, at) {
 
 /**
  * The panel beside the maps. shown: {point, reason, first, second, comparing}; act: actions of the buttons, absent ones have
- * no button: {open(point), compare(), use(point), restore()}.
+ * no button: {open(point), compare(), use(point), restore(), write(point), edit(point)}. edit: of `point`, as in edit.js.
  */
 export function details(sweep, shown, act) {
-  const { point, reason, first, second, comparing } = shown;
+  const { point, reason, first, second, comparing, edit } = shown;
   if (point < 0) {
     return reason ? [h("h3", {}, "Excluded"), h("p", {}, reason)] : [h("p.pyptx-soft", {}, "Hover over a cell to see its point.")];
   }
@@ -44,7 +45,10 @@ export function details(sweep, shown, act) {
     pinned && act.open ? h("div.pyptx-acts", {},
       act.use && points.seconds[point] !== null && !chosen ? button("Use this one", "Use this configuration in later calls of the kernel", () => act.use(point), true) : null,
       act.restore && chosen ? button("Restore defaults", "Use the kernel's declared defaults in later calls again", () => act.restore()) : null,
+      act.write && points.seconds[point] !== null ? button("Write into the cell", "Make this configuration the defaults in the kernel's cell", () => act.write(point)) : null,
+      act.edit && points.seconds[point] !== null ? button("Show the edit", "Show how to make this configuration the defaults in the kernel's file", () => act.edit(point)) : null,
       act.compare ? h("button.pyptx-button", { type: "button", "aria-pressed": String(comparing), title: "Select the point to compare with, or Shift-click it", onclick: () => act.compare() }, comparing ? "Select the other point…" : "Compare with…") : null) : null,
+    pinned && edit?.point === point ? editBlock(edit) : null,
     second >= 0 && pinned ? h("p.pyptx-soft", {}, `compared with ${sweep.words(second)}`) : null,
   ].filter(Boolean);
 }

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { Sweep } from "./data.js";
 import { details } from "./details.js";
 import { Drawer } from "./drawer.js";
+import { outcome, write } from "./edit.js";
 import { Maps } from "./heatmap.js";
 import { WORDS, drawRun, heading } from "./status.js";
 import { Table } from "./table.js";
@@ -12,7 +13,7 @@ import { drawPickers, drawScale, drawTools } from "./toolbar.js";
 /**
  * Draw `data` (kind "sweep") into `element`.
  * options.actions: requests, each returns a promise of a view's data or performs an action:
- * {pause(), resume(), stop(), use(point), restore(), view(point), diff(first, second), roofline()}; options.mount: mounts a view.
+ * {pause(), resume(), stop(), use(point), restore(), write(point), edit(point), view(point), diff(first, second), roofline()}; options.mount: mounts a view.
  * Returns {destroy(), update(data), fail(message)}.
  */
 export function mount(element, data, options = {}) {
@@ -141,10 +142,20 @@ class SweepView {
   describe() {
     const { hovered, kept, comparing, actions } = this, on = hovered.point >= 0 || hovered.reason ? hovered : { point: kept.first >= 0 ? kept.first : this.sweep.data.best, reason: "" };
     const act = { open: actions.view && true, use: actions.use && (point => this.act("use", point)), restore: actions.restore && (() => this.act("restore")),
+                  write: actions.write && (point => this.edit("write", point)), edit: actions.edit && (point => this.edit("edit", point)),
                   compare: actions.diff && (() => { this.comparing = !this.comparing; this.describe(); }) };
     const focused = this.side.contains(document.activeElement) ? document.activeElement.textContent : null;
-    this.side.replaceChildren(...details(this.sweep, { ...on, first: kept.first, second: kept.second, comparing }, act));
+    this.side.replaceChildren(...details(this.sweep, { ...on, first: kept.first, second: kept.second, comparing, edit: this.edited }, act));
     if (focused) [...this.side.querySelectorAll("button")].find(button => button.textContent === focused)?.focus();
+  }
+
+  /** Request the edit that makes a point the defaults; write it into the cell of the kernel, if that is in this notebook. */
+  async edit(name, point) {
+    const edit = await this.act(name, point);
+    if (!edit) return;
+    this.edited = { point, ...edit, answer: edit.diff.length && edit.in_cell ? write(this.root, edit) : null };
+    this.describe();
+    this.tell(outcome(this.edited));
   }
 
   /** Handle a click on a point: open its code, or compare it with the open one. */

@@ -720,6 +720,11 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-strong { color: var(--px-bg) !important; background: var(--px-focus) !important; border-color: var(--px-focus) !important; }
 .pyptx-acts [aria-pressed=true] { border-color: var(--px-focus); }
 
+.pyptx-sweep .pyptx-edit pre { margin: 4px 0 6px; padding: 4px 6px; overflow-x: auto; font-size: 12px; line-height: 1.5; background: var(--px-raised); border: 1px solid var(--px-edge); }
+.pyptx-edit ins, .pyptx-edit del { text-decoration: none; }
+.pyptx-edit ins { color: var(--px-s); }
+.pyptx-edit del { color: var(--px-wrong-ink); }
+
 /* the code of points */
 .pyptx-drawer { border-top: 2px solid var(--px-focus); }
 .pyptx-drawer-bar { display: flex; align-items: center; gap: 8px; padding: 4px 12px; background: var(--px-raised); border-bottom: 1px solid var(--px-edge); }
