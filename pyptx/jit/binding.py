@@ -53,6 +53,7 @@ class Binder:
     symbolic_dims: tuple[str, ...]
     raw: dict[str, Param]
     template: dict[str, Any]
+    known: frozenset[str]
     revision: int
 
     def __init__(self, declaration: Declaration):
@@ -62,6 +63,7 @@ class Binder:
         self.revision = 0  # changes with the defaults of template parameters
         self.symbolic_dims = declaration.symbolic_dims
         self.raw = {param.name: param for param in declaration.params}
+        self.known = frozenset((*self.symbolic_dims, *self.template, *self.raw))  # not lazily: torch.compile traces its uses
 
     def set_defaults(self, values: Mapping[str, Any]) -> None:
         """Replace the default values of template parameters.
@@ -101,11 +103,6 @@ class Binder:
     def launch_data(self) -> frozenset[str]:
         """Names of parameters that are neither sizes nor template parameters; their values do not affect the PTX."""
         return frozenset(self.raw) - frozenset(self.symbolic_dims) - frozenset(self.template)
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """Names of all parameters of the kernel."""
-        return frozenset((*self.symbolic_dims, *self.template, *self.raw))
 
     def own(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split keyword arguments into parameters of the kernel and backend options."""
