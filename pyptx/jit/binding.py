@@ -63,7 +63,9 @@ class Binder:
         self.revision = 0  # changes with the defaults of template parameters
         self.symbolic_dims = declaration.symbolic_dims
         self.raw = {param.name: param for param in declaration.params}
-        self.known = frozenset((*self.symbolic_dims, *self.template, *self.raw))  # not lazily: torch.compile traces its uses
+        self.known = frozenset(
+            (*self.symbolic_dims, *self.template, *self.raw)
+        )  # not lazily: torch.compile traces its uses
 
     def set_defaults(self, values: Mapping[str, Any]) -> None:
         """Replace the default values of template parameters.

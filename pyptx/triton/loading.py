@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pyptx.errors import ArgumentTypeError, ArgumentValueError, PtxError
 from pyptx.jit.launchable import ResolvedLaunch
 from pyptx.launch_config import LaunchConfig, describe
-from pyptx.triton.session import Session
+from pyptx.triton.session import Simulation
 from pyptx.triton.targets import DEFAULT, parse
 from pyptx.triton.versions import require_triton
 from pyptx.workbench.comparing import diff
-from pyptx.workbench.entry_sweep import EntrySweep, sweep_entries
+from pyptx.workbench.entry_sweep import Candidate, EntrySweep, sweep_entries
 from pyptx.workbench.program import Entry
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def load_launch(
         target: as for `load`.
         again: returns the entry for other meta-parameters.
     """
-    with _Capture(Session(parse(target), False, {}, {}, {})) as capture:
+    with _Capture(Simulation(parse(target), False, {}, {}, {})) as capture:
         compiled = call()
     if capture.launch is None:
         return None
@@ -94,7 +94,7 @@ def _sizes(grid: Any) -> tuple[Any, ...]:
 class _Capture(ExitStack):
     """A context in which a session records the last launch and does not execute it."""
 
-    def __init__(self, session: Session):
+    def __init__(self, session: Simulation):
         super().__init__()
         self._session = session
         self.launch: tuple[Entry, LaunchConfig, list[Any]] | None = None
@@ -226,12 +226,26 @@ class TritonEntry(Entry):
         from triton.errors import TritonError
 
         refused = (PtxError, TritonError, RuntimeError, ValueError, AssertionError)  # as its compiler raises them
+
+        def defect(entry: TritonEntry) -> str:
+            report = entry.check(random=0)
+            return "" if report.ok else report.findings[0].message
+
+        def candidate(**config: Any) -> Candidate:
+            entry = self.with_meta(**config)
+            return Candidate(
+                entry,
+                entry.name,
+                entry.config.smem_bytes,
+                lambda on: entry.estimate(device=on),
+                lambda: defect(entry) if check else "",
+            )
+
         return sweep_entries(
-            self.with_meta,
+            candidate,
             space,
             title=self.name,
             target=self._specialization.module.target.targets[0],
             device=device,
-            check=check,
             refusals=refused,
         )

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pyptx.runtime import LaunchResult
     from pyptx.triton.loading import TritonEntry
 
-__all__ = ["Session", "activate", "active_session", "deactivate", "simulate"]
+__all__ = ["Simulation", "activate", "active_session", "deactivate", "simulate"]
 
 VARIABLE = "PYPTX_TRITON"
 
-_active: list[Session] = []
+_active: list[Simulation] = []
 
 
-class Session:
+class Simulation:
     """A simulated device for Triton.
 
     Attributes:
@@ -167,7 +167,7 @@ class simulate:
         require_triton()
         ignore = checked_rules(ignore)
         checked = {"schedules": schedules, "random": random, "seed": options.get("seed", 0)}
-        self._session = Session(parse(target), check, ignore, checked, options, torch_cuda, autotune)
+        self._session = Simulation(parse(target), check, ignore, checked, options, torch_cuda, autotune)
         self.launches: list[TritonEntry] = []
         if keep_launches:
             self._session.launched = self._keep
@@ -222,7 +222,7 @@ def deactivate() -> None:
 _activated: list[simulate] = []
 
 
-def active_session() -> Session:
+def active_session() -> Simulation:
     """Return the innermost session.
 
     Raises:

@@ -41,12 +41,12 @@ from pyptx.workbench.isolation import isolated
 from pyptx.workbench.kernel import compiled_type
 from pyptx.workbench.program import Entry, Program
 from pyptx.workbench.source_entry import SourceEntry
-from pyptx.workbench.source_text import is_path, source_list
+from pyptx.workbench.source_text import path_of, source_list
 
 if TYPE_CHECKING:
     from pyptx.analysis.gpus import Gpu
     from pyptx.runtime.variables import Variable
-    from pyptx.views.sweeps.sweep import SweepView
+    from pyptx.workbench.entry_sweep import EntrySweep
 
 __all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
 
@@ -146,8 +146,8 @@ class CudaSource:
         """Return the source of a path or a text; a source is returned as it is."""
         if isinstance(given, CudaSource):
             return given
-        if is_path(given):
-            path = Path(given).resolve()
+        if (path := path_of(given)) is not None:
+            path = path.resolve()
             text = path.read_text(encoding="utf-8", errors="replace")
             linecache.checkcache(str(path))
             return cls(Source(text, str(path), path.parent), str(path), path.name)
@@ -322,7 +322,7 @@ class CudaProgram(Program):
         smem_bytes: Any = 0,
         expected: Mapping[int, Any] | None = None,
         device: str | Gpu | None = None,
-    ) -> SweepView:
+    ) -> EntrySweep:
         """Compile a kernel for each combination of macros and template arguments, and estimate its time on a GPU.
 
         Args:
@@ -334,7 +334,7 @@ class CudaProgram(Program):
             expected: arrays that the launch should leave, by the number of the argument; others are reported as wrong.
             device: a GPU, as for `estimate`.
         Returns:
-            A table and heat map of modeled times and resources; `.best`, `.csv()`, `.page()`.
+            A table and heat map of modeled times and resources: `.best`, `.entry()`, `.view.csv()`, `.view.page()`.
         """
         launch = {"grid": grid, "block": block, "cluster": cluster, "smem_bytes": smem_bytes}
 
@@ -343,7 +343,7 @@ class CudaProgram(Program):
                 return self
             return CudaProgram(replace(self._build, defines={**self._build.defines, **macros}))
 
-        return sweep(compiled, kernel, values, launch, args, expected=expected or {}, device=device)
+        return sweep(compiled, kernel, values, launch, args, target=self.arch, expected=expected or {}, device=device)
 
     def isolated(self, name: str) -> CudaEntry:
         """Return an entry of the program without the other entries, for a view of it alone.

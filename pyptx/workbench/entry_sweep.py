@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyptx.analysis.gpus import gpu
-from pyptx.errors import OptionError, PtxError
+from pyptx.errors import CompileError, OptionError, PtxError, SimulationError
 from pyptx.tune.space import Space
 from pyptx.views.rooflines.elements import Point as RoofPoint
 from pyptx.views.sweeps.sweep import Hole, Parameter, Point, Progress, SweepView
@@ -15,10 +15,32 @@ from pyptx.views.sweeps.sweep import Hole, Parameter, Point, Progress, SweepView
 if TYPE_CHECKING:
     from pyptx.analysis.gpus import Gpu
     from pyptx.analysis.model.prediction import Prediction
-    from pyptx.check import Report
+    from pyptx.assembly import Assembly
     from pyptx.workbench.program import Entry
 
-__all__ = ["EntrySweep", "sweep_entries"]
+__all__ = ["Candidate", "EntrySweep", "sweep_entries"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entry with the launch of its configuration.
+
+    Attributes:
+        symbol: name of the entry in the PTX.
+        dynamic_bytes: dynamic shared memory of the launch.
+        estimate: models its time.
+        defect: runs it and says why its results are wrong; "" if they are right.
+    """
+
+    entry: Entry
+    symbol: str
+    dynamic_bytes: int
+    estimate: Callable[[Gpu], Prediction]
+    defect: Callable[[], str] = str
+
+    def compile(self) -> Assembly:
+        """Return the machine code of the entry."""
+        return self.entry.compile()
 
 
 @dataclass(eq=False)
@@ -64,13 +86,12 @@ class EntrySweep:
 
 
 def sweep_entries(
-    make: Callable[..., Any],
+    make: Callable[..., Candidate],
     space: Space | Mapping[str, Iterable[Any]],
     *,
     title: str,
     target: str,
     device: str | Gpu | None = None,
-    check: bool = False,
     refusals: tuple[type[Exception], ...] = (PtxError,),
 ) -> EntrySweep:
     """Compile every configuration of a space and model its time.
@@ -79,28 +100,26 @@ def sweep_entries(
         make: returns the entry with its launch for the values of a configuration, given by keyword.
         space: values by name, or a `pyptx.tune.Space` with restrictions.
         device: a GPU of the table; default: the usual one of the target.
-        check: also check each configuration in eager and late schedules; findings make it "wrong".
-        refusals: exceptions with which a configuration is refused; others end the sweep.
+        refusals: exceptions with which a configuration is refused; others end the sweep. Faults of a launch make it "failed".
     """
     space = Space.of(space)
     on = gpu(device or target)
     points: list[Point] = []
     holes: list[Hole] = []
-    entries: dict[tuple[Any, ...], Any] = {}
+    entries: dict[tuple[Any, ...], Entry] = {}
     for config, reason in space.points():
         at = tuple(space.parameters[name].index(value) for name, value in config.items())
         if reason is not None:
             holes.append(Hole(at, reason))
             continue
         try:
-            entry = make(**config)
-            prediction = entry.estimate(device=on)
-            report = entry.check(random=0) if check else None
+            candidate = make(**config)
+            points.append(_point(at, candidate, on))
+            entries[tuple(config.values())] = candidate.entry
+        except SimulationError as error:
+            points.append(Point(at, "failed", _reason(error)))
         except refusals as error:
             points.append(Point(at, "refused", _reason(error)))
-            continue
-        entries[tuple(config.values())] = entry
-        points.append(_point(at, entry, prediction, report))
     timed = [(point.seconds, number) for number, point in enumerate(points) if point.state == "modeled"]
     return EntrySweep(
         SweepView(
@@ -117,21 +136,22 @@ def sweep_entries(
     )
 
 
-def _point(at: tuple[int, ...], entry: Any, prediction: Prediction, report: Report | None) -> Point:
+def _point(at: tuple[int, ...], candidate: Candidate, on: Gpu) -> Point:
+    defect = candidate.defect()
+    prediction = candidate.estimate(on)
     if prediction.seconds == float("inf"):
         return Point(at, "refused", prediction.summary)
-    used = entry.compile().resources[entry.name]
+    used = candidate.compile().resources[candidate.symbol]
     low, high = prediction.interval
-    flops = (
+    rate = (
         RoofPoint("", dict(prediction.flops), {}, prediction.seconds, prediction.kind).rate
         if prediction.flops
         else None
     )
-    wrong = report is not None and not report.ok
     return Point(
         at,
-        "wrong" if wrong else "modeled",
-        report.findings[0].message if report is not None and wrong else "",
+        "wrong" if defect else "modeled",
+        defect,
         prediction.seconds,
         low,
         high,
@@ -139,16 +159,18 @@ def _point(at: tuple[int, ...], entry: Any, prediction: Prediction, report: Repo
         prediction.summary,
         registers=used.registers,
         spill_bytes=used.spill_stores + used.spill_loads,
-        shared_bytes=used.shared_bytes + entry.config.smem_bytes,
+        shared_bytes=used.shared_bytes + candidate.dynamic_bytes,
         occupancy=prediction.occupancy.warps / prediction.occupancy.max_warps,
         confidence=prediction.confidence,
-        rate=flops or None,
+        rate=rate or None,
     )
 
 
 def _reason(error: Exception) -> str:
     """Return the message of an error in one line; compilers show source lines in front of it."""
+    if isinstance(error, CompileError) and error.diagnostics:
+        return str(error.diagnostics[0]).partition("\n")[0]
     if isinstance(error, PtxError):
-        return error.message or str(error)
+        return (error.message or str(error)).partition("\n")[0]
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
     return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__

@@ -24,7 +24,7 @@ from pyptx.runtime import LaunchResult, chosen, options, runtime_for
 from pyptx.runtime.foreign_arrays import import_foreign
 from pyptx.runtime.reachable import checked, staged
 from pyptx.workbench.kernel import compiled_type
-from pyptx.workbench.source_text import is_path, source_list
+from pyptx.workbench.source_text import path_of, source_list
 from pyptx.workbench.tools import check_launch, counters_of, debug_launch, linked_view
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def load(source: PtxSource | Sequence[PtxSource], *, name: str | None = None) ->
 
 def _read(source: PtxSource) -> tuple[str, Module]:
     """Return the name of a source and its tree."""
-    if is_path(source):
-        path = Path(source)
+    if (path := path_of(source)) is not None:
         return path.name, parse(path.read_bytes())
+    assert not isinstance(source, os.PathLike), "a path"
     return "<ptx>", parse(source)
 
 

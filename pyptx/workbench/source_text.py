@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pyptx.errors import OperandError
 from pyptx.launch_config import describe
 
-__all__ = ["is_path", "source_list"]
+__all__ = ["path_of", "source_list"]
 
 
-def is_path(source: str | bytes | os.PathLike[str]) -> bool:
-    """Return True for a path: os.PathLike, or text without newlines, braces and semicolons."""
-    return isinstance(source, os.PathLike) or (isinstance(source, str) and not any(c in source for c in "\n{};"))
+def path_of(source: str | bytes | os.PathLike[str]) -> Path | None:
+    """Return the path that a source is: os.PathLike, or text without newlines, braces and semicolons; None for others."""
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and not any(c in source for c in "\n{};")):
+        return Path(source)
+    return None
 
 
 def source_list(source: Any, accepted: tuple[type, ...], caller: str, language: str) -> Sequence[Any]:

@@ -63,7 +63,7 @@ def test_ptx_text_is_placed_by_its_launch(capsys, double, tmp_path):
         (["-p", "N=4096", "--out", "x.gif"], "--out x.gif: expected a name that ends in .svg, .png"),
         (["-p", "N=4096", "--arch", "sm_80"], "--arch is not supported: the kernel is assembled for the GPU"),
         (["-p", "N=4096", "--device", "h200", "--measured-roofs"], "omit --device"),
-        (["-p", "N=4096", "--grid", "1"], "are for FILE.ptx:ENTRY; a kernel has its own"),
+        (["-p", "N=4096", "--grid", "1"], "are for .cu and .ptx files; a kernel has its own"),
         ([], "the size N of"),
     ],
 )

@@ -139,8 +139,12 @@ def test_kernels_and_files_may_be_compared(module, compiled, tmp_path):
 @pytest.mark.parametrize(
     "reference, error, says",
     [
-        (3, TypeError, "cannot compare int; expected a Compiled, a kernel, an entry, a path to a .ptx or .cubin file"),
-        ("kernel.txt", ValueError, "kernel.txt: expected a file that ends in .ptx"),
+        (
+            3,
+            TypeError,
+            "cannot compare int; expected a Compiled, a kernel, an entry, a path to a .cu, .ptx or .cubin file",
+        ),
+        ("kernel.txt", ValueError, "kernel.txt: expected a file that ends in .cu, .ptx or .cubin"),
         ("missing.ptx", FileNotFoundError, "missing.ptx"),
     ],
 )

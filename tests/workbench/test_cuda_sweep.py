@@ -36,6 +36,8 @@ def test_macros_and_template_arguments_are_swept():
         expected={1: 2 * x},
         device="h100",
     )
+    assert found.entry().name == f"twice<{found.best['THREADS']}>"
+    found = found.view
     assert found.counts == {"modeled": 4, "wrong": 2}
     assert found.points[0].shared_bytes == 256 and found.points[3].shared_bytes == 512
     assert found.device == "model of H100 SXM" and found.config(found.best)["PER"] in (1, 2)
@@ -44,7 +46,7 @@ def test_macros_and_template_arguments_are_swept():
 
 def test_a_value_that_does_not_compile_is_refused_with_the_reason():
     x = np.zeros(64, np.float32)
-    found = pyptx.cuda(SOURCE).sweep("twice<64>", {"PER": ["none"]}, x, x, 64, grid=1, block=64)
+    found = pyptx.cuda(SOURCE).sweep("twice<64>", {"PER": ["none"]}, x, x, 64, grid=1, block=64).view
     assert 'identifier "none" is undefined' in found.points[0].reason
     with pytest.raises(pyptx.LaunchError, match="sweep: no values"):
         pyptx.cuda(SOURCE).sweep("twice<64>", {}, x, x, 64, grid=1, block=64)

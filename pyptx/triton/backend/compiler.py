@@ -6,6 +6,8 @@ from typing import Any
 
 from triton.backends.compiler import BaseBackend
 
+from pyptx.errors import UnsupportedError
+
 __all__ = ["NoCompiler"]
 
 _NOTHING = "this backend compiles nothing"
@@ -19,16 +21,16 @@ class NoCompiler(BaseBackend):
         return False
 
     def hash(self) -> str:
-        raise NotImplementedError(_NOTHING)
+        raise UnsupportedError(_NOTHING)
 
     def parse_options(self, options: dict) -> object:
-        raise NotImplementedError(_NOTHING)
+        raise UnsupportedError(_NOTHING)
 
     def add_stages(self, stages: dict, options: object, language: Any) -> None:
-        raise NotImplementedError(_NOTHING)
+        raise UnsupportedError(_NOTHING)
 
     def load_dialects(self, context: Any) -> None:
-        raise NotImplementedError(_NOTHING)
+        raise UnsupportedError(_NOTHING)
 
     def get_module_map(self) -> dict:
-        raise NotImplementedError(_NOTHING)
+        raise UnsupportedError(_NOTHING)

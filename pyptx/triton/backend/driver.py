@@ -9,6 +9,7 @@ from typing import Any
 from triton.backends.driver import DriverBase
 
 from pyptx._import_hook import when_imported
+from pyptx.errors import UnsupportedError
 
 __all__ = ["EnvironmentDriver"]
 
@@ -41,13 +42,13 @@ class EnvironmentDriver(DriverBase):
         return bool(os.environ.get("PYPTX_TRITON"))
 
     def map_python_to_cpp_type(self, ty: str) -> str:
-        raise NotImplementedError(_REPLACED)
+        raise UnsupportedError(_REPLACED)
 
     def get_current_target(self) -> Any:
-        raise NotImplementedError(_REPLACED)
+        raise UnsupportedError(_REPLACED)
 
     def get_active_torch_device(self) -> Any:
-        raise NotImplementedError(_REPLACED)
+        raise UnsupportedError(_REPLACED)
 
     def get_benchmarker(self) -> Any:
-        raise NotImplementedError(_REPLACED)
+        raise UnsupportedError(_REPLACED)
