@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pyptx.toolchain import Resources, SassLine
 from pyptx.toolchain.cubin_info import read_cubin_info, spilled_bytes
 from pyptx.toolchain.elf import embedded_ptx
 from pyptx.views import LinkedView, linked
+from pyptx.views.code.source_locations import with_line_table
 
 __all__ = ["Compiled", "load_cubin"]
 
@@ -29,12 +31,15 @@ class Compiled(Assembly):
         return linked(self, **options)
 
 
-def load_cubin(path: str | os.PathLike[str]) -> Compiled:
+def load_cubin(path: str | os.PathLike[str], roots: Sequence[Path] | None = None) -> Compiled:
     """Read a cubin.
 
     The PTX is the text that `-lineinfo` embeds, without indentation. A cubin without it has a comment as its PTX, and
-    its machine instructions have no PTX line. There are no source lines: ptxas drops `.loc` from the embedded text.
+    its machine instructions have no PTX line. Source lines are those of the line table, of `nvcc -lineinfo` or of PTX
+    with `.loc`.
 
+    Args:
+        roots: folders of source files, as for `with_sources`; default: the working directory.
     Raises:
         OSError: the file cannot be read.
         ToolError: it is not a cubin.
@@ -64,6 +69,7 @@ def load_cubin(path: str | os.PathLike[str]) -> Compiled:
         key=hashlib.sha256(data).hexdigest()[:32],
         tool=about.tool,
     )
+    found = with_line_table(found, roots)
     return replace(
         found,
         resources={

@@ -139,7 +139,19 @@ def open_cubin(arguments: argparse.Namespace) -> Compiled | None:
         return None
     if arguments.parameters or arguments.arch:
         raise CommandError(f"{arguments.kernel} is already compiled; -p and --arch apply to kernels")
-    return load_cubin(existing_file(arguments.kernel))
+    source = getattr(arguments, "source", None)  # of pyptx view
+    return load_cubin(existing_file(arguments.kernel), None if source is None else (folder_of_sources(source),))
+
+
+def folder_of_sources(folder: Path) -> Path:
+    """Return the folder of --source.
+
+    Raises:
+        CommandError: it is not a folder.
+    """
+    if not folder.is_dir():
+        raise CommandError(f"--source {folder}: not a folder")
+    return folder
 
 
 def existing_file(name: str) -> Path:

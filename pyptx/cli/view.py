@@ -13,6 +13,7 @@ from pyptx.cli.cuda_files import cuda_options
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
+    folder_of_sources,
     help_options,
     load_kernel,
     one_line_errors,
@@ -50,7 +51,7 @@ def add(subparsers: Any) -> None:
         "--source",
         metavar="DIR",
         type=Path,
-        help="for a .ptx file with line information: folder of its source files; default: the working directory",
+        help="for a .ptx or .cubin file with line information: folder of its source files; default: the working directory",
     )
     command.add_argument(
         "--device",
@@ -78,10 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandError(f"{kernel.name} takes no -p, {hint}; got {', '.join(values)}")
         if arguments.source is not None:
             if not isinstance(kernel, Entry):
-                raise CommandError("--source applies to the source files of a .ptx file; a kernel names its own")
-            if not arguments.source.is_dir():
-                raise CommandError(f"--source {arguments.source}: not a folder")
-            values["source"] = arguments.source
+                raise CommandError(
+                    "--source applies to the source files of a .ptx or .cubin file; a kernel names its own"
+                )
+            values["source"] = folder_of_sources(arguments.source)
         with one_line_errors(kernel):
             if arguments.device is not None:
                 if isinstance(kernel, Entry):

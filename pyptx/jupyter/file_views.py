@@ -24,7 +24,7 @@ def view_file(name: str, data: bytes, roots: Sequence[Path] | None = None) -> Li
 
     Args:
         name: file name; its suffix, .ptx or .cubin, is the type of `data`.
-        roots: folders of the source files that PTX may refer to; default: the working directory; empty: none.
+        roots: folders of the source files that the file may refer to; default: the working directory; empty: none.
     Raises:
         FileError: another suffix, PTX that does not assemble, or an invalid cubin.
     """
@@ -32,7 +32,7 @@ def view_file(name: str, data: bytes, roots: Sequence[Path] | None = None) -> Li
     if kind not in (".ptx", ".cubin"):
         raise FileError(f"{name}: expected a name that ends in .ptx or .cubin")
     try:
-        compiled = with_sources(load(data, name=name).compile(), roots) if kind == ".ptx" else _cubin(data)
+        compiled = with_sources(load(data, name=name).compile(), roots) if kind == ".ptx" else _cubin(data, roots)
         return linked(compiled, title=name)
     except CompileError as error:
         found = [f"line {d.line}: {d.message}" if d.line else d.message for d in error.diagnostics]
@@ -41,8 +41,8 @@ def view_file(name: str, data: bytes, roots: Sequence[Path] | None = None) -> Li
         raise FileError(f"{name}: {error}") from None
 
 
-def _cubin(data: bytes) -> Compiled:
+def _cubin(data: bytes, roots: Sequence[Path] | None) -> Compiled:
     with workspace() as folder:
         path = Path(folder, "file.cubin")
         path.write_bytes(data)
-        return load_cubin(path)
+        return load_cubin(path, roots)

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pyptx
+from pyptx.compiled import load_cubin
 from pyptx.views.code.python_sources import python_rows
 from pyptx.views.code.source_locations import (
     MAX_DEPTH,
@@ -79,7 +80,41 @@ def test_views_and_diffs_show_them(tmp_path):
     found = pyptx.diff(program, program.compile().save(tmp_path / "same.cubin"))
     assert found.identical
     assert "kernels.cu" in {section.file for section in found.left.python.sections}
-    assert not found.right.python.sections, "ptxas keeps no .loc in a cubin"
+    assert "kernels.cu" in {section.file for section in found.right.python.sections}
+
+
+def test_a_cubin_has_the_source_lines_of_its_line_table(tmp_path):
+    source = tmp_path / "scale.cu"
+    source.write_text("// \n__device__ float twice(float x) { return 2 * x; }\n\nvoid k() {\n  *x = twice(*x);\n}\n")
+    text = f"""
+        .version 8.0
+        .target sm_90
+        .address_size 64
+        .file 1 "{source}"
+        .visible .entry k(.param .u64 p) {{
+        .reg .b64 %rd<2>; .reg .f32 %f<3>;
+        .loc 1 4 0
+        ld.param.u64 %rd1, [p];
+        .loc 1 5 3
+        ld.global.f32 %f1, [%rd1];
+        .loc 1 2 40, function_name $L__info0, inlined_at 1 5 3
+        mul.f32 %f2, %f1, 0f40000000;
+        .loc 1 5 3
+        st.global.f32 [%rd1], %f2;
+        ret;
+        }}
+        .section .debug_str {{
+        $L__info0:
+        .b8 107,0
+        }}
+    """
+    cubin = pyptx.load(text).compile().save(tmp_path / "scale.cubin")
+    here = load_cubin(cubin, [tmp_path])
+    multiplication = next(line for line in here.sass if line.opcode in ("FMUL", "FADD"))
+    place = here.places[multiplication.ptx_line - 1]
+    assert [(at.line, at.file.endswith("scale.cu>")) for at in place.stack] == [(2, True), (5, True)]
+    assert place.source_line.startswith("__device__ float twice")
+    assert not load_cubin(cubin, []).places[multiplication.ptx_line - 1].source_line, "outside the folders of sources"
 
 
 def test_text_without_loc_stays_as_it_is():

@@ -1,4 +1,4 @@
-"""Source locations of PTX from a compiler: `.file` and `.loc` as places of its lines."""
+"""Source locations of PTX from a compiler: `.file` and `.loc`, or the line table of a cubin, as places of its lines."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from pyptx._loc import SourceLocation, StoredCode
 from pyptx.assembly import Assembly
+from pyptx.toolchain.line_table import source_lines
 from pyptx.views.code.python_sources import FOREIGN, foreign_name, with_gaps
 
-__all__ = ["Location", "source_chains", "source_places", "with_sources"]
+__all__ = ["Location", "source_chains", "source_places", "with_line_table", "with_sources"]
 
 MAX_FILE_BYTES = 4 << 20  # larger source files are not read
 MAX_TOTAL_BYTES = 16 << 20  # of all source files of a module
@@ -30,6 +32,7 @@ _CALL = re.compile(r"\s*(?:@!?[\w$%]+\s+)?call\b")  # nvcc writes a call in seve
 _FUNCTION = re.compile(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
 
 Location = tuple[str, int, int]  # file, line, column
+A = TypeVar("A", bound=Assembly)
 
 
 def with_sources(compiled: Assembly, roots: Sequence[Path] | None = None) -> Assembly:
@@ -47,6 +50,31 @@ def with_sources(compiled: Assembly, roots: Sequence[Path] | None = None) -> Ass
     places = source_places(compiled.ptx)
     if not any(places):
         return compiled
+    return _located(compiled, places, files.values(), roots)
+
+
+def with_line_table(compiled: A, roots: Sequence[Path] | None = None) -> A:
+    """Add places from the line table of a cubin to the lines of its embedded PTX, and read their source lines.
+
+    A PTX line gets the place of its first machine instruction. Files and `roots` are as for `with_sources`.
+    """
+    table = source_lines(compiled.cubin)
+    chains: list[tuple[Location, ...]] = [()] * len(compiled.places)
+    functions: dict[tuple[Location, ...], str] = {}
+    for line in compiled.sass if table else ():
+        chain = tuple((foreign_name(file), number, 1) for file, number in table.get((line.entry, line.address), ()))
+        if line.ptx_line is not None and not line.added_by_ptxas and not chains[line.ptx_line - 1]:
+            chains[line.ptx_line - 1] = chain[:MAX_DEPTH]
+            functions.setdefault(chain[:MAX_DEPTH], line.entry)
+    if not any(chains):
+        return compiled
+    files = {file for chain in table.values() for file, _ in chain}
+    return _located(compiled, _places(chains, functions), files, roots)
+
+
+def _located(
+    compiled: A, places: tuple[SourceLocation | None, ...], files: Iterable[str], roots: Sequence[Path] | None
+) -> A:
     lines: dict[str, set[int]] = {}
     for place in set(filter(None, places)):
         for here in place.stack:
@@ -60,10 +88,10 @@ def _files(ptx: str) -> dict[int, str]:
     return {int(found[1]): found[2].replace("\\\\", "\\") for found in map(_FILE.match, ptx.split("\n")) if found}
 
 
-def _load(files: Mapping[int, str], lines: Mapping[str, Iterable[int]], roots: Sequence[Path]) -> None:
+def _load(files: Iterable[str], lines: Mapping[str, Iterable[int]], roots: Sequence[Path]) -> None:
     """Put the lines of each file into linecache under its foreign name, or nothing where the file may not be read."""
     budget = MAX_TOTAL_BYTES
-    for path in dict.fromkeys(files.values()):
+    for path in dict.fromkeys(files):
         name = foreign_name(path)
         linecache.cache.pop(name, None)
         text = _read(path, roots, min(budget, MAX_FILE_BYTES)) if name in lines else None
