@@ -35,6 +35,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Let Python free everything at its end: modules in C report what they still hold then."""
+    gc.unfreeze()
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker per core for the whole suite, none for named files: starting workers costs seconds."""
     whole = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr != "quick"
