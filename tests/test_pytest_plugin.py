@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from support.processes import variables
 
 KERNELS = """
 __global__ void reverse(float *x) {
@@ -48,11 +48,10 @@ def test_launches_are_checked_and_findings_are_written(workers: tuple[str, ...],
     (tmp_path / "test_project.py").write_text(PROJECT)
     installed = any(found.value == "pyptx.pytest_plugin" for found in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", "pyptx.pytest_plugin"]
-    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     options = [*plugin, *workers, "-p", "no:cacheprovider", "--strict-markers", "--pyptx-sarif=found.sarif", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options],
-        env={**os.environ, "PYTHONPATH": path},
+        env=variables(),
         capture_output=True,
         text=True,
         check=False,

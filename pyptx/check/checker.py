@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -92,6 +93,13 @@ def check(
     settings["max_steps"] = integer(settings["max_steps"], "max_steps", 0)
     runner = Runner(program, plan, args, names, settings, tuple(results))
     watched = settings.get("engine", "auto") != "reference" and problem() is None
+    if not watched and settings.get("engine", "auto") != "reference":
+        warnings.warn(
+            f"check of {specialization.entry.name}: without the simulator's C core accesses are not watched, and races are "
+            f"found only if results differ: {problem()}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
     outcomes: dict[Schedule, Outcome] = {}
     progress = Progress(specialization.entry.name)
     try:

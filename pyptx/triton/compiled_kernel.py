@@ -22,15 +22,20 @@ _SCRATCH_FILL = 0xFF  # the memory of an allocator is uninitialized: NaN, -1
 
 
 class LoadedPtx:
-    """The PTX of a compiled kernel as a program, which is parsed on first use."""
+    """The PTX of a compiled kernel as a program, which is parsed on first use.
+
+    Attributes:
+        source_file: the file of the kernel's Python function, if its launcher knows it.
+    """
 
     def __init__(self, name: str, ptx: str):
         self.name, self.ptx = name, ptx
+        self.source_file: str | None = None
 
     @cached_property
     def program(self) -> Program:
         """The program; its instructions have the Triton lines as locations."""
-        return Program(with_triton_lines(parse(self.ptx), self.ptx), f"{self.name}.ptx")
+        return Program(with_triton_lines(parse(self.ptx), self.ptx, self.source_file), f"{self.name}.ptx")
 
     @cached_property
     def entry(self) -> Entry:

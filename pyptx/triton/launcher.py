@@ -23,6 +23,8 @@ class SimulatorLauncher:
         shown |= {name: getattr(metadata, name) for name in ("num_warps", "num_stages")}
         if metadata.num_ctas > 1:
             shown["num_ctas"] = metadata.num_ctas
+        function = getattr(getattr(source, "fn", None), "fn", None)  # absent where Triton compiled a file of its own
+        self._source_file = function.__code__.co_filename if function is not None else None
         self._kernel = CompiledKernel(metadata.name, dict(source.signature), metadata, shown)
 
     def __call__(
@@ -45,6 +47,7 @@ class SimulatorLauncher:
             return
         if enter_hook is not None:
             enter_hook(launch_metadata)
+        function.source_file = self._source_file
         config, values = self._kernel.bind(function, grid, args)
         active_session().launch(function.entry, config, values)
         if exit_hook is not None:

@@ -17,14 +17,20 @@ from pyptx.views.code.source_locations import Location, source_chains
 __all__ = ["with_triton_lines"]
 
 
-def with_triton_lines(module: Module, ptx: str) -> Module:
+def with_triton_lines(module: Module, ptx: str, source_file: str | None = None) -> Module:
     """Return a module whose instructions have the Triton lines that its `.loc` directives name.
 
     The innermost location is the innermost one outside of Triton's own library.
+
+    Args:
+        source_file: the file of the kernel. Triton's cache may return the PTX of an equal kernel in a file of the same
+            name in another folder, such as that of a notebook's cell before a restart.
     """
     rows = ptx.removesuffix("\n").split("\n")
     chains, _ = source_chains(ptx)
-    shown = [_users(chain) for chain in chains]
+    shown = [
+        tuple((_moved(file, source_file), line, column) for file, line, column in _users(chain)) for chain in chains
+    ]
     places = _made(dict.fromkeys(shown))
     return with_places(module, (places[shown[row]] for row in statement_rows(module, rows)))
 
@@ -33,6 +39,10 @@ def _users(chain: tuple[Location, ...]) -> tuple[Location, ...]:
     """Return a chain of calls from its innermost location outside of Triton on; all of it if there is none."""
     start = next((at for at, (file, *_) in enumerate(chain) if not _is_library(file)), 0)
     return chain[start:]
+
+
+def _moved(file: str, source_file: str | None) -> str:
+    return source_file if source_file and PurePath(file).name == PurePath(source_file).name else file
 
 
 @lru_cache(maxsize=256)

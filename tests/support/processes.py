@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyptx
 
-__all__ = ["python", "variables"]
+__all__ = ["PACKAGE_PARENT", "python", "variables"]
 
 PACKAGE_PARENT = Path(pyptx.__file__).parents[1]
 

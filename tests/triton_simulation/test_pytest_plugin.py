@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from support.processes import PACKAGE_PARENT, variables
 
 TESTS = Path(__file__).parents[1]
 PROJECT = """
@@ -43,10 +44,10 @@ def test_triton_tests_of_a_project_run_under_check(configuration, outcome, tmp_p
     (tmp_path / "pytest.ini").write_text(f"[pytest]\n{configuration}\n")
     installed = any(found.value == "pyptx.pytest_plugin" for found in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", "pyptx.pytest_plugin"]
-    path = os.pathsep.join([str(TESTS.parent), str(TESTS), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(PACKAGE_PARENT), str(TESTS)])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, "-p", "no:cacheprovider", "--pyptx-triton=sm_90a", "-q", tmp_path],
-        env={**os.environ, "PYTHONPATH": path},
+        env=variables({"PYTHONPATH": path}),
         capture_output=True,
         text=True,
         check=False,
