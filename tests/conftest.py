@@ -12,6 +12,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker per core for the whole suite, none for named files: starting workers costs seconds."""
     whole = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr != "quick"
     return (os.cpu_count() or 1) if whole else 0
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one worker if browser tests are selected: those of a file share a page."""
+    if not re.search(r"(?<!not )\bbrowser\b", config.option.markexpr):
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
