@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -13,10 +13,11 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from pyptx.errors import PtxError
 from pyptx.jupyter.errors import CellSyntaxError, attach_traceback, set_rendering
 from pyptx.kernel import Kernel
 
-__all__ = ["Cell", "rewrite_as_method", "evaluate", "rewrite_kernel_call", "run_statement"]
+__all__ = ["Cell", "call_with", "rewrite_as_method", "evaluate", "rewrite_kernel_call", "run_statement"]
 
 PYTHON_MAGICS = ("%%ptxkernel", "%%tritonkernel")  # their cells are Python
 
@@ -85,6 +86,33 @@ def run_statement(shell: InteractiveShell, text: str, option: str) -> None:
     except SyntaxError as error:
         raise CellSyntaxError(f"{option} {text}: {error.msg}") from None
     _execute(shell, tree, file, quiet=text.endswith(";"))
+
+
+def call_with(shell: InteractiveShell, function: Callable[..., Any], arguments: str, line: str, written: str) -> Any:
+    """Call a function with arguments that are evaluated in the notebook's namespace, such as "4, 128, x"; return its result.
+
+    Args:
+        function: its name is that of the code that runs, its qualified name that shown in errors.
+        line: the call as tracebacks show it.
+        written: the option with its value, as the user wrote it: "--run 4, 128, x".
+    Raises:
+        CellSyntaxError: the arguments are not valid Python.
+    """
+    __tracebackhide__ = True
+    file = f"<{written.partition(' ')[0]}>"
+    linecache.cache[file] = (len(line), None, [line + "\n"], file)
+    try:
+        code = shell.compile(f"{function.__name__}({arguments})", file, "eval")
+    except SyntaxError as error:
+        raise CellSyntaxError(f"{written}: {error.msg}; expected GRID, BLOCK, ARGUMENTS") from None
+    try:
+        return eval(code, shell.user_ns, {function.__name__: function})
+    except Exception as error:
+        if isinstance(error, PtxError) and error.place is None:
+            set_rendering(error, [f"{type(error).__name__}: {line}: {error}"])
+        else:
+            attach_traceback(shell, error)
+        raise
 
 
 def evaluate(shell: InteractiveShell, tree: ast.Expression, text: str, option: str) -> Any:

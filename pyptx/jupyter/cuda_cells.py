@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import linecache
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx.errors import PtxError
-from pyptx.jupyter.cells import Cell
-from pyptx.jupyter.errors import CellSyntaxError, attach_traceback, set_rendering
+from pyptx.jupyter.cells import Cell, call_with
+from pyptx.jupyter.errors import attach_traceback
 from pyptx.jupyter.kernel_runs import CompiledKernel
 from pyptx.launch_config import LaunchConfig, dim3
 from pyptx.nvrtc import CudaError, Source
@@ -113,20 +112,8 @@ def run_call(shell: InteractiveShell, call: Call, method: str, option: str) -> t
         return bound(*args, **settings)
 
     recorded.__qualname__ = f"{call.entry.name}.{method}"
-    file, line = f"<{option}>", f"{call.entry.name}({call.arguments})"
-    linecache.cache[file] = (len(line), None, [line + "\n"], file)
-    try:
-        code = shell.compile(f"recorded({call.arguments})", file, "eval")
-    except SyntaxError as error:
-        raise CellSyntaxError(f"{option} {line}: {error.msg}; expected GRID, BLOCK, ARGUMENTS") from None
-    try:
-        result = eval(code, shell.user_ns, {"recorded": recorded})
-    except Exception as error:
-        if isinstance(error, PtxError) and error.place is None:
-            set_rendering(error, [f"{type(error).__name__}: {line}: {error}"])
-        else:
-            attach_traceback(shell, error)
-        raise
+    line = f"{call.entry.name}({call.arguments})"
+    result = call_with(shell, recorded, call.arguments, line, f"{option} {line}")
     counters = call.entry.counters() if method == "launch" else None
     return result, Ran(launches.get("block"), launches.get("smem", 0), counters)
 

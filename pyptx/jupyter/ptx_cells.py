@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -13,10 +12,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx._loc import SourceLocation, StoredCode
 from pyptx.emitter import Emitted, emit_lines, statement_spans
-from pyptx.errors import CompileError, Diagnostic, PtxError
+from pyptx.errors import CompileError, Diagnostic
 from pyptx.ir.visit import with_places
-from pyptx.jupyter.cells import Cell
-from pyptx.jupyter.errors import CellSyntaxError, attach_traceback, set_rendering
+from pyptx.jupyter.cells import Cell, call_with
+from pyptx.jupyter.errors import attach_traceback
 from pyptx.jupyter.kernel_runs import CompiledKernel
 from pyptx.parser import parse
 from pyptx.program import Entry, Program
@@ -108,20 +107,7 @@ def _launch(shell: InteractiveShell, entry: Entry, text: str) -> tuple[tuple[int
         return entry.launch(grid, block, *args, **settings)
 
     launch.__qualname__ = f"{entry.name}.launch"  # shown in errors
-    file, line = "<--run>", f"{entry.name}.launch({text})"
-    linecache.cache[file] = (len(line), None, [line + "\n"], file)
-    try:
-        code = shell.compile(f"launch({text})", file, "eval")
-    except SyntaxError as error:
-        raise CellSyntaxError(f"--run {text}: {error.msg}; expected GRID, BLOCK, ARGUMENTS") from None
-    try:
-        eval(code, shell.user_ns, {"launch": launch})
-    except Exception as error:
-        if isinstance(error, PtxError) and error.place is None:
-            set_rendering(error, [f"{type(error).__name__}: {line}: {error}"])
-        else:
-            attach_traceback(shell, error)
-        raise
+    call_with(shell, launch, text, f"{entry.name}.launch({text})", f"--run {text}")
     block = configuration["block"]
     return (block,) if isinstance(block, int) else tuple(map(int, block)), configuration["smem_bytes"], entry.counters()
 

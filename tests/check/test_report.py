@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from check import racy
 from support.processes import python
+from support.terminal import Terminal
 
 from pyptx import cli
 from pyptx.check import RULES
@@ -120,10 +120,6 @@ def _installed() -> bool:
 
 
 def test_a_long_check_names_the_schedule_that_runs(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr("pyptx.sim.progress.AFTER_S", 0.0)

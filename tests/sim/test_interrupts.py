@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import signal
@@ -12,6 +11,7 @@ import time
 
 import pytest
 from sim.text import entry
+from support.terminal import Terminal
 
 from pyptx import sim
 
@@ -35,10 +35,6 @@ def test_a_run_that_spins_is_interrupted(engine, schedule):
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_a_long_launch_says_how_far_it_is_and_takes_the_line_away(engine, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr("pyptx.sim.progress.AFTER_S", 0.05)
