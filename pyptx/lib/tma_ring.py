@@ -203,7 +203,6 @@ class Stage:
 
     def __init__(self, ring: TmaRing, index: Reg, full: DynamicSlot):
         self.ring, self.index, self.full = ring, index, full
-        self._start: Reg | None = None
 
     def address(self, tile: str) -> Reg:
         """Return the shared address of a tile of the stage in a u32 register."""

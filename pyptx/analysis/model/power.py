@@ -72,7 +72,7 @@ def sustained_clock(gpu: Gpu, activity: Activity) -> float:
 def _watts(gpu: Gpu, activity: Activity) -> tuple[float, float]:
     """Return the power that does not depend on the clock, and that of the events at the boost clock."""
     energy, busy = energy_of(gpu), activity.busy
-    arithmetic = _LANES * _SLOTS * busy.get("fma", 0.0) * gpu.core["f32"] / 128
+    arithmetic = gpu.core["f32"] * busy.get("fma", 0.0)
     others = max(0.0, _LANES * _SLOTS * busy.get("issue", 0.0) - arithmetic)
     of_sm = (
         energy.fma * arithmetic
