@@ -69,17 +69,17 @@ def run_launch(launch: CoreLaunch, threads: int | None = None, progress: Progres
             the results and counters do not depend on the order of its clusters.
     """
     first, others = Worker(launch), _Others(launch)
-    most = threads if threads is not None else cores() if _divisible(launch) else 1
 
     def between_slices(started: int, total: int) -> None:
-        others.start(min(most - 1, total - started))
+        if threads is None and _divisible(launch):  # asked here: most launches end within the first slice
+            others.start(min(cores() - 1, total - started))
         if progress is not None:
             progress(started, total)
 
     first.progress = between_slices
     try:
         if threads is not None:
-            others.start(min(most, launch.plan.clusters) - 1)
+            others.start(min(threads, launch.plan.clusters) - 1)
         first.run()
         workers = [first, *others.join()]
     except BaseException:
