@@ -4,9 +4,10 @@ They are plain Python over `pyptx.ptx`: each call emits the instructions that it
 them below the line of the call.
 """
 
+from pyptx.lib.layout import Layout
 from pyptx.lib.roles import Roles, roles
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_fragment import WgmmaFragment
 from pyptx.lib.wgmma_tile import WgmmaTile
 
-__all__ = ["Roles", "Stage", "TmaRing", "WgmmaFragment", "WgmmaTile", "roles"]
+__all__ = ["Layout", "Roles", "Stage", "TmaRing", "WgmmaFragment", "WgmmaTile", "roles"]
