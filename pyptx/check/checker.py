@@ -23,6 +23,7 @@ from pyptx.check.report import Report
 from pyptx.check.rules import NOTES, partial_warp_rule, rule_of
 from pyptx.check.runner import Outcome, Runner, Schedule
 from pyptx.check.sanitizer_findings import sanitizer_findings
+from pyptx.check.schedules import is_endless, run_schedules
 from pyptx.check.tmem_loads import loads_used_early, unwaited_loads
 from pyptx.check.uninitialized_registers import uninitialized_register_findings
 from pyptx.errors import ArgumentValueError, SimulationError
@@ -31,7 +32,6 @@ from pyptx.launch_config import integer
 from pyptx.runtime import LaunchPlan, runtime_for
 from pyptx.sim.core.library import problem
 from pyptx.sim.plan import SCHEDULES
-from pyptx.sim.progress import Progress
 
 __all__ = ["check"]
 
@@ -46,7 +46,6 @@ SETTINGS = (
     "threads",
 )  # of the simulator
 MAX_STEPS = 1 << 30  # warp-instructions, unless the caller sets max_steps
-MAX_STEPS_AFTER_ENDLESS = 1 << 26  # in the schedules that follow an endless one
 ROUNDING = 2.0**-7  # largest relative difference that the order of a sum explains
 
 
@@ -70,7 +69,8 @@ def check(
         random: number of random schedules that follow, with seeds from `seed` on.
         results: parameters whose arrays are uninitialized before the launch.
         ignore: rules whose findings do not count, with the reason: they become notes.
-        settings: settings of the simulator, such as `max_steps=` (default 2^30) or `tensor_cores=`.
+        settings: settings of the simulator, such as `max_steps=` (default 2^30) or `tensor_cores=`. `threads=` are the
+            schedules that run at a time (default: one per core; one for large arrays and for a kernel that prints).
     Raises:
         CompileError: an instruction is invalid.
         LaunchError: an argument or a schedule is invalid. Faults of the kernel are findings, never raised.
@@ -91,6 +91,8 @@ def check(
     if settings.get("max_steps") is None:
         settings["max_steps"] = MAX_STEPS
     settings["max_steps"] = integer(settings["max_steps"], "max_steps", 0)
+    threads = settings.pop("threads", None)
+    threads = None if threads is None else integer(threads, "threads", 1)
     runner = Runner(program, plan, args, names, settings, tuple(results))
     watched = settings.get("engine", "auto") != "reference" and problem() is None
     if not watched and settings.get("engine", "auto") != "reference":
@@ -100,16 +102,7 @@ def check(
             RuntimeWarning,
             stacklevel=4,
         )
-    outcomes: dict[Schedule, Outcome] = {}
-    progress = Progress(specialization.entry.name)
-    try:
-        for number, schedule in enumerate(wanted, 1):
-            progress.say(f"schedule {number} of {len(wanted)}, {schedule}")
-            endless = any(map(_is_endless, outcomes.values()))
-            limit = min(settings["max_steps"], MAX_STEPS_AFTER_ENDLESS) if endless else None
-            outcomes[schedule] = runner.run(schedule, sanitize=watched, max_steps=limit)
-    finally:
-        progress.end()
+    outcomes = run_schedules(runner, wanted, watched, threads)
     locations = Locations(specialization, program)
     access_findings = sanitizer_findings(
         program,
@@ -127,7 +120,7 @@ def check(
         *_differences(runner, outcomes, locations, explained is not None),
         *_tmem_loads(program, locations),
     ]
-    if watched and not _is_endless(outcomes[wanted[0]]):
+    if watched and not is_endless(outcomes[wanted[0]]):
         findings += uninitialized_register_findings(runner, wanted[0], outcomes[wanted[0]], locations)
     if (counters := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
         findings += performance_notes(runner, counters, locations)
@@ -140,10 +133,6 @@ def check(
         dict(specialization.params),
         time.perf_counter() - started,
     )
-
-
-def _is_endless(outcome: Outcome) -> bool:
-    return outcome.error is not None and outcome.error.kind == "steps"
 
 
 def _schedules(kinds: Sequence[str], random: int, seed: int) -> list[Schedule]:

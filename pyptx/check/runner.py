@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,6 +61,12 @@ class Runner:
         found = dict(zip(self.names, self.args, strict=False)).get(name)
         return (isinstance(found, ArrayPointer) and found.name) or name.removesuffix("_tma_desc")
 
+    @property
+    def array_bytes(self) -> int:
+        """Bytes of the arrays that each run copies; those of several parameters count several times."""
+        arrays = [_array_behind(arg) for arg in (*self.args, *self.settings.get("reachable", ()))]
+        return sum(getattr(array, "nbytes", 0) for array in arrays)
+
     def run(
         self,
         schedule: Schedule,
@@ -70,6 +76,7 @@ class Runner:
         initial_registers: Mapping[int, int] | None = None,
         initial_register_threads: range | None = None,
         max_steps: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Outcome:
         """Run once, on fresh copies of the arguments; variables of the module keep their values.
 
@@ -79,13 +86,14 @@ class Runner:
             sanitize: watch every access.
             initial_registers, initial_register_threads: initial values of registers, as for sim.launch.
             max_steps: a limit below the launch's own.
+            progress: as for sim.launch.
         Raises:
             LaunchError: an argument is invalid.
         """
         args, reachable = copy_launch(self.args, self.settings)
         names = (*self.names, *(f"reachable[{k}]" for k in range(len(reachable))))
         arguments = zip(names, (*args, *reachable), strict=True)
-        arrays = {name: array for name, arg in arguments if (array := _array_behind(arg)) is not None}
+        arrays = {name: array for name, arg in arguments if isinstance(array := _array_behind(arg), np.ndarray)}
         found: list[AccessFinding] | None = [] if sanitize else None
         settings = {**self.settings, "reachable": reachable}
         if max_steps is not None:
@@ -106,6 +114,7 @@ class Runner:
                 initial_registers=initial_registers or {},
                 initial_register_threads=initial_register_threads,
                 keep_variables=True,
+                progress=progress,
                 **settings,
             )
         except SimulationError as error:
@@ -177,10 +186,8 @@ def _required_host(value: Any) -> np.ndarray:
     return host
 
 
-def _array_behind(arg: Any) -> np.ndarray | None:
-    """Return the array behind an argument of a run, or None."""
+def _array_behind(arg: Any) -> Any:
+    """Return the array behind an argument, or the argument itself."""
     if isinstance(arg, (TensorMap, Texture, Surface)):
         return arg.source
-    if isinstance(arg, ArrayPointer):
-        return arg.array
-    return arg if isinstance(arg, np.ndarray) else None
+    return arg.array if isinstance(arg, ArrayPointer) else arg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -65,6 +65,7 @@ def launch(
     initial_registers: Mapping[int, int] = MappingProxyType({}),
     initial_register_threads: range | None = None,
     keep_variables: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Run `program` on the CPU; arrays among `args` are read and written in place.
 
@@ -93,6 +94,8 @@ def launch(
             register number (for a predicate: one bit per lane); 0 for all others (core only).
         initial_register_threads: linear thread indices in the grid that `initial_registers` applies to; None is all.
         keep_variables: run on a copy of the module's global variables, so that they keep their values.
+        progress: called now and then with the clusters started and their total, in place of the report; what it raises
+            stops the launch.
     Raises:
         LaunchError: an argument or a size is invalid.
         SimulationError: the program trapped, deadlocked or exceeded `max_steps`.
@@ -122,7 +125,7 @@ def launch(
         raise BackendError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
     if initial_registers and chosen != "core":
         raise BackendError("initial_registers= needs the simulator's C core; engine='reference' starts registers at 0")
-    started, progress = time.perf_counter(), Progress(program.entry.name)
+    started, shown = time.perf_counter(), Progress(program.entry.name)
     try:
         if chosen == "core":
             counters = core.run(
@@ -133,14 +136,14 @@ def launch(
                 threads,
                 findings=findings,
                 uninitialized=uninitialized,
-                progress=progress,
+                progress=progress or shown,
             )
         else:
             from pyptx.sim.reference import engine as reference  # imported on first use: many modules, rarely needed
 
-            counters = reference.run(program, plan, block_of_params, segments, progress)
+            counters = reference.run(program, plan, block_of_params, segments, progress or shown)
     finally:
-        progress.end()
+        shown.end()
     count_products(program, counters)
     return Result(counters, time.perf_counter() - started, chosen, tuple(findings or ()))
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from check import racy
 from support.processes import python
 from support.terminal import Terminal
@@ -103,6 +104,7 @@ def test_the_fixture_fails_a_test_with_the_report(tmp_path):
     (tmp_path / "test_it.py").write_text(f"""
 import sys; sys.path.insert(0, {str(FILE.parents[1])!r})
 import numpy as np
+import pytest
 from check import racy
 def test_wrong(pyptx_check): pyptx_check(racy.wait_too_weak, np.zeros(128, np.float32) + 1)
 def test_right(pyptx_check): assert pyptx_check(racy.too_far, np.zeros(129, np.float32)).ok
@@ -119,11 +121,12 @@ def _installed() -> bool:
     return any(found.value == "pyptx.pytest_plugin" for found in entry_points(group="pytest11"))
 
 
-def test_a_long_check_names_the_schedule_that_runs(monkeypatch):
+@pytest.mark.parametrize(("threads", "line"), [(1, "schedule 2 of 3, late"), (2, "3 of 3 schedules done")])
+def test_a_long_check_says_how_far_it_is(threads, line, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr("pyptx.sim.progress.AFTER_S", 0.0)
-    racy.wait_too_weak.check(X, random=1)
+    racy.wait_too_weak.check(X, random=1, threads=threads)
     lines = sys.stderr.getvalue().split("\r")
-    assert "wait_too_weak: schedule 2 of 3, late (Ctrl-C or interrupt stops it)" in {line.rstrip() for line in lines}
+    assert f"wait_too_weak: {line} (Ctrl-C or interrupt stops it)" in {line.rstrip() for line in lines}
     assert lines[-1] == "" and not lines[-2].strip()

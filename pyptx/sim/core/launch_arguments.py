@@ -124,7 +124,7 @@ class CoreLaunch:
         )
         ops = _operations(code, plan)
         self.arrays = {
-            "ops": ops if debug is None else ops.copy(),
+            "ops": ops if debug is None and findings is None else ops.copy(),  # watched ones get handlers of their own
             "pool": code.pool,
             "segments": table,
             "param": np.frombuffer(params or b"\0", np.uint8),
