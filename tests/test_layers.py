@@ -46,7 +46,7 @@ LAYERS = (
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),
     ("renderer", "highlight", "analysis", "views", "compiled", "history", "tune", "check", "debug"),
-    ("workbench", "kernel", "program", "testing", "triton"),
+    ("workbench", "kernel", "program", "testing", "triton", "cuda_device"),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
     ("__init__",),
 )
@@ -56,6 +56,8 @@ ORDER = {part: place for place, part in enumerate(part for layer in LAYERS for p
 EDGES = {
     "IPython": {"pyptx.jupyter"},
     "anywidget": {"pyptx.jupyter.view_widget"},
+    "backports": {"pyptx.cuda_device.images.compression"},
+    "compression": {"pyptx.cuda_device.images.compression"},  # of the standard library from Python 3.14
     "cuda": {"pyptx.runtime.cuda", "pyptx.runtime.device", "pyptx.nvrtc.library"},
     "distributed": {"pyptx.tune.dask_cluster"},
     "jax": {"pyptx.jax_support"},

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pyptx._frozen import frozen
 from pyptx.errors import ToolError
 
-__all__ = ["Section", "constant_bytes", "embedded_ptx", "sections", "string_at"]
+__all__ = ["Section", "constant_bytes", "embedded_modules", "embedded_ptx", "sections", "string_at"]
 
 NOBITS = 8
 
@@ -71,8 +71,14 @@ def constant_bytes(cubin: bytes) -> dict[str, int]:
 
 
 def embedded_ptx(cubin: bytes) -> tuple[str, ...] | None:
-    """Return the lines of the PTX text, which -lineinfo embeds; None without it."""
-    for section in sections(cubin):
-        if section.name.startswith(".nv_debug_ptx_txt"):
-            return tuple(line.decode(errors="replace") for line in section.data.split(b"\0"))
-    return None
+    """Return the lines of the PTX text, which -lineinfo embeds; None without it. The first text of a linked cubin."""
+    return next(iter(embedded_modules(cubin)), None)
+
+
+def embedded_modules(cubin: bytes) -> tuple[tuple[str, ...], ...]:
+    """Return the lines of each embedded PTX text; a linked cubin has one for each of its modules."""
+    return tuple(
+        tuple(line.decode(errors="replace") for line in section.data.split(b"\0"))
+        for section in sections(cubin)
+        if section.name.startswith(".nv_debug_ptx_txt")
+    )

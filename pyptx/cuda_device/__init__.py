@@ -1,0 +1,1 @@
+"""A CUDA device on the simulator, for programs that use the CUDA driver."""
