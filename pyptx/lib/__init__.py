@@ -4,10 +4,35 @@ They are plain Python over `pyptx.ptx`: each call emits the instructions that it
 them below the line of the call.
 """
 
+from pyptx.lib.array_tile import ArrayTile, tile
+from pyptx.lib.copies import copy, copy_async
+from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu
+from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
 from pyptx.lib.roles import Roles, roles
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_fragment import WgmmaFragment
 from pyptx.lib.wgmma_tile import WgmmaTile
 
-__all__ = ["Layout", "Roles", "Stage", "TmaRing", "WgmmaFragment", "WgmmaTile", "roles"]
+__all__ = [
+    "ArrayTile",
+    "Fragment",
+    "Layout",
+    "Roles",
+    "Stage",
+    "TmaRing",
+    "WgmmaFragment",
+    "WgmmaTile",
+    "activation",
+    "bias",
+    "copy",
+    "copy_async",
+    "gelu",
+    "relu",
+    "residual",
+    "roles",
+    "row_scaled",
+    "scaled",
+    "silu",
+    "tile",
+]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.elements import Elements, Vector
 from pyptx.errors import ShapeError
+from pyptx.lib.fragment import Fragment
 from pyptx.reg import Reg, RegArray
-from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, f32
 
 __all__ = ["WgmmaFragment"]
 
 
-class WgmmaFragment:
+class WgmmaFragment(Fragment):
     """The 64 x n accumulator of a wgmma over the 128 threads of a warpgroup.
 
     A thread holds n/2 elements: pairs of neighbors in two rows, eight rows apart, every eight columns.
@@ -61,41 +59,3 @@ class WgmmaFragment:
         """
         for i, value in enumerate(self.sums):
             yield value, i // 2 % 2 * 8, i // 4 * 8 + i % 2
-
-    def map(self, function: Callable[[Reg, int, int], Reg]) -> None:
-        """Replace every element by `function(value, i, j)`, with its distance from `row` and `column`.
-
-        The bias of a column is `frag.map(lambda v, i, j: v + bias.load(frag.column, offset=j))`.
-        """
-        for value, i, j in self.coords():
-            result = function(value, i, j)
-            if result.name != value.name:
-                emit("mov", f"b{value.dtype.bits}", value, result)
-
-    def store(
-        self,
-        to: Elements,
-        row: int | Reg,
-        column: int | Reg,
-        *,
-        end: Sequence[int | Reg] | None = None,
-        cache: str | None = None,
-    ) -> None:
-        """Store the tile to an array, converted to its type: one `st.v2` for each pair of neighbors.
-
-        Args:
-            to: a matrix in global or shared memory, with an even number of columns.
-            row, column: of the first element of the tile in the array; an even column.
-            end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
-            cache: as for `Elements.store`.
-        """
-        dtype: Any = to.dtype
-        at_row, at_column = self.row + row, self.column + column
-        for i in (0, 8):
-            pairs = [(value, j) for value, di, j in self.coords() if di == i]
-            for (low, j), (high, _) in zip(pairs[::2], pairs[1::2], strict=True):
-                pair, guard = Vector.of([low, high]), None
-                if end is not None:
-                    guard = (at_row + i < end[0]) & (at_column + j < end[1])
-                value = pair if dtype == low.dtype else pair.to(dtype)
-                to.store(at_row, at_column, value, offset=(i, j), cache=cache, pred=guard)

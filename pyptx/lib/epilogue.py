@@ -1,0 +1,120 @@
+"""Operations of an epilogue: each is applied to every element of a fragment by `frag.apply(...)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyptx.elements import Elements
+from pyptx.lib.fragment import Element, Fragment, Operation
+from pyptx.ptx import math
+from pyptx.reg import Reg
+from pyptx.types import f32
+
+__all__ = ["activation", "bias", "gelu", "relu", "residual", "row_scaled", "scaled", "silu"]
+
+
+def activation(function: Callable[[Reg], Reg]) -> Operation:
+    """Return the operation that applies a function of a value: `lib.activation(ptx.tanh)`."""
+    return lambda fragment: lambda value, i, j: function(value)
+
+
+def scaled(factor: float | Reg) -> Operation:
+    """Return the operation that multiplies by a number or an f32 register: one `mul.f32`."""
+    return activation(lambda value: value * factor)
+
+
+def relu(fragment: Fragment) -> Element:
+    """Replace negative elements by zero: one `max.f32`."""
+    return lambda value, i, j: math.max(value, 0.0)
+
+
+def silu(fragment: Fragment) -> Element:
+    """Apply x / (1 + exp(-x)): `mul`, `ex2.approx`, `add`, `rcp.rn` and `mul`."""
+    return lambda value, i, j: value * math.rcp(math.exp(-value) + 1.0)
+
+
+def gelu(fragment: Fragment) -> Element:
+    """Apply the tanh form of GELU, x / 2 * (1 + tanh(0.7979 * (x + 0.044715 * x**3))), with `tanh.approx`.
+
+    Source: Hendrycks and Gimpel, "Gaussian Error Linear Units".
+    """
+
+    def of(value: Reg, i: int, j: int) -> Reg:
+        inner = value * math.fma(value * value, 0.044715 * 0.7978845608, 0.7978845608)
+        half = value * 0.5
+        return math.fma(half, math.tanh(inner), half)
+
+    return of
+
+
+def bias(array: Elements, column: int | Reg, *, end: int | Reg | None = None) -> Operation:
+    """Return the operation that adds a value of each column: a load of two columns at a time, and one `add.f32`.
+
+    Args:
+        array: a vector, of any type that converts to f32.
+        column: index of the tile's first column, an even number.
+        end: columns of the array, an even number, where the tile may reach beyond them; zero is added there.
+    """
+
+    def bound(fragment: Fragment) -> Element:
+        at, found = fragment.column + column, {}
+        for j in sorted({j for _, _, j in fragment.coords()})[::2]:
+            inside = None if end is None else at + j < end
+            found[j], found[j + 1] = _pair(array, [at], [j], inside)
+        return lambda value, i, j: value + found[j]
+
+    return bound
+
+
+def row_scaled(array: Elements, row: int | Reg, *, end: int | Reg | None = None) -> Operation:
+    """Return the operation that multiplies by a value of each row: one load for each row of the thread, one `mul.f32`.
+
+    Args:
+        array: a vector of f32.
+        row: index of the tile's first row.
+        end: rows of the array, where the tile may reach beyond them.
+    """
+
+    def bound(fragment: Fragment) -> Element:
+        at = fragment.row + row
+        found = {}
+        for i in fragment.rows():
+            inside = None if end is None else at + i < end
+            found[i] = array.load(at, offset=i, pred=inside, other=None if end is None else 0)
+        return lambda value, i, j: value * found[i]
+
+    return bound
+
+
+def residual(
+    array: Elements, row: int | Reg, column: int | Reg, *, end: Sequence[int | Reg] | None = None, scale: float = 1.0
+) -> Operation:
+    """Return the operation that adds `scale` times the elements of a matrix: a load of two columns at a time, `add` or `fma`.
+
+    Args:
+        array: a matrix with an even number of columns, of any type that converts to f32.
+        row, column: of the tile's first element.
+        end: rows and columns of the matrix, where the tile may reach beyond them.
+        scale: factor of the matrix.
+    """
+
+    def bound(fragment: Fragment) -> Element:
+        at = [fragment.row + row, fragment.column + column]
+        found: dict[tuple[int, int], Reg] = {}
+        for i in fragment.rows():
+            for j in [j for _, di, j in fragment.coords() if di == i][::2]:
+                inside = None if end is None else (at[0] + i < end[0]) & (at[1] + j < end[1])
+                found[i, j], found[i, j + 1] = _pair(array, at, [i, j], inside)
+        if scale == 1.0:
+            return lambda value, i, j: value + found[i, j]
+        return lambda value, i, j: math.fma(found[i, j], scale, value)
+
+    return bound
+
+
+def _pair(array: Elements, at: list[Any], offset: list[int], inside: Reg | None) -> tuple[Reg, Reg]:
+    """Load two neighbors as f32; zeros where the predicate does not hold."""
+    pair = array.load(*at, vec=2, offset=offset, pred=inside, other=None if inside is None else 0)
+    low, high = pair if pair.dtype == f32 else pair.to(f32)
+    return low, high

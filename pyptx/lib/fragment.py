@@ -1,0 +1,167 @@
+"""Accumulators as fragments: the elements of a tile that a thread holds, with their coordinates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+from pyptx import reg
+from pyptx._loc import user_place
+from pyptx.elements import Elements, Vector
+from pyptx.errors import ShapeError
+from pyptx.ptx import math, reductions
+from pyptx.reg import Reg
+from pyptx.tracing.trace import emit
+from pyptx.types import PtxType, f32, pred
+
+__all__ = ["Element", "Fragment", "Operation"]
+
+Element = Callable[[Reg, int, int], Reg]  # value, rows and columns from the thread's first element
+Operation = Callable[["Fragment"], Element]
+
+_LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+
+
+class Fragment(ABC):
+    """The elements of a tile that a thread holds; a subclass gives their coordinates (`coords`).
+
+    Attributes:
+        row, column: coordinates of the thread's first element in the tile, u32 registers.
+        lanes: neighboring lanes that share a row.
+    """
+
+    row: Reg
+    column: Reg
+    lanes: int = 4
+
+    @abstractmethod
+    def coords(self) -> Iterator[tuple[Reg, int, int]]:
+        """Iterate over the elements of the thread.
+
+        Yields:
+            The register, and its distance in rows and columns from `row` and `column`.
+        """
+
+    def map(self, function: Element) -> None:
+        """Replace every element by `function(value, i, j)`, with its distance from `row` and `column`.
+
+        The bias of a column is `frag.map(lambda v, i, j: v + bias.load(frag.column, offset=j))`.
+        """
+        for value, i, j in self.coords():
+            result = function(value, i, j)
+            if result.name != value.name:
+                emit("mov", f"b{value.dtype.bits}", value, result)
+
+    def apply(self, *operations: Operation) -> Self:
+        """Apply the operations of an epilogue to every element, one after the other: `lib.bias(b, column)`, `lib.relu`, ...
+
+        Emits the loads of all operations first, then the arithmetic of each element.
+
+        Returns:
+            The fragment itself, so that `store` can follow.
+        """
+        functions = [operation(self) for operation in operations]
+
+        def all_of(value: Reg, i: int, j: int) -> Reg:
+            for function in functions:
+                value = function(value, i, j)
+            return value
+
+        self.map(all_of)
+        return self
+
+    def rows(self) -> list[int]:
+        """Return the distances from `row` of the rows in which the thread has elements."""
+        return sorted({i for _, i, _ in self.coords()})
+
+    def row_reduce(self, op: str, function: Callable[[Reg], Reg] = lambda value: value) -> dict[int, Reg]:
+        """Combine function(element) over the columns of each row; return {distance from `row`: result}.
+
+        Emits the operation for each element, then shuffles between the lanes of a row; each of them gets the result.
+
+        Args:
+            op: "add", "max" or "min".
+            function: of an element, for example `ptx.abs`.
+        """
+        combine = {"add": lambda a, b: a + b, "max": math.max, "min": math.min}[op]
+        found: dict[int, Reg] = {}
+        for value, i, _ in self.coords():
+            one = function(value)
+            found[i] = combine(found[i], one) if i in found else one
+        if self.lanes == 1:
+            return found
+        return {i: reductions.warp_reduce(one, op, width=self.lanes) for i, one in found.items()}
+
+    def quantize(self, dtype: PtxType) -> dict[int, Reg]:
+        """Scale each row of the tile to the range of fp8; return {distance from `row`: scale of the row, f32}.
+
+        The element is the quotient by the scale, the largest magnitude of the row over that of the type, and 1 for a row of
+        zeros. `store` then converts. Store the scales with `store_rows`.
+
+        Args:
+            dtype: e4m3 or e5m2.
+        Raises:
+            ShapeError: another type.
+        """
+        if dtype.name not in _LARGEST:
+            raise ShapeError(f"quantize to {dtype}; expected e4m3 or e5m2", at=user_place())
+        scales, inverse = {}, {}
+        for i, largest in self.row_reduce("max", math.abs).items():
+            scales[i] = math.select(largest > 0.0, largest * (1 / _LARGEST[dtype.name]), 1.0)
+            inverse[i] = reg.scalar(f32)
+            emit("rcp", "approx.ftz.f32", inverse[i], scales[i])
+        self.map(lambda value, i, j: value * inverse[i])
+        return scales
+
+    def store_rows(self, values: dict[int, Reg], to: Elements, *indices: Any, end: int | Reg | None = None) -> None:
+        """Store a value of each row, by the first of its lanes, to `to[row, *indices]`.
+
+        Args:
+            values: as `row_reduce` and `quantize` return them.
+            to: array whose first dimension are the rows.
+            indices: of the first row of the tile, then of further dimensions.
+            end: rows of the array, where the tile may reach beyond them.
+        """
+        first, *rest = indices
+        at = self.row + first
+        for i, value in values.items():
+            guard = self.column == 0 if self.lanes > 1 else None
+            if end is not None:
+                inside = at + i < end
+                guard = inside if guard is None else _both(guard, inside)
+            to.store(at, *rest, value, offset=(i, *(0 for _ in rest)), pred=guard)
+
+    def store(
+        self,
+        to: Elements,
+        row: int | Reg,
+        column: int | Reg,
+        *,
+        end: Sequence[int | Reg] | None = None,
+        cache: str | None = None,
+    ) -> None:
+        """Store the tile to an array, converted to its type: one `st` for each run of neighboring elements.
+
+        Args:
+            to: a matrix in global or shared memory, with an even number of columns.
+            row, column: of the first element of the tile in the array; an even column.
+            end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
+            cache: as for `Elements.store`.
+        """
+        dtype: Any = to.dtype
+        at_row, at_column = self.row + row, self.column + column
+        for i in self.rows():
+            pairs = [(value, j) for value, di, j in self.coords() if di == i]
+            for (low, j), (high, _) in zip(pairs[::2], pairs[1::2], strict=True):
+                pair, guard = Vector.of([low, high]), None
+                if end is not None:
+                    guard = (at_row + i < end[0]) & (at_column + j < end[1])
+                value = pair if dtype == low.dtype else pair.to(dtype)
+                to.store(at_row, at_column, value, offset=(i, j), cache=cache, pred=guard)
+
+
+def _both(p: Reg, q: Reg) -> Reg:
+    result = reg.scalar(pred)
+    emit("and", "pred", result, p, q)
+    return result
