@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,19 +12,17 @@ from pyptx import ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
-from pyptx.types import f32, s32
+from pyptx.types import s32
 
 __all__ = [
     "LOG2_E",
     "check_heads",
     "compare_attention",
     "hide",
-    "raise_largest",
     "reference",
     "scale_of",
-    "softmax_step",
+    "some_by_fma",
     "visible",
-    "weigh",
 ]
 
 LOG2_E = math.log2(math.e)
@@ -43,52 +42,16 @@ def hide(scores: list[Reg], room: Reg) -> None:
         ptx.inst.selp.f32(score, score, -math.inf, room >= i // 2 * 8 + i % 2)
 
 
-def softmax_step(scores: list[Reg], largest: Reg, total: Reg, scale: float, lanes: int = 4) -> Reg:
-    """Replace the scores of a row by weights; return the factor that rescales previous sums.
+def some_by_fma(every: int) -> Callable[[int, Reg], bool] | None:
+    """Return the function for `lib.OnlineSoftmax.weigh` that computes one of `every` exponentials by FMAs; None for 0."""
 
-    A row is distributed over `lanes` lanes. `largest` is the row's maximum, `total` this lane's part of the sum of weights.
-    """
-    shrinks = raise_largest(scores, largest, scale, lanes)
-    weigh(scores, largest, total, scale, shrinks)
-    return shrinks
+    def choose(i: int, score: Reg) -> bool:
+        if i % every != every - 1:
+            return False
+        exponential(score)
+        return True
 
-
-def raise_largest(scores: list[Reg], largest: Reg, scale: float, lanes: int = 4, slack: float = 0.0) -> Reg:
-    """Update the running maximum of a row; return the factor that rescales previous sums.
-
-    With slack, the maximum is kept until a score exceeds it by `slack` powers of two: weights are then at most 2**slack,
-    and rescaling is rare.
-    """
-    before, shrinks = reg.from_(largest, f32), reg.scalar(f32)
-    for score in scores:
-        ptx.inst.max.f32(largest, largest, score)
-    if lanes > 1:
-        ptx.warp.reduce_max(largest, width=lanes)
-    ptx.inst.sub.f32(shrinks, before, largest)
-    ptx.inst.mul.f32(shrinks, shrinks, scale)
-    if slack:
-        keeps = shrinks >= -slack
-        ptx.inst.selp.f32(largest, before, largest, keeps)
-        ptx.inst.selp.f32(shrinks, 0.0, shrinks, keeps)
-    ptx.inst.ex2.approx.ftz.f32(shrinks, shrinks)
-    return shrinks
-
-
-def weigh(scores: list[Reg], largest: Reg, total: Reg, scale: float, shrinks: Reg, every: int = 0) -> None:
-    """Replace the scores of a row by weights, and add them to the rescaled sum.
-
-    One of `every` exponentials is computed by FMAs; 0: none.
-    """
-    offset = reg.scalar(f32)
-    ptx.inst.mul.f32(offset, largest, -scale)
-    ptx.inst.mul.f32(total, total, shrinks)
-    for i, score in enumerate(scores):
-        ptx.inst.fma.rn.f32(score, score, scale, offset)
-        if every and i % every == every - 1:
-            exponential(score)
-        else:
-            ptx.inst.ex2.approx.ftz.f32(score, score)
-        ptx.inst.add.f32(total, total, score)
+    return choose if every else None
 
 
 def check_heads(name: str, S: int, T: int, D: int, causal: bool) -> None:

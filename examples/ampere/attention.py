@@ -22,14 +22,12 @@ Cost with D = 128: 235 registers per thread and 64 KiB of shared memory: two CTA
 
 from __future__ import annotations
 
-import math
-
 from examples.ampere.tiles import BOX, LINE, MMA_K, MOST_BYTES, PIECE, multiply
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, scale_of, visible, weigh
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, scale_of, visible
 from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import round_pair, wide
-from pyptx import Tile, kernel, ptx, reg, smem
+from pyptx import Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
@@ -109,8 +107,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=2, CAUSAL=False, SCALE=None):
     stay = D == BOX  # queries stay in registers if they fit
     queries = [[reg.array(b32, 4) for _ in range(TILES)] for _ in range(D // MMA_K if stay else 1)]
     rows = range(2 * TILES)  # of a thread
-    largest = [reg.scalar(f32, -math.inf) for _ in rows]
-    total = [reg.scalar(f32, 0.0) for _ in rows]
+    softmax = lib.OnlineSoftmax(len(rows), scale, slack=SLACK)
     last = [visible(row + (warp * OWN + (lane >> 2)) + 8 * r, T, CAUSAL) for r in rows]
     shift = reg.from_((lane & 3) << 1, s32)  # first column of this thread
 
@@ -154,9 +151,9 @@ def forward(q, k, v, o, *, BN=None, STAGES=2, CAUSAL=False, SCALE=None):
         for r in rows:
             if masked:
                 hide(of_row(scores, r), last[r] - block * BN - shift)
-            factors.append(raise_largest(of_row(scores, r), largest[r], scale, slack=SLACK))
+            factors.append(softmax.raise_largest(r, of_row(scores, r)))
             ptx.inst.setp.lt.or_.f32(shrinks, factors[r], 1.0, shrinks)
-            weigh(of_row(scores, r), largest[r], total[r], scale, factors[r])
+            softmax.weigh(r, of_row(scores, r), factors[r])
         ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
         with ptx.if_(shrinks):  # rare
             for r in rows:
@@ -196,15 +193,15 @@ def forward(q, k, v, o, *, BN=None, STAGES=2, CAUSAL=False, SCALE=None):
 
     # Divide by the sums and store through this warp's rows of Q, which are no longer read, in lines of 128 bytes.
     for r in rows:
-        ptx.warp.reduce_sum(total[r], width=4)
-        ptx.inst.rcp.approx.f32(total[r], total[r])
+        total = softmax.finish(r)
+        ptx.inst.rcp.approx.f32(total, total)
     within = (lane >> 2 & 7) << 4  # what the swizzle does to a piece of this row
     for r in rows:
         values = of_row(result, r)
         for i, pair in enumerate(zip(values[::2], values[1::2], strict=True)):
             word = reg.scalar(b32)
             for value in pair:
-                ptx.inst.mul.f32(value, value, total[r])
+                ptx.inst.mul.f32(value, value, softmax.total[r])
             round_pair(word, *pair, o.dtype)
             target = own_queries + ((lane >> 2) * LINE + ((lane & 3) << 2)) + (within ^ (i % 8 * 16))
             ptx.inst.st.shared.b32(ptx.addr(target, (i // 8 * BM + 8 * r) * LINE), word)

@@ -31,10 +31,10 @@ from typing import Any
 from examples.blackwell.exponentials import Pairs
 from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, raise_largest, scale_of, visible
+from examples.scores import LOG2_E, check_heads, compare_attention, scale_of, visible
 from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import rounded
-from pyptx import Layout, TensorMap, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, TensorMap, Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.ptx.mbarrier import MbarrierRing
 from pyptx.reg import Reg
@@ -200,7 +200,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         results_at = lanes + tile * D + TILES * of_tile
         own_row = row + reg.from_(tid, s32)
         last = visible(own_row, T, CAUSAL)
-        largest, pairs = reg.scalar(f32, -math.inf), Pairs(scale, EVERY)
+        running, pairs = lib.OnlineSoftmax(1, scale, lanes=1, slack=SLACK), Pairs(scale, EVERY)
         scores = [reg.scalar(f32) for _ in range(BN)]
         parts = reg.array(b32, PART)
 
@@ -219,8 +219,8 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                 room = last - block * BN
                 for i, score in enumerate(scores):
                     ptx.inst.selp.f32(score, score, -math.inf, room >= i)
-            shrinks = raise_largest(scores, largest, scale, lanes=1, slack=SLACK)
-            pairs.weigh(scores, largest * -scale, shrinks)
+            shrinks = running.raise_largest(0, scores)
+            pairs.weigh(scores, running.largest[0] * -scale, shrinks)
 
             with ptx.if_(block > 0):
                 added.at(tile).wait((block & 1) ^ 1)  # the last weights were read, and their results are there

@@ -31,14 +31,12 @@ Cost with D = 128: 128 registers per thread at launch, then 24 and 232; 160 KiB 
 
 from __future__ import annotations
 
-import math
-
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
-from examples.scores import LOG2_E, check_heads, compare_attention, hide, raise_largest, scale_of, visible, weigh
+from examples.scores import LOG2_E, check_heads, compare_attention, hide, scale_of, some_by_fma, visible
 from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import both, round_pair
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
@@ -156,8 +154,7 @@ def body(
         for value in result:
             ptx.inst.mov.f32(value, 0.0)
         weights = reg.array(b32, BN // 4).regs()
-        largest = [reg.scalar(f32, -math.inf) for _ in range(2)]
-        total = [reg.scalar(f32, 0.0) for _ in range(2)]
+        running = lib.OnlineSoftmax(2, scale, slack=SLACK)
         last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
         shift = reg.from_((lane & 3) << 1, s32)  # first column of this thread
 
@@ -215,10 +212,10 @@ def body(
             if masked:
                 for r in range(2):
                     hide(rows[r], last[r] - block * BN - shift)
-            factors = [raise_largest(rows[r], largest[r], scale, slack=SLACK) for r in range(2)]
+            factors = [running.raise_largest(r, rows[r]) for r in range(2)]
             for r in range(2):
                 # Masked scores need a weight of exactly 0, which the polynomial does not give.
-                weigh(rows[r], largest[r], total[r], scale, factors[r], 0 if masked else every)
+                running.weigh(r, rows[r], factors[r], some_by_fma(0 if masked else every))
             return factors
 
         def round_weights() -> None:
@@ -263,22 +260,22 @@ def body(
         ptx.wgmma.wait_group(0)
 
         # Divide by the sums and store through this consumer's rows of Q, which are no longer read.
-        for r in range(2):
-            ptx.warp.reduce_sum(total[r], width=4)
+        for r, total in enumerate(running.total):
+            running.finish(r)
             if sums is not None:
                 own_query = row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r
                 (place,), number = ptx.global_ptrs(sums), reg.scalar(f32)
-                ptx.inst.lg2.approx.f32(number, total[r])
-                ptx.inst.fma.rn.f32(number, largest[r], scale, number)
+                ptx.inst.lg2.approx.f32(number, total)
+                ptx.inst.fma.rn.f32(number, running.largest[r], scale, number)
                 ptx.inst.selp.f32(number, number, 0.0, own_query < S)
                 ptx.inst.mad.wide.u32(place, batch * q.shape[1] + head, length * 4, place)
                 ptx.inst.mad.wide.u32(place, own_query, 4, place)
                 ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((lane & 3) == 0, own_query < length))
-            ptx.inst.rcp.approx.f32(total[r], total[r])
+            ptx.inst.rcp.approx.f32(total, total)
         pairs = reg.array(b32, D // 4).regs()
         for i, pair in enumerate(pairs):
             for value in result[2 * i : 2 * i + 2]:
-                ptx.inst.mul.f32(value, value, total[i % 2])
+                ptx.inst.mul.f32(value, value, running.total[i % 2])
             round_pair(pair, result[2 * i], result[2 * i + 1], o.dtype)
         place = own + smem.apply_swizzle((warp * 16 + (lane & 15)) * LINE + ((lane >> 4) << 4), "128B")
         for i in range(0, D, 16):

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet, place, set_registers
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
-from pyptx import TensorMap, Tile, kernel, ptx, reg
+from pyptx import TensorMap, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -69,8 +69,8 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
         with ptx.if_(tid == 0):
             for tile in ptx.range_(*tiles):
                 pixel, column = own_part(tile)
-                line, q = divided(pixel, Q)
-                image, p = divided(line, P)
+                line, q = lib.divided(pixel, Q)
+                image, p = lib.divided(line, P)
                 top, left = p * STRIDE - PAD, q * STRIDE - PAD
                 for r in ptx.range_(0, R):
                     down = ptx.inst.cvt.u16.u32(reg.scalar(u16), r * DILATION)

@@ -24,9 +24,9 @@ from itertools import pairwise
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, divided, meet, set_registers
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, set_registers
 from examples.products import check_choices, check_lines, check_memory
-from pyptx import Layout, Tile, kernel, ptx, reg
+from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare, of_package
@@ -143,7 +143,7 @@ class Groups:
             ptx.inst.mov.u32(self.end, self.load(self.group))
             self.after += self.tiles_of(self.first, self.end)
             ptx.inst.setp.ge.u32(further, tile, self.after)
-        return divided(tile - self.before, self.tiles_across)
+        return lib.divided(tile - self.before, self.tiles_across)
 
 
 def grid(M: int, N: int, G: int, BN: int, CLUSTER: int, CTAS: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyptx import ptx, reg, smem
+from pyptx import lib, ptx, reg, smem
 from pyptx.ptx.mbarrier import Slot
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, b8, f32, u32
@@ -18,8 +18,6 @@ __all__ = [
     "Buffer",
     "Product",
     "Ring",
-    "divided",
-    "grouped",
     "meet",
     "place",
     "set_registers",
@@ -33,32 +31,12 @@ MOST_BYTES = 226 * 1024  # bytes of shared memory per CTA, less 1 KiB for mbarri
 SWIZZLED = {"stride_byte_offset": 8 * LINE, "swizzle": ptx.wgmma.SWIZZLE_128B}  # of descriptors of boxes
 
 
-def grouped(tile: Reg, tiles_down: int, tiles_across: int, group: int) -> tuple[Reg, Reg]:
-    """Return row and column of a tile number: groups of `group` tile rows, column-major in a group."""
-    if group >= tiles_down:  # one group
-        down, row = divided(tile, tiles_down)
-        return row, down
-    number, within = divided(tile, group * tiles_across)
-    first, high = number * group, reg.scalar(u32)  # the last group may have fewer rows
-    ptx.inst.min.u32(high, tiles_down - first, group)
-    across, down = divided(within, high)
-    return first + down, across
-
-
 def place(
     tile: Reg, down: int, across: int, group: int, rows: int, columns: int, cluster: int = 1, rank: Reg | int = 0
 ) -> tuple[Reg, Reg]:
     """Return first row and column of a CTA's part of a tile: a cluster's tile has `rows` rows per CTA."""
-    row, column = grouped(tile, down, across, group)
+    row, column = lib.TileOrder(down, across, group=group).place(tile)
     return (row * cluster + rank if cluster > 1 else row) * rows, column * columns
-
-
-def divided(number: Reg, by: int | Reg) -> tuple[Reg, Reg]:
-    """Return quotient and remainder."""
-    quotient, rest = reg.scalar(u32), reg.scalar(u32)
-    ptx.inst.div.u32(quotient, number, by)
-    ptx.inst.rem.u32(rest, number, by)
-    return quotient, rest
 
 
 def set_registers(registers: int, sums: int) -> None:

@@ -9,7 +9,9 @@ from pyptx.lib.copies import copy, copy_async
 from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu
 from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
+from pyptx.lib.online_softmax import OnlineSoftmax
 from pyptx.lib.roles import Roles, roles
+from pyptx.lib.tile_order import Share, StreamK, TileOrder, divided
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_fragment import WgmmaFragment
 from pyptx.lib.wgmma_tile import WgmmaTile
@@ -18,8 +20,12 @@ __all__ = [
     "ArrayTile",
     "Fragment",
     "Layout",
+    "OnlineSoftmax",
     "Roles",
+    "Share",
     "Stage",
+    "StreamK",
+    "TileOrder",
     "TmaRing",
     "WgmmaFragment",
     "WgmmaTile",
@@ -27,6 +33,7 @@ __all__ = [
     "bias",
     "copy",
     "copy_async",
+    "divided",
     "gelu",
     "relu",
     "residual",
