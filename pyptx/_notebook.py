@@ -16,6 +16,10 @@ class FrontEnd(Protocol):
         """Display a debugging session."""
         ...
 
+    def show_report(self, report: Any) -> None:
+        """Display the report of a check."""
+        ...
+
     def sweep_widget(self, study: Any) -> Any:
         """Return a `Sweep` of the study that displays itself as a widget; None when no widget can be displayed."""
         ...

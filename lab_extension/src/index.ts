@@ -13,6 +13,7 @@ import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 
 import { addCommands, IDS, PALETTE } from "./commands.js";
 import { followEdits } from "./celledits.js";
+import { addFindings, followReports } from "./findings.js";
 import { addDocuments } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
 import { cardUrl } from "./icons.js";
@@ -40,6 +41,8 @@ const editors: JupyterFrontEndPlugin<void> = {
       followCells(notebooks, languages);
       followWidgets(notebooks);
       followEdits(notebooks);
+      addFindings(extensions, notebooks);
+      followReports(notebooks);
     }
     if (completions) addCompletions(completions);
   },

@@ -5,10 +5,9 @@ import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import type { Message } from "@lumino/messaging";
 import { Panel } from "@lumino/widgets";
 
-import { View } from "./view.js";
+import { LIVE_MIME, View } from "./view.js";
 import type { ViewData } from "./viewdata.js";
 
-export const LIVE_MIME = "application/vnd.pyptx.live+json";
 const WIDGET_MIME = "application/vnd.jupyter.widget-view+json";
 
 const TRIES_MS = [0, 300, 1000, 3000, 8000];

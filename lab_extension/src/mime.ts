@@ -2,8 +2,8 @@
 
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 
-import { LIVE_MIME, LiveView } from "./live.js";
-import { DEBUG_MIME, MIME, View, viewOf } from "./view.js";
+import { LiveView } from "./live.js";
+import { DEBUG_MIME, LIVE_MIME, MIME, View, viewOf } from "./view.js";
 
 class Renderer extends View implements IRenderMime.IRenderer {
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {

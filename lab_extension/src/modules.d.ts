@@ -19,6 +19,10 @@ declare module "pyptx-renderer/dom.js" {
   export function h(kind: string, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElement;
 }
 
+declare module "pyptx-renderer/reports/report.js" {
+  export const SIGNS: { error: string; warning: string; note: string };
+}
+
 declare module "pyptx-isa" {
   const isa: import("./logic/ptx.js").Isa;
   export default isa;

@@ -93,7 +93,7 @@ export class KernelPanel extends Widget {
     const { trans } = this, [newest, before] = row.versions;
     const live = row.live ? h("span.pyptx-panel-live", { title: trans.__("Defined in the running kernel of the notebook") }, "●") : null;
     const head = h("div.pyptx-panel-name", {}, h("b", {}, row.name), live, row.arch ? h("span.pyptx-panel-badge", {}, row.arch) : null);
-    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Not compiled in a %%ptxkernel cell yet")), this.starts(row));
+    if (!newest) return h("section.pyptx-panel-kernel", {}, head, h("p", {}, trans.__("Not compiled in a %%ptxkernel cell yet")), this.verdict(row), this.starts(row));
     const delta = changes(newest, before);
     const fact = (label: string, value: string, change?: number, bad = false) => h("div", {}, h("dt", {}, label),
       h(bad ? "dd.pyptx-panel-bad" : "dd", {}, value, change ? h("small", { title: trans.__("change from the previous version") }, ` ${change > 0 ? "+" : "−"}${Math.abs(change)}`) : null));
@@ -106,7 +106,13 @@ export class KernelPanel extends Widget {
         fact(trans.__("shared"), size(newest.shared), delta.shared),
         newest.instructions === null ? null : fact("SASS", String(newest.instructions), delta.instructions),
         occupancy ? h("div", { title: occupancy.why }, h("dt", {}, trans.__("occupancy")), h("dd", {}, occupancy.percent === null ? (occupancy.why.startsWith("cannot launch") ? trans.__("cannot launch") : "–") : `${occupancy.percent} %`)) : null),
-      this.starts(row), this.versions(row));
+      this.verdict(row), this.starts(row), this.versions(row));
+  }
+
+  /** The verdict of the kernel's last check. */
+  private verdict(row: Row): HTMLElement | null {
+    const { check } = row;
+    return check && h(`p.pyptx-panel-check${check.ok ? "" : ".pyptx-panel-bad"}`, {}, `${check.ok ? "✔" : "✖"} ${this.trans.__("check: %1", check.text)}`);
   }
 
   /** Buttons that insert a cell into the running notebook. */

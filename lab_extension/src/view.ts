@@ -9,13 +9,14 @@ import { preferences } from "./preferences.js";
 import type { ViewData } from "./viewdata.js";
 
 export const MIME = "application/vnd.pyptx.view+json";
+export const LIVE_MIME = "application/vnd.pyptx.live+json";       // a widget by its model, with the view to show without it
 export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel stopped in the debugger
 
 const EMBEDDED = /\.push\(\[document\.currentScript, '([\w+/=]+)'\]\)/;
 
 /** The view in the data of an output, unpacked. `embedded`: its data is in the script of the HTML form. */
 export function viewOf(bundle: Record<string, unknown>): ViewData | null {
-  const view = (bundle[MIME] ?? bundle[DEBUG_MIME] ?? null) as ViewData | null;
+  const live = bundle[LIVE_MIME] as { view: ViewData } | undefined, view = (bundle[MIME] ?? bundle[DEBUG_MIME] ?? live?.view ?? null) as ViewData | null;
   if (!view?.embedded) return view && unpacked(view);
   const html = bundle["text/html"], packed = EMBEDDED.exec(Array.isArray(html) ? html.join("") : String(html))?.[1];
   return packed ? unpacked({ ...view, packed }) : view;

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from pyptx._notebook import front_end
 from pyptx.check import _html, _sarif, _text
+from pyptx.check._view import ReportView
 from pyptx.check.finding import Finding
-from pyptx.errors import PtxError
+from pyptx.errors import ArgumentValueError, PtxError
 
 __all__ = ["CheckError", "Report"]
 
@@ -33,6 +35,7 @@ class Report:
         schedules: all schedules that ran.
         params: sizes and template parameters of the specialization.
         seconds: duration of the check.
+        replayer: opens the debugger at a finding; None if the report has no errors or warnings.
     """
 
     kernel: str
@@ -40,6 +43,7 @@ class Report:
     schedules: tuple[str, ...]
     params: Mapping[str, Any]
     seconds: float
+    replayer: Callable[[Finding], Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -51,6 +55,11 @@ class Report:
         """The findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
+    @property
+    def headline(self) -> str:
+        """The kernel, the number of findings of each severity, and the schedules, in one line."""
+        return _text.headline(self)
+
     def raise_if_found(self) -> None:
         """Raise an error unless the report is ok.
 
@@ -59,6 +68,44 @@ class Report:
         """
         if not self.ok:
             raise CheckError(self)
+
+    def replay(self, finding: Finding | int | str = 0) -> Any:
+        """Open the debugger in the first schedule that shows a finding, on copies of the arrays of the check.
+
+        A race is stopped at its second access, with both accesses on the timeline; a fault or deadlock where it occurs.
+
+        Args:
+            finding: one of `findings`, its number, counted from 0, or the name of its rule, such as "data-race".
+        Returns:
+            The session, as of `Kernel.debug`.
+        Raises:
+            ArgumentValueError: there is no such finding, or the report has only notes.
+            DebugError, LaunchError: the launch cannot be simulated again.
+        """
+        if isinstance(finding, str):
+            finding = self._first_of(finding)
+        elif isinstance(finding, int):
+            if not 0 <= finding < len(self.findings):
+                raise ArgumentValueError(
+                    f"finding {finding}: the report of {self.kernel} has {len(self.findings)}",
+                    hint="findings count from 0; report.findings lists them",
+                )
+            finding = self.findings[finding]
+        if self.replayer is None:
+            raise ArgumentValueError(
+                f"the launch behind this report of {self.kernel} is not recorded",
+                hint="a check with errors or warnings records it; run it again, or use debug(..., sanitize=True)",
+            )
+        return self.replayer(finding)
+
+    def _first_of(self, rule: str) -> Finding:
+        found = next((one for one in self.findings if one.rule == rule), None)
+        if found is None:
+            rules = ", ".join(dict.fromkeys(one.rule for one in self.findings)) or "none"
+            raise ArgumentValueError(
+                f"the report of {self.kernel} has no finding of the rule {rule!r}; it has: {rules}"
+            )
+        return found
 
     def text(self, color: bool = False, width: int | None = None) -> str:
         """Return the report for a terminal, wrapped at `width` columns if given."""
@@ -86,8 +133,12 @@ class Report:
     def __repr__(self) -> str:
         return self.text()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": self.text(), "text/html": self.to_html()}
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return ReportView(self)._repr_mimebundle_()
+
+    def _ipython_display_(self) -> None:
+        """Display the report; in a notebook that has anywidget, with buttons that replay its findings."""
+        front_end().show_report(self)
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyptx.cli.cuda_files import cuda_options, split_cuda
+from pyptx.cli.debug import converse
 from pyptx.cli.kernels import (
     CommandError,
     add_kernel_arguments,
@@ -39,6 +40,7 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx check examples/softmax.py:softmax -p M=8 N=1000",
             "pyptx check gemm.py:gemm --args a.npy b.npy --json",
+            "pyptx check gemm.py:gemm -p M=128 --replay data-race",
             "pyptx check kernels.cu:reduce --grid 8 --block 256 --args f32[2048] f32[8] 2048 --sarif found.sarif",
             "pyptx check kernel.ptx:entry --grid 64 --block 32 --args f32[64,100] f32[64] 100 --sarif found.sarif",
             more="No GPU is needed. Exit status: 0 no findings (or only notes), 1 findings, 2 the kernel could not be checked.",
@@ -59,6 +61,14 @@ def add(subparsers: Any) -> None:
         action="append",
         default=[],
         help="show findings of a rule as notes, with the reason; can be repeated",
+    )
+    command.add_argument(
+        "--replay",
+        metavar="RULE",
+        nargs="?",
+        const=0,
+        help="after the report, open the debugger at the first finding, or the first one of a rule: "
+        "a race is stopped at its second access",
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--sarif", metavar="FILE", type=Path, help="write the report as SARIF 2.1.0")
@@ -84,6 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
                 terminal and not os.environ.get("NO_COLOR"), shutil.get_terminal_size().columns if terminal else None
             )
         )
+    if arguments.replay is not None and not report.ok:
+        with report.replay(arguments.replay) as session:
+            converse(session)
     return 0 if report.ok else FOUND
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyptx.cli.debugging import Prompt
     from pyptx.debug import Session
 
-__all__ = ["add", "run"]
+__all__ = ["add", "converse", "run"]
 
 FAILED, NOT_RUN = 1, 2
 _HISTORY = "debug_history"
@@ -75,28 +75,36 @@ def add(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    with _session(arguments) as session:
+        return converse(session, [*arguments.commands, *_lines(arguments.execute)], batch=arguments.batch)
+
+
+def converse(session: Session, commands: Sequence[str] = (), *, batch: bool = False) -> int:
+    """Run commands of a session, then those from the terminal or standard input; return the exit status.
+
+    Args:
+        batch: exit after `commands`.
+    """
     from pyptx.cli.debugging import Prompt, Quit  # late: rich and NumPy take time to load
 
-    with _session(arguments) as session:
-        prompt = Prompt(session)
-        prompt.say(_headline(session))
-        prompt.stopped(session.stop)
-        given = [*arguments.commands, *_lines(arguments.execute)]
-        terminal = sys.stdin is not None and sys.stdin.isatty()
-        complete = True
-        try:
-            complete = prompt.script(given, echo=True)
-            if terminal and not arguments.batch:
-                with _line_editing(prompt):
-                    prompt.interact()
-                return 0
-            if not given and not arguments.batch:
-                complete = prompt.script(sys.stdin or (), echo=True)
-        except Quit:
-            pass
-        if not complete:
-            return NOT_RUN
-        return FAILED if session.stop.reason in ("fault", "deadlock", "finding") else 0
+    prompt = Prompt(session)
+    prompt.say(_headline(session))
+    prompt.stopped(session.stop)
+    terminal = sys.stdin is not None and sys.stdin.isatty()
+    complete = True
+    try:
+        complete = prompt.script(commands, echo=True)
+        if terminal and not batch:
+            with _line_editing(prompt):
+                prompt.interact()
+            return 0
+        if not commands and not batch:
+            complete = prompt.script(sys.stdin or (), echo=True)
+    except Quit:
+        pass
+    if not complete:
+        return NOT_RUN
+    return FAILED if session.stop.reason in ("fault", "deadlock", "finding") else 0
 
 
 def _headline(session: Session) -> str:

@@ -53,7 +53,7 @@ def session_document(state: SessionState) -> dict[str, Any]:
         "barriers": [_barrier(launch, b) for r in cluster for b in barriers_of(launch, r)][:_MOST_BARRIERS],
         "memory": [_tile(state, item) for item in state.displays.items if item.kind != "fragment"],
         "fragments": [_fragment(state, item) for item in state.displays.items if item.kind == "fragment"],
-        "timeline": _timeline(launch),
+        "timeline": _timeline(state),
         "watches": [_watch(launch, text) for text in state.watches],
         "breakpoints": [_breakpoint(launch, b) for b in state.breakpoints],
         "available": _available(warp) if warp is not None else {"memory": [], "fragments": []},
@@ -227,8 +227,8 @@ def _fragment(state: SessionState, item: Display) -> dict[str, Any]:
     }
 
 
-def _timeline(launch: StoppedLaunch) -> dict[str, Any]:
-    timeline = session_timeline(launch)
+def _timeline(state: SessionState) -> dict[str, Any]:
+    launch, timeline = state.launch, session_timeline(state.launch)
     most = max(_MOST_SPANS // max(1, len(timeline.rows)), 40)
     rows = [
         {
@@ -246,7 +246,18 @@ def _timeline(launch: StoppedLaunch) -> dict[str, Any]:
         }
         for row in timeline.rows
     ]
-    return {"rows": rows, "now": timeline.now}
+    row_of = {(row.cta, row.warp): number for number, row in enumerate(timeline.rows) if row.warp is not None}
+    marks = [
+        {
+            "step": access.step,
+            "row": row_of.get((access.cta, access.warp)),
+            "text": f"{access.role}: {launch.lines.text(access.instruction)} of warp {access.warp}, lane {access.lane}",
+            "second": access.second,
+            "ptx": launch.lines.ptx(access.instruction),
+        }
+        for access in state.accesses
+    ]
+    return {"rows": rows, "now": timeline.now, "marks": marks}
 
 
 def value_text(value: Any, lane: int) -> str:

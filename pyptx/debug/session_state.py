@@ -12,6 +12,7 @@ from pyptx._loc import SourceLocation
 from pyptx.check.finding import Finding
 from pyptx.check.locations import Locations
 from pyptx.check.sanitizer_findings import finding_of
+from pyptx.debug.accesses import LocatedAccess
 from pyptx.debug.breakpoints.table import Breakpoints
 from pyptx.debug.breakpoints.watchpoints import watchpoint_at
 from pyptx.debug.inspect.barriers import with_barrier_names
@@ -20,6 +21,7 @@ from pyptx.debug.inspect.launch import StoppedLaunch
 from pyptx.debug.stops import Focus, Stop
 from pyptx.debug.timeline import is_logged
 from pyptx.sim.core.debug_state import EventKind, Mark, Position
+from pyptx.sim.sanitizer import AccessFinding
 
 __all__ = ["SessionState"]
 
@@ -33,6 +35,8 @@ class SessionState:
         breakpoints: breakpoints and watchpoints.
         watches: expressions evaluated at each stop.
         displays: tiles and fragments shown at each stop.
+        findings: findings of the sanitizer at the last stop that has any, each with the accesses behind it.
+        accesses: the accesses of the first of them, for the timeline.
         last_step: the furthest step reached so far.
         ended: True once the end of the run was reached, even if the session went back since.
         lock: held while the session moves or is read as a whole.
@@ -51,6 +55,8 @@ class SessionState:
         self.displays = Displays()
         self.last_step, self.ended = 0, False
         self.lock = threading.RLock()
+        self.findings: list[tuple[AccessFinding, Finding]] = []
+        self.accesses: list[LocatedAccess] = []
         self._reported = 0  # findings of the sanitizer that were reported
         self._level: int | None = None
         self._level_at: tuple[int, int, int] | None = None
@@ -184,8 +190,10 @@ class SessionState:
         seen = self.launch.machine.access_findings(self._reported)
         self._reported += len(seen)
         locations, program = Locations(self.launch.specialization, self.launch.program), self.launch.program
-        findings = [found for one in seen if (found := finding_of(program, one, locations)) is not None]
-        return "\n".join(line for found in findings for line in _finding_lines(found))
+        findings = [(one, found) for one in seen if (found := finding_of(program, one, locations)) is not None]
+        if findings:
+            self.findings, self.accesses = findings, []
+        return "\n".join(line for _, found in findings for line in _finding_lines(found))
 
     def mark_findings_reported(self) -> None:
         """Treat every finding up to the current step as reported."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from pyptx.debug.accesses import locate_accesses
 from pyptx.debug.breakpoints.table import Breakpoint
 from pyptx.debug.breakpoints.watchpoints import change_source
 from pyptx.debug.errors import DebugError
@@ -236,8 +237,10 @@ class Stepper:
         if reason == Reason.FINDING:
             text = state.new_findings_text()
             if text:
+                newest = machine.last_instruction
+                self._locate_accesses()
                 state.stop_here("finding", text)
-                return state.stop_after(machine.last_instruction)
+                return state.stop_after(newest)
         if reason == Reason.CHANGE:
             number, before, after = machine.change()
             found, k = state.breakpoints.spots()[number]
@@ -252,6 +255,22 @@ class Stepper:
                 condition = f" if {found.condition}" if found.condition else ""
                 return self._hit(found, turn, "breakpoint", f"breakpoint {found.id}, {found.text}{condition}")
         return None
+
+    def _locate_accesses(self) -> None:
+        """Determine the steps of the accesses of the newest finding, for the timeline."""
+        now = self.launch.step_number
+
+        def trail(warp: tuple[int, int], instruction: int) -> np.ndarray:
+            earlier = 0
+            while True:
+                steps = self._restart(now, trail=warp, earlier=earlier)
+                assert steps is not None, "a trail was requested"
+                if instruction in steps["instr"] or not self.launch.run.began or self._interrupted:
+                    return steps
+                earlier = 2 * earlier + 1
+
+        seen, found = self.state.findings[0]
+        self.state.accesses = locate_accesses(self.launch, seen, found, trail)
 
     def _condition_holds(self, found: Breakpoint, turn: Position) -> bool:
         """Evaluate the condition of a breakpoint; disable a breakpoint whose condition cannot be evaluated."""

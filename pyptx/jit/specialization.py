@@ -44,6 +44,7 @@ class Specialization:
         params: sizes and template values it was traced with.
         artifact: returns the class of compile results; called on first compilation.
         shared: state that the entries of a loaded module have in common: variables, libraries, the backend used last.
+        last_check: report of the last check of a launch of it, None before the first; set by the tools that check.
         display_name: name shown to users where the entry's is mangled; see `title`.
         objects: texts that are assembled and linked in place of the module's; empty for a module that was not linked.
     """
@@ -58,6 +59,7 @@ class Specialization:
     objects: tuple[str, ...] = ()
     shared: dict[str, Any] | None = None
     display_name: str | None = None
+    last_check: Any = None
     _last_run: LaunchResult | None = None
     _lock: Any = field(default_factory=RLock)
     _programs: dict[str, Any] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from pyptx.jupyter.kernel_runs import CompiledKernel
 from pyptx.launch_config import LaunchConfig, dim3
 from pyptx.nvrtc import CudaError, Source
 from pyptx.workbench.cuda_program import DEFAULT_ARCH, CudaEntry, CudaProgram, CudaSource, cuda
+from pyptx.workbench.tools import check_of
 
 __all__ = ["Call", "Ran", "bind_entries", "compile_cuda_cell", "compiled_entries", "parse_call", "run_call"]
 
@@ -142,5 +143,6 @@ def compiled_entries(
     for entry in entries:
         launch = ran.get(entry.name, Ran())
         compiled = entry.compile(options=options)
-        made.append(CompiledKernel(compiled, {}, launch.block, launch.smem_bytes, launch.counters))
+        check = check_of(entry._specialization, compiled)
+        made.append(CompiledKernel(compiled, {}, launch.block, launch.smem_bytes, launch.counters, check=check))
     return made

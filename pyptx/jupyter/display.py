@@ -1,4 +1,4 @@
-"""Widgets for debugging sessions and sweeps: the front end that `pyptx._notebook` describes."""
+"""Widgets for debugging sessions, reports and sweeps: the front end that `pyptx._notebook` describes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import warnings
 from IPython.display import display
 
 from pyptx._notebook import in_notebook
+from pyptx.check import Report
 from pyptx.debug import Session
 from pyptx.tune.study import Study
 from pyptx.tune.sweeps import Sweep
 
-__all__ = ["show_session", "sweep_widget"]
+__all__ = ["show_report", "show_session", "sweep_widget"]
 
 
 def show_session(session: Session) -> None:
@@ -26,6 +27,16 @@ def show_session(session: Session) -> None:
     else:
         warnings.warn("the live debugger needs anywidget: pip install anywidget", stacklevel=2)
         display(session._repr_mimebundle_(), raw=True)
+
+
+def show_report(report: Report) -> None:
+    """Display a report as a widget that replays its findings, where it has any and a notebook shows it."""
+    if not in_notebook() or report.replayer is None or importlib.util.find_spec("anywidget") is None:
+        display(report._repr_mimebundle_(), raw=True)
+    else:
+        from pyptx.jupyter.report_widget import ReportWidget
+
+        display(ReportWidget(report))
 
 
 def sweep_widget(study: Study) -> Sweep | None:

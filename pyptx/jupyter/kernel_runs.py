@@ -18,7 +18,7 @@ from pyptx.jit.specialization import Specialization
 from pyptx.jupyter.cells import evaluate, rewrite_kernel_call, run_statement
 from pyptx.kernel import Kernel
 from pyptx.views import LinkedView, linked
-from pyptx.workbench.tools import counters_of
+from pyptx.workbench.tools import check_of, counters_of
 
 __all__ = ["CompiledKernel", "check_call", "compile_kernel", "run_kernels"]
 
@@ -33,6 +33,7 @@ class CompiledKernel:
         dynamic_shared_bytes: shared memory the launch adds.
         counters: of its simulated launch; None if it was not launched.
         warnings: those of `compiled`, with places in the cell.
+        check: verdict of its last check, of `check_of`; None if it was not checked.
     """
 
     compiled: Assembly
@@ -41,6 +42,7 @@ class CompiledKernel:
     dynamic_shared_bytes: int
     counters: Any = None
     warnings: tuple[Diagnostic, ...] = ()
+    check: Mapping[str, Any] | None = None
 
     def view(self, **options: Any) -> LinkedView:
         """Return its linked view; options as for `pyptx.views.linked`."""
@@ -49,6 +51,7 @@ class CompiledKernel:
             counters=self.counters,
             block=self.block,
             dynamic_shared_bytes=self.dynamic_shared_bytes,
+            check=self.check,
             **options,
         )
 
@@ -80,12 +83,14 @@ def compile_kernel(
             "Drop -p, --arch and --version to show the kernel as it ran.",
             stacklevel=2,
         )
+    compiled = specialization.compile(options)
     return CompiledKernel(
-        specialization.compile(options),
+        compiled,
         _plain_params(specialization),
         kernel.block_of(specialization),
         max(kernel.smem, specialization.dynamic_bytes),
         counters_of(ran) if ran and same else None,
+        check=check_of(specialization, compiled),
     )
 
 

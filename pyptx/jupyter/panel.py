@@ -89,6 +89,7 @@ class NotebookState:
                     "variable": name,
                     "arch": value.arch if isinstance(value, Kernel) else None,
                     "cells": self._cells(value, name, kept),
+                    "check": _verdict(value),
                 }
                 for name, value in names.items()
             ],
@@ -102,6 +103,12 @@ class NotebookState:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {"application/json": self.data, "text/plain": repr(self.data)}
+
+
+def _verdict(value: Kernel | Entry) -> dict[str, Any] | None:
+    """Return the verdict of the last check; None if the kernel was not checked."""
+    report = value.last_check
+    return None if report is None else {"ok": report.ok, "text": report.headline.partition(": ")[2]}
 
 
 def _last(version: Version) -> float:

@@ -15,7 +15,7 @@ from pyptx.jupyter.cells import Cell, CellSyntaxError, evaluate, run_statement
 from pyptx.jupyter.kernel_runs import CompiledKernel
 from pyptx.triton import simulate
 from pyptx.triton.loading import TritonEntry, load_launch
-from pyptx.workbench.tools import counters_of
+from pyptx.workbench.tools import check_of, counters_of
 
 __all__ = ["check_launch", "compiled_launches", "debug_launch", "run_triton_cell"]
 
@@ -59,7 +59,9 @@ def compiled_launches(launched: Mapping[str, TritonEntry], options: tuple[str, .
             for name, value in entry._specialization.params.items()
         }
         counters = counters_of(entry._specialization)
-        found.append(CompiledKernel(entry.compile(options=options), params, block, entry.config.smem_bytes, counters))
+        compiled = entry.compile(options=options)
+        check = check_of(entry._specialization, compiled)
+        found.append(CompiledKernel(compiled, params, block, entry.config.smem_bytes, counters, check=check))
     return found
 
 

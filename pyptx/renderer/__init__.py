@@ -17,7 +17,14 @@ __all__ = ["FOLDER", "bundle", "stylesheet"]
 
 FOLDER = Path(__file__).parent
 
-_STYLES = ("code/linked.css", "diffs/diff.css", "sweeps/sweep.css", "rooflines/roofline.css", "debugger/debug.css")
+_STYLES = (
+    "code/linked.css",
+    "diffs/diff.css",
+    "sweeps/sweep.css",
+    "rooflines/roofline.css",
+    "debugger/debug.css",
+    "reports/report.css",
+)
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
 _COMMENTS = re.compile(

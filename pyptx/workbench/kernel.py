@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from pyptx.errors import ArgumentTypeError
 from pyptx.jit.declaration import Declaration, Grid
 from pyptx.jit.kernel import JitKernel
+from pyptx.jit.launchable import ResolvedLaunch
+from pyptx.jit.specialization import Specialization
 from pyptx.launch_config import Extent, dim3, split_launch
 from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec, TmaDescriptorHandle
@@ -42,6 +44,7 @@ class Kernel(JitKernel):
     """
 
     _artifact = staticmethod(compiled_type)
+    _last_checked: Specialization | None = None
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         super().__init__(Declaration.of(fn, **options))
@@ -146,7 +149,19 @@ class Kernel(JitKernel):
         config, rest = split_launch(args, grid=grid, block=block, cluster=cluster, smem_bytes=smem_bytes)
         values, seed = self.binder.with_seed(params, seed)
         launch = self.resolve(config, rest, values, out)
-        return check_launch(launch, schedules=schedules, random=random, seed=seed, ignore=ignore)
+        self._last_checked = launch.specialization
+        return check_launch(
+            launch, schedules=schedules, random=random, seed=seed, ignore=ignore, trace=self._tracer(launch)
+        )
+
+    @property
+    def last_check(self) -> Report | None:
+        """The report of the last check; None before the first."""
+        return self._last_checked.last_check if self._last_checked else None
+
+    def _tracer(self, launch: ResolvedLaunch) -> Callable[[], Specialization]:
+        """Return a function that traces the kernel of a launch again, for the names of its Python variables."""
+        return lambda: self.with_fresh_cache().specialize(**launch.specialization.params)
 
     def debug(
         self,
@@ -180,7 +195,7 @@ class Kernel(JitKernel):
             launch,
             schedule=schedule,
             seed=seed,
-            trace=lambda: self.with_fresh_cache().specialize(**launch.specialization.params),
+            trace=self._tracer(launch),
         )
 
     def estimate(self, *args: Any, device: str | Gpu | None = None, **params: Any) -> Prediction:

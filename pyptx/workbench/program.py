@@ -260,6 +260,11 @@ class Entry:
         """The result of the last launch; None before the first."""
         return self._specialization.last_run
 
+    @property
+    def last_check(self) -> Report | None:
+        """The report of the last check; None before the first."""
+        return self._specialization.last_check
+
     def counters(self) -> Any:
         """Return the simulator's counters of the last launch as `pyptx.views.linked` takes them; None without any."""
         return counters_of(self._specialization)

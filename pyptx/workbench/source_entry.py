@@ -76,7 +76,8 @@ class SourceEntry(Entry):
             )
             for found in report.findings
         ]
-        return replace(report, kernel=self.name, findings=tuple(findings))
+        self._specialization.last_check = replace(report, kernel=self.name, findings=tuple(findings))
+        return self._specialization.last_check
 
     def _renamed(self, text: str) -> str:
         """Return a message with the names of the source."""

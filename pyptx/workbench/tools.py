@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyptx.jit.launchable import ResolvedLaunch
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
     from pyptx.analysis.model.prediction import Prediction
     from pyptx.assembly import Assembly
-    from pyptx.check import Report
+    from pyptx.check import Finding, Report
     from pyptx.debug import Session
     from pyptx.views import LinkedView
 
-__all__ = ["check_launch", "counters_of", "debug_launch", "linked_view"]
+__all__ = ["check_launch", "check_of", "counters_of", "debug_launch", "linked_view"]
 
 
 def counters_of(specialization: Specialization) -> Any:
@@ -43,6 +44,17 @@ def counters_of(specialization: Specialization) -> Any:
     return columns
 
 
+def check_of(specialization: Specialization, compiled: Assembly) -> dict[str, Any] | None:
+    """Return the verdict of the last check of a specialization as `pyptx.views.linked` takes it; None without a check."""
+    report = specialization.last_check
+    if report is None:
+        return None
+    from pyptx.views.code.check_rows import check_rows
+
+    checked = specialization.module, specialization.emitted.text
+    return check_rows(report.to_json(), report.headline, checked, (compiled.module, compiled.ptx))
+
+
 def linked_view(
     specialization: Specialization,
     compiled: Assembly,
@@ -52,7 +64,7 @@ def linked_view(
     roots: Sequence[Path] | None = None,
     estimate: Prediction | None = None,
 ) -> LinkedView:
-    """Return the linked view of compiled code with the counters of the last launch beside its lines.
+    """Return the linked view of compiled code with counters of the last launch and findings of the last check at its lines.
 
     For PTX from a compiler it shows the source lines that `.loc` refers to, of files below `roots` (default: the working
     directory).
@@ -66,16 +78,26 @@ def linked_view(
         block=block,
         dynamic_shared_bytes=max(dynamic_bytes, specialization.dynamic_bytes),
         estimate=estimate,
+        check=check_of(specialization, compiled),
     )
 
 
 def check_launch(
-    launch: ResolvedLaunch, *, schedules: Sequence[str], random: int, seed: int, ignore: Mapping[str, str] | None = None
+    launch: ResolvedLaunch,
+    *,
+    schedules: Sequence[str],
+    random: int,
+    seed: int,
+    ignore: Mapping[str, str] | None = None,
+    trace: Callable[[], Specialization] | None = None,
 ) -> Report:
-    """Simulate a launch in several schedules; see `Kernel.check`."""
+    """Simulate a launch in several schedules; see `Kernel.check`. The specialization keeps the report as `last_check`.
+
+    A report with errors or warnings holds the arguments of the launch, for `Report.replay`.
+    """
     from pyptx.check import check
 
-    return check(
+    report = check(
         launch.specialization,
         launch.plan,
         launch.args,
@@ -86,6 +108,16 @@ def check_launch(
         results=launch.uninitialized,
         ignore=ignore,
     )
+    if not report.ok:
+        report = replace(report, replayer=partial(_replay, launch, trace))
+    launch.specialization.last_check = report
+    return report
+
+
+def _replay(launch: ResolvedLaunch, trace: Callable[[], Specialization] | None, finding: Finding) -> Session:
+    from pyptx.debug.replay import replay
+
+    return replay(launch.specialization, launch.plan, launch.args, finding, settings=launch.settings, trace=trace)
 
 
 def debug_launch(

@@ -4,17 +4,18 @@
  * @typedef {{ref: string, number: number, labels: string[], target: string, params: Record<string, string>, options: string[], registers: number, spills: number, shared: number,
  *            instructions: number | null, occupancy: {percent: number | null, why: string} | null, cell: string | null, notebook: string | null, last: number}} Version
  * @typedef {{name: string, versions: Version[]}} Kept
- * @typedef {{device: {backend: string, arch: string | null}, notebook: string | null, kernels: {name: string, variable: string, arch: string | null, cells?: Record<string, string>}[]}} Session
- * @typedef {{name: string, live: boolean, arch: string, versions: Version[], cells: Record<string, string>}} Row
+ * @typedef {{device: {backend: string, arch: string | null}, notebook: string | null, kernels: {name: string, variable: string, arch: string | null, cells?: Record<string, string>, check?: Verdict | null}[]}} Session
+ * @typedef {{name: string, live: boolean, arch: string, versions: Version[], cells: Record<string, string>, check: Verdict | null}} Row
+ * @typedef {{ok: boolean, text: string}} Verdict
  */
 
 /** Kernels in order: those that the running kernel has first, each group as the server lists it. @param {Kept[]} kept @param {Session | null} session @returns {Row[]} */
 export function rows(kept, session) {
   const defined = new Map((session?.kernels ?? []).map(kernel => [kernel.name, kernel]));
-  const listed = kept.map(({ name, versions }) => ({ name, live: defined.has(name), arch: versions[0].target, versions, cells: defined.get(name)?.cells ?? {} }));
+  const listed = kept.map(({ name, versions }) => ({ name, live: defined.has(name), arch: versions[0].target, versions, cells: defined.get(name)?.cells ?? {}, check: defined.get(name)?.check ?? null }));
   const known = new Set(kept.map(({ name }) => name));
   const bare = [...defined.values()].filter(({ name }) => !known.has(name))
-    .map(({ name, arch, cells }) => ({ name, live: true, arch: arch ?? "", versions: [], cells: cells ?? {} }));
+    .map(({ name, arch, cells, check }) => ({ name, live: true, arch: arch ?? "", versions: [], cells: cells ?? {}, check: check ?? null }));
   return [...listed.filter(row => row.live), ...bare, ...listed.filter(row => !row.live)];
 }
 

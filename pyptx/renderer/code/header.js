@@ -1,6 +1,7 @@
 // The header of a linked view: resources and instruction mix of each entry.
 
 import { h } from "../dom.js";
+import { verdict } from "./findings.js";
 import { whatIf } from "./whatif.js";
 
 const size = bytes => (bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(4))} KiB`);
@@ -44,7 +45,7 @@ export function header(data, show) {
     ...data.entries.flatMap(entry),
     data.notes.length ? h("ul.pyptx-notes", {}, ...data.notes.map(note => h("li", {},
       h("b", {}, note.severity), note.ptx >= 0 ? h("button.pyptx-button", { type: "button", onclick: () => show("ptx", note.ptx) }, `PTX ${note.ptx + 1}`) : null,
-      ` ${note.message}`))) : null);
+      ` ${note.message}`))) : null, verdict(data, show));
 }
 
 /** Registers live at the peak: a bar for each defining line, largest first. */

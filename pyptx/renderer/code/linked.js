@@ -2,6 +2,7 @@
 
 import { nameOf, rowOf } from "./anchors.js";
 import { columnsOf, numberWidth } from "./columns.js";
+import { findingMarks } from "./findings.js";
 import { Hotspots } from "./hotspots.js";
 import { h } from "../dom.js";
 import { Search } from "./search.js";
@@ -83,7 +84,7 @@ class LinkedView {
   each(call) { this.open.forEach(name => call(this.panes[name])); }
 
   makePanes(width) {
-    const { data } = this, columns = columnsOf(data), widths = numberWidth(data), color = colors(data, this.index);
+    const { data } = this, columns = columnsOf(data), widths = numberWidth(data), color = colors(data, this.index), found = findingMarks(data, this.index);
     const full = this.names.reduce((sum, name) => sum + data[name].text.length, 0) <= ALL;
     this.columns = columns;
     const leave = (name, ...keys) => columns[name].forEach(column => { if (keys.includes(column.key)) column.shown = false; });
@@ -102,6 +103,7 @@ class LinkedView {
     this.names.forEach((name, place) => {
       const pane = this.panes[name] = new Pane({
         name, title: this.title(name), data, columns: columns[name], number: columns.number[name], numberWidth: widths[name], color: color[name],
+        findings: found[name],
         full, headings: name === "python" ? headings(data.python) : null,
         on: { hover: row => this.hover(name, row), leave: () => this.hover(null),
               pick: (row, event) => this.click(name, row, event),

@@ -1,4 +1,4 @@
-// The minimap beside a pane: linked lines, search matches and the visible part. Hidden from screen readers.
+// The minimap beside a pane: linked lines, findings, search matches and the visible part. Hidden from screen readers.
 
 import { h } from "../dom.js";
 
@@ -25,8 +25,8 @@ export class Minimap {
     this.sight.style.height = `${Math.max(6, Math.round(height * this.used))}px`;
   }
 
-  /** `style`: colors by name; `color` and `heat` (0..1) by row; `exact`, `kin`, `hits`: rows. The background, which links and matches do not change, is drawn once. */
-  draw({ count, place = row => row, folded = false, color, heat = null, exact = [], kin = [], hits, palette, style, rowHeight }) {
+  /** `style`: colors by name; `color` and `heat` (0..1) by row; `exact`, `kin`, `hits`: rows; `findings`: Map row -> {severity}. The background, which links and matches do not change, is drawn once. */
+  draw({ count, place = row => row, folded = false, color, heat = null, exact = [], kin = [], hits, findings = null, palette, style, rowHeight }) {
     const height = this.element.clientHeight, ratio = window.devicePixelRatio || 1;
     if (!height) return;
     const scale = Math.min(rowHeight, height / Math.max(1, count)), key = [height, ratio, count, folded, scale, palette, color, heat];
@@ -49,6 +49,7 @@ export class Minimap {
     pen.drawImage(this.ground, 0, 0);
     pen.scale(ratio, ratio);
     const mark = marks(pen);
+    if (findings) for (const [row, { severity }] of findings) mark(row, 0, WIDTH, style[severity], 2);
     for (const row of kin) mark(row, 5, 3, style.link, 2);
     for (const row of exact) mark(row, 5, 5, style.link, 2);
     for (const row of hits) mark(row, 10, 4, style.hit, 2);

@@ -18,11 +18,12 @@ export class Pane {
   /**
    * name: "python" | "ptx" | "sass"; columns: of columns.js; color: a number for each row;
    * on: {hover(row), leave(), pick(row, event)}; headings: Map of row -> text shown instead of a line;
+   * findings: Map of row -> {severity, text} of a check;
    * full: draw all lines, so that the browser's own search and selection see them.
    * data[name].flow, where there is one, gives the blocks that can be folded and the loops; data[name].links the labels.
    */
-  constructor({ name, title, data, columns, number, numberWidth, color, headings, full, on }) {
-    Object.assign(this, { name, data, columns, number, color, on, headings, full });
+  constructor({ name, title, data, columns, number, numberWidth, color, headings, findings = new Map(), full, on }) {
+    Object.assign(this, { name, data, columns, number, color, on, headings, findings, full });
     this.lines = data[name].text;
     this.strings = name === "python" ? stringStates(this.lines, data.python.sections.map(section => section.start)) : null;
     this.flow = data[name].flow?.depth?.length ? data[name].flow : null;
@@ -218,6 +219,8 @@ export class Pane {
       element.append(h("span.pyptx-more", {}, `+ ${block[1] - row} lines to ${this.number(block[1])}`));
     }
     if (color >= 0) element.classList.add(`pyptx-c${color % PALETTE}`, ...(Math.floor(color / PALETTE) % 2 ? ["pyptx-striped"] : []));
+    const finding = this.findings.get(row);
+    if (finding) { element.classList.add("pyptx-marked", `pyptx-f-${finding.severity}`); element.firstChild.title = finding.text; }
     if (this.heat) warm(element, this.heat[row]);
     this.paintRow(row, element);
     return element;
@@ -330,7 +333,7 @@ export class Pane {
   drawMinimap() {
     if (!this.palette) return;
     this.minimap.draw({ count: this.count, place: row => this.place(row), folded: !!this.order, color: this.color, heat: this.heat,
-                      exact: this.links?.exact[this.name], kin: this.links?.kin[this.name], hits: this.found.rows,
+                      exact: this.links?.exact[this.name], kin: this.links?.kin[this.name], hits: this.found.rows, findings: this.findings,
                       palette: this.palette, style: this.style, rowHeight: this.rowHeight });
     this.see();
   }
@@ -342,7 +345,7 @@ export class Pane {
     this.element.append(probe);
     const read = name => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
     this.palette = Array.from({ length: PALETTE }, (_, index) => read(`--px-c${index}`));
-    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge"), hot: read("--px-hot") };
+    this.style = { link: read("--px-ink"), hit: read("--px-hit-edge"), hot: read("--px-hot"), error: read("--px-error"), warning: read("--px-warning"), note: read("--px-note") };
     probe.remove();
     this.rowHeight = Math.round(parseFloat(style.fontSize) * 1.5) || 18;
   }

@@ -90,7 +90,6 @@ class Debugger {
     this.head.replaceChildren(heading(state));
     this.stop.update(state, this.busy);
     this.tools.update(state, this.busy);
-    this.code.update(state);
     this.warps.update(state);
     this.timeline.update(state);
     if (this.left.shown === "registers") this.registers.update(state);
@@ -101,6 +100,7 @@ class Debugger {
     const changed = state.registers.filter(register => register.changed).length;
     this.left.count({ registers: changed ? `${changed} Δ` : "", watches: state.watches.length || "", points: state.breakpoints.length || "" });
     this.right.count({ barriers: state.barriers.length || "", memory: state.memory.length + state.fragments.length || "" });
+    this.code.update(state);                                            // last: the other parts take room from it
   }
 
   /** Draw fragments and tiles, and the list of those available. */

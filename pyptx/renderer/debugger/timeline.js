@@ -17,14 +17,16 @@ export class Timeline {
     this.rows = h("div.pyptx-timerows");
     this.axis = h("div.pyptx-axis", { "aria-hidden": "true" });
     this.now = h("div.pyptx-now-line", { "aria-hidden": "true" });
+    this.marks = h("div.pyptx-accesses");
     this.pointer = h("div.pyptx-pointer-line", { "aria-hidden": "true", hidden: true });
     this.plot = h("div.pyptx-plot", { tabindex: 0, role: "group", "aria-label": "Timeline", onclick: event => this.clicked(event), onkeydown: event => this.key(event) },
-                  this.rows, this.axis, this.pointer, this.now);
+                  this.rows, this.axis, this.marks, this.pointer, this.now);
     this.plot.addEventListener("pointermove", event => this.pointed(event));
     this.plot.addEventListener("pointerleave", () => { this.pointer.hidden = true; this.said.textContent = ""; });
     this.plot.addEventListener("wheel", event => { if (event.ctrlKey) { this.zoom(event.deltaY > 0 ? 1.4 : 0.7, this.stepAt(event)); event.preventDefault(); } }, { passive: false });
     this.said = h("div.pyptx-timesaid");
-    this.element = h("section.pyptx-timeline", { "aria-label": "Timeline" }, h("div.pyptx-timehead", {}, h("h3", {}, "Timeline"), this.legend, this.said, this.tools), this.plot);
+    this.told = h("ol.pyptx-told", { hidden: true });
+    this.element = h("section.pyptx-timeline", { "aria-label": "Timeline" }, h("div.pyptx-timehead", {}, h("h3", {}, "Timeline"), this.legend, this.said, this.tools), this.plot, this.told);
   }
 
   get end() { return Math.max(1, this.state.last ?? 0, this.state.step, this.state.timeline.now); }
@@ -52,9 +54,25 @@ export class Timeline {
     const { state, window: view } = this, { rows, now } = state.timeline, pixels = this.plot.clientWidth - 170 || 800, shown = rows.slice(0, ROWS);
     this.rows.replaceChildren(...shown.map(row => this.row(row, view, now, pixels)), ...(rows.length > ROWS ? [h("p.pyptx-soft", {}, `and ${rows.length - ROWS} more rows`)] : []));
     this.axis.replaceChildren(...ticks(view, Math.max(3, pixels / 110)).map(step => { const tick = h(`span${this.share(step) > 0.96 ? ".pyptx-last" : ""}`, {}, step.toLocaleString("en")); tick.style.left = this.place(step); return tick; }));
+    this.marks.replaceChildren(...this.accesses(view));
+    this.told.hidden = !state.timeline.marks?.length;
+    this.told.replaceChildren(...(state.timeline.marks ?? []).map(mark => h("li", {}, `${mark.text}, step ${mark.step}`)));
     this.now.style.left = `calc(var(--px-label) + (100% - var(--px-label)) * ${this.share(state.step)})`;
     this.now.hidden = state.step < view[0] || state.step > view[1];
     this.plot.setAttribute("aria-label", `Timeline of steps ${view[0]} to ${view[1]}, now ${state.step}. ${shown.map(row => sentence(row, now)).join(". ")}`);
+  }
+
+  /** The two accesses of a finding: buttons at their steps, in the rows of their warps, and their text in a list. */
+  accesses(view) {
+    const marks = this.state.timeline.marks ?? [];
+    return marks.map((mark, number) => {
+      const button = h(`button.pyptx-access${mark.second ? ".pyptx-second" : ""}`, { type: "button", title: `${mark.text}, step ${mark.step}`, "aria-label": `Access ${number + 1}: ${mark.text}, step ${mark.step}`,
+        onclick: event => { event.stopPropagation(); if (event.shiftKey && mark.ptx) this.showPtx(mark.ptx); else this.go?.(mark.step); } }, String(number + 1));
+      button.hidden = mark.step < view[0] || mark.step > view[1];
+      button.style.left = `calc(var(--px-label) + (100% - var(--px-label)) * ${this.share(mark.step)})`;
+      button.style.setProperty("--row", mark.row !== null && mark.row < ROWS ? mark.row : 0);
+      return button;
+    });
   }
 
   share(step) { const [from, to] = this.window; return (step - from) / (to - from); }

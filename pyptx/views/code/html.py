@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from pyptx.views._style import EDGE, FONT, INK, RAISED, SOFT
+from pyptx.views.code.check_rows import finding_text
 from pyptx.views.code.outline import (
     Line,
     Rest,
@@ -109,6 +110,11 @@ def _header(view: LinkedView) -> str:
         f"{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {escape(note.message)}</div>"
         for note in view.notes
     ]
+    if view.check:
+        parts.append(f'<div style="padding-bottom:6px">check of <b>{escape(view.check["headline"])}</b></div>')
+        parts += [
+            f'<div style="padding-bottom:6px">{escape(finding_text(one))}</div>' for one in view.check["findings"]
+        ]
     return "".join(parts)
 
 

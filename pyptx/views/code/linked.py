@@ -59,6 +59,7 @@ class LinkedView:
     limits: dict[str, int] = field(default_factory=dict)  # of the hardware: fields of pyptx.isa.targets.Limits
     reference: dict[str, dict[str, str]] = field(default_factory=dict)  # of `opcode_reference`: syntax, section, pipe
     modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
+    check: dict[str, Any] = field(default_factory=dict)  # of `check_rows`: headline, ok, findings
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
     @gc_paused()
@@ -99,6 +100,7 @@ class LinkedView:
             data.get("limits", {}),
             data.get("reference", {}),
             data.get("modeled", {}),
+            data.get("check", {}),
         )
         if "diff" not in data:
             return view
@@ -146,6 +148,7 @@ def linked(
     dynamic_shared_bytes: int = 0,
     diff: Diff | None = None,
     estimate: Prediction | None = None,
+    check: Mapping[str, Any] | None = None,
 ) -> LinkedView:
     """Return the linked view of a compiled module.
 
@@ -158,6 +161,7 @@ def linked(
         dynamic_shared_bytes: shared memory added by the launch, for the occupancy.
         diff: a `pyptx.views.Diff` of an earlier version (left) with this kernel (right), shown in a second tab.
         estimate: of a launch of this machine code, shown as the modeled time of each line and the reasons of stalls.
+        check: the verdict of a check of this PTX, of `check_rows`; its findings mark the lines that take part.
     Raises:
         OptionError: an unknown pane.
         ShapeError: counters, a diff or an estimate of another kernel.
@@ -229,6 +233,7 @@ def linked(
         ),
         limits=limits_of(compiled.target),
         modeled=modeled,
+        check=dict(check or {}),
     )
     if diff is None:
         return view

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyptx.views.code.check_rows import finding_text
 from pyptx.views.code.outline import (
     Line,
     Rest,
@@ -67,6 +68,9 @@ def _lines(view: LinkedView, code: _Code) -> Iterator[str]:
         yield f"  {loops}"
     for note in view.notes:
         yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
+    if view.check:
+        yield f"  check of {view.check['headline']}"
+        yield from (f"    {finding_text(found)}" for found in view.check["findings"])
     for line in outline(view):
         yield from _python(view, line, code)
         for row, sass_rows in line.ptx:

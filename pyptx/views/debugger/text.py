@@ -134,6 +134,8 @@ def timeline(document: Mapping[str, Any], width: int) -> Iterator[str]:
     if len(rows) > MAX_LANES:
         yield f"{'':>{names}}  and {len(rows) - MAX_LANES} more rows"
     yield f"{'':>{names}}  {'':>{min(room - 1, int(now * room / last))}}^ step {now}"
+    for number, mark in enumerate(document["timeline"].get("marks", ()), 1):
+        yield f"{'':>{names}}  access {number} at step {mark['step']}: {mark['text']}"
 
 
 def _lines(view: DebugView, context: int, width: int) -> Iterator[str]:
