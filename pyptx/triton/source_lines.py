@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
-from pyptx._loc import SourceLocation, StoredCode
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import with_places
-from pyptx.views.code.source_locations import Location, source_chains
+from pyptx.views.code.source_chains import Chain, Function, Location, chain_places, source_chains
 
 __all__ = ["with_triton_lines"]
 
@@ -27,15 +25,16 @@ def with_triton_lines(module: Module, ptx: str, source_file: str | None = None) 
             name in another folder, such as that of a notebook's cell before a restart.
     """
     rows = ptx.removesuffix("\n").split("\n")
-    chains, _ = source_chains(ptx)
-    shown = [
-        tuple((_moved(file, source_file), line, column) for file, line, column in _users(chain)) for chain in chains
-    ]
-    places = _made(dict.fromkeys(shown))
-    return with_places(module, (places[shown[row]] for row in statement_rows(module, rows)))
+    chains = [_shown(chain, source_file) for chain in source_chains(ptx)[0]]
+    places = chain_places(chains, _function)
+    return with_places(module, (places[chains[row]] for row in statement_rows(module, rows)))
 
 
-def _users(chain: tuple[Location, ...]) -> tuple[Location, ...]:
+def _shown(chain: Chain, source_file: str | None) -> Chain:
+    return tuple((_moved(file, source_file), line, column) for file, line, column in _users(chain))
+
+
+def _users(chain: Chain) -> Chain:
     """Return a chain of calls from its innermost location outside of Triton on; all of it if there is none."""
     start = next((at for at, (file, *_) in enumerate(chain) if not _is_library(file)), 0)
     return chain[start:]
@@ -50,33 +49,12 @@ def _is_library(file: str) -> bool:
     return "triton" in PurePath(file).parts[:-1] and "site-packages" in PurePath(file).parts
 
 
-def _made(chains: Iterable[tuple[Location, ...]]) -> dict[tuple[Location, ...], SourceLocation | None]:
-    """Return the source location of each chain; locations in one function share a code object."""
-    inside: dict[tuple[str, str, int], dict[tuple[int, int], int]] = {}  # function -> (line, column) -> number
-    for file, line, column in dict.fromkeys(at for chain in chains for at in chain):
-        own = inside.setdefault(_function(file, line), {})
-        own.setdefault((line, column), len(own))
-    codes = {
-        key: StoredCode(
-            key[0], key[1], key[1], key[2], tuple((line, line, max(column - 1, 0), None) for line, column in own)
-        )
-        for key, own in inside.items()
-    }
-    made: dict[tuple[Location, ...], SourceLocation | None] = {(): None}
-    for chain in chains:
-        for depth in reversed(range(len(chain))):
-            part, (file, line, column) = chain[depth:], chain[depth]
-            if part not in made:
-                key = _function(file, line)
-                made[part] = SourceLocation(codes[key], 2 * inside[key][line, column], made[chain[depth + 1 :]])
-    return made
-
-
-def _function(file: str, line: int) -> tuple[str, str, int]:
-    """Return file, name and first line, with decorators, of the innermost function that contains a line."""
+def _function(location: Location, chain: Chain) -> Function:
+    """Return the innermost Python function that contains a location, from its first line with decorators on."""
+    file, line, _ = location
     found = [(first, name) for first, last, name in _functions(file) if first <= line <= last]
     first, name = max(found, default=(line, "<module>"))
-    return file, name, first
+    return Function(file, name, name, first, with_columns=True)
 
 
 def _functions(file: str) -> tuple[tuple[int, int, str], ...]:

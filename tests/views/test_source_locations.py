@@ -12,8 +12,8 @@ from pathlib import Path
 import pyptx
 from pyptx.compiled import load_cubin
 from pyptx.views.code.python_sources import python_rows
+from pyptx.views.code.source_chains import MAX_DEPTH
 from pyptx.views.code.source_locations import (
-    MAX_DEPTH,
     MAX_FILE_BYTES,
     MAX_TOTAL_BYTES,
     source_places,

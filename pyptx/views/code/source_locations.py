@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import linecache
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from pyptx._loc import SourceLocation, StoredCode
+from pyptx._loc import SourceLocation
 from pyptx.assembly import Assembly
 from pyptx.toolchain.line_table import source_lines
 from pyptx.views.code.python_sources import FOREIGN, foreign_name, with_gaps
+from pyptx.views.code.source_chains import (
+    MAX_DEPTH,
+    Chain,
+    Function,
+    Location,
+    chain_places,
+    source_chains,
+    source_files,
+)
 
-__all__ = ["Location", "source_chains", "source_places", "with_line_table", "with_sources"]
+__all__ = ["source_places", "with_line_table", "with_sources"]
 
 MAX_FILE_BYTES = 4 << 20  # larger source files are not read
 MAX_TOTAL_BYTES = 16 << 20  # of all source files of a module
-MAX_DEPTH = 64  # of inlined calls
 
-_NUMBER = r"(\d{1,9})\b"  # int() rejects thousands of digits
-_FILE = re.compile(rf'\s*\.file\s+{_NUMBER}\s+"((?:[^"\\]|\\.)*)"')
-_LOC = re.compile(
-    rf"\s*\.loc\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}(?:.*?inlined_at\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER})?"
-)
-_ASSEMBLY = ("// begin inline asm", "// end inline asm")
-_CALL = re.compile(r"\s*(?:@!?[\w$%]+\s+)?call\b")  # nvcc writes a call in several lines
-_FUNCTION = re.compile(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
-
-Location = tuple[str, int, int]  # file, line, column
 A = TypeVar("A", bound=Assembly)
 
 
@@ -46,7 +43,7 @@ def with_sources(compiled: Assembly, roots: Sequence[Path] | None = None) -> Ass
     """
     if any(compiled.places):
         return compiled
-    files = _files(compiled.ptx)
+    files = source_files(compiled.ptx)
     places = source_places(compiled.ptx)
     if not any(places):
         return compiled
@@ -59,8 +56,8 @@ def with_line_table(compiled: A, roots: Sequence[Path] | None = None) -> A:
     A PTX line gets the place of its first machine instruction. Files and `roots` are as for `with_sources`.
     """
     table = source_lines(compiled.cubin)
-    chains: list[tuple[Location, ...]] = [()] * len(compiled.places)
-    functions: dict[tuple[Location, ...], str] = {}
+    chains: list[Chain] = [()] * len(compiled.places)
+    functions: dict[Chain, str] = {}
     for line in compiled.sass if table else ():
         chain = tuple((foreign_name(file), number, 1) for file, number in table.get((line.entry, line.address), ()))
         if line.ptx_line is not None and not line.added_by_ptxas and not chains[line.ptx_line - 1]:
@@ -81,11 +78,6 @@ def _located(
             lines.setdefault(here.file, set()).add(here.line)
     _load(files, lines, (Path.cwd(),) if roots is None else roots)
     return replace(compiled, places=places)
-
-
-def _files(ptx: str) -> dict[int, str]:
-    """Return the paths of the `.file` directives by number."""
-    return {int(found[1]): found[2].replace("\\\\", "\\") for found in map(_FILE.match, ptx.split("\n")) if found}
 
 
 def _load(files: Iterable[str], lines: Mapping[str, Iterable[int]], roots: Sequence[Path]) -> None:
@@ -150,61 +142,11 @@ def source_places(
     return _places(named, dict(zip(named, map(function_name, functions), strict=True)))
 
 
-def source_chains(ptx: str) -> tuple[list[tuple[Location, ...]], list[str]]:
-    """Return for each PTX line its source location and those of the calls it is inlined at, innermost first, and the
-    function of the PTX that the chain was first seen in; () and "" for lines without a location."""
-    files = _files(ptx)
-    chains: list[tuple[Location, ...]] = []
-    names: dict[tuple[Location, ...], str] = {(): ""}
-    outer: dict[Location, tuple[Location, ...]] = {}  # callers of a location that a function was inlined at
-    function, now, in_assembly = "", (), False
+def _places(chains: list[Chain], names: Mapping[Chain, str]) -> tuple[SourceLocation | None, ...]:
+    """Return the places of chains whose functions are not known: the names are those of functions of the PTX."""
 
-    def path(number: str) -> str:
-        return files.get(int(number), f"file {number}")
+    def function_of(location: Location, chain: Chain) -> Function:
+        return Function(location[0], names[chain], FOREIGN)
 
-    for row in ptx.split("\n"):
-        if found := _FUNCTION.match(row):
-            function, now, outer = found[1], (), {}
-        if row.endswith(_ASSEMBLY):  # LLVM counts the lines of the assembly as lines of the source file
-            in_assembly = "begin" in row
-        if found := not in_assembly and _LOC.match(row):
-            location = path(found[1]), int(found[2]), int(found[3])
-            callers = ()
-            if found[4]:
-                at = path(found[4]), int(found[5]), int(found[6])
-                callers = outer.get(at, (at,))
-            now = (location, *callers[: MAX_DEPTH - 1]) if location[1] else ()
-            outer[location] = now
-            names.setdefault(now, function)
-            chains.append(())
-            continue
-        if row.startswith("}"):
-            now = ()
-        chains.append(now if ";" in row or _CALL.match(row) else ())
-    return chains, [names[chain] for chain in chains]
-
-
-def _places(
-    chains: list[tuple[Location, ...]], names: dict[tuple[Location, ...], str]
-) -> tuple[SourceLocation | None, ...]:
-    locations: dict[tuple[str, str], dict[tuple[int, int], int]] = {}  # (file, function) -> (line, column) -> number
-    for chain in filter(None, chains):
-        for file, line, column in chain:
-            own = locations.setdefault((file, names[chain]), {})
-            own.setdefault((line, column), len(own))
-    codes = {
-        (file, function): StoredCode(
-            file, FOREIGN, function, min(line for line, _ in own), tuple((line, line, None, None) for line, _ in own)
-        )
-        for (file, function), own in locations.items()
-    }
-    made: dict[tuple[Location, ...], SourceLocation] = {}
-    for chain in filter(None, chains):
-        place = None
-        for depth in reversed(range(len(chain))):
-            part, (file, line, column) = chain[depth:], chain[depth]
-            if part not in made:
-                key = file, names[chain]
-                made[part] = SourceLocation(codes[key], 2 * locations[key][line, column], place)
-            place = made[part]
-    return tuple(made[chain] if chain else None for chain in chains)
+    places = chain_places(chains, function_of)
+    return tuple(places[chain] for chain in chains)
