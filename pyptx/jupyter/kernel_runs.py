@@ -18,6 +18,7 @@ from pyptx.jit.specialization import Specialization
 from pyptx.jupyter.cells import evaluate, rewrite_kernel_call, run_statement
 from pyptx.kernel import Kernel
 from pyptx.views import LinkedView, linked
+from pyptx.views.code.ir_pane import IrLines
 from pyptx.workbench.tools import check_of, counters_of
 
 __all__ = ["CompiledKernel", "check_call", "compile_kernel", "run_kernels"]
@@ -34,6 +35,7 @@ class CompiledKernel:
         counters: of its simulated launch; None if it was not launched.
         warnings: those of `compiled`, with places in the cell.
         check: verdict of its last check, of `check_of`; None if it was not checked.
+        ir: an IR of its compiler to show.
     """
 
     compiled: Assembly
@@ -43,6 +45,7 @@ class CompiledKernel:
     counters: Any = None
     warnings: tuple[Diagnostic, ...] = ()
     check: Mapping[str, Any] | None = None
+    ir: IrLines | None = None
 
     def view(self, **options: Any) -> LinkedView:
         """Return its linked view; options as for `pyptx.views.linked`."""
@@ -52,6 +55,7 @@ class CompiledKernel:
             block=self.block,
             dynamic_shared_bytes=self.dynamic_shared_bytes,
             check=self.check,
+            ir=self.ir,
             **options,
         )
 

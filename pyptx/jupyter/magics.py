@@ -228,6 +228,7 @@ class PtxMagics(Magics):
     @output_can_be_silenced
     @magic_arguments()
     @magic_options.assembly_arguments
+    @argument("--ir", choices=("ttgir", "ttir"), help="also show Triton's IR, in a pane of its own")
     @argument(
         "--run",
         metavar="STATEMENT",
@@ -259,7 +260,7 @@ class PtxMagics(Magics):
         from pyptx.jupyter import triton_cells  # late: Triton is an optional package
 
         given = self._with_defaults(
-            magic_options.parse_given(self.tritonkernel, line), "run", "check", "debug", "diff", "name"
+            magic_options.parse_given(self.tritonkernel, line), "ir", "run", "check", "debug", "diff", "name"
         )
         target = magic_options.parse_arch(given.arch) or "sm_90a"
         options = tuple(magic_options.unquote(given.options or "").split())
@@ -280,7 +281,7 @@ class PtxMagics(Magics):
             raise UsageError(
                 "%%tritonkernel: the cell launches no Triton kernel; launch one in it, or with --run, --check or --debug"
             )
-        made = triton_cells.compiled_launches(launched, options)
+        made = triton_cells.compiled_launches(launched, options, given.ir)
         if given.name:
             self.shell.user_ns[given.name] = next(iter(launched.values())) if len(launched) == 1 else launched
         view = self._show(made, text, given, panes=panes)

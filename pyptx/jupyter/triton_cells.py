@@ -42,11 +42,14 @@ def run_triton_cell(shell: InteractiveShell, cell: Cell, target: str, run: str |
     return {entry.name: entry for entry in session.launches}
 
 
-def compiled_launches(launched: Mapping[str, TritonEntry], options: tuple[str, ...]) -> list[CompiledKernel]:
+def compiled_launches(
+    launched: Mapping[str, TritonEntry], options: tuple[str, ...], ir: str | None = None
+) -> list[CompiledKernel]:
     """Return the launched kernels as compiled, with the counters of their launches.
 
     Args:
         options: of ptxas.
+        ir: "ttgir" or "ttir", an IR to show.
     Raises:
         CompileError: the assembler rejects one.
     """
@@ -61,7 +64,8 @@ def compiled_launches(launched: Mapping[str, TritonEntry], options: tuple[str, .
         counters = counters_of(entry._specialization)
         compiled = entry.compile(options=options)
         check = check_of(entry._specialization, compiled)
-        found.append(CompiledKernel(compiled, params, block, entry.config.smem_bytes, counters, check=check))
+        lines = None if ir is None else entry.stages.ir(ir)
+        found.append(CompiledKernel(compiled, params, block, entry.config.smem_bytes, counters, check=check, ir=lines))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyptx.triton.compiled_kernel import CompiledKernel, LoadedPtx
+from pyptx.triton.stages import CompilerStages
 
 __all__ = ["SimulatorLauncher"]
 
@@ -24,7 +25,8 @@ class SimulatorLauncher:
         if metadata.num_ctas > 1:
             shown["num_ctas"] = metadata.num_ctas
         function = getattr(getattr(source, "fn", None), "fn", None)  # absent where Triton compiled a file of its own
-        self._source_file = function.__code__.co_filename if function is not None else None
+        file = function.__code__.co_filename if function is not None else None
+        self._stages = CompilerStages(metadata.hash, source.name, file)
         self._kernel = CompiledKernel(metadata.name, dict(source.signature), metadata, shown)
 
     def __call__(
@@ -47,9 +49,9 @@ class SimulatorLauncher:
             return
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        function.source_file = self._source_file
+        function.source_file = self._stages.source_file
         config, values = self._kernel.bind(function, grid, args)
-        active_session().launch(function.entry, config, values)
+        active_session().launch(function.entry, config, values, self._stages)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from pyptx.check import Report
     from pyptx.debug import Session as DebugSession
     from pyptx.runtime import LaunchResult
+    from pyptx.triton.stages import CompilerStages
     from pyptx.tune.space import Space
     from pyptx.views import LinkedView, Roofline
+    from pyptx.views.code.ir_pane import IrLines
     from pyptx.views.diffs.diff import Diff
 
 __all__ = ["TritonEntry", "load", "load_launch"]
@@ -74,11 +76,10 @@ def load_launch(
         again: returns the entry for other meta-parameters.
     """
     with _Capture(Simulation(parse(target), False, {}, {}, {})) as capture:
-        compiled = call()
+        call()
     if capture.launch is None:
         return None
-    entry, config, values = capture.launch
-    return TritonEntry(entry, config, values, getattr(compiled, "asm", None), again)
+    return TritonEntry(*capture.launch, again)
 
 
 def _grid(grid: Grid) -> Any:
@@ -97,7 +98,7 @@ class _Capture(ExitStack):
     def __init__(self, session: Simulation):
         super().__init__()
         self._session = session
-        self.launch: tuple[Entry, LaunchConfig, list[Any]] | None = None
+        self.launch: tuple[Entry, LaunchConfig, list[Any], CompilerStages] | None = None
 
     def __enter__(self) -> _Capture:
         self._session.capture = self._record
@@ -106,8 +107,8 @@ class _Capture(ExitStack):
         super().__enter__()
         return self
 
-    def _record(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> None:
-        self.launch = entry, config, list(values)
+    def _record(self, entry: Entry, config: LaunchConfig, values: Sequence[Any], stages: CompilerStages) -> None:
+        self.launch = entry, config, list(values), stages
 
 
 class TritonEntry(Entry):
@@ -115,6 +116,7 @@ class TritonEntry(Entry):
 
     Attributes:
         config: grid, block, cluster and dynamic shared memory of the launch.
+        stages: the texts of Triton's stages.
     """
 
     config: LaunchConfig
@@ -124,11 +126,11 @@ class TritonEntry(Entry):
         entry: Entry,
         config: LaunchConfig,
         values: Sequence[Any],
-        stages: Mapping[str, Any] | None = None,
+        stages: CompilerStages,
         again: Callable[..., TritonEntry] | None = None,
     ):
         super().__init__(entry._specialization)
-        self.config, self._values, self._stages, self._again = config, tuple(values), dict(stages or {}), again
+        self.config, self._values, self.stages, self._again = config, tuple(values), stages, again
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self._specialization.params.items())
@@ -146,31 +148,29 @@ class TritonEntry(Entry):
     @property
     def ttir(self) -> str:
         """Triton's IR before it is lowered for the GPU."""
-        return self._stage("ttir")
+        return self.stages.text("ttir")
 
     @property
     def ttgir(self) -> str:
         """Triton's GPU IR, with layouts and asynchronous operations."""
-        return self._stage("ttgir")
+        return self.stages.text("ttgir")
 
     @property
     def llir(self) -> str:
         """The LLVM IR."""
-        return self._stage("llir")
-
-    def _stage(self, name: str) -> str:
-        if name not in self._stages:
-            raise ArgumentValueError(
-                f"{self.name} was compiled without {name}", hint=f"it has {', '.join(self._stages) or 'none'}"
-            )
-        return self._stages[name]
+        return self.stages.text("llir")
 
     def _launch_of(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return args or (self.config, *self._values)
 
-    def view(self, *args: Any, **options: Any) -> LinkedView:
-        """Return the linked view Triton | PTX | SASS; arguments as for `Entry.view`."""
-        return super().view(*self._launch_of(args), **options)
+    def view(self, *args: Any, ir: str | IrLines | None = None, **options: Any) -> LinkedView:
+        """Return the linked view Triton | PTX | SASS; arguments as for `Entry.view`.
+
+        Args:
+            ir: "ttgir" or "ttir": also show Triton's IR, linked with the Triton lines and with the PTX of the same line,
+                column and callers.
+        """
+        return super().view(*self._launch_of(args), ir=self.stages.ir(ir) if isinstance(ir, str) else ir, **options)
 
     def launch(self, *args: Any, **options: Any) -> LaunchResult:
         """Launch on the simulator; arguments as for `Entry.launch`."""

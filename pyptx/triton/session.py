@@ -19,10 +19,13 @@ from pyptx.workbench.program import Entry
 if TYPE_CHECKING:
     from pyptx.runtime import LaunchResult
     from pyptx.triton.loading import TritonEntry
+    from pyptx.triton.stages import CompilerStages
 
 __all__ = ["Simulation", "activate", "active_session", "deactivate", "simulate"]
 
 VARIABLE = "PYPTX_TRITON"
+
+LaunchObserver = Callable[[Entry, LaunchConfig, Sequence[Any], "CompilerStages"], None]
 
 _active: list[Simulation] = []
 
@@ -53,9 +56,9 @@ class Simulation:
 
         self.target, self.reports, self.last_entry = target, list[Report](), None
         self._check, self._ignore, self._check_options, self._options = check, ignore, check_options, settings
-        self.launched: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
+        self.launched: LaunchObserver | None = None
         self._modeled: list[float] | None = None
-        self.capture: Callable[[Entry, LaunchConfig, Sequence[Any]], None] | None = None
+        self.capture: LaunchObserver | None = None
         self._autotune, self._choices = autotune, 0
         self._hooks = TritonHooks(target)
         self._torch = TorchDevice(target) if torch_cuda else None
@@ -80,7 +83,9 @@ class Simulation:
                 self._torch.remove()
             self._hooks.remove()
 
-    def launch(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> LaunchResult | None:
+    def launch(
+        self, entry: Entry, config: LaunchConfig, values: Sequence[Any], stages: CompilerStages
+    ) -> LaunchResult | None:
         """Execute a launch that Triton hands over; while times are modeled, predict its time instead.
 
         Raises:
@@ -93,11 +98,14 @@ class Simulation:
             self._modeled.append(entry.estimate(config, *values).seconds)
             return None
         if self.capture is not None:
-            self.capture(entry, config, values)
+            self.capture(entry, config, values, stages)
             return None
         self.last_entry = entry
         with use("sim", **settings):
-            return self._run(entry, config, values)
+            result = self._run(entry, config, values)
+        if self.launched is not None:
+            self.launched(entry, config, values, stages)
+        return result
 
     def _run(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> LaunchResult:
         if self._check:
@@ -105,10 +113,7 @@ class Simulation:
             self.reports.append(report)
             if not report.ok and self._check != "report":
                 raise CheckError(report)
-        result = entry.launch(config, *values)
-        if self.launched is not None:
-            self.launched(entry, config, values)
-        return result
+        return entry.launch(config, *values)
 
     def modeled_seconds(self, call: Callable[[], Any]) -> float:
         """Return the modeled time of the launches that a call makes; they are not executed.
@@ -172,10 +177,10 @@ class simulate:
         if keep_launches:
             self._session.launched = self._keep
 
-    def _keep(self, entry: Entry, config: LaunchConfig, values: Sequence[Any]) -> None:
+    def _keep(self, entry: Entry, config: LaunchConfig, values: Sequence[Any], stages: CompilerStages) -> None:
         from pyptx.triton.loading import TritonEntry
 
-        self.launches.append(TritonEntry(entry, config, values))
+        self.launches.append(TritonEntry(entry, config, values, stages))
 
     @property
     def reports(self) -> list[Report]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
+from pyptx._loc import SourceLocation
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import with_places
 from pyptx.views.code.source_chains import Chain, Function, Location, chain_places, source_chains
 
-__all__ = ["with_triton_lines"]
+__all__ = ["triton_places", "with_triton_lines"]
 
 
 def with_triton_lines(module: Module, ptx: str, source_file: str | None = None) -> Module:
@@ -25,9 +27,15 @@ def with_triton_lines(module: Module, ptx: str, source_file: str | None = None) 
             name in another folder, such as that of a notebook's cell before a restart.
     """
     rows = ptx.removesuffix("\n").split("\n")
-    chains = [_shown(chain, source_file) for chain in source_chains(ptx)[0]]
-    places = chain_places(chains, _function)
-    return with_places(module, (places[chains[row]] for row in statement_rows(module, rows)))
+    places = triton_places(source_chains(ptx)[0], source_file)
+    return with_places(module, (places[row] for row in statement_rows(module, rows)))
+
+
+def triton_places(chains: Iterable[Chain], source_file: str | None = None) -> tuple[SourceLocation | None, ...]:
+    """Return the places of chains of source locations; arguments and inner locations as for `with_triton_lines`."""
+    shown = [_shown(chain, source_file) for chain in chains]
+    places = chain_places(shown, _function)
+    return tuple(places[chain] for chain in shown)
 
 
 def _shown(chain: Chain, source_file: str | None) -> Chain:

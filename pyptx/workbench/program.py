@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyptx.debug import Session
     from pyptx.runtime.variables import Variable, VariableMemory
     from pyptx.views import LinkedView, Roofline
+    from pyptx.views.code.ir_pane import IrLines
 
 __all__ = ["Entry", "Program", "load", "observed_launches"]
 
@@ -301,6 +302,7 @@ class Entry:
         block: Extent | None = None,
         source: str | os.PathLike[str] | None = None,
         device: str | Gpu | None = None,
+        ir: IrLines | None = None,
         **settings: Any,
     ) -> LinkedView:
         """Return the linked PTX | SASS view; arguments as for compile.
@@ -310,6 +312,7 @@ class Entry:
                 Needs a launch: `args` and `settings` as for launch.
             block: threads of a CTA, for the occupancy; default: of the LaunchConfig, or what `.reqntid` requires.
             source: folder of the source files that `.file` names; default: the working directory. No other is read.
+            ir: an IR of the compiler that made the PTX, shown between source and PTX.
         Raises:
             OptionError: `settings` without `device`.
             ShapeError: `device` together with options that change the machine code.
@@ -326,6 +329,7 @@ class Entry:
             dynamic_bytes=config.smem_bytes if config else 0,
             roots=None if source is None else (Path(source),),
             estimate=None if device is None else self.estimate(*args, device=device, **launch),
+            ir=ir,
         )
 
     def _required_block(self) -> Dim3 | None:

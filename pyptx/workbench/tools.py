@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyptx.check import Finding, Report
     from pyptx.debug import Session
     from pyptx.views import LinkedView
+    from pyptx.views.code.ir_pane import IrLines
 
 __all__ = ["check_launch", "check_of", "counters_of", "debug_launch", "linked_view"]
 
@@ -63,6 +64,7 @@ def linked_view(
     dynamic_bytes: int = 0,
     roots: Sequence[Path] | None = None,
     estimate: Prediction | None = None,
+    ir: IrLines | None = None,
 ) -> LinkedView:
     """Return the linked view of compiled code with counters of the last launch and findings of the last check at its lines.
 
@@ -79,6 +81,7 @@ def linked_view(
         dynamic_shared_bytes=max(dynamic_bytes, specialization.dynamic_bytes),
         estimate=estimate,
         check=check_of(specialization, compiled),
+        ir=ir,
     )
 
 

@@ -40,6 +40,12 @@ def test_launches_of_the_cell_itself_are_shown(run):
     assert ran.error is None and "for sm_80" in ran.result.text()
 
 
+def test_an_ir_is_shown_in_a_pane_of_its_own(run):
+    ran = run(f'%%tritonkernel --ir ttgir --run "double[(2,)](x, 100, BLOCK=64)"\n{CELL}')
+    assert ran.error is None and ran.result.ir.name == "TTGIR" and "tt.load" in ran.result.text()
+    assert "ttir" in str(run(f"%%tritonkernel --ir llvm\n{CELL}").error)
+
+
 def test_findings_fail_the_cell_at_the_line(run):
     ran = run(f"%%tritonkernel {CHECK}\n{CELL}")
     assert isinstance(ran.error, CheckError)

@@ -23,7 +23,7 @@ const COSTS = ["shared_conflicts", "global_excess"];                // shown bes
 /** Columns of each pane: {key, label, title, width (characters), shown, value(row), share(row)?, plain?: nothing but text}. */
 export function columnsOf(data) {
   const all = columns(data);
-  for (const name of ["python", "ptx", "sass"]) for (const column of all[name]) column.plain = !column.share && !column.link;
+  for (const name of ["python", "ir", "ptx", "sass"]) for (const column of all[name]) column.plain = !column.share && !column.link;
   return all;
 }
 
@@ -53,6 +53,8 @@ function columns(data) {
   const ofPtx = name => ({ key: name, label: COUNTERS[name][0], title: `${COUNTERS[name][1]}of its PTX line (simulated)`, width: 6, shown: false,
                            value: row => (sass.ptx[row] >= 0 && ptx.counters[name][sass.ptx[row]] > 0 ? short(ptx.counters[name][sass.ptx[row]]) : "") });
   const counted = sass.issues?.length ? sass.issues : ptx.counters.issues ?? [];        // views saved by 0.1 have PTX counts alone
+  const written = new Map();                                         // source location -> PTX lines
+  for (const place of data.ir?.ptx_place ?? []) if (place >= 0) written.set(place, (written.get(place) ?? 0) + 1);
   const issued = counted.reduce((sum, number) => sum + Math.max(0, number), 0);
   const issues = { key: "issues", label: "issues", title: "Share of the SASS instructions issued in the simulated launch", width: 6, shown: true,
                    value: row => percent(python.issues[row], issued), share: row => python.issues[row] / issued };
@@ -60,6 +62,7 @@ function columns(data) {
     key: "issued", label: "issues", title: "SASS instructions issued in the simulated launch, from the counts of PTX lines", width: 6, shown: true,
     value: row => short(pane.issues[row]).replace(/^0$/, ""), share: row => pane.issues[row] / largest(pane.issues) }] : []);
   return {
+    ir: data.ir ? [{ key: "ptx", label: "PTX", title: "PTX lines of the same source location", width: 4, shown: true, value: row => some(written.get(data.ir.place[row]) ?? 0) }] : [],
     python: [
       ...modeled(python), ...(issued ? [issues] : []),
       { key: "sass", label: "SASS", title: "SASS instructions of this line and of the helpers it calls", width: digits(python.sass, 4), shown: true,
@@ -98,12 +101,12 @@ function columns(data) {
       { key: "group", label: "kind", title: "Instruction group", width: 9, shown: false, value: row => data.groups[sass.group[row]] },
       ...spill(sass), ...projected(sass), ...(sass.issues?.length ? COSTS : ["issues", ...COSTS]).filter(name => ptx.counters[name]).map(ofPtx),
     ],
-    number: { python: row => String(python.line[row]), ptx: row => String(row + 1), sass: address },
+    number: { python: row => String(python.line[row]), ir: row => String(row + 1), ptx: row => String(row + 1), sass: address },
   };
 }
 
 /** Width of the line numbers, in characters. */
 export function numberWidth(data) {
-  return { python: Math.max(3, String(largest(data.python.line)).length), ptx: Math.max(3, String(data.ptx.text.length).length),
+  return { python: Math.max(3, String(largest(data.python.line)).length), ir: Math.max(3, String(data.ir?.text.length ?? 0).length), ptx: Math.max(3, String(data.ptx.text.length).length),
            sass: Math.max(4, (data.sass.address.at(-1) ?? 0).toString(16).length) };
 }

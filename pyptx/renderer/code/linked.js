@@ -1,4 +1,4 @@
-// The linked view: Python | PTX | SASS.
+// The linked view: Python | IR of a compiler, if there is one | PTX | SASS.
 
 import { nameOf, rowOf } from "./anchors.js";
 import { columnsOf, numberWidth } from "./columns.js";
@@ -8,7 +8,7 @@ import { h } from "../dom.js";
 import { Search } from "./search.js";
 import { StatusBar } from "./status_bar.js";
 import { header } from "./header.js";
-import { NAMES, PANES, colors, linkIndex, paneName, related } from "./links.js";
+import { PANES, colors, linkIndex, paneName, related } from "./links.js";
 import { dependenceIndex, signs } from "./dependences.js";
 import { Pane } from "./pane.js";
 import { prepare, restore, stateOf } from "./state.js";
@@ -52,12 +52,12 @@ class LinkedView {
     this.share = options.share ? () => options.share(stateOf(this)) : null;
     this.trail = [];                                                // lines to go back to
     this.pinned = this.hovered = this.picked = this.group = null;
-    this.names = PANES.filter(name => data.panes.includes(name) && data[name].text.length);
+    this.names = PANES.filter(name => data.panes.includes(name) && data[name]?.text.length);
     this.hidden = new Set();
     this.narrow = false;
     this.moved = false;                                             // the reader has set the widths of panes
     this.focus = this.names[0];
-    this.root = h(`div.pyptx-linked${options.fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `${data.title}: Python, PTX and SASS, linked` });
+    this.root = h(`div.pyptx-linked${options.fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `${data.title}: ${this.names.map(name => paneName(data, name)).join(", ")}, linked` });
     this.makePanes(element.clientWidth || 1200);
     if (options.state) prepare(this, options.state);
     this.search = new Search(this);
@@ -137,7 +137,7 @@ class LinkedView {
 
   title(name) {
     const { python } = this.data;
-    if (name !== "python") return `${NAMES[name]} · ${this.data[name].text.length}`;
+    if (name !== "python") return `${paneName(this.data, name)} · ${this.data[name].text.length}`;
     return `${paneName(this.data, name)} · ${[...new Set(python.sections.map(section => section.file))].join(", ")}`;
   }
 

@@ -1,11 +1,13 @@
-// Links between Python, PTX and SASS: pure functions over the data of a linked view. Rows count from 0, -1 means none.
+// Links between Python, an IR, PTX and SASS: pure functions over the data of a linked view. Rows count from 0, -1 means none.
 
-export const PANES = ["python", "ptx", "sass"];
+export const PANES = ["python", "ir", "ptx", "sass"];
 export const NAMES = { python: "Python", ptx: "PTX", sass: "SASS" };
+const NO_IR = { text: [], stack: [], place: [], ptx_place: [] };
 const CUDA_FILE = /\.(cu|cuh|cpp|cc|h|hpp|inc)$/;
 
 /** The name of a pane, by the language of its source: CUDA C++ by its file, or in a cell by a kernel. */
 export function paneName(data, pane) {
+  if (pane === "ir") return data.ir.name;
   const { sections, text } = data.python;
   const cuda = pane === "python" && sections.length > 0
     && (sections.every(section => CUDA_FILE.test(section.file)) || text.some(line => /^\s*(template.*|extern "C" |static )?__global__ /.test(line)));
@@ -14,22 +16,39 @@ export function paneName(data, pane) {
 export const KIN = 1;             // the same Python line, or a caller or callee of it
 export const EXACT = 2;           // this line, its generated code, its source
 
-/** Both directions of every link. `ptxOf[p]`: PTX rows emitted by Python row p; `belowOf[p]`: emitted by helpers it calls. */
+/**
+ * Both directions of every link. `ptxOf[p]`: PTX rows emitted by Python row p; `belowOf[p]`: emitted by helpers it calls;
+ * `irOf[p]`, `irBelowOf[p]`: the same of the IR; `ptxAt`, `irAt`: rows by source location.
+ */
 export function linkIndex(data) {
+  const ir = data.ir ?? NO_IR;
   const stackOf = row => (data.ptx.stack[row] >= 0 ? data.stacks[data.ptx.stack[row]] : []);
   const ptxOf = data.python.text.map(() => []);
   const belowOf = data.python.text.map(() => []);
   data.ptx.text.forEach((_, row) => stackOf(row).forEach((python, depth) => (depth ? belowOf : ptxOf)[python].push(row)));
   const sassOf = data.ptx.text.map(() => []);
   data.sass.ptx.forEach((ptx, row) => { if (ptx >= 0) sassOf[ptx].push(row); });
-  return { stackOf, ptxOf, belowOf, sassOf, ptxOfSass: data.sass.ptx,
-           sizes: { python: data.python.text.length, ptx: data.ptx.text.length, sass: data.sass.text.length } };
+  const irStackOf = row => (ir.stack[row] >= 0 ? data.stacks[ir.stack[row]] : []);
+  const irOf = data.python.text.map(() => []), irBelowOf = data.python.text.map(() => []);
+  ir.text.forEach((_, row) => irStackOf(row).forEach((python, depth) => (depth ? irBelowOf : irOf)[python].push(row)));
+  return { stackOf, ptxOf, belowOf, sassOf, ptxOfSass: data.sass.ptx, irStackOf, irOf, irBelowOf,
+           placeOf: { ir: ir.place, ptx: ir.ptx_place }, irAt: byPlace(ir.place), ptxAt: byPlace(ir.ptx_place),
+           panes: PANES.filter(name => data[name]),
+           sizes: { python: data.python.text.length, ir: ir.text.length, ptx: data.ptx.text.length, sass: data.sass.text.length } };
+}
+
+/** The rows of each source location. */
+function byPlace(places) {
+  const found = new Map();
+  places.forEach((place, row) => { if (place >= 0) found.set(place, [...(found.get(place) ?? []), row]); });
+  return found;
 }
 
 /** Rows linked with one row: for each pane a sorted list of exact and of kin rows. */
 export function related(index, pane, row) {
-  const exact = { python: new Set(), ptx: new Set(), sass: new Set() };
-  const kin = { python: new Set(), ptx: new Set(), sass: new Set() };
+  const exact = { python: new Set(), ir: new Set(), ptx: new Set(), sass: new Set() };
+  const kin = { python: new Set(), ir: new Set(), ptx: new Set(), sass: new Set() };
+  const addIr = (level, rows) => rows?.forEach(other => level.ir.add(other));
   const add = (level, ptxRows) => ptxRows.forEach(ptx => {
     level.ptx.add(ptx);
     index.sassOf[ptx].forEach(sass => level.sass.add(sass));
@@ -38,27 +57,41 @@ export function related(index, pane, row) {
   if (pane === "python") {
     add(exact, index.ptxOf[row]);
     add(exact, index.belowOf[row]);
+    addIr(exact, index.irOf[row]);
+    addIr(exact, index.irBelowOf[row]);
     index.ptxOf[row].forEach(ptx => index.stackOf(ptx).slice(1).forEach(caller => kin.python.add(caller)));
     index.belowOf[row].forEach(ptx => {
       const stack = index.stackOf(ptx);
       stack.slice(0, stack.indexOf(row)).forEach(callee => kin.python.add(callee));
     });
+  } else if (pane === "ir") {
+    const [python, ...callers] = index.irStackOf(row);
+    add(exact, index.ptxAt.get(index.placeOf.ir[row]) ?? []);
+    addIr(kin, index.irAt.get(index.placeOf.ir[row]));
+    if (python !== undefined) {
+      exact.python.add(python);
+      callers.forEach(caller => kin.python.add(caller));
+      add(kin, index.ptxOf[python]);
+      addIr(kin, index.irOf[python]);
+    }
   } else {
     const ptx = pane === "ptx" ? row : index.ptxOfSass[row];
     if (ptx >= 0) {
       if (pane === "ptx") add(exact, [ptx]); else exact.ptx.add(ptx);
       const [python, ...callers] = index.stackOf(ptx);
+      addIr(exact, index.irAt.get(index.placeOf.ptx[ptx]));
       if (pane === "sass") index.sassOf[ptx].forEach(sass => kin.sass.add(sass));
       if (python !== undefined) {
         exact.python.add(python);
         callers.forEach(caller => kin.python.add(caller));
         add(kin, index.ptxOf[python]);
+        addIr(kin, index.irOf[python]);
       }
     }
   }
-  const sorted = sets => Object.fromEntries(PANES.map(name => [name, [...sets[name]].sort((a, b) => a - b)]));
+  const sorted = sets => Object.fromEntries(index.panes.map(name => [name, [...sets[name]].sort((a, b) => a - b)]));
   const result = { pane, row, exact: sorted(exact), kin: sorted(kin), level: {} };
-  for (const name of PANES) {
+  for (const name of index.panes) {
     const level = result.level[name] = new Uint8Array(index.sizes[name]);
     result.kin[name].forEach(other => { level[other] = KIN; });
     result.exact[name].forEach(other => { level[other] = EXACT; });
@@ -70,10 +103,11 @@ export function related(index, pane, row) {
 export function colors(data, index) {
   const python = new Int32Array(index.sizes.python).fill(-1);
   let next = 0;
-  index.ptxOf.forEach((own, row) => { if (own.length || index.belowOf[row].length) python[row] = next++; });
+  index.ptxOf.forEach((own, row) => { if (own.length || index.belowOf[row].length || index.irOf[row].length || index.irBelowOf[row].length) python[row] = next++; });
   const ptx = Int32Array.from(data.ptx.text, (_, row) => python[index.stackOf(row)[0]] ?? -1);
   const sass = Int32Array.from(data.sass.ptx, row => (row >= 0 ? ptx[row] : -1));
-  return { python, ptx, sass };
+  const ir = Int32Array.from(index.placeOf.ir, (_, row) => python[index.irStackOf(row)[0]] ?? -1);
+  return { python, ir, ptx, sass };
 }
 
 /** Runs of neighboring rows: [[first, last], ...]. */
@@ -134,9 +168,9 @@ export function sentence(data, links) {
   const address = row => data.sass.address[row].toString(16).padStart(4, "0");
   const line = row => data.python.line[row];
   const parts = [];
-  const name = { python: "Python line", ptx: "PTX", sass: "SASS" };
-  const rows = { python: list => list.map(line).join(", "), ptx: list => rowsText(list), sass: list => rowsText(list, address) };
-  for (const pane of PANES) {
+  const name = { python: "Python line", ir: data.ir?.name, ptx: "PTX", sass: "SASS" };
+  const rows = { python: list => list.map(line).join(", "), ir: list => rowsText(list), ptx: list => rowsText(list), sass: list => rowsText(list, address) };
+  for (const pane of Object.keys(links.exact)) {
     const list = links.exact[pane];
     if (list.length) parts.push(`${name[pane]} ${rows[pane](list)}${list.length > 1 ? ` (${list.length})` : ""}`);
   }
@@ -154,7 +188,7 @@ export function sentence(data, links) {
 export function callStacks(data, index, pane, row) {
   const ptx = pane === "sass" ? data.sass.ptx[row] : row;
   if (pane !== "python") {
-    const stack = ptx >= 0 ? index.stackOf(ptx) : [];
+    const stack = pane === "ir" ? index.irStackOf(row) : ptx >= 0 ? index.stackOf(ptx) : [];
     return stack.length > 1 ? [stack] : [];
   }
   const found = new Map();

@@ -1,6 +1,6 @@
 // Keyboard navigation of a linked view: lines, panes, linked blocks, folds; selecting and copying lines.
 
-import { NAMES, blocks, nextBlock } from "./links.js";
+import { blocks, nextBlock, paneName } from "./links.js";
 import { along } from "./dependences.js";
 
 export const KEYS = [["↑ ↓", "previous, next line (Shift: select lines to copy)"], ["← →", "previous, next pane"], ["Home End PgUp PgDn", "first, last line; previous, next page"],
@@ -93,7 +93,7 @@ export function block(view, direction) {
   rows = rows.filter(row => !view.panes[focus].hides(row));
   const runs = focus === "python" ? rows.map(row => [row, row]) : blocks(rows);
   const row = nextBlock(runs, view.pinned?.pane === focus ? view.pinned.row : -1, direction);
-  if (row < 0) { view.statusBar.tell(`No linked lines in ${NAMES[focus]}`); return; }
+  if (row < 0) { view.statusBar.tell(`No linked lines in ${paneName(view.data, focus)}`); return; }
   view.pin(focus, row, { reveal: true, own: true });
   if (focus !== "python" && group) view.group = group;            // stay in the same group
   view.panes[focus].list.focus({ preventScroll: true });
@@ -133,7 +133,7 @@ export function copyPane(view) {
   document.addEventListener("copy", take, true);                  // works where navigator.clipboard does not: pages without TLS
   const done = document.execCommand("copy");
   document.removeEventListener("copy", take, true);
-  view.statusBar.tell(done ? `Copied ${last - first + 1} lines of ${NAMES[name]}` : "The browser blocked copying; select the lines and press Ctrl+C");
+  view.statusBar.tell(done ? `Copied ${last - first + 1} lines of ${paneName(view.data, name)}` : "The browser blocked copying; select the lines and press Ctrl+C");
 }
 
 export function copy(view, event) {

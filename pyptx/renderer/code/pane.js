@@ -16,7 +16,7 @@ const STILL = 120;                // ms without scrolling before hover takes eff
 
 export class Pane {
   /**
-   * name: "python" | "ptx" | "sass"; columns: of columns.js; color: a number for each row;
+   * name: "python" | "ir" | "ptx" | "sass"; columns: of columns.js; color: a number for each row;
    * on: {hover(row), leave(), pick(row, event)}; headings: Map of row -> text shown instead of a line;
    * findings: Map of row -> {severity, text} of a check;
    * full: draw all lines, so that the browser's own search and selection see them.

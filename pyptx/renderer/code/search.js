@@ -1,13 +1,13 @@
 // Search in all panes of a view: counts, marks and visits matches.
 
 import { h } from "../dom.js";
-import { NAMES, search } from "./links.js";
+import { paneName, search } from "./links.js";
 
 /** Matches in a linked view: pane after pane, the current one is pinned. */
 const linkedView = view => {
   const rank = (name, row) => view.open.indexOf(name) * 1e9 + row;
   return {
-    label: "Search all panes", nameOf: pane => NAMES[pane.name], rank: (pane, row) => rank(pane.name, row),
+    label: "Search all panes", nameOf: pane => paneName(view.data, pane.name), rank: (pane, row) => rank(pane.name, row),
     here: () => (view.pinned ? rank(view.pinned.pane, view.pinned.row) : -1),
     go: (pane, row) => view.pin(pane.name, row, { reveal: true, own: true }), back: () => view.panes[view.focus].list.focus() };
 };

@@ -1,7 +1,7 @@
 // The separator between two panes, moved by dragging or with the arrow keys.
 
 import { h } from "../dom.js";
-import { NAMES } from "./links.js";
+import { paneName } from "./links.js";
 
 /**
  * Widths of panes that need `needs` characters in a room for `room`: no pane is cut while another has room to spare, and
@@ -24,7 +24,7 @@ export function widths(needs, room) {
 /** The separator between the panes `left` and `right` of a view; hidden panes are skipped. */
 export function separator(view, left, right) {
   const bar = h("div.pyptx-separator", { role: "separator", tabindex: 0, "aria-orientation": "vertical", "data-right": right,
-                                         "aria-label": `Width of ${NAMES[left]} and ${NAMES[right]}`, "aria-valuemin": 10, "aria-valuemax": 90, "aria-valuenow": 50 });
+                                         "aria-label": `Width of ${paneName(view.data, left)} and ${paneName(view.data, right)}`, "aria-valuemin": 10, "aria-valuemax": 90, "aria-valuenow": 50 });
   const move = pixels => {
     const { open } = view, a = view.panes[open[open.indexOf(right) - 1]].element, b = view.panes[right].element;
     const share = Math.min(0.9, Math.max(0.1, (a.offsetWidth + pixels) / (a.offsetWidth + b.offsetWidth)));

@@ -1,4 +1,4 @@
-// Tokenizer: splits a line of Python, PTX or SASS into [class, text] pieces that concatenate to the line; "" is plain text.
+// Tokenizer: splits a line of Python, MLIR, PTX or SASS into [class, text] pieces that concatenate to the line; "" is plain text.
 
 const RULES = {
   python: [
@@ -9,6 +9,17 @@ const RULES = {
     ["n", /(?:0[xX][\da-fA-F_]+|0[bB][01_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b/y],
     ["o", /[A-Za-z_]\w*(?=\()/y],
     ["", /[A-Za-z_]\w*/y],
+  ],
+  ir: [
+    ["c", /\/\/.*/y],
+    ["s", /"[^"]*"/y],
+    ["r", /%[\w$.-]+(?:[:#]\d+)?/y],
+    ["x", /[#!][A-Za-z][\w.]*/y],
+    ["l", /\^\w+/y],
+    ["d", /@[\w$.-]+/y],
+    ["k", /(?:tensor|memref|vector|index|none|true|false|dense|[su]?i\d+|b?f\d+\w*)(?![\w.])/y],
+    ["n", /-?(?:0x[\dA-Fa-f]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\dA-Za-z_])/y],
+    ["", /[\w$.]+/y],
   ],
   ptx: [
     ["c", /\/\/.*|\/\*.*?(?:\*\/|$)/y],
@@ -31,7 +42,7 @@ const RULES = {
     ["", /\w+/y],
   ],
 };
-const OPCODE = { ptx: /^\s*(?:@!?%?[\w$]+\s+)?(\.?[a-z_]\w*)/d, sass: /^\s*(?:@!?U?P\w+\s+)?([A-Z]\w*)/d };
+const OPCODE = { ir: /^\s*(?:%[^=]*=\s*)?([a-z]\w*(?:\.\w+)+|module)\b/d, ptx: /^\s*(?:@!?%?[\w$]+\s+)?(\.?[a-z_]\w*)/d, sass: /^\s*(?:@!?U?P\w+\s+)?([A-Z]\w*)/d };
 
 /** Pieces of one line; `inString` is the quote of a string that began on an earlier line of Python, or "". */
 export function tokens(language, line, inString = "") {

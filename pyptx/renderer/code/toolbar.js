@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { choosers } from "./filters.js";
-import { NAMES, paneName } from "./links.js";
+import { paneName } from "./links.js";
 import { KEYS, block, copyPane } from "./navigation.js";
 
 export function toolbar(view) {
@@ -18,7 +18,7 @@ export function toolbar(view) {
     button("Copy", "Copy the selected lines, or the whole pane", () => copyPane(view)),
     view.share ? button("Share", "Save this page as one file, with pins, columns, search and scroll positions as they are", view.share) : null,
     h("span.pyptx-group", { role: "group", "aria-label": "Panes" }, ...toggles),
-    menu("Columns", view.names.map(name => h("fieldset", {}, h("legend", {}, NAMES[name]), ...view.columns[name].map(column => chooser(view, name, column))))),
+    menu("Columns", view.names.map(name => h("fieldset", {}, h("legend", {}, paneName(view.data, name)), ...view.columns[name].map(column => chooser(view, name, column))))),
     filters.length ? menu("Lines", filters) : null,
     view.hotspots.element,
     menu("Keys", [h("dl.pyptx-keys", {}, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)]))]));

@@ -47,7 +47,7 @@ def html(view: LinkedView, limit: int = 400) -> str:
     most = max(view.python.sass, default=0)
     body, seen, plain = [], 0, []  # colors repeat as in the live view: one per linked line
     for line in outline(view):
-        linked = line.python >= 0 and view.python.ptx[line.python] > 0
+        linked = line.python >= 0 and (view.python.ptx[line.python] > 0 or bool(line.ir))
         if line.section is not None or linked or line.python < 0:
             body += _unlinked(plain)
             plain = []
@@ -132,7 +132,7 @@ def _unlinked(lines: list[str]) -> list[str]:
 
 def _line(view: LinkedView, line: Line, budget: _Budget, most: int, color: str) -> str:
     edge, summary = f"border-left:4px solid {color}", _summary(view, line, most)
-    code = _columns(view, line, budget)
+    code = "\n".join(filter(None, [_ir(view, line, budget), _columns(view, line, budget)]))
     if not code:
         return f'<div style="{edge};padding-left:18px">{summary}</div>'
     shown = " open" if line.python == Rest.ALL else ""
@@ -158,6 +158,14 @@ def _summary(view: LinkedView, line: Line, most: int) -> str:
 
 def _code(view: LinkedView, row: int) -> str:
     return f"{view.python.line[row]:>4} {view.python.text[row].expandtabs(4)}"
+
+
+def _ir(view: LinkedView, line: Line, budget: _Budget) -> str:
+    """Render the IR of a line; its lines count as PTX lines."""
+    if view.ir is None:
+        return ""
+    rows = [row for row in line.ir if budget.take_ptx()]
+    return "\n".join(escape(f"{view.ir.name} {row + 1:>4}    {view.ir.text[row].strip()}") for row in rows)
 
 
 def _columns(view: LinkedView, line: Line, budget: _Budget) -> str:

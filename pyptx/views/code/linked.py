@@ -1,4 +1,4 @@
-"""Python | PTX | SASS, linked line by line: pure data in columns.
+"""Python | PTX | SASS, linked line by line: pure data in columns; between Python and PTX an IR, where there is one.
 
 Rows count from 0; a link is a row of another pane, or -1. Line numbers and addresses are separate columns. The JSON form
 has these fields by name, with `kind` and `version`.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyptx._gc import gc_paused
+from pyptx._loc import SourceLocation
 from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.analysis.sass.opcodes import GROUPS
 from pyptx.assembly import Assembly
@@ -21,9 +22,10 @@ from pyptx.views._packed import pack
 from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
 from pyptx.views.code.html import html
+from pyptx.views.code.ir_pane import IrLines, ir_pane
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
 from pyptx.views.code.opcode_help import opcode_help, opcode_reference
-from pyptx.views.code.panes import Entry, Note, PtxPane, PythonPane, SassPane, from_plain, plain
+from pyptx.views.code.panes import Entry, IrPane, Note, PtxPane, PythonPane, SassPane, from_plain, plain
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
 from pyptx.views.code.sass_pane import sass_pane
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
 
+PANES = ("python", "ir", "ptx", "sass")
 MIME = "application/vnd.pyptx.view+json"
 VERSION = 1
 TEXT_LINES, HTML_LINES = 40, 30  # in a mime bundle; HTML: of PTX, and of SASS
@@ -60,12 +63,15 @@ class LinkedView:
     reference: dict[str, dict[str, str]] = field(default_factory=dict)  # of `opcode_reference`: syntax, section, pipe
     modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
     check: dict[str, Any] = field(default_factory=dict)  # of `check_rows`: headline, ok, findings
+    ir: IrPane | None = None
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
 
     @gc_paused()
     def to_json(self) -> dict[str, Any]:
         """Return JSON values; notebooks hold them packed."""
         data = {"kind": "linked", "version": VERSION, **plain(replace(self, diff=None))}
+        if self.ir is None:
+            del data["ir"]
         if self.diff is None:
             del data["diff"]
         else:  # its right side is this view
@@ -101,6 +107,7 @@ class LinkedView:
             data.get("reference", {}),
             data.get("modeled", {}),
             data.get("check", {}),
+            from_plain(IrPane, data["ir"]) if "ir" in data else None,
         )
         if "diff" not in data:
             return view
@@ -149,6 +156,7 @@ def linked(
     diff: Diff | None = None,
     estimate: Prediction | None = None,
     check: Mapping[str, Any] | None = None,
+    ir: IrLines | None = None,
 ) -> LinkedView:
     """Return the linked view of a compiled module.
 
@@ -156,12 +164,13 @@ def linked(
         compiled: the module, such as the result of `kernel.compile()`.
         counters: of a simulated launch: the simulator's Counters, or name -> one number per PTX line (-1: not counted).
         title: of the view; default: the name of the compiled kernel.
-        panes: panes to show, of "python", "ptx", "sass"; the data includes all three.
+        panes: panes to show, of "python", "ptx", "sass"; the data includes all three. That of `ir` is always shown.
         block: threads of a block, for the occupancy; default: .reqntid or .maxntid of the entry.
         dynamic_shared_bytes: shared memory added by the launch, for the occupancy.
         diff: a `pyptx.views.Diff` of an earlier version (left) with this kernel (right), shown in a second tab.
         estimate: of a launch of this machine code, shown as the modeled time of each line and the reasons of stalls.
         check: the verdict of a check of this PTX, of `check_rows`; its findings mark the lines that take part.
+        ir: an IR of the compiler that made the PTX, shown in a pane of its own.
     Raises:
         OptionError: an unknown pane.
         ShapeError: counters, a diff or an estimate of another kernel.
@@ -171,9 +180,14 @@ def linked(
     ptx_text = tuple(compiled.ptx.removesuffix("\n").split("\n"))
     lines = compiled.lines
     places = [lines.python_of_ptx(number) for number in range(1, len(ptx_text) + 1)]
-    python = python_rows(places)
+    python = python_rows(places if ir is None else [*places, *ir.places])
     stacks: dict[tuple[int, ...], int] = {}
-    stack = tuple(stacks.setdefault(rows, len(stacks)) if (rows := python.stack(place)) else -1 for place in places)
+
+    def stack_of(place: SourceLocation | None) -> int:
+        return stacks.setdefault(rows, len(stacks)) if (rows := python.stack(place)) else -1
+
+    stack = tuple(map(stack_of, places))
+    ir_data = None if ir is None else ir_pane(ir, places, stack_of)
     dataflow = SassDataflow(compiled.sass)
     sass = sass_pane(compiled, dataflow)
     made = {"sass": [0] * len(ptx_text), "live": [0] * len(ptx_text), "spill": [0] * len(ptx_text)}
@@ -224,7 +238,7 @@ def linked(
         ),
         sass=sass,
         stacks=order,
-        panes=tuple(panes),
+        panes=tuple(panes) if ir is None else tuple(name for name in PANES if name == "ir" or name in panes),
         help=opcode_help(compiled.module, (line.opcode for line in compiled.sass)),
         reference=opcode_reference(compiled.module, (line.opcode for line in compiled.sass), compiled.target),
         notes=tuple(
@@ -234,6 +248,7 @@ def linked(
         limits=limits_of(compiled.target),
         modeled=modeled,
         check=dict(check or {}),
+        ir=ir_data,
     )
     if diff is None:
         return view

@@ -34,7 +34,7 @@ __all__ = [
 class Rest(IntEnum):
     """Lines of the outline that are not Python lines."""
 
-    NO_PYTHON = -1  # PTX without a Python line
+    NO_PYTHON = -1  # PTX or IR without a Python line
     BY_PTXAS = -2  # SASS without a PTX line
     ALL = -3  # all PTX, or all SASS, of a view without the Python pane
 
@@ -44,12 +44,13 @@ class Line:
     """A Python row, or a member of `Rest`, with the code generated from it.
 
     `ptx` holds (PTX row, its SASS rows); a PTX row is listed under the innermost line that wrote it. The row is -1 where
-    the PTX pane is hidden.
+    the PTX pane is hidden. `ir` holds rows of the IR.
     """
 
     python: int
     ptx: tuple[tuple[int, tuple[int, ...]], ...] = ()
     section: int | None = None  # set on the first line of a section
+    ir: tuple[int, ...] = ()
 
 
 def outline(view: LinkedView) -> Iterator[Line]:
@@ -65,6 +66,10 @@ def outline(view: LinkedView) -> Iterator[Line]:
     for row, stack in enumerate(view.ptx.stack):
         ptx_of[view.stacks[stack][0] if stack >= 0 else -1].append(row)
 
+    ir_of: dict[int, list[int]] = defaultdict(list)
+    for row, stack in enumerate(view.ir.stack if view.ir else ()):
+        ir_of[view.stacks[stack][0] if stack >= 0 else -1].append(row)
+
     def below(python: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
         if "ptx" in view.panes:
             return tuple((row, tuple(sass_of[row])) for row in ptx_of[python])
@@ -73,18 +78,19 @@ def outline(view: LinkedView) -> Iterator[Line]:
 
     for number, section in enumerate(view.python.sections):
         for row in range(section.start, section.start + section.count):
-            yield Line(row, below(row), number if row == section.start else None)
-    if rest := below(-1):
-        yield Line(Rest.NO_PYTHON, rest)
+            yield Line(row, below(row), number if row == section.start else None, tuple(ir_of[row]))
+    if (rest := below(-1)) or ir_of[-1]:
+        yield Line(Rest.NO_PYTHON, rest, ir=tuple(ir_of[-1]))
     if sass_of[-1]:
         yield Line(Rest.BY_PTXAS, ((-1, tuple(sass_of[-1])),))
 
 
 def _without_python(view: LinkedView, sass_of: dict[int, list[int]]) -> Iterator[Line]:
+    ir = tuple(range(len(view.ir.text) if view.ir else 0))
     if "ptx" not in view.panes:
-        yield Line(Rest.ALL, ((-1, tuple(range(len(view.sass.text)))),))
+        yield Line(Rest.ALL, ((-1, tuple(range(len(view.sass.text)))),), ir=ir)
         return
-    yield Line(Rest.ALL, tuple((row, tuple(sass_of[row])) for row in range(len(view.ptx.text))))
+    yield Line(Rest.ALL, ir=ir, ptx=tuple((row, tuple(sass_of[row])) for row in range(len(view.ptx.text))))
     if sass_of[-1]:
         yield Line(Rest.BY_PTXAS, ((-1, tuple(sass_of[-1])),))
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyptx.analysis.control_flow import ControlFlow
 from pyptx.views.code.python_sources import Section
 
-__all__ = ["Entry", "Note", "PtxPane", "PythonPane", "SassPane", "from_plain", "plain"]
+__all__ = ["Entry", "IrPane", "Note", "PtxPane", "PythonPane", "SassPane", "from_plain", "plain"]
 
 NO_FLOW = ControlFlow()
 
@@ -46,6 +46,18 @@ class PtxPane:
     links: tuple[tuple[int, str, int], ...] = ()  # (row, name in it, row of the label or function)
     issues: tuple[int, ...] = ()  # SASS instructions issued in the simulated launch; empty without counters
     modeled: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IrPane:
+    """An IR between source and PTX. `place[i]` is the number of the source location of line i, `ptx_place[i]` that of PTX
+    line i, -1 for none; lines with the same number are linked."""
+
+    name: str  # "TTGIR"
+    text: tuple[str, ...]
+    stack: tuple[int, ...]  # as in PtxPane
+    place: tuple[int, ...]
+    ptx_place: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ __all__ = ["text"]
 
 
 def text(view: LinkedView, limit: int | None = None, color: bool = False) -> str:
-    """Render the summary, then each Python line with its PTX below it and the SASS of each PTX line below that."""
+    """Render the summary, then each Python line with its IR and PTX below it and the SASS of each PTX line below that."""
     lines = list(_lines(view, _Code.of(view, color)))
     if limit is not None and len(lines) > limit:
         lines[limit:] = [f"... {len(lines) - limit} more lines; .text() shows all, .page() is the live view"]
@@ -44,16 +44,18 @@ class _Code:
     python: Sequence[str]
     ptx: Sequence[str]
     sass: Sequence[str]
+    ir: Sequence[str] = ()
 
     @classmethod
     def of(cls, view: LinkedView, color: bool) -> _Code:
         python, ptx = view.python.text, [line.strip() for line in view.ptx.text]
+        ir = view.ir.text if view.ir else ()
         if not color:
-            return cls(python, ptx, view.sass.text)
+            return cls(python, ptx, view.sass.text, ir)
         from pyptx.views.code.colors import highlight_lines  # imported on use, because Pygments is slow to load
 
         return cls(
-            highlight_lines("python", python), highlight_lines("ptx", ptx), highlight_lines("sass", view.sass.text)
+            highlight_lines("python", python), highlight_lines("ptx", ptx), highlight_lines("sass", view.sass.text), ir
         )
 
 
@@ -73,6 +75,9 @@ def _lines(view: LinkedView, code: _Code) -> Iterator[str]:
         yield from (f"    {finding_text(found)}" for found in view.check["findings"])
     for line in outline(view):
         yield from _python(view, line, code)
+        name = view.ir.name if view.ir else ""
+        for row in line.ir:
+            yield f"        {name} {row + 1:>4}    {code.ir[row].strip()}"
         for row, sass_rows in line.ptx:
             if row >= 0:
                 callers = callers_text(view, row)

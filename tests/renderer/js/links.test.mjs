@@ -24,6 +24,19 @@ test("a python line is linked with what it wrote, by itself and through helpers"
   assert.deepEqual(related(index, "python", 2).kin.python, [0], "the helper's callers");
 });
 
+test("an IR is linked with Python by line and with PTX by source location", () => {
+  const ir = { name: "TTGIR", text: ["module {", "mul", "load", "add"], stack: [-1, 0, 0, 1], place: [-1, 0, 2, 1], ptx_place: [-1, 0, 1, 0, 1] };
+  const all = { ...data, ir }, linked = linkIndex(all);
+  assert.deepEqual(related(linked, "ir", 1).exact, { python: [1], ir: [1], ptx: [1, 3], sass: [1, 4] });
+  assert.deepEqual(related(linked, "ir", 2).exact, { python: [1], ir: [2], ptx: [], sass: [] });
+  assert.deepEqual(related(linked, "ir", 2).kin, { python: [], ir: [1, 2], ptx: [1, 3], sass: [1, 4] });
+  assert.deepEqual(related(linked, "sass", 2).exact.ir, [3]);
+  assert.deepEqual(related(linked, "python", 0).exact.ir, [3], "of a helper");
+  assert.deepEqual([...colors(all, linked).ir].map(color => color >= 0), [false, true, true, true]);
+  assert.match(sentence(all, related(linked, "ir", 1)), /Python line 11  →  TTGIR 2  →  PTX 2, 4/);
+  assert.equal(paneName(all, "ir"), "TTGIR");
+});
+
 test("a sass row goes up to one ptx row and one python line, its siblings are kin", () => {
   const links = related(index, "sass", 2);
   assert.deepEqual(links.exact, { python: [2], ptx: [2], sass: [2] });

@@ -16,6 +16,13 @@ test("ptx", () => {
                    ["o:cp", "m:.async", "m:.bulk", "m:.shared", "m:::cluster"]);
 });
 
+test("mlir", () => {
+  const line = "    %acc_7:2 = scf.for %k = %c0 to %c4 -> (tensor<256xf32, #blocked>)  : i32 {";
+  assert.deepEqual(kinds("ir", line), ["r:%acc_7:2", "o:scf.for", "r:%k", "r:%c0", "r:%c4", "k:tensor", "x:#blocked", "k:i32"]);
+  assert.deepEqual(kinds("ir", "    ^bb0(%s_14: f32):"), ["l:^bb0", "r:%s_14", "k:f32"]);
+  assert.deepEqual(kinds("ir", "    tt.store %1, %3 : !tt.ptr<f32>"), ["o:tt.store", "r:%1", "r:%3", "x:!tt.ptr", "k:f32"]);
+});
+
 test("sass", () => {
   assert.deepEqual(kinds("sass", "@!P0 LDG.E.128 R4, desc[UR8][R12.64+0x800]"),
                    ["p:@!P0", "o:LDG", "m:.E", "m:.128", "r:R4", "r:UR8", "r:R12", "m:.64", "n:+0x800"]);
