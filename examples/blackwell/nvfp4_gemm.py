@@ -22,10 +22,10 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from examples.hopper.tiles import Ring, meet, place
+from examples.hopper.tiles import place
 from examples.products import check_choices, check_lines, check_memory
 from examples.vectors import both, store, wide
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -49,15 +49,12 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
     M, N, K = a.shape[0], b.shape[0], a.shape[1] * 2
     check_sizes(N, K, BN, STAGES)
     tiles_down, tiles_across = -(-M // BM), -(-N // BN)
-    ring = Ring(STAGES, stage_bytes(BN), CONSUMERS)
+    ring = lib.TmaRing(STAGES, {"all": stage_bytes(BN)}, readers=CONSUMERS)
     alpha = ptx.param(f32, "alpha")
     (to_c,) = ptx.global_ptrs(c)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile, warp, lane = reg.from_(ptx.special.ctaid.x(), u32), tid >> 5, tid & 31
-    with ptx.if_(tid == 0):
-        ring.set_up()
-        ptx.fence.mbarrier_init()
-    meet()
+    ring.set_up(tid)
 
     def corner(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN)
@@ -69,7 +66,8 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
             for tile in ptx.range_(*tiles):
                 row, column = corner(tile)
                 for k in ptx.range_(0, K // 256):
-                    to, ready = ring.to_fill(ring.stage_bytes)
+                    stage = ring.acquire()
+                    to, ready = stage.address("all"), stage.full
                     for source, first, rows in ((a, row, BM), (b, column, BN)):
                         copy(dst=to, src=source.tma_desc(), coord=(k * LINE, first), mbar=ready)
                         to = to + rows * LINE
@@ -91,8 +89,8 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
             for value in (value for line in sums for part in line for value in part):
                 ptx.inst.mov.f32(value, 0.0)
             for _ in ptx.range_(0, K // 256):
-                stage = ring.to_read()
-                base = ring.start + stage * ring.stage_bytes
+                stage = ring.wait()
+                base = stage.address("all")
                 of_a = [vector(base + a_scale, i * 16 * SCALES) for i in range(rows // 16)]
                 of_b = [vector(base + b_scale, j * 8 * SCALES) for j in range(columns // 8)]
                 for k in range(LINE // STEP):
@@ -106,8 +104,7 @@ def product(a, b, a_scales, b_scales, c, *, BN=128, STAGES=2, GROUP=8, CTAS=170)
                         for j, total in enumerate(line):
                             half = j % 2 * 2  # two fragments of 8 columns were loaded at once
                             multiply(total, a_part, b_parts[j // 2][half : half + 2], of_a[i][k], of_b[j][k])
-                ptx.inst.bar.warp.sync(-1)  # all lanes have read
-                ring.give_back(stage, lane)
+                ring.release(stage, lane, sync=True)
             row, column = corner(tile)
             row, column = row + (warp_row + g), column + (warp_column + ((lane & 3) << 1))
             at = to_c + wide(row, N * c.dtype.bits // 8) + wide(column, c.dtype.bits // 8)

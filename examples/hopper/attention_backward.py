@@ -35,10 +35,10 @@ import numpy as np
 from examples.hopper import attention as FORWARD
 from examples.hopper.attention_rows import reference, rounded_of, row_products_of
 from examples.hopper.backward_products import CONSUMERS, KEYS, QUERIES, ROWS, Consumer, Sizes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, Buffer, Ring, meet
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, Buffer, meet
 from examples.products import check_choices, check_memory
 from examples.scores import check_heads
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.ptx.mbarrier import Slot
 from pyptx.reg import Reg
@@ -63,7 +63,8 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
     D, rows, tile_bytes, block_bytes = sizes.D, sizes.rows, sizes.tile_bytes, sizes.block_bytes
 
     kept = Buffer(2 * tile_bytes, CONSUMERS * 4)  # keys, then values
-    streamed = Ring(STAGES, 2 * block_bytes + 1024, CONSUMERS * 4)  # queries, dO, sums and delta
+    tiles = {"queries": block_bytes, "d_o": block_bytes, "sums": 512, "delta": 512}
+    streamed = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4)
     shared = smem.alloc(b8, (2, sizes.ds_bytes), align=1024)  # dS, in turns
     changes = Buffer(rows * D * 4, 1, CONSUMERS * 4)  # of dQ, on their way to memory
     turns, ds_start = Turns(sizes, CLUSTER), reg.from_(shared.name, u32)
@@ -71,10 +72,11 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
 
     with ptx.if_(tid == 0):
-        for ring in (kept, streamed, changes, *([turns] if CLUSTER > 1 else [])):
-            ring.set_up()
-        ptx.fence.mbarrier_init()
+        for buffer in (kept, changes, *([turns] if CLUSTER > 1 else [])):
+            buffer.set_up()
+        streamed.init()
     meet(CLUSTER)
+    streamed.begin()
 
     def turn_of(keys: Reg) -> Reg:
         """Return the number of key blocks this CTA processed before."""
@@ -88,16 +90,16 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
                 ready.arrive_expect_tx(2 * tile_bytes)
                 copy_boxes(kept.start, (k, v), KEYS, KEYS, keys * KEYS, head, batch, ready)
                 for block in ptx.range_(sizes.first(keys), sizes.query_blocks):
-                    to, ready = streamed.to_fill(2 * block_bytes + 2 * rows * 4)
-                    at = block * rows
-                    copy_boxes(to, (q, d_o), rows, QUERIES, at, head, batch, ready)
+                    stage, at = streamed.acquire(2 * block_bytes + 2 * rows * 4), block * rows
+                    to = stage.address("queries")
+                    copy_boxes(to, (q, d_o), rows, QUERIES, at, head, batch, stage.full)
                     for i, tensor in enumerate((sums, delta)):
                         for j in range(0, rows, QUERIES):
                             ptx.cp.async_bulk.tensor_3d(
                                 dst=to + (2 * block_bytes + i * 512 + j * 4),
                                 src=tensor.tma_desc(),
                                 coord=(at + j, head, batch),
-                                mbar=ready,
+                                mbar=stage.full,
                             )
         with ptx.if_(tid == ADDS):
             visited = reg.scalar(u32, 0)  # blocks of queries so far

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from examples.hopper.gemm import stage_out
-from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, Buffer, Ring
+from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, Buffer
 from examples.scores import LOG2_E, scale_of
 from examples.vectors import round_pair, rounded
-from pyptx import ptx, reg, smem
+from pyptx import lib, ptx, reg, smem
 from pyptx.reg import Reg, RegArray
 from pyptx.tensor import TensorSpec
 from pyptx.types import PtxType, b32, f32, pred, s32, u32
@@ -82,7 +82,14 @@ class Consumer:
     """One consumer: 64 keys of a block. Scores have one row per key, so that dK and dV accumulate in registers."""
 
     def __init__(
-        self, sizes: Sizes, kept: Buffer, streamed: Ring, changes: Buffer, ds_start: Reg, tid: Reg, dtype: PtxType
+        self,
+        sizes: Sizes,
+        kept: Buffer,
+        streamed: lib.TmaRing,
+        changes: Buffer,
+        ds_start: Reg,
+        tid: Reg,
+        dtype: PtxType,
     ):
         self.sizes, self.kept, self.streamed, self.changes, self.dtype = sizes, kept, streamed, changes, dtype
         self.number, self.thread = (tid >> 7) - 1, tid & 127
@@ -127,7 +134,7 @@ class Consumer:
     def visit(self, keys: Reg, block: Reg, masked: bool) -> None:
         """Process the next block of queries, and pass on its contribution to dQ."""
         sizes = self.sizes
-        stage, queries = self.streamed.to_read(), block * sizes.rows + self.shift
+        stage, queries = self.streamed.wait(), block * sizes.rows + self.shift
         own_key = keys * KEYS + reg.from_(self.number * ROWS + self.warp * 16 + (self.lane >> 2), s32)
         for box in range(sizes.rows // QUERIES):
             self.take(box, stage, queries, own_key, masked)
@@ -140,7 +147,7 @@ class Consumer:
             self.mma(self.of_q, a, b, BOX, trans_a=1, trans_b=1, scale_d=key > 0)
         ptx.wgmma.commit_group()
         ptx.wgmma.wait_group(1)  # dV and dK have the block
-        self.streamed.give_back(stage, self.lane)
+        self.streamed.release(stage, self.lane)
         ready = self.changes.to_write(self.visited)
         ptx.inst.add.u32(self.visited, self.visited, 1)
         ptx.wgmma.wait_group(0)
@@ -149,12 +156,12 @@ class Consumer:
         ptx.inst.bar.warp.sync(-1)
         ready.arrive(pred=self.lane == 0)
 
-    def take(self, box: int, stage: Reg, queries: Reg, own_key: Reg, masked: bool) -> None:
+    def take(self, box: int, stage: lib.Stage, queries: Reg, own_key: Reg, masked: bool) -> None:
         """Process the queries of a box: start dV and dK, and put dS into shared memory."""
         sizes, down = self.sizes, box * QUERIES * LINE // 16
         block = sizes.block_bytes // 16
-        rows, columns = (self.streamed.at(start, stage) + down for start in (self.from_rows, self.from_columns))
-        numbers_at = self.streamed.start + stage * self.streamed.stage_bytes + (self.shift << 2)
+        rows, columns = (stage.descriptor(start) + down for start in (self.from_rows, self.from_columns))
+        numbers_at = stage.address("queries") + (self.shift << 2)
         ptx.wgmma.fence()
         self.start_scores(self.weights, 0, rows)  # Q K^T
         self.start_scores(self.slopes, 1, rows + block)  # dO V^T

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place, set_registers
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import TensorMap, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
@@ -47,18 +47,16 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
     (N, H, W, C), (R, S, _, F) = x.shape, w.shape
     P, Q = y.shape[1:3]
     check_sizes(H, W, C, R, S, F, P, Q, STRIDE, PAD, DILATION, BM, BN, STAGES, CLUSTER)
-    a_bytes, b_bytes = BM * LINE, BN * LINE
     tiles_down, tiles_across = -(-N * P * Q // (BM * CLUSTER)), -(-F // BN)
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, y.dtype)
+    operands = {"a": lib.WgmmaTile(BM, BOX, x.dtype, "K"), "b": lib.WgmmaTile(BOX, BN, w.dtype, "MN")}
+    ring, boxes = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, y.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
     tiles = first_tile, tiles_down * tiles_across, grid(N, P, Q, F, BM, BN, CLUSTER, CTAS) // CLUSTER
-    with ptx.if_(tid == 0):
-        ring.set_up()
-        ptx.fence.mbarrier_init()
-    meet(CLUSTER)
+    shared = {"share": (rank, CLUSTER), "multicast_mask": (1 << CLUSTER) - 1} if CLUSTER > 1 else {}
+    ring.set_up(tid)
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
@@ -77,29 +75,20 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
                     for s in ptx.range_(0, S):
                         right = ptx.inst.cvt.u16.u32(reg.scalar(u16), s * DILATION)
                         for c in ptx.range_(0, C, BOX):
-                            to_a, ready = ring.to_fill(a_bytes + b_bytes)
+                            stage = ring.acquire()
                             ptx.cp.async_bulk.tensor.im2col_4d(
-                                dst=to_a,
+                                dst=stage.address("a"),
                                 src=x.tma_desc(),
-                                mbar=ready,
+                                mbar=stage.full,
                                 coord=(c, left, top, image),
                                 offsets=(right, down),
                             )
-                            own = rank * (BN // CLUSTER)  # first of the filters that this CTA reads, for all
-                            to_b = to_a + (own * LINE + a_bytes)
-                            for j in range(0, BN // CLUSTER, BOX):
-                                ptx.cp.async_bulk.tensor_3d(
-                                    dst=to_b + j * LINE,
-                                    src=w.tma_desc(),
-                                    mbar=ready,
-                                    coord=(column + own + j, c, r * S + s),
-                                    multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
-                                )
+                            stage.load("b", w, (column, c, r * S + s), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS  # of this consumer
-        parts = Product(ring, consumer, rows, BM, BN, BOX, x.dtype)
+        parts = Product(ring, consumer, rows)
         for tile in ptx.range_(*tiles):
             pixel, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(R * S * -(-C // BOX), lane)):

@@ -27,9 +27,9 @@ import ml_dtypes
 import numpy as np
 
 from examples.hopper.boxes import Boxes, box_place
-from examples.hopper.tiles import LINE, MOST_BYTES, SWIZZLED, WGMMA_ROWS, Ring, meet, place, set_registers
+from examples.hopper.tiles import LINE, MOST_BYTES, WGMMA_ROWS, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
-from pyptx import Layout, Tile, kernel, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.testing import compare
@@ -53,20 +53,19 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
     """
     (M, K), N = a.shape, b.shape[0]
     check_sizes(M, N, K, BN, STAGES, CLUSTER)
-    a_bytes, b_bytes = BM * BLOCK, BN * BLOCK
+    a_bytes = BM * BLOCK
     steps, tiles_down, tiles_across = -(-K // BLOCK), -(-M // (BM * CLUSTER)), -(-N // BN)
     clusters = grid(M, N, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    tiles = {"a": a_bytes, "b": lib.WgmmaTile(BN, BLOCK, b.dtype, "K")}
+    ring = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER, reads="async")  # of other CTAs only B
+    boxes = Boxes(CONSUMERS * 4, c.dtype)
     row_scales = reg.from_(smem.alloc(f32, (STAGES, BM), align=128).name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
 
-    with ptx.if_(tid == 0):
-        ring.set_up()
-        ptx.fence.mbarrier_init()
-    meet(CLUSTER)
+    ring.set_up(tid)
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
@@ -79,19 +78,18 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    stage, ready = ring.next_to_fill(a_bytes + b_bytes + BM * 4)
-                    to_a = ring.place(stage)
-                    ptx.cp.async_bulk.tensor_2d(dst=to_a, src=a.tma_desc(), coord=(step * BLOCK, row), mbar=ready)
+                    stage = ring.acquire(ring.stage_bytes + BM * 4)
+                    stage.load("a", a, (step * BLOCK, row))
                     ptx.cp.async_bulk.tensor_2d(
-                        dst=row_scales + stage * (BM * 4), src=a_scales.tma_desc(), coord=(row, step), mbar=ready
+                        dst=row_scales + stage.index * (BM * 4), src=a_scales, coord=(row, step), mbar=stage.full
                     )
                     own = rank * (BN // CLUSTER)  # first of the rows of B that this CTA reads, for all
-                    to_b = to_a + (own * BLOCK + a_bytes)
+                    to_b = stage.address("b") + own * BLOCK
                     for j in range(0, BN // CLUSTER, B_ROWS):
                         ptx.cp.async_bulk.tensor_2d(
                             dst=to_b + j * BLOCK,
                             src=b.tma_desc(),
-                            mbar=ready,
+                            mbar=stage.full,
                             coord=(step * BLOCK, column + own + j),
                             multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
                         )
@@ -102,7 +100,7 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
         sums = [reg.array(f32, len(part)) for _ in range(BN // width)]
         rows = [reg.array(b32, 4) for _ in range(BLOCK // WGMMA_K)]
         from_a = ring.start + warp * (16 * LINE) + box_place(lane, bf16)  # a lane's row of the first matrices
-        from_b = ptx.wgmma.make_descriptor(ring.start + a_bytes, leading_byte_offset=16, **SWIZZLED)
+        from_b = ring.descriptor("b")
         own_scales = row_scales + (warp * 16 + (lane >> 2)) * 4  # of this lane's rows: this one and eight below
 
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
@@ -115,13 +113,13 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
             for step in ptx.range_(0, steps):
                 for scales in column_scales:
                     scales.go_to(step)
-                stage = ring.to_read()
-                this_b = ring.at(from_b, stage)
+                stage = ring.wait()
+                this_b = stage.descriptor(from_b)
                 for i, part_of_a in enumerate(rows):
-                    ptx.ldmatrix(dst=part_of_a, src=ptx.addr((from_a ^ (i * WGMMA_K)) + stage * ring.stage_bytes))
+                    ptx.ldmatrix(dst=part_of_a, src=ptx.addr((from_a ^ (i * WGMMA_K)) + stage.index * ring.stage_bytes))
                 of_rows = [reg.scalar(f32) for _ in range(2)]
                 for i, scale in enumerate(of_rows):
-                    ptx.inst.ld.shared.f32(scale, ptx.addr(own_scales + stage * (BM * 4), 8 * 4 * i))
+                    ptx.inst.ld.shared.f32(scale, ptx.addr(own_scales + stage.index * (BM * 4), 8 * 4 * i))
                 for i, (half, of_columns) in enumerate(zip(sums, column_scales, strict=True)):
                     ptx.wgmma.fence()
                     for k in range(0, BLOCK, WGMMA_K):
@@ -139,7 +137,7 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                     scales = [of_columns.value * scale for scale in of_rows]
                     ptx.wgmma.wait_group(0)
                     if half is sums[-1]:
-                        ring.give_back(stage, lane)
+                        ring.release(stage, lane)
                     for j, (value, total) in enumerate(zip(part, half, strict=True)):
                         ptx.inst.fma.rn.f32(total, value, scales[j // 2 % 2], total)
             boxes.write([value for half in sums for value in half], c, row + consumer * WGMMA_ROWS, column, warp, lane)

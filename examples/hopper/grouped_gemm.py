@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, set_registers
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
@@ -46,17 +46,15 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
     """
     G, K, N = b.shape
     check_sizes(N, K, G, ends.shape[0], BN, BK, STAGES, CLUSTER)
-    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
     steps, tiles_across, clusters = -(-K // BK), -(-N // BN), grid(a.shape[0], N, G, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    operands = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
+    ring, boxes = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
-    with ptx.if_(tid == 0):
-        ring.set_up()
-        ptx.fence.mbarrier_init()
-    meet(CLUSTER)
+    shared = {"share": (rank, CLUSTER), "multicast_mask": (1 << CLUSTER) - 1} if CLUSTER > 1 else {}
+    ring.set_up(tid)
 
     groups = Groups(*ptx.global_ptrs(ends), G, BM * CLUSTER, tiles_across)
     tiles = groups.tiles()
@@ -71,26 +69,13 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
             for tile in ptx.range_(first_tile, tiles, clusters):
                 row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    to_a, ready = ring.to_fill(a_bytes + b_bytes)
-                    k = step * BK
-                    for i in range(0, BK, BOX):
-                        ptx.cp.async_bulk.tensor_2d(
-                            dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready
-                        )
-                    own = rank * (BN // CLUSTER)  # first of the columns of B that this CTA reads, for all
-                    to_b = to_a + (own * (BK * 2) + a_bytes)
-                    for j in range(0, BN // CLUSTER, BOX):
-                        ptx.cp.async_bulk.tensor_3d(
-                            dst=to_b + j * BK * 2,
-                            src=b.tma_desc(),
-                            mbar=ready,
-                            coord=(column + own + j, k, groups.group),
-                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
-                        )
+                    stage, k = ring.acquire(), step * BK
+                    stage.load("a", a, (k, row))
+                    stage.load("b", b, (column, k, groups.group), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, BN // 2)  # sums of a thread
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        parts = Product(ring, consumer, WGMMA_ROWS, BM, BN, BK, a.dtype)
+        parts = Product(ring, consumer, WGMMA_ROWS)
         for tile in ptx.range_(first_tile, tiles, clusters):
             row, column = own_part(tile)
             (sums,) = parts.of_steps(steps, lane)

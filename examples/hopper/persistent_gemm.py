@@ -3,7 +3,7 @@
     python examples/hopper/persistent_gemm.py
     pyptx view examples/hopper/persistent_gemm.py:persistent_gemm -p M=512 N=512 K=256 -o gemm.html
 
-Read gemm.py first, which writes out the ring of stages with its mbarriers, and explains wgmma. New
+Read gemm.py first, which has the ring of stages and explains wgmma. New
 techniques and their sources:
 
 - As many CTAs as there are SMs (CTAS), each computes tile after tile: the producer loads the next tile while the
@@ -24,10 +24,10 @@ CTA per SM.
 from __future__ import annotations
 
 from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, Ring, meet, place, set_registers
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
-from pyptx import Layout, Tile, kernel, ptx, reg
+from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, bf16, f16, f32, u32
@@ -49,21 +49,19 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     """Compute C (M x N) = A (M x K) @ B (K x N), all row-major; sums in f32. See check_sizes for supported sizes."""
     (M, K), N = a.shape, b.shape[1]
     check_sizes(N, K, BM, BN, BK, STAGES, CLUSTER)
-    a_bytes, b_bytes = BM * BK * 2, BK * BN * 2
     steps, tiles_down, tiles_across = -(-K // BK), -(-M // (BM * CLUSTER)), -(-N // BN)
     clusters = grid(M, N, BM, BN, CLUSTER, CTAS) // CLUSTER
 
-    ring, boxes = Ring(STAGES, a_bytes + b_bytes, CONSUMERS * 4, CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    tiles = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
+    ring, boxes = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
     tid = reg.from_(ptx.special.tid.x(), u32)
     block, rank = reg.from_(ptx.special.ctaid.x(), u32), 0
     if CLUSTER > 1:
         rank = reg.from_(ptx.special.cluster_ctarank(), u32)
+    shared = {"share": (rank, CLUSTER), "multicast_mask": (1 << CLUSTER) - 1} if CLUSTER > 1 else {}
     first_tile = block >> (CLUSTER.bit_length() - 1)
 
-    with ptx.if_(tid == 0):
-        ring.set_up()
-        ptx.fence.mbarrier_init()
-    meet(CLUSTER)  # no arrival before the mbarriers are initialized
+    ring.set_up(tid)
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
         return place(tile, tiles_down, tiles_across, GROUP, BM, BN, CLUSTER, rank)
@@ -75,27 +73,14 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
             for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
                 row, column = own_part(tile)
                 for step in ptx.range_(0, steps):
-                    to_a, ready = ring.to_fill(a_bytes + b_bytes)
-                    k = step * BK
-                    for i in range(0, BK, BOX):
-                        ptx.cp.async_bulk.tensor_2d(
-                            dst=to_a + i * BM * 2, src=a.tma_desc(), coord=(k + i, row), mbar=ready
-                        )
-                    own = rank * (BN // CLUSTER)  # first of the columns of B that this CTA reads
-                    to_b = to_a + (own * (BK * 2) + a_bytes)
-                    for j in range(0, BN // CLUSTER, BOX):
-                        ptx.cp.async_bulk.tensor_2d(
-                            dst=to_b + j * BK * 2,
-                            src=b.tma_desc(),
-                            mbar=ready,
-                            coord=(column + own + j, k),
-                            multicast_mask=(1 << CLUSTER) - 1 if CLUSTER > 1 else None,
-                        )
+                    stage, k = ring.acquire(), step * BK
+                    stage.load("a", a, (k, row))
+                    stage.load("b", b, (column, k), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, sums)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         rows = BM // CONSUMERS  # of this consumer
-        parts = Product(ring, consumer, rows, BM, BN, BK, a.dtype)
+        parts = Product(ring, consumer, rows)
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(steps, lane)):

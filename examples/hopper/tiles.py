@@ -1,11 +1,11 @@
-"""Helpers of the persistent Hopper kernels: tile order, ring of stages, and the product of a stage."""
+"""Helpers of the persistent Hopper kernels: place of a tile, single-stage buffers, and the product of a stage."""
 
 from __future__ import annotations
 
 from pyptx import lib, ptx, reg, smem
 from pyptx.ptx.mbarrier import Slot
 from pyptx.reg import Reg, RegArray
-from pyptx.types import PtxType, b8, f32, u32
+from pyptx.types import b8, f32, u32
 
 __all__ = [
     "BOX",
@@ -17,7 +17,6 @@ __all__ = [
     "WGMMA_ROWS",
     "Buffer",
     "Product",
-    "Ring",
     "meet",
     "place",
     "set_registers",
@@ -56,63 +55,6 @@ def meet(cluster: int = 1) -> None:
         ptx.bar.sync(0)
 
 
-class Ring:
-    """A ring of stages that one thread fills by TMA and `readers` warps read, in each CTA of a cluster.
-
-    Two mbarriers per stage: `filled` tracks the bytes that arrive, `freed` counts the warps that have read it, in all CTAs
-    of the cluster, since each CTA can write to the stages of all. Every role has its own position. gemm.py has the same
-    written out.
-    """
-
-    def __init__(self, stages: int, stage_bytes: int, readers: int, cluster: int = 1):
-        self.stage_bytes, self.readers, self.cluster = stage_bytes, readers, cluster
-        memory = smem.alloc(b8, (stages, stage_bytes), align=1024)
-        self.filled, self.freed = (
-            ptx.mbarrier.array(reg.from_(smem.mbarrier(stages).name, u32), 0, stages) for _ in range(2)
-        )
-        self.start = reg.from_(memory.name, u32)
-        self.position = ptx.pipeline(stages)
-
-    def set_up(self) -> None:
-        """Initialize the mbarriers; called by one thread before the CTAs synchronize."""
-        self.filled.init_all(1)  # who fills, and the bytes it announces
-        self.freed.init_all(self.readers * self.cluster)
-
-    def to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
-        """Wait for the next stage to be free; return its address, and the mbarrier that expects its bytes."""
-        stage, ready = self.next_to_fill(bytes_)
-        return self.place(stage), ready
-
-    def next_to_fill(self, bytes_: int) -> tuple[Reg, Slot]:
-        """Wait for the next stage to be free; return the stage, and the mbarrier that expects its bytes."""
-        stage, phase = self.position.advance()
-        self.freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
-        ready = self.filled.at(stage)
-        ready.arrive_expect_tx(bytes_)
-        return stage, ready
-
-    def place(self, stage: Reg) -> Reg:
-        """Return the address of a stage."""
-        return self.start + stage * self.stage_bytes
-
-    def to_read(self) -> Reg:
-        """Wait for the next stage to be filled; return it."""
-        stage, phase = self.position.advance()
-        self.filled.at(stage).wait(phase)
-        return stage
-
-    def at(self, descriptor: Reg, stage: Reg) -> Reg:
-        """Move a matrix descriptor from stage 0 to another stage."""
-        return descriptor + stage * (self.stage_bytes // 16)
-
-    def give_back(self, stage: Reg, lane: Reg) -> None:
-        """Signal every CTA that writes to this stage that this warp has read it: lane i signals CTA i."""
-        if self.cluster > 1:
-            self.freed.at(stage).arrive_remote(lane, pred=lane < self.cluster)
-        else:
-            self.freed.at(stage).arrive(pred=lane == 0)
-
-
 class Buffer:
     """A single-stage buffer of one CTA, filled by `writers` warps or by one thread through TMA; `turn` counts uses from 0."""
 
@@ -142,51 +84,42 @@ class Buffer:
 
 
 class Product:
-    """A consumer's accumulators of a tile: `rows` rows of A times BN columns of B, from the stages of a ring.
+    """A consumer's accumulators of a tile: `rows` rows of tile "a" times tile "b", from the stages of a ring."""
 
-    A stage holds boxes of BM rows of A, 64 columns each, then boxes of BK rows of B.
-    """
+    def __init__(self, ring: lib.TmaRing, consumer: Reg, rows: int):
+        self.ring, self.a, self.b = ring, ring.operands["a"], ring.operands["b"]
+        self.sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=self.b.columns, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+        self.from_a, self.from_b = ring.descriptor("a", consumer * rows), ring.descriptor("b")
 
-    def __init__(self, ring: Ring, consumer: Reg, rows: int, BM: int, BN: int, BK: int, dtype: PtxType):
-        self.ring, self.BM, self.BN, self.BK, self.dtype = ring, BM, BN, BK, dtype
-        self.sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
-        # Of A eight rows are 1 KiB and the next columns of a row follow within its line; of B, which is read across its
-        # rows, eight rows of K are 1 KiB and the next columns are in the next box.
-        self.from_a = ptx.wgmma.make_descriptor(
-            ring.start + consumer * (rows * LINE), leading_byte_offset=16, **SWIZZLED
-        )
-        self.from_b = ptx.wgmma.make_descriptor(ring.start + BM * BK * 2, leading_byte_offset=BK * LINE, **SWIZZLED)
-
-    def start(self, first: bool) -> Reg:
+    def start(self, first: bool) -> lib.Stage:
         """Start the product of the next stage once it is filled; return the stage."""
-        stage = self.ring.to_read()
-        this_a, this_b = self.ring.at(self.from_a, stage), self.ring.at(self.from_b, stage)
+        stage = self.ring.wait()
+        this_a, this_b = stage.descriptor(self.from_a), stage.descriptor(self.from_b)
         ptx.wgmma.fence()
-        for k in range(0, self.BK, WGMMA_K):
-            a_offset = k // BOX * self.BM * LINE + k % BOX * 2
+        for k in range(0, self.a.columns, WGMMA_K):
             for i, part in enumerate(self.sums):
                 ptx.wgmma.mma_async(
-                    shape=(WGMMA_ROWS, self.BN, WGMMA_K),
+                    shape=(WGMMA_ROWS, self.b.columns, WGMMA_K),
                     dtype_d=f32,
-                    dtype_a=self.dtype,
-                    dtype_b=self.dtype,
+                    dtype_a=self.a.dtype,
+                    dtype_b=self.b.dtype,
                     d=part,
-                    a=this_a + (a_offset + i * WGMMA_BYTES) // 16,
-                    b=this_b + k * LINE // 16,
+                    a=this_a + self.a.offset(k, i * WGMMA_ROWS),
+                    b=this_b + self.b.offset(k),
                     trans_b=1,
                     scale_d=not (first and k == 0),
                 )
         ptx.wgmma.commit_group()
         return stage
 
-    def of_steps(self, steps: int, lane: Reg) -> list[RegArray]:
-        """Return the sums over a number of stages."""
+    def of_steps(self, steps: int | Reg, lane: Reg) -> list[RegArray]:
+        """Return the sums over a number of stages, at least one."""
         previous = self.start(first=True)
         for _ in ptx.range_(1, steps):
             stage = self.start(first=False)
             ptx.wgmma.wait_group(1)  # the product of the previous stage has completed
-            self.ring.give_back(previous, lane)
-            ptx.inst.mov.u32(previous, stage)
+            self.ring.release(previous, lane)
+            previous.become(stage)
         ptx.wgmma.wait_group(0)
-        self.ring.give_back(previous, lane)
+        self.ring.release(previous, lane)
         return self.sums

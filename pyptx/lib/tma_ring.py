@@ -9,6 +9,7 @@ from pyptx._loc import user_place
 from pyptx.errors import ShapeError, UnknownNameError
 from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import cluster, cp, mbarrier
+from pyptx.ptx._checked import one_of
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
 from pyptx.ptx.mbarrier import DynamicSlot, MbarrierRing
@@ -47,6 +48,9 @@ class TmaRing:
         readers: warps of a CTA that read every stage.
         cluster: CTAs of the cluster, if a CTA writes to the stages of all of them (multicast): a stage is free when the
             readers of all have released it.
+        reads: of a cluster's stages: "generic" (`ld.shared`, `ldmatrix`), whose order with the next copy takes release and
+            acquire semantics at the scope of the cluster, a `MEMBAR` in the machine code; or "async" (wgmma), which has completed when a
+            warp releases the stage, so that the default scope suffices. Default: "async" if all tiles are `WgmmaTile`.
     Attributes:
         tiles: bytes of each tile.
         operands: the tiles that are operands of wgmma.
@@ -64,20 +68,31 @@ class TmaRing:
     stage_bytes: int
     readers: int
     cluster: int
+    reads: str
     memory: smem.SharedAlloc
     start: Reg
     full: MbarrierRing
     empty: MbarrierRing
     position: PipelineState
 
-    def __init__(self, stages: int, tiles: Mapping[str, int | WgmmaTile], *, readers: int, cluster: int = 1):
+    def __init__(
+        self,
+        stages: int,
+        tiles: Mapping[str, int | WgmmaTile],
+        *,
+        readers: int,
+        cluster: int = 1,
+        reads: str | None = None,
+    ):
         self.operands = {name: tile for name, tile in tiles.items() if isinstance(tile, WgmmaTile)}
         sizes = {name: tile.bytes if isinstance(tile, WgmmaTile) else tile for name, tile in tiles.items()}
         for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **sizes}.items():
             if not isinstance(number, int) or number < 1:
                 raise ShapeError(f"TmaRing: {name} is {number!r}; expected a positive int", at=user_place())
         self.tiles, self.stage_bytes = sizes, sum(sizes.values())
+        one_of(reads, (None, "generic", "async"), "reads")
         self.readers, self.cluster = readers, cluster
+        self.reads = reads or ("async" if len(self.operands) == len(sizes) else "generic")
         self.memory = memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
         full, empty = smem.mbarrier(stages), smem.mbarrier(stages)
         self.start = reg.from_(memory.name, u32)
@@ -152,7 +167,9 @@ class TmaRing:
             expect_bytes: bytes that will arrive; default: those of all tiles.
         """
         index, phase = self.position.advance()
-        scope = "cluster" if self.cluster > 1 else None  # the warps of other CTAs have read the stage, too
+        scope = (
+            "cluster" if self.cluster > 1 and self.reads == "generic" else None
+        )  # the warps of other CTAs have read the stage, too
         self.empty.at(index).wait(phase ^ 1, scope=scope)  # returns immediately in the first round
         full = self.full.at(index)
         full.arrive_expect_tx(self.stage_bytes if expect_bytes is None else expect_bytes)
@@ -179,7 +196,9 @@ class TmaRing:
         if sync:
             emit("bar", "warp.sync", -1)
         empty = self.empty.at(stage.index if isinstance(stage, Stage) else stage)
-        if self.cluster > 1:
+        if self.cluster > 1 and self.reads == "async":
+            empty.arrive_remote(lane, pred=lane < self.cluster)
+        elif self.cluster > 1:
             remote = cluster.map_shared_u32(empty.addr_reg(), lane)
             emit(
                 "mbarrier", "arrive.release.cluster.shared::cluster.b64", "_", address(remote), pred=lane < self.cluster
@@ -221,6 +240,7 @@ class Stage:
         *,
         boxes: int | None = None,
         columns: int | None = None,
+        share: tuple[int | Reg, int] | None = None,
         multicast_mask: int | Reg | None = None,
         cache_hint: str | Reg | None = None,
         pred: Guard = None,
@@ -234,6 +254,8 @@ class Stage:
             boxes: number of boxes, side by side along the innermost dimension; each has an equal part of the tile. Default:
                 those of a `WgmmaTile`, else 1.
             columns: elements from a box to the next; default: those of a `WgmmaTile`.
+            share: (i, n): copy only the i-th of n equal parts of the boxes. With `multicast_mask`, each of n CTAs that
+                need the tile copies a part of it for all: `share=(ptx.cluster_ctarank, 2), multicast_mask=3`.
             multicast_mask, cache_hint, pred: as for `ptx.cp.async_bulk.tensor_2d`.
         Raises:
             ShapeError: the tile is not divisible into the boxes.
@@ -243,15 +265,20 @@ class Stage:
         operand = self.ring.operands.get(tile)
         boxes = boxes if boxes is not None else operand.boxes if operand is not None else 1
         columns = columns if columns is not None else operand.box_columns if operand is not None else 0
-        if boxes < 1 or self.ring.tiles[tile] % boxes or (boxes > 1 and columns < 1):
+        part, parts = (0, 1) if share is None else (reg.readable(share[0]), share[1])
+        if boxes < 1 or boxes % parts or self.ring.tiles[tile] % boxes or (boxes > 1 and columns < 1):
             raise ShapeError(
-                f"tile {tile!r} of {self.ring.tiles[tile]} bytes cannot be copied as {boxes} boxes, {columns} columns apart",
+                f"tile {tile!r} of {self.ring.tiles[tile]} bytes cannot be copied as {boxes} boxes, {columns} columns apart"
+                + f", in {parts} parts" * (parts > 1),
                 at=user_place(),
             )
         copy, box_bytes = getattr(cp.async_bulk, f"tensor_{len(coord)}d"), self.ring.tiles[tile] // boxes
-        to = self.address(tile)
-        for i in range(boxes):
-            place = coord if i == 0 else (coord[0] + i * columns, *coord[1:])
+        each = boxes // parts  # boxes of a part
+        to, first = self.address(tile), coord[0]
+        if share is not None:
+            to, first = to + part * (each * box_bytes), first + part * (each * columns)
+        for i in range(each):
+            place = (first + i * columns if i else first, *coord[1:])
             target = to + i * box_bytes if i else to
             copy(
                 dst=target, src=source, coord=place, mbar=self.full, multicast_mask=multicast_mask,
